@@ -1,46 +1,50 @@
-"""A whole small world for operators: fake clusters and host, a real evidence store, an Airflow-like context."""
+"""The fixtures of a small world for tasks: fake clusters and host, a real evidence store, a fake of Airflow."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from airflow.providers.standard.operators import hitl
 from airflow.sdk._shared.secrets_masker import _secrets_masker
 from airflow.sdk.api.datamodels._generated import DagRunState, DagRunType
-from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from kafka_migration.adapters import evidence as evidence_module
 from kafka_migration.airflow_adapters import settings
-from kafka_migration.core.evidence.kept import digest_of
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.ledger.chain import Head
-from kafka_migration.core.validation.spark_target import SparkTarget
+from kafka_migration.orchestration import asking_producers
 from kafka_migration.orchestration import context as context_module
 from kafka_migration.orchestration import keeping as keeping_module
-from kafka_migration.orchestration.context import link_to, run_of
 from kafka_migration.orchestration.operators import preflight as preflight_module
 from kafka_migration.orchestration.operators import spark_job as spark_job_module
 from kafka_migration.orchestration.triggers import patient as patient_module
-from kafka_migration.steps.deployment import Deployment
-from kafka_migration.steps.run import MigrationRun
+from tests.airflow.driving import FakeClock
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
+
+if TYPE_CHECKING:
+    from tests.airflow.world import World
 
 DAG_ID = "kafka_migration__shop"
 NIGHTLY_DAG_ID = "kafka_nightly_sync__shop"
 CONNECTIONS = {"old_kafka": "kafka", "new_kafka": "kafka", "mirror_host": "ssh", "spark": "spark"}
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark every test of this folder."""
+    item.add_marker(pytest.mark.airflow)
+
+
 @pytest.fixture(autouse=True)
 def masker() -> Iterator[Any]:
-    """Airflow's masking, without secrets at the beginning: each new secret compiles the pattern of all again."""
+    """Airflow's masking without secrets, because each new secret compiles the pattern of all secrets again."""
     masker = _secrets_masker()
     before = masker.patterns, masker.replacer
     masker.reset_masker()
@@ -62,17 +66,17 @@ class FakeDagRun:
 
     @property
     def dag_id(self) -> str:
-        """The manual DAG's id, for a run that nobody triggered the nightly DAG's, or that of another DAG."""
+        """The id of the manual DAG, of the nightly DAG for scheduled and backfill runs, or of another DAG."""
         return self.other_dag_id or (DAG_ID if self.run_type == "manual" else NIGHTLY_DAG_ID)
 
     def as_airflow_gives_it(self) -> SimpleNamespace:
-        """Return it with the type as Airflow's enum, whose members are no plain texts."""
+        """Return it with the type as Airflow's enum."""
         return SimpleNamespace(**vars(self) | {"dag_id": self.dag_id, "run_type": DagRunType(self.run_type)})
 
 
 @dataclass
 class AirflowKeeps:
-    """What Airflow keeps of all runs: XCom by run, task and key, and the tasks' state stores by run, task and key."""
+    """What Airflow keeps of all runs: XCom and the tasks' state stores, by run, task and key."""
 
     xcoms: dict[tuple[str, str, str], Any] = field(default_factory=dict)
     states: dict[tuple[str, str, str], Any] = field(default_factory=dict)
@@ -86,17 +90,17 @@ class FakeStateStore:
         self._task = (task_instance.run, task_instance.task_id)
 
     def get(self, key: str) -> Any:
-        """Return a value; `None` where there is none."""
+        """Return a value, or `None`."""
         return self._states.get((*self._task, key))
 
     def set(self, key: str, value: Any) -> None:
-        """Put a value down."""
+        """Store a value."""
         self._states[(*self._task, key)] = json.loads(json.dumps(value))
 
 
 @dataclass
 class FakeTaskInstance:
-    """What operators ask of the task instance: the states of runs and tasks."""
+    """What operators use of the task instance."""
 
     run_states: dict[str, str] = field(default_factory=dict)
     task_states: dict[str, str | None] = field(default_factory=dict)
@@ -109,31 +113,31 @@ class FakeTaskInstance:
     run: str = ""
 
     def begin(self, task_id: str) -> None:
-        """Let a task of the run begin, for the first time or again: Airflow then empties its XCom."""
+        """Begin a task of the run, for the first time or again: Airflow then empties its XCom."""
         self.task_id = task_id
         self.kept.xcoms = {at: value for at, value in self.kept.xcoms.items() if at[:2] != (self.run, task_id)}
 
     def xcom_push(self, key: str, value: Any) -> None:
-        """Put a value down under the task."""
+        """Store a value of the task."""
         self.kept.xcoms[self.run, self.task_id, key] = json.loads(json.dumps(value))
 
     def xcom_pull(self, task_ids: list[str], key: str) -> list[Any]:
-        """Return what tasks put down; `None` for one that put nothing."""
+        """Return the values of tasks, `None` for a task without one."""
         return [self.kept.xcoms.get((self.run, task_id, key)) for task_id in task_ids]
 
     @property
     def xcoms(self) -> dict[str, Any]:
-        """What the task has put down, by key."""
+        """The values of the task, by key."""
         return {at[2]: value for at, value in self.kept.xcoms.items() if at[:2] == (self.run, self.task_id)}
 
     def get_dagrun_state(self, dag_id: str, run_id: str) -> DagRunState:
-        """Return the state of a run as Airflow's enum; an unknown one is an error, as Airflow answers it."""
+        """Return the state of a run as Airflow's enum; an unknown run is an error, as in Airflow."""
         if run_id not in self.run_states:
             raise RuntimeError(f"Dag run {run_id} not found")
         return DagRunState(self.run_states[run_id])
 
     def get_dag(self, dag_id: str) -> SimpleNamespace:
-        """Return what is asked of a DAG: whether it is paused."""
+        """Return whether a DAG is paused."""
         return SimpleNamespace(is_paused=dag_id in self.paused_dags)
 
     def get_task_states(self, dag_id: str, run_ids: list[str]) -> dict[str, dict[str, str | None]]:
@@ -143,7 +147,7 @@ class FakeTaskInstance:
 
 @dataclass
 class FakeAnchor:
-    """Keeps the heads of ledgers as Airflow's variables do, for the life of a test."""
+    """Keeps the heads of ledgers as Airflow's variables do."""
 
     kept: dict[str, Head] = field(default_factory=dict)
     migration: str = ""
@@ -157,94 +161,22 @@ class FakeAnchor:
         return self.kept.get(self.migration, Head())
 
     def keep(self, head: Head) -> None:
-        """Keep a head in place of the one before it."""
+        """Replace the head."""
         self.kept[self.migration] = head
-
-
-@dataclass
-class World:
-    """Everything that a run touches."""
-
-    root: Path
-    migrations: Path
-    source: FakeCluster
-    target: FakeCluster
-    host: FakeMirrorHost
-    connections: dict[str, str]
-    deploy_mode: str | None = None
-    has_login: bool = False
-    spark: SparkTarget = field(default_factory=lambda: SparkTarget("spark", "local[2]"))
-    task_instance: FakeTaskInstance = field(default_factory=FakeTaskInstance)
-    dag_run: FakeDagRun = field(default_factory=FakeDagRun)
-    params: dict[str, Any] = field(default_factory=lambda: {"mode": "sync", "topics": [], "note": ""})
-    outlet_events: OutletEventAccessors = field(default_factory=OutletEventAccessors)
-    anchor: FakeAnchor = field(default_factory=FakeAnchor)
-    # What a test puts in place of a part of the deployment.
-    deployed: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def deployment(self) -> Deployment:
-        """Where the world's runs happen."""
-        made = Deployment(
-            evidence_root=self.root,
-            migrations_folder=self.migrations,
-            anchor=self.anchor.of,
-            open_cluster=lambda side, cluster: self.source if side == "source" else self.target,
-            open_host=lambda migration, connection: self.host,
-            client_settings=lambda cluster: {"bootstrap.servers": "a:1"},
-            run_link=link_to,
-        )
-        return replace(made, **self.deployed)
-
-    def context(self) -> Mapping[str, Any]:
-        """Return the context of a task of the run."""
-        self.task_instance.run = f"{self.dag_run.dag_id} {self.dag_run.run_id}"
-        return {
-            "task_state_store": FakeStateStore(self.task_instance),
-            "dag_run": self.dag_run.as_airflow_gives_it(),
-            "ti": self.task_instance,
-            "task_instance": self.task_instance,
-            "params": self.params,
-            "dag": self.dag,
-            "outlet_events": self.outlet_events,
-        }
-
-    def freeze(self, text: str) -> None:
-        """Let the run's file be another one, as if its preflight had found that."""
-        self.context()
-        task_id, self.task_instance.task_id = self.task_instance.task_id, "PreflightOperator"
-        path = self.run.evidence.folder / "migration.yaml"
-        before = digest_of(path.read_bytes()) if path.exists() else ""
-        self.run.evidence.freeze_migration(text)
-        # As if it had always been this file: no task knows of another.
-        kept, digest = self.task_instance.kept, digest_of(text.encode())
-        for values in (kept.xcoms, kept.states) if before and before != digest else ():
-            for at, value in values.items():
-                values[at] = json.loads(json.dumps(value).replace(before, digest))
-        self.task_instance.task_id = task_id
-
-    @property
-    def dag(self) -> SimpleNamespace:
-        """The DAG, as far as its tasks have begun."""
-        begun = {at[1]: None for at in self.task_instance.kept.xcoms if at[0] == self.task_instance.run}
-        tasks = [SimpleNamespace(task_id=task_id, template_fields=("migration",)) for task_id in sorted(begun)]
-        return SimpleNamespace(tasks=tasks)
-
-    @property
-    def run(self) -> MigrationRun:
-        """The run as a task sees it."""
-        return run_of(self.context(), "shop")
 
 
 @pytest.fixture(autouse=True)
 def _settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let triggers give their events at once: no scheduler has to learn anything before a task runs again."""
+    """Let triggers give their events at once."""
     monkeypatch.setattr(patient_module, "SETTLED_AFTER_S", 0.0)
 
 
 @pytest.fixture
 def world(tmp_path: Path, migration_text: str, monkeypatch: pytest.MonkeyPatch) -> World:
     """Two clusters with the source's topics, a host, connections, and the migration file `shop`."""
+    # The world is made of the fakes above and imports them.
+    from tests.airflow.world import World
+
     migrations = tmp_path / "migrations"
     migrations.mkdir()
     (migrations / "shop.yaml").write_text(migration_text)
@@ -262,17 +194,25 @@ def world(tmp_path: Path, migration_text: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.fixture
+def clock(world: World) -> FakeClock:
+    """A clock of all runs of the world, which a test moves."""
+    made = FakeClock()
+    world.deployed["clock"] = made
+    return made
+
+
+@pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What was put to people so far, as Airflow was told."""
+    """The questions that Airflow has been given so far."""
     asks: list[dict[str, Any]] = []
-    monkeypatch.setattr(hitl, "upsert_hitl_detail", lambda **detail: asks.append(detail))
+    for module in (hitl, asking_producers):
+        monkeypatch.setattr(module, "upsert_hitl_detail", lambda **detail: asks.append(detail))
     return asks
 
 
 @pytest.fixture
 def scene(world: World, asked: list[dict[str, Any]]) -> World:
-    """A cutover that stands before its plan of the groups' offsets."""
-    # These helpers are made for this world and import it.
+    """A cutover before its offsets plan."""
     from tests.airflow.cutover import judge_cutover
 
     judge_cutover(world)
@@ -280,29 +220,29 @@ def scene(world: World, asked: list[dict[str, Any]]) -> World:
 
 
 class FakeXCom:
-    """Airflow's XCom as a trigger reaches it, over what the world's task instance put down."""
+    """Airflow's XCom as a trigger uses it, with the values of the world's task instance."""
 
     def __init__(self, kept: AirflowKeeps) -> None:
         self._kept = kept
 
     def set(self, *, key: str, value: Any, dag_id: str, run_id: str, task_id: str) -> None:
-        """Put a value down under a task."""
+        """Store a value of a task."""
         self._kept.xcoms[f"{dag_id} {run_id}", task_id, key] = json.loads(json.dumps(value))
 
     def get_one(self, *, key: str, dag_id: str, run_id: str, task_id: str, map_index: int) -> Any:
-        """Return what a task put down; `None` where it put nothing."""
+        """Return the value of a task, or `None`."""
         return self._kept.xcoms.get((f"{dag_id} {run_id}", task_id, key))
 
 
 def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keeping_module, "XCom", FakeXCom(world.task_instance.kept))
-    # Nothing else writes here while a task looks again.
+    # No other process writes while a task looks again.
     monkeypatch.setattr(evidence_module, "_LOOK_AGAIN_AFTER_S", (0, 0))
     monkeypatch.setattr(context_module, "deployment", lambda: world.deployment)
-    # The configuration, for what does not belong to a run.
+    # Airflow's configuration, for code outside of runs.
     monkeypatch.setattr(settings, "evidence_root", lambda: world.root)
     monkeypatch.setattr(settings, "migrations_folder", lambda: world.migrations)
-    # A look at the target's ends after a pause, which no other process uses here.
+    # No other process writes during the pause between two looks at the target's ends.
     monkeypatch.setattr("kafka_migration.steps.mirror.start_stop.time.sleep", lambda seconds: None)
     monkeypatch.setattr(
         preflight_module.AirflowConnections, "connection_type", lambda self, name: world.connections.get(name)

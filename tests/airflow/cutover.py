@@ -1,4 +1,4 @@
-"""A cutover in the small world, from its verdict on: what tests of the steps that move groups share."""
+"""Cutovers and rollbacks in the small world: what tests of the tasks that move groups share."""
 
 from __future__ import annotations
 
@@ -9,39 +9,34 @@ import pytest
 from airflow.sdk.exceptions import TaskAwaitingInput
 
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.orchestration.operators.approve import ApproveOperator
-from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
-from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, do, mirror, validated
+from tests.airflow.world import P0, P1, World
 
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+ROLLBACK_DAG_ID = "kafka_rollback__shop"
 BILLING, REPORTING = {P0: 3, P1: 1}, {P0: 1}
 
 
 def judge_cutover(world: World) -> None:
-    """Bring a cutover to its plan: copied, stopped, judged, with two groups that have stopped on the source."""
+    """Copy and judge in a cutover, with two groups that have stopped on the source."""
     world.params = {"mode": "cutover"}
     for number in range(4):
         world.source.produce("orders", 0, (b"k%d" % number, b"v"))
     world.source.produce("orders", 1, (b"k", b"v"))
     world.source.commit("billing", BILLING, metadata="note")
     world.source.commit("reporting", REPORTING)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 4, P1: 1})
-    do(world, StopMirrorOperator)
-    validated(world)
-    do(world, JudgeOperator)
+    world.copy_and_judge({P0: 4, P1: 1})
 
 
-def ask(world: World) -> None:
-    """Run approve until it waits for an answer."""
-    with pytest.raises(TaskAwaitingInput):
-        do(world, ApproveOperator)
+def ask(world: World) -> TaskAwaitingInput:
+    """Run approve until it waits for an answer, and return how it waits."""
+    with pytest.raises(TaskAwaitingInput) as waiting:
+        world.do("approve")
+    return waiting.value
+
+
+def plan_and_ask(world: World) -> TaskAwaitingInput:
+    """Plan the offsets, run approve until it waits for an answer, and return how it waits."""
+    world.do("plan_offsets")
+    return ask(world)
 
 
 def answer(world: World, option: str | None = "Approve", user: str = "grace") -> dict[str, Any]:
@@ -55,14 +50,13 @@ def answer(world: World, option: str | None = "Approve", user: str = "grace") ->
             "responded_by_user": {"id": user, "name": user},
             "timedout": False,
         }
-    operator = ApproveOperator(task_id="approve", migration="shop")
-    return operator.execute_complete(world.context(), event)
+    summary: dict[str, Any] = world.task("approve").execute_complete(world.context(), event)
+    return summary
 
 
 def approved(world: World) -> None:
-    """Plan, ask, and answer with yes."""
-    do(world, PlanOffsetsOperator)
-    ask(world)
+    """Plan, ask, and approve."""
+    plan_and_ask(world)
     answer(world)
 
 
@@ -74,13 +68,20 @@ def target_offsets(world: World) -> dict[str, dict[TopicPartition, int]]:
 
 
 def configure(world: World, text: str) -> None:
-    """Give the file a cutover section, and freeze it into the running attempt as if it had always had that."""
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text() + f"cutover:\n{text}")
-    world.freeze(path.read_text())
+    """Add a section `cutover` to the file, and let the run have it as if it had always been there."""
+    world.extend_file(f"cutover:\n{text}")
+    world.freeze()
 
 
 def cut_over(world: World) -> dict[str, Any]:
-    """Plan, approve, write and confirm; return the summary of the last."""
+    """Translate, plan, approve, write and confirm; return the summary of the last."""
+    world.do("translate_offsets")
     approved(world)
-    return do(world, SyncOffsetsOperator, ConfirmCutoverOperator)
+    return world.do("sync_offsets", "confirm_cutover")
+
+
+def begin_rollback(world: World, number: int = 2, **params: Any) -> None:
+    """End the run, and begin a run of the rollback DAG."""
+    world.next_run(number)
+    world.dag_run.other_dag_id = ROLLBACK_DAG_ID
+    world.params = {"mode": "fail_back", **params}

@@ -1,4 +1,4 @@
-"""Driving a trigger from its first poll to its event, in no time."""
+"""Running a trigger from its first poll to its event, on a fake clock."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from airflow.sdk import BaseSensorOperator
 from airflow.sdk.exceptions import TaskDeferred
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
+from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
+
 A_DAY_S = 24 * 3600
 
 
 @dataclass
 class FakeClock:
-    """`core.clock.Clock` that stands still until it is told to go on."""
+    """A `core.clock.Clock` that stands still until a test moves it."""
 
     elapsed_s: float = 0.0
 
@@ -40,22 +42,22 @@ class FakeClock:
 
 @dataclass
 class TriggerLog:
-    """The log of a trigger; each message has one argument."""
+    """The log of a trigger, whose messages have one argument."""
 
     infos: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     def info(self, form: str, text: str) -> None:
-        """Take a line."""
+        """Keep a message."""
         self.infos.append(form % text)
 
     def warning(self, form: str, text: str) -> None:
-        """Take a warning."""
+        """Keep a warning."""
         self.warnings.append(form % text)
 
     @property
     def states(self) -> list[str]:
-        """Return what the progress lines told as state, each once."""
+        """Return the states of the progress lines, each once."""
         states = (re.split("; ETA|; Copy", line.partition("State: ")[2])[0] for line in self.infos)
         return list(dict.fromkeys(states))
 
@@ -63,7 +65,7 @@ class TriggerLog:
 def let_time_pass(
     monkeypatch: pytest.MonkeyPatch, module: ModuleType, clock: FakeClock, meanwhile: Callable[[], None]
 ) -> None:
-    """Let the trigger of a module sleep on this clock; `meanwhile` is what the world does before each next poll."""
+    """Let the trigger of a module sleep on this clock; `meanwhile` is called before each next poll."""
     end_s = clock.elapsed_s + A_DAY_S
 
     class Time:
@@ -94,7 +96,22 @@ def revived(trigger: BaseTrigger) -> BaseTrigger:
     """Return the trigger as another triggerer makes it from Airflow's database."""
     path, arguments = trigger.serialize()
     assert path == f"{type(trigger).__module__}.{type(trigger).__qualname__}"
-    return type(trigger)(**json.loads(json.dumps(arguments)))
+    made = type(trigger)(**json.loads(json.dumps(arguments)))
+    assert (path, arguments) == made.serialize()
+    return made
+
+
+def lag_trigger() -> ConsumerGroupLagTrigger:
+    """Return a trigger that waits for the group `shop` on the connection `old_kafka`."""
+    return ConsumerGroupLagTrigger(
+        kafka_conn_id="old_kafka",
+        groups={"shop": None},
+        limit_offsets=0,
+        samples=1,
+        freshness_s=60,
+        poll_interval_s=1,
+        deadline="2030-01-01T00:00:00+00:00",
+    )
 
 
 async def next_event(trigger: BaseTrigger) -> TriggerEvent:

@@ -1,4 +1,4 @@
-"""A MirrorMaker 1 for the small world, as far as the steps of a run see it, and a host whose log raises an alarm."""
+"""A MirrorMaker 1 for the small world, as the tasks of a run see it, and a host whose log has an alarm."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import pytest
-
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth
 from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
-from tests.airflow.conftest import World
+from tests.airflow.world import World
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
 ALARM = "WARN Got error MESSAGE_TOO_LARGE, splitting and retrying"
@@ -22,10 +20,10 @@ RESET = "kafka-consumer-groups --delete --group kafka-migration-mirror-shop"
 
 @dataclass
 class LossyEngine:
-    """A `MirrorEngine` that may lose records: told by `ALARM` in the log, as MirrorMaker 1 does.
+    """A `MirrorEngine` that may lose records, as `ALARM` in its log says, like MirrorMaker 1.
 
-    `positions` are what it stored; `rewinds` what was stored in their place, in order. `is_held` makes it refuse that,
-    as a group does whose killed member still counts.
+    `positions` are stored; `rewinds` are the positions that replaced them, in order. `is_held` makes it refuse a
+    rewind, as a group does while its killed member counts.
     """
 
     positions: dict[TopicPartition, int] = field(default_factory=dict)
@@ -38,7 +36,7 @@ class LossyEngine:
         return ()
 
     def launch(self, generation: int, facts: LaunchFacts) -> MirrorLaunch:
-        """Return the launch of one that copies nothing by itself."""
+        """Return a launch that copies nothing by itself."""
         arguments = ("--consumer.config", "c", "--producer.config", "p", "--whitelist", "^()$")
         files = {"c": "group.id = nobody\n", "p": "max.request.size = 1048576\n"}
         return MirrorLaunch("kafka.tools.MirrorMaker", arguments, files, (), None, None, 600)
@@ -48,7 +46,7 @@ class LossyEngine:
         return ()
 
     def stored_positions(self, topics: Collection[str]) -> Offsets:
-        """Return what was stored of these topics."""
+        """Return the stored positions of these topics."""
         return {p: offset for p, offset in self.positions.items() if p.topic in topics}
 
     def rewind(self, positions: Offsets) -> None:
@@ -59,15 +57,15 @@ class LossyEngine:
         self.positions |= positions
 
     def health(self, generation: int) -> MirrorHealth:
-        """Say what is assigned."""
+        """Return the assigned partitions."""
         return MirrorHealth(assigned=self.assigned)
 
     def is_graceful(self, log_tail: str) -> bool:
-        """Tell from its last words."""
+        """Return whether it has stopped by itself."""
         return "stopped" in log_tail
 
     def distrusts_position(self, log_tail: str) -> bool:
-        """Tell from the alarm."""
+        """Return whether the log has the alarm."""
         return ALARM in log_tail
 
     def position_topics(self) -> tuple[str, ...]:
@@ -75,23 +73,23 @@ class LossyEngine:
         return ()
 
     def restore_command(self, partition: TopicPartition, position: int) -> str:
-        """Return a command that nobody runs."""
+        """Return a command, which is not run."""
         return f"restore {partition} {position}"
 
     def reset_command(self) -> str:
-        """Return a command that nobody runs."""
+        """Return a command, which is not run."""
         return RESET
 
 
 @dataclass
 class AlarmingHost(FakeMirrorHost):
-    """A host whose replies tell of `alarm_line`; `graces` are those of its stops, in seconds."""
+    """A host whose replies have `alarm_line`; `graces` are the grace times of its stops, in seconds."""
 
     alarm_line: str = ""
     graces: list[int] = field(default_factory=list)
 
     def stop(self, holder: str, generation: int | None, grace_s: int) -> HostReply:
-        """Note the grace; the reply's log has lost the alarm, which is some lines back."""
+        """Keep the grace time; the reply has no alarm, which is some lines earlier in the log."""
         self.graces.append(grace_s)
         return replace(super().stop(holder, generation, grace_s), alarm="")
 
@@ -101,14 +99,11 @@ class AlarmingHost(FakeMirrorHost):
 
 def set_mirror(world: World, setting: str, section: str = "mirror") -> None:
     """Add a setting to a section of the migration file."""
-    path = world.migrations / "shop.yaml"
-    text = path.read_text()
-    assert f"\n{section}:\n" in text
-    path.write_text(text.replace(f"\n{section}:\n", f"\n{section}:\n  {setting}\n"))
+    world.edit_file(f"\n{section}:\n", f"\n{section}:\n  {setting}\n")
 
 
-def lossy(world: World, monkeypatch: pytest.MonkeyPatch) -> LossyEngine:
-    """Let the world have MirrorMaker 1, which may lose records, and a host that tells of it; return the engine."""
+def lossy(world: World) -> LossyEngine:
+    """Give the world a MirrorMaker 1 that may lose records, and a host that reports it; return the engine."""
     engine = LossyEngine()
     set_mirror(world, "engine: mirrormaker1")
     world.deployed["engine_of"] = lambda *of: engine

@@ -1,4 +1,4 @@
-"""Nights of the small world: scheduled and backfill runs, at times that a test chooses."""
+"""Nightly runs of the small world: scheduled and backfill runs, at times that a test chooses."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from kafka_migration.orchestration.triggers import mirror_lag
-from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock, deferred_by, event_of, let_time_pass
-from tests.airflow.running import BEFORE_START, do, finish, mirror
+from tests.airflow.world import P0, World
 
 SECTION = """\
 nightly:
@@ -21,17 +17,14 @@ nightly:
   until: "05:30"
   validate_until: "07:00"
 """
-P0 = TopicPartition("orders", 0)
-ALL_SKIPPED = dict.fromkeys(
-    ("reserve", "plan", "create_topics", "start_mirror", "watch_lag", "stop_mirror", "validate_topics", "judge"),
-    "skipped",
-)
+ACTING = ("reserve", "plan", "create_topics", "start_mirror", "watch_lag", "stop_mirror", "validate_topics", "judge")
+ALL_SKIPPED = dict.fromkeys(ACTING, "skipped")
+SUCCESSFUL = dict.fromkeys(("preflight", *ACTING), "success")
 
 
-def at_night(world: World, monkeypatch: pytest.MonkeyPatch, more: str = "") -> FakeClock:
+def at_night(world: World, more: str = "") -> FakeClock:
     """Give the migration file a section `nightly`, and the runs a clock; return the clock."""
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text() + SECTION + more)
+    world.extend_file(SECTION + more)
     clock = FakeClock()
     world.deployed["clock"] = clock
     world.params = {"mirror_outside_window": False, "note": ""}
@@ -39,7 +32,7 @@ def at_night(world: World, monkeypatch: pytest.MonkeyPatch, more: str = "") -> F
 
 
 def begin(world: World, clock: FakeClock, day: int = 1, hour: float = 1, run_type: str = "scheduled") -> None:
-    """Begin the run of a day of January 2030, whose tick is 01:00, at an hour of that day; it has not run before."""
+    """Begin the run of a day of January 2030, whose cron time is 01:00, at an hour of that day."""
     tick = datetime(2030, 1, day, 1, tzinfo=UTC)
     world.dag_run.run_type, world.dag_run.run_id = run_type, f"{run_type}__{day}"
     world.dag_run.data_interval_start, world.dag_run.data_interval_end = tick - timedelta(days=1), tick
@@ -48,20 +41,24 @@ def begin(world: World, clock: FakeClock, day: int = 1, hour: float = 1, run_typ
 
 
 def watch(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, copies: int = 0) -> dict[str, Any]:
-    """Start MirrorMaker and watch it to its end; it copies so many records of the first partition, one per poll."""
-    do(world, *BEFORE_START, StartMirrorOperator)
+    """Start MirrorMaker, which copies so many records of the first partition, one per poll; watch it to the end."""
+    world.start()
     left = [1] * copies
 
     def copy_one() -> None:
         if left:
-            mirror(world, {P0: left.pop()})
+            world.mirror({P0: left.pop()})
 
     let_time_pass(monkeypatch, mirror_lag, clock, copy_one)
-    sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
-    deferral = deferred_by(sensor, world.context())
-    return sensor.execute_complete(world.context(), event_of(deferral.trigger))
+    deferral = deferred_by(world.task("watch_lag"), world.context())
+    return world.end_watch(event_of(deferral.trigger))
 
 
 def finish_night(world: World, **states: str) -> dict[str, Any]:
-    """Run finish after a night whose tasks ended well, but for those named."""
-    return finish(world, **{"preflight": "success", **dict.fromkeys(ALL_SKIPPED, "success"), **states})
+    """Run finish after a night whose tasks succeeded, except those named."""
+    return world.finish(**{**SUCCESSFUL, **states})
+
+
+def night_fails(world: World, match: str, **states: str) -> str:
+    """Run finish, which must fail the run, after a night whose tasks succeeded, except those named."""
+    return world.finish_fails(match, **{**SUCCESSFUL, **states})

@@ -1,4 +1,4 @@
-"""Notifiers of the small world: one that keeps what it was to send, and one that cannot send."""
+"""Notifiers of the small world: one that keeps its alerts, and one that fails."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from airflow.sdk import BaseNotifier
 
-from tests.airflow.conftest import World
+from tests.airflow.world import World
 
 SECTION = """\
 alerts:
@@ -35,7 +35,7 @@ class Recorder(BaseNotifier):  # type: ignore[misc]
 
 
 class Broken(BaseNotifier):  # type: ignore[misc]
-    """A mail server that is away."""
+    """A notifier whose mail server does not answer."""
 
     def notify(self, context: Mapping[str, Any]) -> None:
         """Fail."""
@@ -43,7 +43,7 @@ class Broken(BaseNotifier):  # type: ignore[misc]
 
 
 class Adding(BaseNotifier):  # type: ignore[misc]
-    """Adds one more receiver to those of its arguments."""
+    """Adds a receiver to those of its arguments."""
 
     def __init__(self, people: list[str]) -> None:
         super().__init__()
@@ -55,9 +55,13 @@ class Adding(BaseNotifier):  # type: ignore[misc]
         Recorder.sent.append(", ".join(self.people))
 
 
+def kinds(sent: list[str]) -> list[str]:
+    """Return the kinds of alerts that were sent."""
+    return [text.partition(" · ")[0] for text in sent]
+
+
 def with_alerts(world: World, section: str = SECTION) -> list[str]:
     """Give the migration file a section `alerts`; return the list of what is sent from now on."""
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text() + section)
+    world.extend_file(section)
     Recorder.sent.clear()
     return Recorder.sent

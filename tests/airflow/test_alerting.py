@@ -1,4 +1,4 @@
-"""Rules of alerts: who is told of what, when, and what happens when nobody can be told."""
+"""Rules of alerts: which event sends which alert, and what happens if it cannot be sent."""
 
 from __future__ import annotations
 
@@ -21,18 +21,9 @@ from kafka_migration.orchestration.alerting import deadlines, tell_of_lost_finis
 from kafka_migration.orchestration.factory import migration_dags
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.finish import FinishOperator
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
-from tests.airflow.conftest import World
-from tests.airflow.cutover import ask
-from tests.airflow.notifying import Recorder, with_alerts
-from tests.airflow.running import BEFORE_START, do, finish, mirror, validated, watch_event
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.cutover import plan_and_ask
+from tests.airflow.notifying import Recorder, kinds, with_alerts
+from tests.airflow.world import World
 
 STALL = {
     "code": "MIRROR_STALLED",
@@ -45,34 +36,29 @@ STALL = {
 
 @pytest.fixture
 def sent(world: World) -> list[str]:
-    """What is sent of runs of a migration whose file names a notifier that works, and before it one that does not."""
+    """The alerts of a migration whose file names two notifiers, of which the first fails."""
     return with_alerts(world)
 
 
-def kinds(sent: list[str]) -> list[str]:
-    return [text.partition(" · ")[0] for text in sent]
-
-
-def failed(world: World, **states: str) -> None:
-    with pytest.raises(FailedForGood):
-        finish(world, **states)
+def fail(world: World) -> None:
+    """End a run whose task `plan` has failed without a finding."""
+    world.do("preflight")
+    world.finish_fails(preflight="success", plan="failed")
 
 
 def stalled(world: World) -> None:
     world.source.produce("orders", 0, (b"k", b"v"))
-    do(world, *BEFORE_START, StartMirrorOperator)
-    event = watch_event(world, "failed", findings=[STALL])
+    world.start()
     with pytest.raises(FailedForGood):
-        MirrorLagSensor(task_id="watch_lag", migration="shop").execute_complete(world.context(), event)
+        world.end_watch(world.watch_event("failed", findings=[STALL]))
 
 
-def test_refusal_is_told_with_code_run_and_what_to_do(world: World, sent: list[str]) -> None:
-    """Who is told of a refusal reads its code, the migration, the run with a link, and the first thing to do."""
+def test_alert_of_a_refusal_has_code_run_and_remedy(world: World, sent: list[str]) -> None:
+    """The alert of a refusal has its code, the migration, the run with a link, and the remedy."""
     world.connections.pop("spark")
-    with pytest.raises(FailedForGood):
-        do(world, PreflightOperator)
+    world.refuses("preflight")
 
-    failed(world, preflight="failed", reserve="upstream_failed")
+    world.finish_fails(preflight="failed", reserve="upstream_failed")
 
     (text,) = sent
     assert text.startswith("refused · [kafka-migration] shop: the run was refused (SPARK_CONNECTION_MISSING)")
@@ -82,83 +68,76 @@ def test_refusal_is_told_with_code_run_and_what_to_do(world: World, sent: list[s
 
 
 def test_run_with_an_unknown_field_is_a_test_of_the_alerts(world: World, sent: list[str]) -> None:
-    """Whoever wants to see a message arrive triggers a run that cannot do anything."""
+    """A run with an unknown field is refused and sends an alert, so a user can test the notifiers with it."""
     world.params = {"mode": "sync", "test": "alert"}
-    with pytest.raises(FailedForGood):
-        do(world, PreflightOperator)
+    world.refuses("preflight")
 
-    failed(world, preflight="failed", reserve="upstream_failed")
+    world.finish_fails(preflight="failed", reserve="upstream_failed")
 
     assert ["refused"] == kinds(sent)
     assert "RUN_CONF_INVALID" in sent[0]
 
 
-def test_stall_is_told_and_that_mirrormaker_was_stopped(world: World, sent: list[str]) -> None:
-    """After a stall the message names the partition, and that no MirrorMaker is left."""
+def test_alert_of_a_stall_says_that_mirrormaker_was_stopped(world: World, sent: list[str]) -> None:
+    """The alert of a stall names the partition, and says that no MirrorMaker process is running."""
     stalled(world)
-    do(world, StopMirrorOperator)
+    world.do("stop_mirror")
 
-    failed(world, preflight="success", watch_lag="failed", stop_mirror="success")
+    world.finish_fails(preflight="success", watch_lag="failed", stop_mirror="success")
 
     assert ["stalled"] == kinds(sent)
     assert "MIRROR_STALLED · orders-0" in sent[0]
     assert "MirrorMaker: no process of this run is running" in sent[0]
 
 
-def test_mirrormaker_that_may_run_is_told_before_everything_else(
+def test_mirrormaker_that_may_still_run_is_the_kind_of_the_alert(
     world: World, sent: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where nobody knows whether MirrorMaker has stopped, that is the message, whatever else went wrong."""
+    """If it is unknown whether MirrorMaker has stopped, the alert is about that, whatever else failed."""
     stalled(world)
 
     def away() -> Any:
         raise TransientError("ssh: no route")
 
     monkeypatch.setattr(world.host, "status", away)
-    failed(world, preflight="success", watch_lag="failed", stop_mirror="failed")
+    world.finish_fails(preflight="success", watch_lag="failed", stop_mirror="failed")
 
     assert ["not_stopped"] == kinds(sent)
     assert "MIRRORMAKER MAY STILL RUN" in sent[0]
 
 
-def test_wrong_copy_is_told(world: World, sent: list[str]) -> None:
-    """A verdict FAIL is a message of its own kind, with the verdict."""
+def test_wrong_copy_sends_an_alert(world: World, sent: list[str]) -> None:
+    """A verdict FAIL sends an alert of its own kind."""
     world.source.produce("orders", 0, (b"k", b"v"))
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {})
-    do(world, StopMirrorOperator)
-    validated(world, equal=False)
-    with pytest.raises(FailedForGood):
-        do(world, JudgeOperator)
+    world.copy({})
+    world.validated(equal=False)
+    world.refuses("judge")
 
-    failed(world, preflight="success", judge="failed")
+    world.finish_fails(preflight="success", judge="failed")
 
     assert ["failed"] == kinds(sent)
 
 
-def test_good_run_tells_nobody(world: World, sent: list[str]) -> None:
-    """A run that went well sends nothing."""
-    do(world, PreflightOperator)
+def test_successful_run_sends_nothing(world: World, sent: list[str]) -> None:
+    """A successful run sends no alert."""
+    world.do("preflight")
 
-    finish(world, preflight="success")
+    world.finish(preflight="success")
 
     assert [] == sent
 
 
-def test_failed_task_without_a_finding_is_told_by_its_name(world: World, sent: list[str]) -> None:
-    """What nobody foresaw is an error, with the task whose log tells more."""
-    do(world, PreflightOperator)
-
-    failed(world, preflight="success", plan="failed")
+def test_alert_of_a_failure_without_a_finding_names_the_task(world: World, sent: list[str]) -> None:
+    """A failure without a finding sends an alert that names the task whose log to read."""
+    fail(world)
 
     assert ["error"] == kinds(sent)
     assert "read the log of the task plan" in sent[0]
 
 
-def test_broken_notifier_keeps_nobody_from_being_told(world: World, sent: list[str]) -> None:
-    """A notifier that fails is recorded with its kind of error; the next is called, and the run ends as it would."""
-    do(world, PreflightOperator)
-    failed(world, preflight="success", plan="failed")
+def test_failing_notifier_does_not_stop_the_next_one(world: World, sent: list[str]) -> None:
+    """The error of a failing notifier is recorded, and the next notifier is called."""
+    fail(world)
 
     (document,) = world.run.evidence.of_attempt(Kind.ALERT)
 
@@ -169,28 +148,26 @@ def test_broken_notifier_keeps_nobody_from_being_told(world: World, sent: list[s
 
 
 def test_notifier_sends_only_its_kinds(world: World) -> None:
-    """A notifier with `kinds` is not called for others."""
+    """A notifier with `kinds` is called only for these."""
     sent = with_alerts(
         world,
         "alerts:\n  notifiers:\n    - notifier: tests.airflow.notifying.Recorder\n      arguments: {text: x}\n"
         "      kinds: [approval]\n",
     )
-    do(world, PreflightOperator)
-
-    failed(world, preflight="success", plan="failed")
+    fail(world)
 
     assert [] == sent
 
 
 def test_notifier_that_changes_its_arguments_changes_no_later_alert(world: World) -> None:
-    """The triggerer serves many runs; each alert has the arguments of the migration file."""
+    """Each alert is sent with the arguments of the migration file, as the triggerer serves many runs."""
     sent = with_alerts(
         world,
         "alerts:\n  notifiers:\n    - notifier: tests.airflow.notifying.Adding\n      arguments: {people: [ada]}\n",
     )
     alert = Alert(AlertKind.ERROR, "shop", "run", "https://airflow.example", "nothing")
     for _ in range(2):
-        _, migration = load_migration_file(world.migrations / "shop.yaml")
+        _, migration = load_migration_file(world.file)
         assert migration.alerts is not None
         assert "" == notify(migration.alerts.notifiers[0], alert)
 
@@ -207,11 +184,10 @@ def test_notifier_that_changes_its_arguments_changes_no_later_alert(world: World
     ],
 )
 def test_notifier_that_cannot_be_made_refuses_the_run(world: World, notifier: str, arguments: str, found: str) -> None:
-    """Nothing starts under the eyes of somebody who could not be told."""
+    """The run does not start if a notifier is misconfigured."""
     with_alerts(world, f"alerts:\n  notifiers:\n    - notifier: {notifier}\n      arguments: {arguments}\n")
 
-    with pytest.raises(FailedForGood, match=f"ALERTS_INVALID · alerts.notifiers.0.: {notifier}: found .*{found}"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match=f"ALERTS_INVALID · alerts.notifiers.0.: {notifier}: found .*{found}")
 
 
 @pytest.fixture
@@ -226,63 +202,47 @@ def alerts_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_file_that_cannot_be_read_is_told_to_whom_the_configuration_names(world: World, alerts_file: Path) -> None:
-    """A migration file that is no migration names nobody; those of the configuration are told of its runs."""
-    (world.migrations / "shop.yaml").write_text("nonsense: [")
-    with pytest.raises(FailedForGood):
-        do(world, PreflightOperator)
+def test_invalid_migration_file_uses_the_notifiers_of_the_configuration(world: World, alerts_file: Path) -> None:
+    """Alerts about an invalid migration file go to the notifiers of Airflow's configuration."""
+    world.file.write_text("nonsense: [")
+    world.refuses("preflight")
 
-    failed(world, preflight="failed")
+    world.finish_fails(preflight="failed")
 
     assert ["refused"] == Recorder.sent
 
 
-def test_section_of_the_file_counts_before_the_configuration(world: World, alerts_file: Path) -> None:
-    """Whoever says in a migration file who is told, says it for good."""
+def test_alerts_of_the_migration_file_replace_those_of_the_configuration(world: World, alerts_file: Path) -> None:
+    """A section `alerts` of the migration file replaces the notifiers of the configuration."""
     with_alerts(world, "alerts:\n  notifiers: []\n")
-    do(world, PreflightOperator)
-
-    failed(world, preflight="success", plan="failed")
+    fail(world)
 
     assert [] == Recorder.sent
 
 
 def test_wrong_alerts_file_refuses_the_run_and_leaves_the_dags(world: World, alerts_file: Path) -> None:
-    """A mistake there is a finding that names it; no DAG is lost for it."""
+    """A mistake in the alerts file refuses the run with its place, and the DAGs still exist."""
     alerts_file.write_text("notifiers:\n  - notifyer: x\n")
 
-    with pytest.raises(FailedForGood, match=r"ALERTS_INVALID · alerts.yaml: notifiers.0.notifyer"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match=r"ALERTS_INVALID · alerts.yaml: notifiers.0.notifyer")
 
     assert "kafka_migration__shop" in migration_dags(world.migrations)
 
 
-def test_approval_is_told_with_the_way_to_the_question(scene: World) -> None:
-    """Who may approve is told when the plan waits, with the address of the question."""
+def test_alert_of_an_approval_has_the_link_to_the_question(scene: World) -> None:
+    """A plan that waits for approval sends an alert with the link to the question."""
     sent = with_alerts(scene)
-    # The run's frozen copy is from before; it is what a run reads.
-    scene.freeze((scene.migrations / "shop.yaml").read_text())
-    do(scene, PlanOffsetsOperator)
+    scene.freeze()
 
-    ask(scene)
+    plan_and_ask(scene)
 
     assert ["approval"] == kinds(sent)
-    assert "/runs/manual__1/tasks/ApproveOperator/required_actions" in sent[0]
+    assert "/runs/manual__1/tasks/approve/required_actions" in sent[0]
 
 
-def test_run_that_has_ended_is_not_too_long(world: World, sent: list[str]) -> None:
-    """Airflow keeps the deadline of a run that failed; nobody is told twice."""
-    with_alerts(world, "  too_long_after: 6h\n")
-    (deadline,) = migration_dags(world.migrations)["kafka_migration__shop"].deadline
-
-    asyncio.run(too_long(**deadline.callback.kwargs, context={"dag_run": dag_run(state="failed")}))
-
-    assert [] == sent
-
-
-def test_lost_finish_is_told_once(world: World, sent: list[str]) -> None:
-    """The callback of the last task tells of its loss; after a message of how the run ended it tells nothing more."""
-    do(world, PreflightOperator)
+def test_lost_finish_sends_one_alert(world: World, sent: list[str]) -> None:
+    """The callback of a lost `finish` sends an alert, but none after an alert about the end of the run."""
+    world.do("preflight")
     context = {**world.context(), "task": FinishOperator(task_id="finish", migration="shop"), "exception": "killed"}
 
     tell_of_lost_finish(context)
@@ -292,12 +252,12 @@ def test_lost_finish_is_told_once(world: World, sent: list[str]) -> None:
     assert "Task finish: killed" in sent[0]
 
 
-def test_mirrormaker_beside_a_foreign_reservation_is_told(world: World, sent: list[str]) -> None:
-    """Where another run holds the reservation while MirrorMaker runs, nobody is told that it does not."""
+def test_mirrormaker_under_the_reservation_of_another_run_is_reported(world: World, sent: list[str]) -> None:
+    """If MirrorMaker runs while another run holds the reservation, the alert says that it may still run."""
     stalled(world)
     world.host.holder = "somebody/else#1"
 
-    failed(world, preflight="success", watch_lag="failed", stop_mirror="failed")
+    world.finish_fails(preflight="success", watch_lag="failed", stop_mirror="failed")
 
     assert ["not_stopped"] == kinds(sent)
 
@@ -306,7 +266,7 @@ def test_mirrormaker_beside_a_foreign_reservation_is_told(world: World, sent: li
     "arguments", ["{to: !!binary aGVsbG8=}", "&x {to: [*x]}", "{to: .nan}", "{to: !!set {a, b}}", "{to: 2030-01-01}"]
 )
 def test_arguments_are_what_json_can_hold(world: World, arguments: str) -> None:
-    """What Airflow cannot serialize would take every migration's DAGs away; it is refused, and the DAGs are there."""
+    """Arguments that JSON cannot hold make the file invalid, because Airflow could not serialize its DAGs."""
     with_alerts(
         world, f"alerts:\n  too_long_after: 1h\n  notifiers:\n    - notifier: a.B\n      arguments: {arguments}\n"
     )
@@ -317,50 +277,54 @@ def test_arguments_are_what_json_can_hold(world: World, arguments: str) -> None:
     assert not dag.deadline
 
 
-def dag_run(**more: Any) -> dict[str, Any]:
-    began = (datetime.now(UTC) - timedelta(hours=7)).isoformat()
-    return {"dag_id": "d", "dag_run_id": "r", "run_type": "manual", "state": "running", "start_date": began, **more}
-
-
-def test_run_that_takes_too_long_is_told(world: World, sent: list[str]) -> None:
-    """The deadline of a DAG calls a function of ours with whom to tell, which tells them."""
-    with_alerts(world, "  too_long_after: 6h\n")
-    dag = migration_dags(world.migrations)["kafka_migration__shop"]
-    (deadline,) = dag.deadline
+def reach_deadline(world: World, kind: str = "kafka_migration", **run: Any) -> None:
+    """Call what Airflow calls at the deadline of a DAG, for an active run that began seven hours ago."""
+    world.extend_file("  too_long_after: 6h\n")
+    (deadline,) = migration_dags(world.migrations)[f"{kind}__shop"].deadline
     assert timedelta(hours=6) == deadline.interval
+    began = (datetime.now(UTC) - timedelta(hours=7)).isoformat()
+    dag_run = {"dag_id": "d", "dag_run_id": "r", "run_type": "manual", "state": "running", "start_date": began, **run}
+    asyncio.run(too_long(**deadline.callback.kwargs, context={"dag_run": dag_run}))
 
-    asyncio.run(too_long(**deadline.callback.kwargs, context={"dag_run": dag_run()}))
 
-    assert ["too_long"] == [text.partition(" · ")[0] for text in sent]
+def test_run_that_takes_too_long_sends_an_alert(world: World, sent: list[str]) -> None:
+    """The deadline of a DAG calls a function that sends the alert."""
+    reach_deadline(world)
+
+    assert ["too_long"] == kinds(sent)
     assert "Still active 6h00m after it was queued" in sent[0]
 
 
-def test_backfill_run_that_waits_its_turn_is_not_told(world: World, sent: list[str]) -> None:
-    """The runs of a backfill are queued all at once; only one that goes on for too long itself counts."""
-    with_alerts(world, "  too_long_after: 6h\n")
-    (deadline,) = migration_dags(world.migrations)["kafka_nightly_sync__shop"].deadline
-    queued = dag_run(run_type="backfill", start_date=None)
-    begun = dag_run(run_type="backfill", start_date=datetime.now(UTC).isoformat())
+def test_run_that_has_ended_is_not_too_long(world: World, sent: list[str]) -> None:
+    """The deadline of a run that has failed sends no alert."""
+    reach_deadline(world, state="failed")
 
-    for run in (queued, begun):
-        asyncio.run(too_long(**deadline.callback.kwargs, context={"dag_run": run}))
+    assert [] == sent
+
+
+@pytest.mark.parametrize("start_date", [None, datetime.now(UTC).isoformat()], ids=["queued", "started just now"])
+def test_backfill_run_that_waits_for_its_turn_sends_nothing(
+    world: World, sent: list[str], start_date: str | None
+) -> None:
+    """A backfill queues all its runs at once, so only the time since a run's start counts."""
+    reach_deadline(world, "kafka_nightly_sync", run_type="backfill", start_date=start_date)
 
     assert [] == sent
 
 
 def test_dags_without_alerts_have_no_deadline(world: World) -> None:
-    """Where nobody is told, nothing is watched."""
+    """Without alerts the DAGs have no deadline."""
     assert not migration_dags(world.migrations)["kafka_migration__shop"].deadline
     assert [] == deadlines("shop", None)
 
 
-def test_alert_that_cannot_be_recorded_changes_nothing(
+def test_error_while_alerting_does_not_change_the_end_of_the_run(
     world: World, sent: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Sending never raises."""
-    do(world, PreflightOperator)
+    """An error in the code that sends alerts does not change how the run ends."""
+    world.do("preflight")
     monkeypatch.setattr(alerting, "alerts_of", lambda migration: 1 / 0)
 
-    failed(world, preflight="success", plan="failed")
+    world.finish_fails(preflight="success", plan="failed")
 
     assert [] == sent

@@ -1,4 +1,4 @@
-"""Attacks of somebody who can write to the evidence root, or answers without the right: what the reviews proved."""
+"""Rules of attacks by users who can write to the evidence root, or who answer without the right."""
 
 from __future__ import annotations
 
@@ -12,25 +12,18 @@ from kafka_migration.adapters.logins import service_login
 from kafka_migration.core.evidence.documents import Kind, document_name
 from kafka_migration.core.evidence.kept import digest_of
 from kafka_migration.core.migration.alert_settings import AlertKind
-from kafka_migration.core.migration.settings import HookName
 from kafka_migration.core.report.alerts import Alert
 from kafka_migration.orchestration.alerting import send
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.hook import HookOperator
-from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
-from tests.airflow.conftest import World
-from tests.airflow.cutover import answer, approved, ask, configure, target_offsets
+from tests.airflow.cutover import answer, approved, ask, configure, plan_and_ask, target_offsets
 from tests.airflow.notifying import with_alerts
-from tests.airflow.running import do, refusal_codes
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.world import World
 
 CALLED: list[str] = []
 
 
 def evil(**_arguments: Any) -> None:
-    """Stand for any function of the workers."""
+    """Any function that workers can import."""
     CALLED.append("evil")
 
 
@@ -46,7 +39,7 @@ ALERT = Alert(AlertKind.ERROR, "shop", "run", "https://airflow.example", "nothin
 
 
 def forge(world: World, more: str) -> None:
-    """Add to the frozen file in the folder what nobody has checked."""
+    """Add unchecked settings to the frozen file in the folder."""
     path = world.run.evidence.folder / "migration.yaml"
     path.write_text(path.read_text() + more)
 
@@ -55,16 +48,16 @@ def assert_nothing_written(world: World, act: Callable[[], object], code: str) -
     with pytest.raises(FailedForGood, match=code):
         act()
     assert {} == target_offsets(world)
-    assert code == refusal_codes(world)[-1]
+    assert code == world.refusal_codes[-1]
 
 
 def sync(world: World) -> dict[str, Any]:
-    return do(world, SyncOffsetsOperator)
+    return world.do("sync_offsets")
 
 
 def test_approvers_are_not_taken_from_the_folder(scene: World, asked: list[dict[str, Any]]) -> None:
-    """H2: whoever writes other approvers into the frozen file is refused before anybody is asked."""
-    do(scene, PlanOffsetsOperator)
+    """H2: approvers that were written into the frozen file are refused before a user is asked."""
+    scene.do("plan_offsets")
     forge(scene, "cutover: {approvers: [mallory], four_eyes: false}\n")
 
     assert_nothing_written(scene, lambda: ask(scene), "EVIDENCE_CHANGED")
@@ -72,16 +65,15 @@ def test_approvers_are_not_taken_from_the_folder(scene: World, asked: list[dict[
 
 
 def test_hooks_are_not_taken_from_the_folder(scene: World) -> None:
-    """H2: a function that only the frozen file in the folder names is never called."""
+    """H2: a function that only the frozen file in the folder names is not called."""
     forge(scene, f"cutover:\n  hooks:\n    after_cutover:\n      callable: {FORGED}\n")
-    operator = HookOperator(task_id="after_cutover", migration="shop", hook=HookName.AFTER_CUTOVER)
 
-    assert_nothing_written(scene, lambda: operator.execute(scene.context()), "EVIDENCE_CHANGED")
+    assert_nothing_written(scene, lambda: scene.do("after_cutover"), "EVIDENCE_CHANGED")
     assert [] == CALLED
 
 
 def test_notifiers_are_not_taken_from_the_folder(scene: World) -> None:
-    """H2: an alert is sent to those whom the checked file names, whatever the folder says since."""
+    """H2: an alert is sent to the notifiers of the checked file, not to those of the folder."""
     sent = with_alerts(scene, "")
     forge(scene, NOTIFIER.format(text="x"))
     send(scene.run, ALERT)
@@ -98,9 +90,9 @@ def test_notifiers_are_not_taken_from_the_folder(scene: World) -> None:
 def test_templates_of_notifiers_see_the_alert_alone(
     scene: World, template: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """H2: nothing of Airflow's context reaches a message: no connection, variable, macro or task."""
+    """H2: a message cannot contain a connection, variable, macro or task of Airflow."""
     sent = with_alerts(scene, NOTIFIER.format(text=f"'{template}'"))
-    scene.freeze((scene.migrations / "shop.yaml").read_text())
+    scene.freeze()
     send(scene.run, ALERT)
 
     assert [] == sent
@@ -109,9 +101,8 @@ def test_templates_of_notifiers_see_the_alert_alone(
 
 @pytest.mark.parametrize("number", [2, 9])
 def test_answer_is_not_taken_from_the_folder(scene: World, number: int) -> None:
-    """H2: a yes that somebody wrote beside the question, with `approve` marked as successful, is none."""
-    do(scene, PlanOffsetsOperator)
-    ask(scene)
+    """H2: an approval that was written next to the question is none, also if `approve` was marked as successful."""
+    plan_and_ask(scene)
     folder = scene.run.evidence.folder
     question = json.loads((folder / document_name(Kind.APPROVE, 1)).read_text())
     forged = {**question, "answered_at": "now", "chosen": "Approve", "responded_by": {"id": "x", "name": "x"}}
@@ -121,17 +112,15 @@ def test_answer_is_not_taken_from_the_folder(scene: World, number: int) -> None:
 
 
 def test_task_that_is_marked_successful_gives_no_answer(scene: World) -> None:
-    """A question that nobody answered is not approved by a state that somebody set."""
-    do(scene, PlanOffsetsOperator)
-    ask(scene)
+    """A question without an answer is not approved if `approve` is marked as successful."""
+    plan_and_ask(scene)
 
     assert_nothing_written(scene, lambda: sync(scene), "APPROVAL_STALE")
 
 
 def test_answer_that_only_xcom_has_is_none(scene: World) -> None:
-    """A yes that was put into Airflow's XCom, with `approve` marked as successful, is not in the evidence as well."""
-    do(scene, PlanOffsetsOperator)
-    ask(scene)
+    """An approval that was written only to XCom is refused, because the evidence does not have it."""
+    plan_and_ask(scene)
     question = scene.run.evidence.require(Kind.APPROVE)
     forged = {**question, "answered_at": "now", "chosen": "Approve", "responded_by": {"id": "x", "name": "x"}}
     keeper = scene.run.keeper
@@ -142,31 +131,29 @@ def test_answer_that_only_xcom_has_is_none(scene: World) -> None:
 
 
 def test_hooks_are_not_taken_from_xcom(scene: World) -> None:
-    """A file that was put into XCom with its digest, beside that of the file that `preflight` froze, is refused."""
-    frozen = (scene.migrations / "shop.yaml").read_text()
+    """A migration file that was written to XCom with its digest is refused."""
+    frozen = scene.file.read_text()
     forged = f"{frozen}cutover:\n  hooks:\n    after_cutover: {{callable: {__name__}.evil}}\n"
     keeper = scene.run.keeper
     assert keeper is not None
     keeper.keep_migration(forged)
     keeper.keep({"attempt-1/migration.yaml": digest_of(forged.encode())})
 
-    assert_nothing_written(scene, lambda: do(scene, PlanOffsetsOperator), "EVIDENCE_CHANGED")
+    assert_nothing_written(scene, lambda: scene.do("plan_offsets"), "EVIDENCE_CHANGED")
 
 
-def test_airflow_may_let_anybody_answer_and_we_do_not(scene: World) -> None:
-    """H6.1: where Airflow ignores the list (`simple_auth_manager_all_admins`), the answer of another is refused."""
+def test_answer_of_a_user_who_is_no_approver_is_refused(scene: World) -> None:
+    """H6.1: if Airflow ignores the approvers (`simple_auth_manager_all_admins`), another user's answer is refused."""
     configure(scene, "  approvers: [grace]\n")
-    do(scene, PlanOffsetsOperator)
-    ask(scene)
+    plan_and_ask(scene)
 
     assert_nothing_written(scene, lambda: answer(scene, user="mallory"), "NOT_AN_APPROVER")
     assert_nothing_written(scene, lambda: sync(scene), "NOT_AN_APPROVER")
 
 
 def test_other_approvers_are_not_asked_in_a_run_that_has_asked(scene: World, asked: list[dict[str, Any]]) -> None:
-    """H6.2: Airflow keeps to whom a run's first question was put, so a cleared run with another list does not ask."""
-    do(scene, PlanOffsetsOperator)
-    ask(scene)
+    """H6.2: a cleared run with other approvers does not ask, because Airflow keeps those of the first question."""
+    plan_and_ask(scene)
     scene.dag_run.clear_number = 1
     configure(scene, "  approvers: [grace]\n")
 
@@ -175,13 +162,12 @@ def test_other_approvers_are_not_asked_in_a_run_that_has_asked(scene: World, ask
 
 
 @pytest.mark.parametrize("approvers", ["[ada]", "[ada, mallory]"])
-def test_person_who_was_taken_out_of_the_list_does_not_count(scene: World, approvers: str) -> None:
-    """H6.2: whoever is no approver any more approves nothing, neither with the answer nor with one given before."""
+def test_user_who_was_removed_from_the_approvers_does_not_count(scene: World, approvers: str) -> None:
+    """H6.2: neither a new nor an earlier answer of a user who is no longer an approver counts."""
     configure(scene, "  approvers: [grace]\n")
-    path = scene.migrations / "shop.yaml"
+    path = scene.file
     before = path.read_text()
-    do(scene, PlanOffsetsOperator)
-    ask(scene)
+    plan_and_ask(scene)
     path.write_text(before.replace("[grace]", approvers))
     assert_nothing_written(scene, lambda: answer(scene), "NOT_AN_APPROVER")
 
@@ -193,42 +179,37 @@ def test_person_who_was_taken_out_of_the_list_does_not_count(scene: World, appro
     assert sync(scene)["moved"]
 
 
-def test_person_who_was_added_to_the_list_does_not_count(scene: World) -> None:
-    """Who was no approver when the run began is none for this run."""
+def test_user_who_was_added_to_the_approvers_does_not_count(scene: World) -> None:
+    """A user who was not an approver when the run began cannot approve it."""
     configure(scene, "  approvers: [grace]\n")
-    do(scene, PlanOffsetsOperator)
-    ask(scene)
-    path = scene.migrations / "shop.yaml"
-    path.write_text(path.read_text().replace("[grace]", "[grace, mallory]"))
+    plan_and_ask(scene)
+    scene.edit_file("[grace]", "[grace, mallory]")
 
     assert_nothing_written(scene, lambda: answer(scene, user="mallory"), "NOT_AN_APPROVER")
     answer(scene)
     assert sync(scene)["moved"]
 
 
-def test_approvers_that_cannot_be_read_are_nobody(scene: World) -> None:
-    """Without a file that can be read it is not known who may approve."""
+def test_approvers_that_cannot_be_read_refuse_the_write(scene: World) -> None:
+    """If the migration file cannot be read, the approvers are unknown, and nothing is written."""
     approved(scene)
-    (scene.migrations / "shop.yaml").write_text("version: [")
+    scene.file.write_text("version: [")
 
     assert_nothing_written(scene, lambda: sync(scene), "MIGRATION_FILE_INVALID")
 
 
 def test_four_eyes_cover_runs_of_the_command_line(scene: World) -> None:
-    """H6.3: a run that was triggered under Airflow's own login names no person, so nobody is the second one."""
+    """H6.3: with `four_eyes` a run that was triggered with Airflow's own login cannot be approved."""
     configure(scene, "  four_eyes: true\n")
     scene.dag_run.triggering_user_name = service_login()
-    do(scene, PlanOffsetsOperator)
-    ask(scene)
+    plan_and_ask(scene)
 
     assert_nothing_written(scene, lambda: answer(scene), "FOUR_EYES")
 
 
-def test_four_eyes_may_be_asked_for_while_the_run_goes_on(scene: World) -> None:
-    """The live file may ask for more than the frozen one."""
-    do(scene, PlanOffsetsOperator)
-    ask(scene)
-    path = scene.migrations / "shop.yaml"
-    path.write_text(path.read_text() + "cutover: {four_eyes: true}\n")
+def test_four_eyes_may_be_added_during_the_run(scene: World) -> None:
+    """The migration file may add `four_eyes` while the run is active."""
+    plan_and_ask(scene)
+    scene.extend_file("cutover: {four_eyes: true}\n")
 
     assert_nothing_written(scene, lambda: answer(scene, user="ada"), "FOUR_EYES")

@@ -1,4 +1,4 @@
-"""Rules of backfill runs: what they mirror, validate and answer for an interval."""
+"""Rules of backfill runs: what they mirror and validate, and what they answer for an interval."""
 
 from __future__ import annotations
 
@@ -15,28 +15,20 @@ from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.validation.contract import ValidationRequest, empty_result
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.plan import PlanOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
-from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, do, finish, mirror, refusal_codes, validated
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import AUDIT, P0, P1, World
 
-pytestmark = pytest.mark.airflow
-
-P0, P1, AUDIT = TopicPartition("orders", 0), TopicPartition("orders", 1), TopicPartition("audit", 0)
 DAYS = [datetime(2026, 5, 1, 1, tzinfo=UTC) + timedelta(days=n) for n in range(7)]
 NIGHTLY = 'nightly: {cron: "0 1 * * *", timezone: UTC, until: "05:00"}\n'
-# Within the window of some later night, and outside of it.
+# Inside and outside the window of a later night.
 AT_NIGHT, BY_DAY = datetime(2026, 6, 1, 2, tzinfo=UTC), datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture
 def nightly(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """The world with a nightly schedule, at night."""
-    file = world.migrations / "shop.yaml"
-    file.write_text(file.read_text() + NIGHTLY)
+    world.extend_file(NIGHTLY)
     world.params = {}
     now_is(monkeypatch, AT_NIGHT)
     return world
@@ -47,7 +39,7 @@ def now_is(monkeypatch: pytest.MonkeyPatch, now: datetime) -> None:
 
 
 def begin(world: World, day: int, run_type: str = "backfill", clear: int = 0, run: str = "") -> None:
-    """Let the world's run be that of the interval that begins on a day; the run before it is over."""
+    """End the run, and begin the run of the interval that begins on a day."""
     world.task_instance.run_states[world.dag_run.run_id] = "success"
     world.dag_run.run_type, world.dag_run.clear_number = run_type, clear
     world.dag_run.run_id = run or f"{run_type}__{day}"
@@ -55,29 +47,19 @@ def begin(world: World, day: int, run_type: str = "backfill", clear: int = 0, ru
 
 
 def produce(world: World, partition: TopicPartition, *days: float) -> None:
-    """Produce a record per day, as late as this many days after the first."""
+    """Produce a record per number of days after the first day."""
     for day in days:
         at_ms = int((DAYS[0] + timedelta(days=day)).timestamp() * 1000)
         world.source.produce(*partition, (b"k", b"%f" % day), timestamp_ms=at_ms)
 
 
-def copy(world: World, copied: dict[TopicPartition, int], *, equal: bool = True) -> None:
-    """Take a run that has begun through a copy and its validation, up to the verdict."""
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, copied)
-    do(world, StopMirrorOperator)
-    validated(world, equal)
-    do(world, JudgeOperator)
-
-
 def backfill(world: World, day: int, clear: int = 0, run: str = "") -> dict[str, Any]:
-    """Run a backfill that has nothing to copy and nothing to read; return the document of its verdict."""
+    """Run a backfill that has nothing to copy and nothing to compare; return the document of its verdict."""
     begin(world, day, clear=clear, run=run)
-    do(world, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
-    operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
+    world.do(*BEFORE_START, "start_mirror", "stop_mirror")
     with no_spark():
-        operator.execute(world.context())
-    do(world, JudgeOperator)
+        world.do("validate_topics")
+    world.do("judge")
     return world.run.evidence.require(Kind.JUDGE)
 
 
@@ -89,14 +71,14 @@ def no_spark() -> Iterator[None]:
 
 
 def entries(world: World, kind: str = "") -> list[str]:
-    """Return the kinds of the ledger's entries, or of those of one kind, but for which run reserved the migration."""
+    """Return the kinds of the ledger's entries, without reservations, or those of one kind."""
     kinds = [json.loads(path.read_text())["kind"] for path in sorted(world.run.ledger.folder.iterdir())]
     return [each for each in kinds if each != "reserved" and kind in each]
 
 
 def source_offsets(world: World, day: int) -> dict[str, Any]:
-    """Return what the ledger answered for an interval, per topic and partition."""
-    (answer,) = [a for a in world.run.ledger.read().answers.values() if a.interval.start == DAYS[day]]
+    """Return the source offsets of the ledger's answer for an interval, per partition."""
+    (answer,) = [a for a in world.ledger.answers.values() if a.interval.start == DAYS[day]]
     return {
         f"{topic}[{number}]": found.source
         for topic, answered in answer.topics.items()
@@ -105,7 +87,7 @@ def source_offsets(world: World, day: int) -> dict[str, Any]:
 
 
 def copied_once(world: World) -> None:
-    """Copy records of six days, late ones and out of order, in one nightly run after them."""
+    """Copy records of six days, some of them late or out of order, in one nightly run."""
     # Record 3 is late, 5 is early.
     produce(world, P0, 0.1, 0.9, 1.5, 0.5, 2.1, 4.5, 3.5, 4.6)
     produce(world, P1, 3.1, 3.2)
@@ -114,11 +96,11 @@ def copied_once(world: World) -> None:
     now = DAYS[6] + timedelta(hours=1)
     with pytest.MonkeyPatch.context() as patch:
         now_is(patch, now)
-        copy(world, {P0: 8, P1: 2, AUDIT: 1})
+        world.copy_and_judge({P0: 8, P1: 2, AUDIT: 1})
 
 
 def test_five_intervals_hold_every_record_once(nightly: World) -> None:
-    """After one sync each record is answered for in one interval; late ones in that in which they stand."""
+    """After one sync each record belongs to one interval; a late one to that of the records around it."""
     copied_once(nightly)
     documents = [backfill(nightly, day) for day in range(5)]
 
@@ -133,11 +115,11 @@ def test_five_intervals_hold_every_record_once(nightly: World) -> None:
     assert [2, 2, 1, 2, 3] == [document["records"]["orders"]["source"] for document in documents]
     assert {"source": 0, "target": 0} == documents[0]["records"]["audit"]
     assert ["PASS", "nothing"] == [row["verdict"] for row in documents[0]["topics"]]
-    assert [1] == [g.number for g in nightly.run.ledger.read().generations]
+    assert [1] == [g.number for g in nightly.ledger.generations]
 
 
 def test_same_intervals_again_change_nothing_in_the_ledger(nightly: World) -> None:
-    """Reprocessed, a backfill reads nothing again and adds no entry."""
+    """A backfill that is reprocessed compares nothing again and adds no ledger entry."""
     copied_once(nightly)
     first = [backfill(nightly, day) for day in range(5)]
     before = entries(nightly)
@@ -149,138 +131,132 @@ def test_same_intervals_again_change_nothing_in_the_ledger(nightly: World) -> No
 
 
 def test_scheduled_run_that_a_backfill_reprocesses_answers_for_its_interval(nightly: World) -> None:
-    """Airflow clears it and makes it a backfill run: what it judged by schedule it neither reads nor judges again."""
+    """A scheduled run that Airflow clears as a backfill run answers for its interval without judging again."""
     copied_once(nightly)
-    judgement = nightly.run.ledger.read().judgements
+    judgement = nightly.ledger.judgements
     document = backfill(nightly, 5, clear=1, run="scheduled__5")
 
     assert ("PASS", {"audit[0]": (0, 1)}) == (document["verdict"], source_offsets(nightly, 5))
-    assert judgement == nightly.run.ledger.read().judgements
+    assert judgement == nightly.ledger.judgements
 
 
 def test_bounds_are_shared_by_neighbours_and_nights(nightly: World) -> None:
-    """A scheduled run keeps the bounds of its interval; a backfill asks only for those that nobody has."""
+    """A run records the bounds of its interval, and a later run asks only for bounds that are missing."""
     copied_once(nightly)
-    assert {DAYS[5], DAYS[6]} == set(nightly.run.ledger.read().bounds)
+    assert {DAYS[5], DAYS[6]} == set(nightly.ledger.bounds)
     backfill(nightly, 4)
     backfill(nightly, 3)
 
-    assert set(DAYS[3:]) == set(nightly.run.ledger.read().bounds)
+    assert set(DAYS[3:]) == set(nightly.ledger.bounds)
     assert 3 == len(entries(nightly, "bounds-resolved"))
 
 
 def test_record_that_comes_after_its_interval_was_bounded_belongs_to_the_next(nightly: World) -> None:
-    """A bound that was the end of the log stays where it is, whatever comes late."""
+    """A bound at the end of the log stays there, so a late record belongs to the next interval."""
     produce(nightly, P0, 0.5)
     begin(nightly, 0)
-    copy(nightly, {P0: 1})
+    nightly.copy_and_judge({P0: 1})
     produce(nightly, P0, 0.6, 1.5)
     begin(nightly, 1)
-    copy(nightly, {P0: 2})
+    nightly.copy_and_judge({P0: 2})
 
     assert [{"orders[0]": (0, 1)}, {"orders[0]": (1, 3)}] == [source_offsets(nightly, day) for day in (0, 1)]
 
 
 def test_backfill_mirrors_only_what_its_interval_lacks(nightly: World) -> None:
-    """The goal is the interval's end; an interval that is copied, or empty, starts nothing."""
+    """The goals of a backfill are the interval's end, and a copied or empty interval starts nothing."""
     produce(nightly, P0, 0.1, 0.2, 2.1)
     produce(nightly, P1, 2.2)
     begin(nightly, 0)
-    assert 2 == do(nightly, *BEFORE_START)["created"]
-    assert 2 == do(nightly, PlanOperator)["offsets_to_copy"]
+    assert 2 == nightly.do(*BEFORE_START)["created"]
+    assert 2 == nightly.do("plan")["offsets_to_copy"]
     assert {P0: 2, P1: 0, AUDIT: 0} == nightly.run.plan_offsets().goals
-    copy(nightly, {P0: 2})
+    nightly.copy_and_judge({P0: 2})
     assert "PASS" == backfill(nightly, 1)["verdict"]
     begin(nightly, 2)
-    do(nightly, *BEFORE_START)
+    nightly.do(*BEFORE_START)
 
     assert {P0: 3, P1: 1, AUDIT: 0} == nightly.run.plan_offsets().goals
 
 
 def test_backfill_outside_the_window_answers_what_is_copied(nightly: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By day nothing is started: what is not copied yet is not verifiable, and the finding says why."""
+    """Outside the window nothing is started, and an interval that is not copied fails with the reason."""
     produce(nightly, P0, 0.1, 1.1)
     begin(nightly, 0)
-    copy(nightly, {P0: 1})
+    nightly.copy_and_judge({P0: 1})
     now_is(monkeypatch, BY_DAY)
     assert "PASS" == backfill(nightly, 0, clear=1)["verdict"]
 
     with pytest.raises(FailedForGood, match=r"INTERVAL_NOT_COPIED · topic orders.*not in window"):
         backfill(nightly, 1)
-    assert ["INTERVAL_NOT_COPIED"] == refusal_codes(nightly)
+    assert ["INTERVAL_NOT_COPIED"] == nightly.refusal_codes
     assert 0 == nightly.run.evidence.require(Kind.PLAN)["offsets_to_copy"]
 
 
 def test_backfill_outside_the_window_mirrors_if_its_conf_says_so(
     nightly: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The window is lifted for this run alone."""
+    """A backfill run with `mirror_outside_window` copies outside the window."""
     produce(nightly, P0, 0.1)
     now_is(monkeypatch, BY_DAY)
     nightly.params = {"mirror_outside_window": True}
     begin(nightly, 0)
-    do(nightly, *BEFORE_START)
+    nightly.do(*BEFORE_START)
 
     assert 1 == nightly.run.evidence.require(Kind.PLAN)["offsets_to_copy"]
 
 
 def test_answer_that_was_not_good_is_replaced(nightly: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Asked again after the records were copied, the interval is good and the ledger holds the newer answer."""
+    """A run after the records were copied replaces a bad answer in the ledger."""
     produce(nightly, P0, 0.1)
     now_is(monkeypatch, BY_DAY)
     with pytest.raises(FailedForGood, match="INTERVAL_NOT_COPIED"):
         backfill(nightly, 0)
     now_is(monkeypatch, AT_NIGHT)
     begin(nightly, 0, clear=1)
-    copy(nightly, {P0: 1})
+    nightly.copy_and_judge({P0: 1})
 
-    (answer,) = nightly.run.ledger.read().answers.values()
+    (answer,) = nightly.ledger.answers.values()
     assert ("PASS", 1) == (answer.verdict, answer.topics["orders"].records)
     assert 2 == len(entries(nightly, "interval-answered"))
 
 
 def test_pending_windows_are_validated_by_the_backfill(nightly: World) -> None:
-    """What a run copied and did not judge is measured by the next, a backfill too, and then answered."""
+    """A backfill validates pending windows of an earlier run, and then answers."""
     produce(nightly, P0, 0.1, 1.1)
     begin(nightly, 5, "scheduled")
     with pytest.MonkeyPatch.context() as patch:
         now_is(patch, DAYS[6] + timedelta(hours=1))
-        do(nightly, *BEFORE_START, StartMirrorOperator)
-        mirror(nightly, {P0: 2})
-        do(nightly, StopMirrorOperator)
+        nightly.copy({P0: 2})
     begin(nightly, 0)
-    do(nightly, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
-    validated(nightly)
-    do(nightly, JudgeOperator)
+    nightly.do(*BEFORE_START, "start_mirror", "stop_mirror")
+    nightly.judge()
 
-    assert () == nightly.run.ledger.read().pending_generations
+    assert () == nightly.ledger.pending_generations
     assert {"orders[0]": (0, 1)} == source_offsets(nightly, 0)
     assert "PASS" == backfill(nightly, 1)["verdict"]
     assert 1 == len(entries(nightly, "judged"))
 
 
 def test_bad_windows_outside_the_interval_fail_the_run_that_measured_them(nightly: World) -> None:
-    """What a run found wrong it tells, also where its own interval has no records."""
+    """A run that finds a bad window fails, also if its own interval has no records."""
     produce(nightly, P0, 3.5)
     begin(nightly, 3)
-    do(nightly, *BEFORE_START, StartMirrorOperator)
-    mirror(nightly, {P0: 1})
-    do(nightly, StopMirrorOperator)
+    nightly.copy({P0: 1})
     begin(nightly, 0)
-    do(nightly, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
-    validated(nightly, equal=False)
+    nightly.do(*BEFORE_START, "start_mirror", "stop_mirror")
+    nightly.validated(equal=False)
 
-    with pytest.raises(FailedForGood, match="COPY_DIFFERS"):
-        do(nightly, JudgeOperator)
+    nightly.refuses("judge", match="COPY_DIFFERS")
     assert {} == source_offsets(nightly, 0)
 
 
 def test_bad_windows_fail_the_backfills_over_them(nightly: World) -> None:
-    """The run that measured them, and every later one whose interval they hold; for any other they are a warning."""
+    """A bad window fails each run whose interval it belongs to, and is a warning for others."""
     produce(nightly, P0, 3.5)
     begin(nightly, 3)
     with pytest.raises(FailedForGood, match="COPY_DIFFERS"):
-        copy(nightly, {P0: 1}, equal=False)
+        nightly.copy_and_judge({P0: 1}, equal=False)
 
     with pytest.raises(FailedForGood, match=r"COPY_DIFFERS.*judged at .* by kafka_nightly_sync__shop/backfill__3#1"):
         backfill(nightly, 3, run="again")
@@ -288,7 +264,7 @@ def test_bad_windows_fail_the_backfills_over_them(nightly: World) -> None:
 
 
 def test_interval_that_the_source_deleted_is_answered_from_the_ledger(nightly: World) -> None:
-    """Bounded and judged before the deletion it stays good; never bounded, it is not verifiable."""
+    """An interval whose bounds are known stays good after its records are deleted; another one is not verifiable."""
     copied_once(nightly)
     backfill(nightly, 2)
     nightly.source.purge("orders", 0, 5)
@@ -300,65 +276,57 @@ def test_interval_that_the_source_deleted_is_answered_from_the_ledger(nightly: W
 
 
 def test_gap_elsewhere_refuses_only_a_run_that_must_mirror(nightly: World) -> None:
-    """What is copied is answered, with the gap as a warning; what is lost cannot be copied."""
+    """A gap is a warning for a run whose interval is copied, and refuses a run that must copy."""
     produce(nightly, P0, 0.1)
     produce(nightly, P1, 0.1)
     begin(nightly, 0)
-    copy(nightly, {P0: 1, P1: 1})
+    nightly.copy_and_judge({P0: 1, P1: 1})
     produce(nightly, P0, 2.1, 2.2, 2.3)
     nightly.source.purge("orders", 0, 3)
 
     assert "PASS" == backfill(nightly, 0, clear=1)["verdict"]
     assert ["GAP"] == [warning["code"] for warning in nightly.run.evidence.require(Kind.PLAN)["warnings"]]
     begin(nightly, 2)
-    with pytest.raises(FailedForGood, match=r"GAP · orders\[0\]"):
-        do(nightly, *BEFORE_START)
+    nightly.refuses(*BEFORE_START, match=r"GAP · orders\[0\]")
 
 
 def test_backfill_without_an_interval_is_refused(nightly: World) -> None:
-    """A file that has lost its schedule has no intervals to answer for."""
+    """A backfill of a file without a schedule is refused."""
     begin(nightly, 0)
-    file = nightly.migrations / "shop.yaml"
-    file.write_text(file.read_text().replace(NIGHTLY, ""))
+    nightly.edit_file(NIGHTLY, "")
 
-    with pytest.raises(FailedForGood, match="NOT_SCHEDULED · migration shop"):
-        do(nightly, *BEFORE_START)
+    nightly.refuses(*BEFORE_START, match="NOT_SCHEDULED · migration shop")
 
 
 def test_run_without_anything_new_adds_no_judgement(nightly: World) -> None:
-    """A night in which nothing came leaves no empty judgement behind."""
+    """A nightly run without new records adds no judgement."""
     begin(nightly, 5, "scheduled")
     with pytest.MonkeyPatch.context() as patch:
         now_is(patch, DAYS[6] + timedelta(hours=1))
-        do(nightly, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
-        validated(nightly)
-
-        assert "PASS" == do(nightly, JudgeOperator)["verdict"]
+        nightly.do(*BEFORE_START, "start_mirror", "stop_mirror")
+        assert "PASS" == nightly.judge()["verdict"]
     assert [] == entries(nightly, "judged")
 
 
 def test_windows_that_were_not_measured_stay_pending(nightly: World) -> None:
-    """A run that measured nothing judges nothing: the interval is copied and not validated; the next run does it."""
+    """A run whose result lacks the windows fails, and they stay pending for the next run."""
     produce(nightly, P0, 0.1)
     begin(nightly, 0)
-    do(nightly, *BEFORE_START, StartMirrorOperator)
-    mirror(nightly, {P0: 1})
-    do(nightly, StopMirrorOperator)
+    nightly.copy({P0: 1})
     request = ValidationRequest("shop", nightly.run.identity.holder, 1024, "read_committed", ())
     nightly.run.evidence.write(Kind.VALIDATION_REQUEST, request.to_document())
     nightly.run.evidence.write(Kind.VALIDATION_RESULT, empty_result(request, "t").to_document())
 
-    with pytest.raises(FailedForGood, match="INTERVAL_NOT_VALIDATED · topic orders"):
-        do(nightly, JudgeOperator)
-    assert [1] == [g.number for g in nightly.run.ledger.read().pending_generations]
+    nightly.refuses("judge", match="INTERVAL_NOT_VALIDATED · topic orders")
+    assert [1] == [g.number for g in nightly.ledger.pending_generations]
 
 
 def test_report_names_the_interval(nightly: World) -> None:
-    """The first line says which records the verdict is about; run.json holds start and end."""
+    """The report's first line names the interval of the verdict."""
     copied_once(nightly)
     backfill(nightly, 1)
-    path = finish(nightly, preflight="success", judge="success")["evidence"]
-    report = (nightly.run.evidence.folder / "report.md").read_text()
+    path = nightly.finish(preflight="success", judge="success")["evidence"]
+    report = nightly.report
 
     assert report.startswith(
         "# shop, records of [2026-05-02T01:00:00+00:00, 2026-05-03T01:00:00+00:00): PASS (success)\n"

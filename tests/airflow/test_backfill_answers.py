@@ -1,4 +1,4 @@
-"""Rules of backfill runs that copy nothing and only answer."""
+"""Rules of backfill runs that only answer and copy nothing."""
 
 from __future__ import annotations
 
@@ -10,26 +10,16 @@ import pytest
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.plan import PlanOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
-from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock
-from tests.airflow.nights import P0, at_night, begin
-from tests.airflow.running import BEFORE_START, do, mirror, validated
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.nights import at_night, begin
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import P0, World
 
 
 @pytest.fixture
-def clock(world: World, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+def clock(world: World) -> FakeClock:
     """The clock of a migration with nights until 05:30."""
-    return at_night(world, monkeypatch)
+    return at_night(world)
 
 
 def produce(world: World, day: int) -> None:
@@ -39,21 +29,20 @@ def produce(world: World, day: int) -> None:
 
 
 def answer(world: World) -> str:
-    """Take a run past its plan that mirrors nothing; return its verdict."""
-    assert {"generation": None, "pid": None} == do(world, CreateTopicsOperator, StartMirrorOperator)
-    assert "drained" == do(world, MirrorLagSensor)["outcome"]
-    do(world, StopMirrorOperator)
-    validated(world)
-    return str(do(world, JudgeOperator)["verdict"])
+    """Run the tasks after the plan of a run that copies nothing; return its verdict."""
+    assert {"generation": None, "pid": None} == world.do("create_topics", "start_mirror")
+    assert "drained" == world.do("watch_lag")["outcome"]
+    world.do("stop_mirror")
+    return str(world.judge()["verdict"])
 
 
 def test_backfill_that_waited_until_its_window_was_over_only_answers(world: World, clock: FakeClock) -> None:
-    """It goes by the time at which it has the reservation: nothing is planned, created or started any more."""
+    """A backfill that gets its reservation after the window plans, creates and starts nothing."""
     produce(world, day=1)
     begin(world, clock, run_type="backfill")
-    do(world, PreflightOperator)
+    world.do("preflight")
     clock.elapsed_s = 6 * 3600
-    do(world, ReserveOperator, PlanOperator)
+    world.do("reserve", "plan")
 
     plan = world.run.evidence.require(Kind.PLAN)
     assert (0, []) == (plan["offsets_to_copy"], plan["create"])
@@ -62,19 +51,18 @@ def test_backfill_that_waited_until_its_window_was_over_only_answers(world: Worl
     assert {} == world.target.topics
 
 
-def test_backfill_that_did_not_get_through_does_not_say_that_it_did_not_start(world: World, clock: FakeClock) -> None:
-    """Where MirrorMaker ran until the window's end, the finding blames no window for a start that there was."""
+def test_backfill_that_is_behind_does_not_say_that_it_did_not_start(world: World, clock: FakeClock) -> None:
+    """If MirrorMaker ran until the end of the window, the finding does not say that it was not started."""
     produce(world, day=1)
     produce(world, day=1)
     begin(world, clock, run_type="backfill")
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 1})
+    world.start()
+    world.mirror({P0: 1})
     clock.elapsed_s = 6 * 3600
-    do(world, StopMirrorOperator)
-    validated(world)
+    world.do("stop_mirror")
+    world.validated()
 
-    with pytest.raises(FailedForGood, match=r"offsets \[1, 2\) are not copied; expected"):
-        do(world, JudgeOperator)
+    world.refuses("judge", match=r"offsets \[1, 2\) are not copied; expected")
 
 
 def copied_in_one_night(world: World, clock: FakeClock) -> None:
@@ -82,26 +70,21 @@ def copied_in_one_night(world: World, clock: FakeClock) -> None:
     produce(world, day=1)
     produce(world, day=2)
     begin(world, clock, day=2)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 2})
-    do(world, StopMirrorOperator)
-    validated(world)
-    do(world, JudgeOperator)
+    world.copy_and_judge({P0: 2})
     world.task_instance.run_states["scheduled__2"] = "success"
 
 
 def test_answer_is_written_under_the_reservation(world: World, clock: FakeClock) -> None:
-    """While another run acts, a cleared `judge` puts no answer into the ledger."""
+    """A cleared `judge` writes no answer while another run holds the reservation."""
     copied_in_one_night(world, clock)
     begin(world, clock, day=1, run_type="backfill")
-    do(world, PreflightOperator, ReserveOperator, PlanOperator)
+    world.do("preflight", "reserve", "plan")
     world.host.reserve("dag/other#1", take_over_from=world.run.identity.holder)
-    validated(world)
+    world.validated()
 
-    with pytest.raises(FailedForGood, match="NOT_RESERVED"):
-        do(world, JudgeOperator)
+    world.refuses("judge", match="NOT_RESERVED")
 
-    assert {} == world.run.ledger.read().answers
+    assert {} == world.ledger.answers
 
 
 def recreate_target(world: World) -> None:
@@ -110,7 +93,7 @@ def recreate_target(world: World) -> None:
 
 
 def recreate_source(world: World) -> None:
-    """Leave MirrorMaker's position beyond the end of a topic that is a new one, and its last record another."""
+    """Remove the last record, so that MirrorMaker's position is beyond the end."""
     world.source.topics["orders"].partitions[0].records.pop()
 
 
@@ -121,15 +104,14 @@ def recreate_source(world: World) -> None:
 def test_what_refuses_a_copy_is_a_warning_to_one_that_only_answers(
     world: World, clock: FakeClock, change: Callable[[World], None], code: str
 ) -> None:
-    """The ledger knows what became of the records, whatever would be in the way of copying more."""
+    """Findings that would refuse a copy are warnings for a backfill that only answers."""
     copied_in_one_night(world, clock)
     change(world)
 
     begin(world, clock, day=1, run_type="backfill")
-    do(world, PreflightOperator, ReserveOperator, PlanOperator)
+    world.do("preflight", "reserve", "plan")
     assert code in [warning["code"] for warning in world.run.evidence.require(Kind.PLAN)["warnings"]]
     assert "PASS" == answer(world)
 
     begin(world, clock, day=3)
-    with pytest.raises(FailedForGood, match=code):
-        do(world, *BEFORE_START)
+    world.refuses(*BEFORE_START, match=code)

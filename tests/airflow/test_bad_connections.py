@@ -1,4 +1,4 @@
-"""Each way to use a Kafka connection refuses a wrong one with one coded finding, before anything is connected."""
+"""Rules of wrong Kafka connections: each way to use one refuses it with one finding, before it connects."""
 
 from __future__ import annotations
 
@@ -19,28 +19,19 @@ from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.migration.settings import Cluster, Insecurity
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators import preflight as preflight_module
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
-from kafka_migration.orchestration.operators.translate_back import TranslateBackOperator
-from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
-from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor
-from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
-from tests.airflow.conftest import World
-from tests.airflow.cutover import cut_over
-from tests.airflow.driving import next_event
-from tests.airflow.running import do, next_run
+from tests.airflow.cutover import begin_rollback, cut_over
+from tests.airflow.driving import lag_trigger, next_event
 from tests.airflow.test_validate_place import copied
+from tests.airflow.world import World
 from tests.bad_connections import ALL, CANARY, LOGIN, connection_text
-
-pytestmark = pytest.mark.airflow
 
 GOOD = json.dumps({"conn_type": "kafka", "extra": {"bootstrap.servers": "127.0.0.1:1"}})
 
 
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
-    """Where the brokers of the bad connections would be; nobody may call."""
+    """The address of the brokers of the bad connections; nothing may connect to it."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setblocking(False)
         yield server
@@ -48,16 +39,14 @@ def listener() -> Iterator[socket.socket]:
 
 @pytest.fixture
 def real(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
-    """A world whose source is reached by the real connection `old_kafka`."""
+    """A world whose source has the real connection `old_kafka`."""
     monkeypatch.setenv("AIRFLOW_CONN_NEW_KAFKA", GOOD)
-    monkeypatch.setattr(
-        preflight_module.AirflowConnections, "kafka_findings", lambda self, side: findings_of_side(side)
-    )
+    monkeypatch.setattr(preflight_module.AirflowConnections, "kafka_findings", lambda _, side: findings_of_side(side))
     return world
 
 
-def reached(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let clusters be made of connections from now on, the target's aside."""
+def reached(world: World) -> None:
+    """Let the source cluster be opened with its connection from now on."""
 
     def opened(side: str, of: Cluster) -> KafkaCluster:
         return world.target if side == "target" else cluster_named("source", of.connection, of.insecure)
@@ -71,19 +60,17 @@ def settings_of(cluster: Cluster) -> dict[str, Any]:
     return connection_config(cluster.connection, cluster.insecure)
 
 
-def check_all(
-    refuse: Callable[[], str], monkeypatch: pytest.MonkeyPatch, listener: socket.socket, codes: int = 1
-) -> None:
-    """Ask an entry point with every bad connection; each must name code and setting, and show no secret."""
+def check_all(refuse: Callable[[], str], monkeypatch: pytest.MonkeyPatch, listener: socket.socket) -> None:
+    """Call an entry point with every bad connection; each finding must name code and setting, and show no secret."""
     address, wrong = "{}:{}".format(*listener.getsockname()), {}
     for case in ALL:
         _secrets_masker().reset_masker()
         text, code, named = connection_text(case, address)
         monkeypatch.setenv("AIRFLOW_CONN_OLD_KAFKA", text)
-        told = refuse()
-        if not (told.count(" · connection old_kafka") == codes and f"{code} · " in told and named in told):
-            wrong[case] = told
-        assert CANARY not in told, told
+        refusal = refuse()
+        if not (refusal.count(" · connection old_kafka") == 1 and f"{code} · " in refusal and named in refusal):
+            wrong[case] = refusal
+        assert CANARY not in refusal, refusal
     assert {} == wrong
     with pytest.raises(BlockingIOError):
         listener.accept()
@@ -95,54 +82,33 @@ def test_there_are_enough() -> None:
 
 
 def test_preflight(real: World, monkeypatch: pytest.MonkeyPatch, listener: socket.socket) -> None:
-    """Preflight names the connection beside what the other checks find."""
-    reached(real, monkeypatch)
-    del real.connections["spark"]
-
-    def refuse() -> str:
-        with pytest.raises(FailedForGood) as raised:
-            do(real, PreflightOperator)
-        return str(raised.value)
-
-    with monkeypatch.context() as kept:
-        kept.setitem(real.connections, "spark", "spark")
-        check_all(refuse, monkeypatch, listener)
+    """Preflight names the connection next to what the other checks find."""
+    reached(real)
+    check_all(lambda: real.refuses("preflight"), monkeypatch, listener)
     monkeypatch.setenv("AIRFLOW_CONN_OLD_KAFKA", json.dumps({"conn_type": "kafka"}))
-    told = refuse()
-    assert "SPARK_CONNECTION_MISSING" in told
+    del real.connections["spark"]
+    real.refuses("preflight", match="SPARK_CONNECTION_MISSING")
 
 
 def test_rollback(scene: World, monkeypatch: pytest.MonkeyPatch, listener: socket.socket) -> None:
-    """A rollback whose connection changed after preflight refuses where it first needs the source."""
-    do(scene, TranslateOffsetsOperator)
+    """A rollback whose connection changed after preflight refuses when it first needs the source."""
     cut_over(scene)
-    do(scene, RestoreSettingsOperator)
-    next_run(scene, 2)
-    scene.dag_run.other_dag_id, scene.params = "kafka_rollback__shop", {"mode": "fail_back"}
-    do(scene, PreflightOperator)
-    reached(scene, monkeypatch)
+    scene.do("restore_settings")
+    begin_rollback(scene)
+    scene.do("preflight")
+    reached(scene)
 
-    def refuse() -> str:
-        with pytest.raises(FailedForGood) as raised:
-            do(scene, TranslateBackOperator)
-        return str(raised.value)
-
-    check_all(refuse, monkeypatch, listener)
+    check_all(lambda: scene.refuses("translate_back"), monkeypatch, listener)
 
 
 def test_validation(world: World, monkeypatch: pytest.MonkeyPatch, listener: socket.socket) -> None:
-    """A validation refuses before Spark is given any login."""
+    """A validation refuses before it gives Spark a login."""
     copied(world)
     monkeypatch.setenv("AIRFLOW_CONN_NEW_KAFKA", GOOD)
     world.deployed["client_settings"] = settings_of
     monkeypatch.setattr(SparkSubmitOperator, "execute", lambda *_: pytest.fail("Spark was started"))
 
-    def refuse() -> str:
-        with pytest.raises(FailedForGood) as raised:
-            do(world, ValidateTopicsOperator)
-        return str(raised.value)
-
-    check_all(refuse, monkeypatch, listener)
+    check_all(lambda: world.refuses("validate_topics"), monkeypatch, listener)
 
 
 def test_waves(
@@ -162,8 +128,7 @@ def test_waves(
 def test_decommission(
     scene: World, monkeypatch: pytest.MonkeyPatch, listener: socket.socket, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`decommission` ends with exit code 3 and the finding, whichever side it is of."""
-    do(scene, TranslateOffsetsOperator)
+    """`decommission` ends with exit code 3 and the finding."""
     cut_over(scene)
     monkeypatch.setenv("AIRFLOW_CONN_NEW_KAFKA", GOOD)
 
@@ -175,17 +140,9 @@ def test_decommission(
 
 
 def test_sensor(monkeypatch: pytest.MonkeyPatch, listener: socket.socket) -> None:
-    """The trigger of the lag sensor ends with an event that holds the finding, and the sensor tells it."""
+    """The trigger of the lag sensor ends with the finding, with which the sensor fails."""
     sensor = ConsumerGroupLagSensor(task_id="lag", kafka_conn_id="old_kafka", group_ids=["shop"])
-    trigger = ConsumerGroupLagTrigger(
-        kafka_conn_id="old_kafka",
-        groups={"shop": None},
-        limit_offsets=0,
-        samples=1,
-        freshness_s=60,
-        poll_interval_s=1,
-        deadline="2030-01-01T00:00:00+00:00",
-    )
+    trigger = lag_trigger()
 
     def refuse() -> str:
         event = asyncio.run(next_event(trigger))
@@ -196,14 +153,14 @@ def test_sensor(monkeypatch: pytest.MonkeyPatch, listener: socket.socket) -> Non
     check_all(refuse, monkeypatch, listener)
 
 
-def test_missing_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_connection() -> None:
     """A connection that does not exist has a code of its own."""
     with pytest.raises(Refused, match="CONNECTION_MISSING · connection nowhere: found no such connection"):
         connection_config("nowhere")
 
 
 def test_good_connections_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is right is taken; what the migration file allows as well."""
+    """A good connection is accepted, also with an insecure setting that the migration file allows."""
     insecure = {**LOGIN, "bootstrap.servers": "[::1]:9092, b:2", "security.protocol": "SASL_PLAINTEXT"}
     monkeypatch.setenv("AIRFLOW_CONN_OLD_KAFKA", json.dumps({"conn_type": "kafka", "extra": insecure}))
 

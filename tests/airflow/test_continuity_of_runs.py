@@ -1,4 +1,4 @@
-"""Rules of what must be as it was, from the end of one run to the start of the next, in the small world."""
+"""Rules of what must not change between the end of one run and the start of the next."""
 
 from __future__ import annotations
 
@@ -9,47 +9,36 @@ import pytest
 from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.validation.windows import delta_windows
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.plan import PlanOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.steps.mirror.start_stop import start_generation
-from tests.airflow.conftest import World
 from tests.airflow.engines import ALARM, AlarmingHost, LossyEngine, lossy
-from tests.airflow.running import BEFORE_START, do, mirror, next_run, refusal_codes, store_position
-
-pytestmark = pytest.mark.airflow
-
-P0, P1, AUDIT = TopicPartition("orders", 0), TopicPartition("orders", 1), TopicPartition("audit", 0)
-RECORDS = [(b"k", b"%d" % n) for n in range(4)]
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import AUDIT, FOUR_RECORDS, P0, P1, World
 
 
 @pytest.fixture
 def copied(world: World) -> World:
-    """A first run has copied all four records and is over; the second begins, with one record more."""
-    world.source.produce("orders", 0, *RECORDS)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 4})
-    do(world, StopMirrorOperator)
-    next_run(world)
+    """A first run has copied all four records; a second one begins, with one more record."""
+    world.source.produce("orders", 0, *FOUR_RECORDS)
+    world.copy({P0: 4})
+    world.next_run()
     world.source.produce("orders", 0, (b"k", b"4"))
     return world
 
 
 def refused(world: World) -> list[str]:
-    """Return the codes that the plan of the next run refuses with; none when it goes through to a start."""
+    """Return the codes with which the next run refuses; none if it starts MirrorMaker."""
     try:
-        do(world, *BEFORE_START, StartMirrorOperator)
+        world.start()
     except FailedForGood:
-        return refusal_codes(world)
+        return world.refusal_codes
     return []
 
 
 def recreate_source(world: World, records: int) -> None:
-    """Delete the source topic, create it anew and fill it with other records."""
+    """Delete the source topic, create it again and fill it with other records."""
     settings = world.source.topics["orders"].configs
     world.source.delete_topics(["orders"])
     world.source.create_topics([NewTopic("orders", 2, 1, settings)])
@@ -70,8 +59,8 @@ def compact_last_copied(world: World) -> None:
     [
         (lambda world: None, []),
         (forget_positions, ["POSITION_MISSING"]),
-        (lambda world: store_position(world, 1), ["POSITION_CHANGED"]),
-        (lambda world: store_position(world, 4), ["POSITION_CHANGED"]),
+        (lambda world: world.store_position(1), ["POSITION_CHANGED"]),
+        (lambda world: world.store_position(4), ["POSITION_CHANGED"]),
         (lambda world: recreate_source(world, 9), ["SOURCE_TOPIC_RECREATED"]),
         (compact_last_copied, []),
         (lambda world: world.source.purge("orders", 0, 4), []),
@@ -81,32 +70,27 @@ def compact_last_copied(world: World) -> None:
 def test_next_run_starts_only_where_the_last_one_stopped(
     copied: World, change: Callable[[World], None], codes: list[str]
 ) -> None:
-    """Positions that are gone, lower or higher, another source topic and a gap are refused; a compacted or deleted
-    record that was copied is no alarm.
-    """
+    """A missing or changed position, another source topic and a gap are refused; deleted copied records are not."""
     change(copied)
 
     assert codes == refused(copied)
     assert (not codes) == copied.host.status().is_running
 
 
-def test_recreated_source_is_found_out_without_topic_ids(world: World) -> None:
-    """Old brokers give no ids, and with more records than before every offset looks well: the record tells."""
+def test_recreated_source_topic_is_detected_without_topic_ids(world: World) -> None:
+    """Without topic ids a recreated source topic is detected by the record at the last copied offset."""
     world.source.topics["orders"].topic_id = ""
-    world.source.produce("orders", 0, *RECORDS)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 4})
-    do(world, StopMirrorOperator)
-    next_run(world)
+    world.source.produce("orders", 0, *FOUR_RECORDS)
+    world.copy({P0: 4})
+    world.next_run()
     recreate_source(world, 9)
     world.source.topics["orders"].topic_id = ""
 
-    with pytest.raises(FailedForGood, match=r"SOURCE_TOPIC_RECREATED · orders\[0\].*another record at offset 3"):
-        do(world, *BEFORE_START)
+    world.refuses(*BEFORE_START, match=r"SOURCE_TOPIC_RECREATED · orders\[0\].*another record at offset 3")
 
 
 def test_record_deleted_while_it_is_read_is_no_sign(copied: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What retention takes between two questions to the source does not make it another topic."""
+    """A record that retention deletes between two requests does not make the source another topic."""
     real = copied.source.records_at
 
     def deleting(*asked: object) -> object:
@@ -120,192 +104,180 @@ def test_record_deleted_while_it_is_read_is_no_sign(copied: World, monkeypatch: 
 
 
 def test_marker_behind_the_last_position_may_be_deleted(world: World) -> None:
-    """Regression: a transaction marker that nobody copies was taken for a lost record when retention took it."""
-    world.source.produce("orders", 0, *RECORDS)
+    """Regression: a deleted transaction marker, which is never copied, was taken for a lost record."""
+    world.source.produce("orders", 0, *FOUR_RECORDS)
     world.source.leave_holes("orders", 0, 2)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 4})
-    do(world, StopMirrorOperator)
-    next_run(world)
+    world.copy({P0: 4})
+    world.next_run()
     world.source.produce("orders", 0, (b"k", b"6"))
     world.source.purge("orders", 0, 6)
 
     assert [] == refused(world)
-    assert 6 == world.run.ledger.read().generations[-1].start.mirror_positions[P0]
+    assert 6 == world.ledger.generations[-1].start.mirror_positions[P0]
 
 
 def test_state_of_an_earlier_migration_is_refused_with_its_reset(world: World) -> None:
-    """Before the first copy there must be no position: from it the copy would begin in the middle, and say nothing."""
-    store_position(world, 2)
-    world.source.produce("orders", 0, *RECORDS)
+    """A stored position before the first copy is refused, because the copy would start there."""
+    world.store_position(2)
+    world.source.produce("orders", 0, *FOUR_RECORDS)
 
     with pytest.raises(FailedForGood, match=r"STALE_MIRROR_STATE · orders\[0\].*stored position 3") as refusal:
-        do(world, *BEFORE_START)
+        world.do(*BEFORE_START)
     assert world.run.engine.reset_command() in str(refusal.value)
 
 
 def test_topic_that_is_gone_from_the_target_is_refused(world: World) -> None:
-    """Right before the start every topic must be there; MirrorMaker 1 would wait for it for ever, in silence."""
-    world.source.produce("orders", 0, *RECORDS)
-    do(world, *BEFORE_START)
+    """A topic that is missing on the target refuses the start, because MirrorMaker 1 would wait for it."""
+    world.source.produce("orders", 0, *FOUR_RECORDS)
+    world.do(*BEFORE_START)
     world.target.delete_topics(["orders"])
 
-    with pytest.raises(FailedForGood, match="TARGET_TOPIC_MISSING · topic orders"):
-        do(world, StartMirrorOperator)
+    world.refuses("start_mirror", match="TARGET_TOPIC_MISSING · topic orders")
     assert not world.host.status().is_running
 
 
 @pytest.fixture
-def engine(world: World, monkeypatch: pytest.MonkeyPatch) -> LossyEngine:
-    """MirrorMaker 1 has stored 3 of 4 records, and lost some of them; the run is over, the next one begins."""
-    made = lossy(world, monkeypatch)
-    world.source.produce("orders", 0, *RECORDS)
-    do(world, *BEFORE_START, StartMirrorOperator)
+def engine(world: World) -> LossyEngine:
+    """MirrorMaker 1 has stored position 3 of 4, and has lost records; the next run begins."""
+    made = lossy(world)
+    world.source.produce("orders", 0, *FOUR_RECORDS)
+    world.start()
     made.positions[P0] = 3
     assert isinstance(world.host, AlarmingHost)
     world.host.alarm_line = ALARM
-    do(world, StopMirrorOperator)
+    world.do("stop_mirror")
     world.host.alarm_line = ""
-    next_run(world)
+    world.next_run()
     return made
 
 
 def test_lossy_mirrormaker_is_killed_and_its_position_not_certified(world: World, engine: LossyEngine) -> None:
-    """An orderly end would store positions beyond lost records; the certificate says to begin where it began."""
-    stop = world.run.ledger.read().last_stop
+    """A MirrorMaker that may have lost records is killed, and certified at the positions at which it started."""
+    stop = world.certified
 
-    assert stop is not None
     assert ([0], 0, 3) == (world.host.graces, stop.mirror_positions[P0], stop.remembered.stored_positions[P0])  # type: ignore[attr-defined]
     assert "its positions are not trusted" in stop.reason
     assert [] == engine.rewinds
 
 
 def test_position_is_set_back_by_the_next_start_and_only_then(world: World, engine: LossyEngine) -> None:
-    """Neither the stop nor the plan writes; the start does, before the process lives."""
-    do(world, *BEFORE_START)
+    """Positions are set back by the start, neither by the stop nor by the plan."""
+    world.do(*BEFORE_START)
     assert [] == engine.rewinds
 
-    do(world, StartMirrorOperator)
+    world.do("start_mirror")
     assert [{P0: 0, P1: 0, AUDIT: 0}] == engine.rewinds
-    assert 0 == world.run.ledger.read().generations[-1].start.mirror_positions[P0]
+    assert 0 == world.ledger.generations[-1].start.mirror_positions[P0]
 
     engine.positions[P0] = 4
-    do(world, StopMirrorOperator)
-    next_run(world, 3)
-    world.source.produce("orders", 0, *RECORDS)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    assert (1, 4) == (len(engine.rewinds), world.run.ledger.read().generations[-1].start.mirror_positions[P0])
+    world.do("stop_mirror")
+    world.next_run(3)
+    world.source.produce("orders", 0, *FOUR_RECORDS)
+    world.start()
+    assert (1, 4) == (len(engine.rewinds), world.ledger.generations[-1].start.mirror_positions[P0])
 
 
 def test_refused_start_sets_nothing_back(world: World, engine: LossyEngine) -> None:
-    """What forbids the start is found out before anything is changed, also a position that somebody moved."""
-    do(world, *BEFORE_START)
+    """A start that is refused, for example for a changed position, sets nothing back."""
+    world.do(*BEFORE_START)
     engine.positions[P0] = 2
 
-    with pytest.raises(FailedForGood, match=r"POSITION_CHANGED · orders\[0\].*stored position 2"):
-        do(world, StartMirrorOperator)
+    world.refuses("start_mirror", match=r"POSITION_CHANGED · orders\[0\].*stored position 2")
     assert [] == engine.rewinds
 
 
 def test_killed_member_is_waited_for(world: World, engine: LossyEngine) -> None:
-    """While the killed process counts as a member nothing starts, and the task is tried again."""
-    do(world, *BEFORE_START)
+    """While the killed process is a member of its group, the start fails for a retry."""
+    world.do(*BEFORE_START)
     engine.is_held = True
     with pytest.raises(TransientError, match="GROUP_ACTIVE"):
-        do(world, StartMirrorOperator)
+        world.do("start_mirror")
     assert not world.host.status().is_running
 
     engine.is_held = False
-    assert 2 == do(world, StartMirrorOperator)["generation"]
+    assert 2 == world.do("start_mirror")["generation"]
 
 
 def test_position_that_was_set_back_by_a_start_cut_short_stays(
     world: World, engine: LossyEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tried again after a crash, the start finds the position where it wants it, and writes nothing more."""
-    do(world, *BEFORE_START)
+    """A start after one that crashed finds the positions set back, and writes them only once."""
+    world.do(*BEFORE_START)
     with monkeypatch.context() as patch:
         patch.setattr(LedgerStore, "append", lambda *a: (_ for _ in ()).throw(MemoryError))
         with pytest.raises(MemoryError):
-            do(world, StartMirrorOperator)
+            world.do("start_mirror")
     assert 1 == len(engine.rewinds)
 
-    do(world, PlanOperator, StartMirrorOperator)
+    world.do("plan", "start_mirror")
     assert (1, 0) == (len(engine.rewinds), engine.positions[P0])
 
 
-def test_source_topic_that_was_gone_at_the_stop_is_refused_when_it_comes_back(world: World) -> None:
-    """Regression: it was left out of the certificate, and its first records were left out when it was made anew."""
-    copied_three(world)
-    world.source.delete_topics(["orders"])
-    with pytest.raises(FailedForGood, match="SOURCE_TOPIC_MISSING · topic orders"):
-        do(world, StopMirrorOperator)
-    world.source.create_topics([NewTopic("orders", 2, 1, {})])
-    world.source.produce("orders", 0, *RECORDS, *RECORDS)
-    next_run(world)
-
-    with pytest.raises(FailedForGood, match="SOURCE_TOPIC_RECREATED · topic orders"):
-        do(world, *BEFORE_START)
+@pytest.fixture
+def copied_three(world: World) -> World:
+    """A run whose MirrorMaker runs and has copied three of four records."""
+    world.source.produce("orders", 0, *FOUR_RECORDS)
+    world.start()
+    world.mirror({P0: 3})
+    return world
 
 
-def test_source_topic_made_anew_under_a_running_mirrormaker_is_another(world: World) -> None:
-    """Regression: the certificate took the id of the new topic, so the next start found nothing wrong."""
-    copied_three(world)
-    world.source.delete_topics(["orders"])
-    world.source.create_topics([NewTopic("orders", 2, 1, {})])
-    world.source.produce("orders", 0, *RECORDS, *RECORDS)
-    do(world, StopMirrorOperator)
-    next_run(world)
+def test_source_topic_that_was_missing_at_the_stop_is_refused_after_its_recreation(copied_three: World) -> None:
+    """Regression: a topic that was missing at the stop was not certified, and its recreation was not detected."""
+    copied_three.source.delete_topics(["orders"])
+    copied_three.refuses("stop_mirror", match="SOURCE_TOPIC_MISSING · topic orders")
+    copied_three.source.create_topics([NewTopic("orders", 2, 1, {})])
+    copied_three.source.produce("orders", 0, *FOUR_RECORDS, *FOUR_RECORDS)
+    copied_three.next_run()
 
-    with pytest.raises(FailedForGood, match="SOURCE_TOPIC_RECREATED · topic orders"):
-        do(world, *BEFORE_START)
+    copied_three.refuses(*BEFORE_START, match="SOURCE_TOPIC_RECREATED · topic orders")
 
 
-def test_target_topic_that_was_gone_at_the_stop_is_refused_when_it_is_made_anew(world: World) -> None:
-    """Regression: its end was certified as 0, and the next run copied the rest into an empty topic."""
-    copied_three(world)
-    world.target.delete_topics(["orders"])
-    with pytest.raises(FailedForGood, match="TARGET_TOPIC_MISSING · topic orders"):
-        do(world, StopMirrorOperator)
-    next_run(world)
+def test_source_topic_that_is_recreated_while_mirrormaker_runs_is_detected(copied_three: World) -> None:
+    """Regression: the certificate had the id of a topic that was recreated while MirrorMaker ran."""
+    copied_three.source.delete_topics(["orders"])
+    copied_three.source.create_topics([NewTopic("orders", 2, 1, {})])
+    copied_three.source.produce("orders", 0, *FOUR_RECORDS, *FOUR_RECORDS)
+    copied_three.do("stop_mirror")
+    copied_three.next_run()
 
-    with pytest.raises(FailedForGood, match="TARGET_WRITTEN_BY_OTHERS"):
-        do(world, *BEFORE_START, StartMirrorOperator)
-
-
-def copied_three(world: World) -> None:
-    """Leave a MirrorMaker running that has copied three records."""
-    world.source.produce("orders", 0, *RECORDS)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 3})
+    copied_three.refuses(*BEFORE_START, match="SOURCE_TOPIC_RECREATED · topic orders")
 
 
-def test_generation_that_nobody_waits_for_is_not_started(world: World) -> None:
-    """Regression: the thread of a cancelled watch went on and started a generation after the stop."""
-    world.source.produce("orders", 0, *RECORDS)
-    do(world, *BEFORE_START)
+def test_target_topic_that_was_missing_at_the_stop_is_refused_after_its_recreation(copied_three: World) -> None:
+    """Regression: a missing target topic was certified with end 0, and the next run copied into an empty topic."""
+    copied_three.target.delete_topics(["orders"])
+    copied_three.refuses("stop_mirror", match="TARGET_TOPIC_MISSING · topic orders")
+    copied_three.next_run()
+
+    copied_three.refuses(*BEFORE_START, "start_mirror", match="TARGET_WRITTEN_BY_OTHERS")
+
+
+def test_cancelled_watch_starts_no_generation(world: World) -> None:
+    """Regression: the thread of a cancelled watch started a generation after the stop."""
+    world.source.produce("orders", 0, *FOUR_RECORDS)
+    world.do(*BEFORE_START)
     run = world.run
     run.has_left.set()
 
     with pytest.raises(TransientError, match="not started"):
         start_generation(run)
-    assert ((), 0) == (world.run.ledger.read().generations, world.host.last)
+    assert ((), 0) == (world.ledger.generations, world.host.last)
 
 
-def test_records_sent_before_a_kill_are_in_both_windows(world: World) -> None:
-    """A killed generation copied further than its position: its window says so; the next begins at the position."""
-    copied_three(world)
-    world.target.produce("orders", 0, RECORDS[3])
-    world.host.log = "killed in the middle of a line"
-    world.host.die(137)
-    do(world, StopMirrorOperator)
-    next_run(world)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    world.host.log = "Kafka MirrorMaker stopped."
-    mirror(world, {P0: 1})
-    do(world, StopMirrorOperator)
+def test_records_sent_before_a_kill_are_in_both_windows(copied_three: World) -> None:
+    """Records that a killed generation copied after its position are in its window and in the next one."""
+    copied_three.target.produce("orders", 0, FOUR_RECORDS[3])
+    copied_three.host.log = "killed in the middle of a line"
+    copied_three.host.die(137)
+    copied_three.do("stop_mirror")
+    copied_three.next_run()
+    copied_three.start()
+    copied_three.host.log = "Kafka MirrorMaker stopped."
+    copied_three.mirror({P0: 1})
+    copied_three.do("stop_mirror")
 
-    windows = [w for w in delta_windows(world.run.ledger.read().generations) if w.topic == "orders" and not w.partition]
+    windows = [w for w in delta_windows(copied_three.ledger.generations) if w.topic == "orders" and not w.partition]
     assert [(0, 4, 0, 4), (3, 4, 4, 5)] == [
         (w.source_start, w.source_end, w.target_start, w.target_end) for w in windows
     ]

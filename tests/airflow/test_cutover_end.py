@@ -1,43 +1,22 @@
-"""Rules of confirming a cutover, of what is allowed after it, and of how the run ends."""
+"""Rules of `confirm_cutover`, of what is allowed after a cutover, and of how its run ends."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
-from airflow.sdk.exceptions import AirflowSkipException
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.migration.settings import Phase
-from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.approve import ApproveOperator
-from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
-from tests.airflow.conftest import World
-from tests.airflow.cutover import (
-    P0,
-    approved,
-    cut_over,
-    target_offsets,
-)
-from tests.airflow.running import BEFORE_START, do, finish, validated
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.cutover import approved, cut_over, target_offsets
+from tests.airflow.world import P0, World
 
 
-def test_confirm_writes_the_ledger_and_says_what_is_next(scene: World) -> None:
-    """The ledger says cut over, with the groups that moved; the next steps are evidence."""
+def test_confirm_writes_the_ledger_and_the_next_steps(scene: World) -> None:
+    """The ledger has the cutover with its groups, and the evidence has the next steps."""
     summary = cut_over(scene)
 
-    (entry,) = scene.run.ledger.read().cutovers
+    (entry,) = scene.ledger.cutovers
     assert (Phase.CUT_OVER, ("billing", "reporting"), ("orders", "audit")) == (
-        scene.run.ledger.read().phase,
+        scene.ledger.phase,
         entry.groups,
         entry.topics,
     )
@@ -46,10 +25,10 @@ def test_confirm_writes_the_ledger_and_says_what_is_next(scene: World) -> None:
 
 
 def test_confirm_sends_an_asset_event_per_topic(scene: World) -> None:
-    """Every topic has an event on its own asset, through the alias that the task list can name without the file."""
+    """Every topic gets an event on its own asset, through the alias of the task."""
     approved(scene)
-    do(scene, SyncOffsetsOperator)
-    operator = ConfirmCutoverOperator(task_id="confirm_cutover", migration="shop")
+    scene.do("sync_offsets")
+    operator = scene.task("confirm_cutover")
     operator.execute(scene.context())
 
     events = scene.outlet_events[operator.outlets[0]].asset_alias_events
@@ -58,22 +37,20 @@ def test_confirm_sends_an_asset_event_per_topic(scene: World) -> None:
 
 
 def test_after_the_cutover_only_validate_is_allowed(scene: World) -> None:
-    """A run that would mirror or move again is refused before it reserves; reading the copy is not."""
+    """After a cutover a run that would mirror or move is refused, but not one that validates."""
     cut_over(scene)
     scene.target.produce("orders", 0, (b"new", b"v"))
-    scene.dag_run.run_id = "manual__2"
-    scene.task_instance.run_states["manual__1"] = "success"
+    scene.next_run()
     for mode in ("rehearse", "sync", "cutover"):
         scene.params = {"mode": mode}
-        with pytest.raises(FailedForGood, match="ALREADY_CUT_OVER"):
-            do(scene, PreflightOperator)
+        scene.refuses("preflight", match="ALREADY_CUT_OVER")
 
     scene.params = {"mode": "validate"}
-    do(scene, *BEFORE_START, StartMirrorOperator)
-    validated(scene)
+    scene.start()
+    scene.validated()
     windows = scene.run.evidence.require(Kind.VALIDATION_REQUEST)["windows"]
     assert {"orders": 4} == {w["topic"]: w["target_end"] for w in windows if (w["topic"], w["partition"]) == P0}
-    assert do(scene, JudgeOperator)["verdict"] == "PASS"
+    assert scene.do("judge")["verdict"] == "PASS"
 
 
 STEPS = ("judge", "drain_groups", "plan_offsets", "approve", "sync_offsets", "confirm_cutover")
@@ -82,57 +59,49 @@ DONE = dict.fromkeys(STEPS, "success")
 
 @pytest.mark.parametrize(("is_active", "outcome"), [(False, "success"), (True, "partly done")])
 def test_finish_tells_done_from_partly_done(scene: World, is_active: bool, outcome: str) -> None:
-    """A cutover that left a group behind is green and says that it is done in part; the report names the group."""
+    """A cutover that did not move a group is partly done, and the report names the group."""
     if is_active:
         scene.target.join("billing")
     cut_over(scene)
 
-    path = Path(finish(scene, **DONE)["evidence"])
-
-    run, report = json.loads(path.read_text()), (path.parent / "report.md").read_text()
-    assert outcome == run["outcome"]
-    assert ("billing", "not written" if is_active else "moved") == (
-        run["groups"][0]["group"],
-        run["groups"][0]["outcome"],
-    )
-    assert "## Consumer groups" in report
-    assert "## What to do next" in report
-    assert ("GROUP_ACTIVE" in report) == is_active
+    assert outcome == scene.finish(**DONE)["outcome"] == scene.run_document["outcome"]
+    billing = scene.run_document["groups"][0]
+    assert ("billing", "not written" if is_active else "moved") == (billing["group"], billing["outcome"])
+    assert "## Consumer groups" in scene.report
+    assert "## What to do next" in scene.report
+    assert ("GROUP_ACTIVE" in scene.report) == is_active
 
 
-def test_group_that_never_committed_is_not_left_behind(scene: World) -> None:
-    """A group without any offset has nothing to move: the cutover is done, not done in part."""
+def test_group_that_never_committed_has_nothing_to_move(scene: World) -> None:
+    """A group without committed offsets does not make a cutover partly done."""
     scene.source.commit("archive", {})
 
     assert not cut_over(scene)["partly"]
-    assert finish(scene, **DONE)["outcome"] == "success"
+    assert scene.finish(**DONE)["outcome"] == "success"
 
 
-def test_finish_forgives_what_the_mode_skips(world: World) -> None:
-    """In a rehearsal the moving steps are skipped and the run is green; a skipped plan is not forgiven."""
+def test_finish_accepts_only_the_skips_of_the_mode(world: World) -> None:
+    """A rehearsal succeeds with its moving tasks skipped, but not with its plan skipped."""
     world.params = {"mode": "rehearse"}
-    do(world, PreflightOperator, ReserveOperator)
+    world.do("preflight", "reserve")
     states = DONE | dict.fromkeys(STEPS[3:], "skipped")
 
-    assert finish(world, **states)["outcome"] == "success"
-    with pytest.raises(FailedForGood, match="task plan_offsets: found skipped"):
-        finish(world, **(states | {"plan_offsets": "skipped"}))
+    assert world.finish(**states)["outcome"] == "success"
+    world.finish_fails("task plan_offsets: found skipped", **(states | {"plan_offsets": "skipped"}))
 
 
 def test_rehearsal_touches_no_group(scene: World) -> None:
-    """A rehearsal plans every group and leaves both sides as they were."""
+    """A rehearsal plans every group and changes none."""
     scene.params = {"mode": "rehearse"}
     source = {name: dict(group.commits) for name, group in scene.source.groups.items()}
-    do(scene, PlanOffsetsOperator)
+    scene.do("plan_offsets")
 
-    for operator in (ApproveOperator, SyncOffsetsOperator, ConfirmCutoverOperator):
-        with pytest.raises(AirflowSkipException):
-            do(scene, operator)
+    for task_id in ("approve", "sync_offsets", "confirm_cutover"):
+        scene.skips(task_id)
 
     assert {} == target_offsets(scene)
     assert source == {name: dict(group.commits) for name, group in scene.source.groups.items()}
     states = DONE | dict.fromkeys(STEPS[3:], "skipped")
-    run = json.loads(Path(finish(scene, **states)["evidence"]).read_text())
-    assert [("billing", "not written"), ("reporting", "not written")] == [
-        (group["group"], group["outcome"]) for group in run["groups"]
-    ]
+    scene.finish(**states)
+    outcomes = {group["group"]: group["outcome"] for group in scene.run_document["groups"]}
+    assert {"billing": "not written", "reporting": "not written"} == outcomes

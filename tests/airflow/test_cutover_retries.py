@@ -1,4 +1,4 @@
-"""Rules of a cutover whose process dies anywhere and is tried again."""
+"""Rules of a cutover whose process is killed and whose task is tried again."""
 
 from __future__ import annotations
 
@@ -8,32 +8,17 @@ import pytest
 
 from kafka_migration.adapters import evidence, ledger_store
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.approve import ApproveOperator
-from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
-from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
 from kafka_migration.steps.groups.writing import SOURCE_CSV, TARGET_CSV
-from tests.airflow.conftest import World
-from tests.airflow.cutover import (
-    BILLING,
-    REPORTING,
-    answer,
-    approved,
-    ask,
-    target_offsets,
-)
-from tests.airflow.running import do
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.cutover import BILLING, REPORTING, answer, approved, ask, target_offsets
+from tests.airflow.world import World
 
 
 class Killed(BaseException):
-    """The process ends here."""
+    """The process is killed."""
 
 
-def _kill_at_write(world: World, monkeypatch: pytest.MonkeyPatch, number: int, when: str) -> None:
-    """Let the process end right before, or right after, a write to a group."""
+def kill_at_write(world: World, monkeypatch: pytest.MonkeyPatch, number: int, when: str) -> None:
+    """Kill the process right before, or right after, the write to a group."""
     write, groups = world.target.alter_offsets, []
 
     def dies(group: str, offsets: Any) -> None:
@@ -47,8 +32,8 @@ def _kill_at_write(world: World, monkeypatch: pytest.MonkeyPatch, number: int, w
     monkeypatch.setattr(world.target, "alter_offsets", dies)
 
 
-def _end_state(world: World) -> dict[str, Any]:
-    (cut_over,) = world.run.ledger.read().cutovers
+def end_state(world: World) -> dict[str, Any]:
+    (cut_over,) = world.ledger.cutovers
     return {
         "target": target_offsets(world),
         "moved": sorted(cut_over.groups),
@@ -57,6 +42,7 @@ def _end_state(world: World) -> dict[str, Any]:
     }
 
 
+DOCUMENTS = (Kind.OFFSETS_PLAN, Kind.APPROVE, Kind.OFFSETS_BEFORE, Kind.OFFSETS_RESULT, Kind.CUTOVER)
 EXPECTED_END = {
     "target": {"billing": BILLING, "reporting": REPORTING},
     "moved": ["billing", "reporting"],
@@ -70,36 +56,24 @@ EXPECTED_END = {
 def test_killed_between_writes_and_tried_again(
     scene: World, monkeypatch: pytest.MonkeyPatch, number: int, when: str
 ) -> None:
-    """Wherever the process dies between two groups, another try comes to the same end, from the same saved offsets."""
+    """A try after one that was killed between two groups has the same result, with the same saved offsets."""
     approved(scene)
     with monkeypatch.context() as patch:
-        _kill_at_write(scene, patch, number, when)
+        kill_at_write(scene, patch, number, when)
         with pytest.raises(Killed):
-            do(scene, SyncOffsetsOperator)
+            scene.do("sync_offsets")
 
-    do(scene, SyncOffsetsOperator, ConfirmCutoverOperator)
+    scene.do("sync_offsets", "confirm_cutover")
 
-    assert EXPECTED_END == _end_state(scene)
+    assert EXPECTED_END == end_state(scene)
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize(
-    "document",
-    [
-        Kind.OFFSETS_PLAN,
-        Kind.APPROVE,
-        Kind.OFFSETS_BEFORE,
-        Kind.OFFSETS_RESULT,
-        Kind.CUTOVER,
-        "ledger",
-        SOURCE_CSV,
-        TARGET_CSV,
-    ],
-)
+@pytest.mark.parametrize("document", [*DOCUMENTS, "ledger", SOURCE_CSV, TARGET_CSV])
 def test_killed_around_any_document_and_tried_again(
     scene: World, monkeypatch: pytest.MonkeyPatch, document: str, when: str
 ) -> None:
-    """Wherever the process dies from plan to confirm, the task tried again comes to the same end."""
+    """A try after one that was killed before or after any document has the same result."""
     killed: list[str] = []
     writing, name = (ledger_store, "create_whole") if document == "ledger" else (evidence, "write_whole")
     original = getattr(writing, name)
@@ -114,33 +88,32 @@ def test_killed_around_any_document_and_tried_again(
         return written
 
     monkeypatch.setattr(writing, name, dies)
-    for step in (PlanOffsetsOperator, ApproveOperator, SyncOffsetsOperator, ConfirmCutoverOperator):
+    for step in ("plan_offsets", "approve", "sync_offsets", "confirm_cutover"):
         try:
-            _do_step(scene, step)
+            do_step(scene, step)
         except Killed:
-            _do_step(scene, step)
+            do_step(scene, step)
 
     assert len(killed) == 1
-    assert EXPECTED_END == _end_state(scene)
-    assert len(scene.run.ledger.read().cutovers) == 1
+    assert EXPECTED_END == end_state(scene)
+    assert len(scene.ledger.cutovers) == 1
 
 
-def _do_step(world: World, step: Any) -> None:
-    if step is ApproveOperator:
+def do_step(world: World, step: str) -> None:
+    if step == "approve":
         ask(world)
         answer(world)
     else:
-        do(world, step)
+        world.do(step)
 
 
-def test_earlier_try_that_wrote_is_not_denied(scene: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the clusters change after a first write, the refusal does not say that nothing was written."""
+def test_refusal_says_that_an_earlier_try_may_have_written(scene: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the clusters change after a first write, the refusal says that groups may have moved."""
     approved(scene)
     with monkeypatch.context() as patch:
-        _kill_at_write(scene, patch, 1, "after")
+        kill_at_write(scene, patch, 1, "after")
         with pytest.raises(Killed):
-            do(scene, SyncOffsetsOperator)
+            scene.do("sync_offsets")
     scene.source.produce("orders", 0, (b"late", b"v"))
 
-    with pytest.raises(FailedForGood, match=r"EVIDENCE_CHANGED .*an earlier attempt may have moved groups"):
-        do(scene, SyncOffsetsOperator)
+    scene.refuses("sync_offsets", match=r"EVIDENCE_CHANGED .*an earlier attempt may have moved groups")

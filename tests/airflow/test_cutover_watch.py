@@ -1,33 +1,22 @@
-"""Rules of `watch_lag` in a cutover: the whole trigger, driven over fakes and a clock of its own."""
+"""Rules of `watch_lag` in a cutover: the whole trigger on fakes and a fake clock."""
 
 from __future__ import annotations
-
-import json
 
 import pytest
 
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.alerting import send
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from kafka_migration.steps.alerts import producers_alert
-from tests.airflow.conftest import World
 from tests.airflow.driving import revived
-from tests.airflow.notifying import with_alerts
-from tests.airflow.watching import RECORD, Scene, a_trigger, started, watch
-
-pytestmark = pytest.mark.airflow
-
-P0 = TopicPartition("orders", 0)
+from tests.airflow.notifying import kinds, with_alerts
+from tests.airflow.watching import Restart, Scene, a_trigger, codes, started, watch
+from tests.airflow.world import AUDIT, P0, RECORD, World
 
 
 @pytest.fixture
 def scene(world: World, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    """A cutover in which nothing is to copy yet, with MirrorMaker started."""
+    """A cutover without records to copy, whose MirrorMaker runs."""
     return started(world, monkeypatch, {"mode": "cutover"})
 
 
@@ -38,7 +27,7 @@ def test_cutover_starts_mirrormaker_with_nothing_to_copy(scene: Scene) -> None:
 
 
 def test_near_then_fence_then_drain(scene: Scene) -> None:
-    """The producers are told to stop when the copy is near, and what they wrote until then is drained."""
+    """The producers are asked to stop when the copy is near, and the records they wrote until then are copied."""
 
     def script(now: Scene) -> None:
         if now.clock.elapsed_s <= 60:
@@ -60,7 +49,7 @@ def test_near_then_fence_then_drain(scene: Scene) -> None:
 
 
 def test_announcement_is_a_warning_and_evidence(scene: Scene) -> None:
-    """Who has to stop what, and until when, stands in the log at WARNING and in the evidence."""
+    """The log at WARNING and the evidence say which producers must stop, and until when."""
     watch(scene)
     announced = scene.world.run.evidence.of_attempt(Kind.WATCH)[0]
     text, proved = scene.log.warnings
@@ -77,21 +66,20 @@ def test_announcement_is_a_warning_and_evidence(scene: Scene) -> None:
     )
 
 
-def test_people_are_told_to_stop_the_producers(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the announcement an alert goes out, once, beside the polls; a restarted triggerer sends no other."""
+def test_announcement_sends_one_alert(scene: Scene) -> None:
+    """The announcement sends one alert, also after a restart of the triggerer."""
     sent = with_alerts(scene.world)
-    # What the run froze is from before.
-    scene.world.freeze((scene.world.migrations / "shop.yaml").read_text())
+    scene.world.freeze()
 
     watch(scene)
     send(scene.world.run, producers_alert(scene.world.run))
 
-    assert ["producers"] == [text.partition(" · ")[0] for text in sent]
+    assert ["producers"] == kinds(sent)
     assert "orders, audit" in sent[0]
 
 
-def test_producer_that_goes_on_is_refused(scene: Scene) -> None:
-    """After `fence_wait` the topic that still moves is named, and how fast; the copy is not called proved."""
+def test_producer_that_does_not_stop_is_refused(scene: Scene) -> None:
+    """After `fence_wait` the watch fails with the topic that still receives records, and its rate."""
 
     def script(now: Scene) -> None:
         now.produce(2, partition=1)
@@ -99,10 +87,9 @@ def test_producer_that_goes_on_is_refused(scene: Scene) -> None:
 
     scene.script = script
     event = watch(scene)
-    sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
     moves = r"FENCE_MOVING · topic orders: found orders\[1\] 72 → 80 \(\+8, 0.1/s\)"
     with pytest.raises(FailedForGood, match=moves):
-        sensor.execute_complete(scene.world.context(), event)
+        scene.world.end_watch(event)
 
     assert ("failed", {}) == (event["outcome"], event["goals"])
     assert scene.clock.elapsed_s == 600
@@ -111,7 +98,7 @@ def test_producer_that_goes_on_is_refused(scene: Scene) -> None:
 
 
 def test_producers_are_not_told_to_stop_before_the_copy_is_near(scene: Scene) -> None:
-    """Under traffic that MirrorMaker cannot follow nobody is asked for anything; the deadline ends the watch."""
+    """If MirrorMaker cannot follow the traffic, nothing is announced, and the deadline ends the watch."""
     scene.produce(100)
 
     def script(now: Scene) -> None:
@@ -121,52 +108,52 @@ def test_producers_are_not_told_to_stop_before_the_copy_is_near(scene: Scene) ->
     scene.script = script
     event = watch(scene)
 
-    assert ["MIRROR_TIMEOUT"] == [finding["code"] for finding in event["findings"]]
+    assert ["MIRROR_TIMEOUT"] == codes(event)
     assert ([], []) == (scene.stages(), scene.log.warnings)
 
 
 def test_failed_watch_announces_nothing(scene: Scene) -> None:
-    """With MirrorMaker dead the producers are not told to stop, however near the copy is."""
+    """If MirrorMaker is dead, the producers are not asked to stop, however near the copy is."""
     scene.world.host.dies_at_start = True
     scene.world.host.die(1)
     event = watch(scene)
 
-    assert ["MIRROR_DEAD"] == [finding["code"] for finding in event["findings"]]
-    told = [warning for warning in scene.log.warnings if "ended: exit code 1" not in warning]
-    assert ([], []) == (scene.stages(), told)
+    assert ["MIRROR_DEAD"] == codes(event)
+    others = [warning for warning in scene.log.warnings if "ended: exit code 1" not in warning]
+    assert ([], []) == (scene.stages(), others)
 
 
 def test_time_of_the_announcement_survives_a_restart(scene: Scene) -> None:
-    """A restarted triggerer reads the announcement back: the time to wait is not granted twice."""
+    """A restarted triggerer reads the announcement, so `fence_wait` does not start again."""
     trigger = a_trigger(scene)
 
     def crash_at_300_s(now: Scene) -> None:
         now.produce()
         now.copy()
         if now.clock.elapsed_s == 300:
-            raise ConnectionAbortedError
+            raise Restart
 
     scene.script = crash_at_300_s
-    with pytest.raises(ConnectionAbortedError):
+    with pytest.raises(Restart):
         watch(scene, trigger)
     scene.clock.elapsed_s = 480
     event = watch(scene, revived(trigger))
 
-    assert (["FENCE_MOVING"], 600) == ([f["code"] for f in event["findings"]], scene.clock.elapsed_s)
+    assert (["FENCE_MOVING"], 600) == (codes(event), scene.clock.elapsed_s)
     assert ["announced"] == scene.stages()
     assert 2 == len([line for line in scene.log.warnings if "until 2030-01-01T00:10:00+00:00" in line])
 
 
 def test_proved_fence_survives_a_restart(scene: Scene) -> None:
-    """A triggerer restarted while draining, even after the time to wait, goes on with the fenced ends."""
+    """A triggerer that restarts after the fence, even after `fence_wait`, continues with the fenced ends."""
     trigger = a_trigger(scene)
 
     def crash_when_fenced(now: Scene) -> None:
         if "fenced" in now.stages():
-            raise ConnectionAbortedError
+            raise Restart
 
     scene.script = crash_when_fenced
-    with pytest.raises(ConnectionAbortedError):
+    with pytest.raises(Restart):
         watch(scene, trigger)
     scene.clock.elapsed_s, scene.script = 900, lambda now: None
     event = watch(scene, revived(trigger))
@@ -176,13 +163,13 @@ def test_proved_fence_survives_a_restart(scene: Scene) -> None:
 
 
 def test_fence_that_breaks_while_draining_is_proved_again(scene: Scene) -> None:
-    """A straggler after the proof is told of, waited out, and part of the goals."""
+    """A record after the fence breaks it; the fence is proved again, and the record is part of the goals."""
 
     def script(now: Scene) -> None:
         if now.stages() == ["announced", "fenced"] and not now.world.source.topics["audit"].partitions[0].records:
             now.world.source.produce("audit", 0, RECORD)
             now.world.target.produce("audit", 0, RECORD)
-            _store_audit_position(now)
+            now.world.store_position(0, AUDIT)
 
     scene.script = script
     event = watch(scene)
@@ -194,15 +181,8 @@ def test_fence_that_breaks_while_draining_is_proved_again(scene: Scene) -> None:
     )
 
 
-def _store_audit_position(scene: Scene) -> None:
-    topics = InternalTopics.of(scene.world.run.name, 1)
-    scene.world.target.create_topics([NewTopic(topics.offsets, 1, 1, {})])
-    key = json.dumps(["MirrorSourceConnector", {"cluster": "shop-source", "partition": 0, "topic": "audit"}]).encode()
-    scene.world.target.produce(topics.offsets, 0, (key, json.dumps({"offset": 0}).encode()))
-
-
 def test_partition_added_during_the_fence_is_fenced_and_drained(scene: Scene) -> None:
-    """A partition that the plan did not know belongs to the fenced ends too."""
+    """The fenced ends include a partition that was added after the plan."""
 
     def script(now: Scene) -> None:
         if now.clock.elapsed_s == 30:
@@ -217,7 +197,7 @@ def test_partition_added_during_the_fence_is_fenced_and_drained(scene: Scene) ->
 
 
 def test_source_that_does_not_answer_is_waited_for(scene: Scene) -> None:
-    """While the source cannot be asked the line keeps the stage, and nothing counts as still or as moving."""
+    """While the source does not answer, the stage stays, and no partition counts as still or as moving."""
 
     def script(now: Scene) -> None:
         now.world.source.is_down = 15 <= now.clock.elapsed_s < 700
@@ -228,8 +208,8 @@ def test_source_that_does_not_answer_is_waited_for(scene: Scene) -> None:
     assert "near, waiting, old did not answer within 20 s" in scene.log.states
 
 
-def test_cleared_run_announces_anew(scene: Scene) -> None:
-    """The announcement of an earlier attempt, or of another generation, counts for nothing."""
+def test_cleared_run_announces_again(scene: Scene) -> None:
+    """The announcement of another generation does not count."""
     document = {"stage": "announced", "announced_at": "2029-12-31T00:00:00+00:00", "lag": "0"}
     scene.world.run.evidence.write(Kind.WATCH, {**document, "generation": 7})
     event = watch(scene)
@@ -238,34 +218,30 @@ def test_cleared_run_announces_anew(scene: Scene) -> None:
 
 
 def test_fenced_ends_are_what_the_stop_certifies(scene: Scene) -> None:
-    """The watch's document holds fence and goals, and the stop takes the proved positions from it."""
+    """The watch records fence and goals, and the stop certifies the proved positions."""
     scene.produce(3)
-    scene.script = lambda now: now.copy()
+    scene.script = Scene.copy
     event = watch(scene)
-    MirrorLagSensor(task_id="watch_lag", migration="shop").execute_complete(scene.world.context(), event)
+    scene.world.end_watch(event)
     document = scene.world.run.evidence.require(Kind.WATCH)
-    StopMirrorOperator(task_id="stop_mirror", migration="shop").execute(scene.world.context())
-    stop = scene.world.run.ledger.read().last_stop
+    scene.world.do("stop_mirror")
 
     assert (event["goals"], event["fence"]) == (document["goals"], document["fence"])
-    assert stop is not None
-    assert stop.mirror_positions[P0] == 3
+    assert scene.world.certified.mirror_positions[P0] == 3
 
 
 def test_stage_alone_proves_nothing(scene: Scene) -> None:
-    """A watch that never ended leaves its stages, and the stop certifies what MirrorMaker stored."""
+    """After a watch that did not end the stop certifies the positions that MirrorMaker stored."""
     fenced = {"stage": "fenced", "generation": 1, "ends": {"orders": {"0": 99}}}
     scene.world.run.evidence.write(Kind.WATCH, fenced)
-    StopMirrorOperator(task_id="stop_mirror", migration="shop").execute(scene.world.context())
-    stop = scene.world.run.ledger.read().last_stop
+    scene.world.do("stop_mirror")
 
-    assert stop is not None
-    assert stop.mirror_positions[P0] == 0
+    assert scene.world.certified.mirror_positions[P0] == 0
 
 
 @pytest.mark.parametrize("mode", ["sync", "rehearse"])
 def test_sync_proves_the_goals_of_the_plan(scene: Scene, mode: str) -> None:
-    """Without a cutover nobody is told to stop, and the event holds the plan's goals as proved."""
+    """Without a cutover nothing is announced, and the event has the plan's goals."""
     scene.world.params["mode"] = mode
     event = watch(scene)
 

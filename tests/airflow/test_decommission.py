@@ -1,4 +1,4 @@
-"""May the old cluster be switched off? Every question with an example of its no, in a small world that is cut over."""
+"""Rules of whether the source may be switched off, with an example for each reason against it."""
 
 from __future__ import annotations
 
@@ -15,37 +15,29 @@ from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.rollback.decommission import WaitingTimes, decommission_points, may_go
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
-from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
 from kafka_migration.steps.rollback.decommission import read_old_cluster
-from tests.airflow.conftest import World
 from tests.airflow.cutover import cut_over
-from tests.airflow.running import do, finish, next_run
+from tests.airflow.world import P0, P1, World
 
-pytestmark = pytest.mark.airflow
-
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 LATER = timedelta(days=30)
 USUAL = WaitingTimes()
 
 
 @pytest.fixture
 def done(scene: World) -> World:
-    """Everything is cut over, the groups have read on, and their topics have their own retention."""
-    do(scene, TranslateOffsetsOperator)
+    """Everything is cut over, the groups have read on, and the topics' retention is restored."""
     cut_over(scene)
-    do(scene, RestoreSettingsOperator)
+    scene.do("restore_settings")
     scene.target.commit("billing", {P0: 4})
     scene.target.join("reporting")
     return scene
 
 
 def reasons(world: World, after: timedelta = LATER, patience: WaitingTimes = USUAL) -> list[str]:
-    """Return what speaks against switching the source off, so long after now."""
+    """Return the reasons against switching the source off at a time after now."""
     old = read_old_cluster(
         now=datetime.now(UTC) + after,
-        ledger=world.run.ledger.read(),
+        ledger=world.ledger,
         topics=world.run.whole_migration.topics,
         source=world.source,
         target=world.target,
@@ -58,7 +50,7 @@ def reasons(world: World, after: timedelta = LATER, patience: WaitingTimes = USU
 
 
 def test_yes_when_everything_is_over(done: World) -> None:
-    """A month after a cutover of everything, with consumers on the target and none on the source, it may go."""
+    """A month after a complete cutover, with consumers only on the target, the source may be switched off."""
     assert [] == reasons(done)
 
 
@@ -87,7 +79,7 @@ CHANGES: dict[str, tuple[Callable[[World], Any], str]] = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_no_because(done: World, change: str) -> None:
-    """Each thing that is not as it must be is a reason of its own, and the only one."""
+    """Each change has exactly one reason."""
     act, expected = CHANGES[change]
     act(done)
 
@@ -96,7 +88,7 @@ def test_no_because(done: World, change: str) -> None:
 
 
 def test_topic_that_is_still_mirrored(done: World) -> None:
-    """A topic that was added to the file after the cutover, and is copied every night, keeps the source."""
+    """A topic that was added after the cutover and is still mirrored is a reason."""
     late = TopicPartition("late", 0)
     done.source.create_topics([NewTopic("late", 1, 1, {"retention.ms": "1000"})])
     at = "2030-01-01T00:00:00+00:00"
@@ -106,12 +98,11 @@ def test_topic_that_is_still_mirrored(done: World) -> None:
     assert "not cut over: late" in reasons(done)
 
 
-def test_groups_that_were_left_behind(scene: World) -> None:
-    """A group that a cutover left behind keeps the source, whatever else is true."""
+def test_group_that_was_not_moved(scene: World) -> None:
+    """A group that the cutover did not move is a reason."""
     scene.source.join("reporting")
-    do(scene, TranslateOffsetsOperator)
     cut_over(scene)
-    do(scene, RestoreSettingsOperator)
+    scene.do("restore_settings")
     scene.source.leave("reporting")
     scene.target.commit("billing", {P0: 4})
 
@@ -121,7 +112,7 @@ def test_groups_that_were_left_behind(scene: World) -> None:
 
 
 def test_not_before_its_time(done: World) -> None:
-    """The source must have been quiet for long enough, and the time to go back be over: as asked, or as it keeps."""
+    """The source must be quiet for a time, and the time for a rollback must be over."""
     assert ["orders, audit: cut over 1h00m ago; the source must receive no records for 24h00m"] == [
         reason for reason in reasons(done, timedelta(hours=1.001)) if "no records" in reason
     ]
@@ -129,8 +120,8 @@ def test_not_before_its_time(done: World) -> None:
     assert ["audit"] == [reason.partition(":")[0] for reason in reasons(done, timedelta(days=2))]
 
 
-def test_topic_that_is_gone_is_not_taken_for_quiet(done: World) -> None:
-    """A topic that somebody deleted on the source is told, each of its partitions as one that cannot be read."""
+def test_topic_that_is_missing_on_the_source(done: World) -> None:
+    """A topic that was deleted on the source is reported with its partitions, not taken for quiet."""
     done.source.delete_topics(["audit"])
 
     assert [
@@ -140,8 +131,8 @@ def test_topic_that_is_gone_is_not_taken_for_quiet(done: World) -> None:
     ] == reasons(done)
 
 
-def test_unknown_is_no_yes(done: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An end that cannot be read is a reason."""
+def test_end_that_cannot_be_read(done: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An end that cannot be read is a reason, not a yes."""
     read = done.source.log_end_offsets
     monkeypatch.setattr(
         done.source, "log_end_offsets", lambda *asked: {p: at for p, at in read(*asked).items() if p != P1}
@@ -151,16 +142,16 @@ def test_unknown_is_no_yes(done: World, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def command(world: World, monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
-    """Run the verb over the world's clusters."""
+    """Run the command on the world's clusters."""
     clusters = {"source": world.source, "target": world.target}
     monkeypatch.setattr(connections, "cluster_named", lambda side, connection_id, allowed: clusters[side])
     return main(["decommission", "shop", "--evidence-root", str(world.root), *options])
 
 
-def test_verb_says_no_with_every_reason(
+def test_command_prints_every_reason(
     done: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Right after the cutover the answer is no, with exit code 5; in time it is yes, with 0."""
+    """Right after the cutover the answer is no, with exit code 5."""
     assert command(done, monkeypatch) == 5
     assert "May the source of shop be switched off? no, because\n" in capsys.readouterr().out
     assert command(done, monkeypatch, "--json", "--quiet", "1s", "--overlap", "1s") in {0, 5}
@@ -168,34 +159,36 @@ def test_verb_says_no_with_every_reason(
     assert (1, "shop", 9) == (document["schema"], document["migration"], len(document["points"]))
 
 
-def test_verb_before_any_cutover(
+def test_command_before_any_cutover(
     scene: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without a cutover no cluster is asked."""
+    """Without a cutover the answer is no, and no cluster is asked."""
     scene.source.is_down = True
 
     assert command(scene, monkeypatch) == 5
     assert "nothing is cut over" in capsys.readouterr().out
 
 
-def test_report_has_a_section(done: World) -> None:
-    """A validation after the cutover says in its report whether the source may go, and why not."""
-    next_run(done)
-    done.params = {"mode": "validate"}
-    do(done, PreflightOperator)
-    finish(done, preflight="success")
+def validation(world: World) -> None:
+    """Begin a validation after the cutover."""
+    world.next_run()
+    world.params = {"mode": "validate"}
+    world.do("preflight")
 
-    report = (done.run.evidence.folder / "report.md").read_text()
-    assert "## May the source be switched off?" in report
-    assert "**No**, because" in report
+
+def test_report_has_a_section(done: World) -> None:
+    """The report of a validation after the cutover says whether the source may be switched off, and why not."""
+    validation(done)
+    done.finish(preflight="success")
+
+    assert "## May the source be switched off?" in done.report
+    assert "**No**, because" in done.report
 
 
 def test_report_of_a_cluster_that_does_not_answer(done: World) -> None:
-    """What cannot be read is a no, and fails nothing else."""
-    next_run(done)
-    done.params = {"mode": "validate"}
-    do(done, PreflightOperator)
+    """If the source does not answer, the report says no, and the run does not fail."""
+    validation(done)
     done.source.is_down = True
-    finish(done, preflight="success")
+    done.finish(preflight="success")
 
-    assert "Can this be checked? | no" in (done.run.evidence.folder / "report.md").read_text()
+    assert "Can this be checked? | no" in done.report

@@ -1,4 +1,4 @@
-"""After a mode's last step the tasks that it does not need are skipped at once, not one per round of the scheduler."""
+"""Rules of the last task of a mode, which skips all tasks that the mode does not need at once."""
 
 from __future__ import annotations
 
@@ -8,32 +8,28 @@ from airflow.sdk.exceptions import DownstreamTasksSkipped
 
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.orchestration.factory import migration_dags
-from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from tests.airflow.conftest import World
 from tests.airflow.cutover import judge_cutover
-from tests.airflow.running import do
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.world import World
 
 MOVING = ["after_cutover", "approve", "confirm_cutover", "restore_settings", "sync_offsets"]
 PLANNING = ["drain_groups", "plan_offsets", "translate_offsets"]
 
 
-def task(world: World, task_id: str, kind: str = "kafka_migration") -> BaseOperator:
+def dag_task(world: World, task_id: str, kind: str = "kafka_migration") -> BaseOperator:
     """Return a task of the migration's DAG."""
     return migration_dags(world.migrations)[f"{kind}__shop"].get_task(task_id)
 
 
 def skipped(world: World, task_id: str) -> list[str]:
     """Run a task of the DAG; return what it skips."""
-    with pytest.raises(DownstreamTasksSkipped) as told:
-        task(world, task_id).execute(world.context())
-    return list(told.value.tasks)
+    with pytest.raises(DownstreamTasksSkipped) as raised:
+        dag_task(world, task_id).execute(world.context())
+    return list(raised.value.tasks)
 
 
 @pytest.mark.parametrize("mode", [Mode.SYNC, Mode.FOLLOW, Mode.VALIDATE])
 def test_judge_ends_a_mode_that_plans_no_groups(world: World, mode: Mode) -> None:
-    """Everything about the groups is skipped, and the verdict is in XCom as if the task had returned it."""
+    """`judge` skips all tasks of groups, and its summary is in XCom as if it had returned it."""
     judge_cutover(world)
     world.params = {"mode": str(mode)}
 
@@ -42,26 +38,25 @@ def test_judge_ends_a_mode_that_plans_no_groups(world: World, mode: Mode) -> Non
 
 
 def test_plan_ends_a_rehearsal(world: World) -> None:
-    """A rehearsal skips what would move the groups, once their plan is made."""
+    """After the plan a rehearsal skips the tasks that would move groups."""
     judge_cutover(world)
     world.params = {"mode": "rehearse"}
-    do(world, PlanOffsetsOperator)
+    world.do("plan_offsets")
 
     assert MOVING == skipped(world, "plan_offsets")
 
 
 def test_cutover_goes_on(world: World) -> None:
-    """In a cutover neither step skips anything: each returns its summary."""
+    """In a cutover neither task skips anything, and each returns its summary."""
     judge_cutover(world)
 
-    assert task(world, "judge").execute(world.context())["verdict"] == "PASS"
-    assert task(world, "plan_offsets").execute(world.context())["groups"] == 2
+    assert dag_task(world, "judge").execute(world.context())["verdict"] == "PASS"
+    assert dag_task(world, "plan_offsets").execute(world.context())["groups"] == 2
 
 
 def test_night_has_nothing_to_skip(world: World) -> None:
-    """The nightly DAG ends with the verdict: there `judge` returns as it is."""
+    """In the nightly DAG `judge` has no tasks to skip."""
     judge_cutover(world)
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text() + 'nightly:\n  cron: "0 1 * * *"\n')
+    world.extend_file('nightly:\n  cron: "0 1 * * *"\n')
 
-    assert [] == task(world, "judge", "kafka_nightly_sync")._rest()
+    assert [] == dag_task(world, "judge", "kafka_nightly_sync")._rest()

@@ -1,182 +1,151 @@
-"""Rules of `finish`: the reservation, the evidence, the end of the run."""
+"""Rules of `finish`: the reservation, the evidence and the state of the run."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import TransientError
-from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.steps.guards import hold_reservation
-from tests.airflow.conftest import DAG_ID, World
-from tests.airflow.nights import at_night, begin, finish_night
-from tests.airflow.running import BEFORE_START, do, finish
+from tests.airflow.conftest import DAG_ID
+from tests.airflow.nights import at_night, begin, finish_night, night_fails
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import World
 
-pytestmark = pytest.mark.airflow
+
+@pytest.fixture
+def reserved(world: World) -> World:
+    """A run that holds the reservation."""
+    world.do("preflight", "reserve")
+    return world
 
 
-def test_finish_frees_the_reservation_and_assembles_the_evidence(world: World) -> None:
-    """After a good run the reservation is free and `run.json` and `report.md` lie in the run's folder."""
-    do(world, PreflightOperator, ReserveOperator)
+def test_finish_frees_the_reservation_and_assembles_the_evidence(reserved: World) -> None:
+    """After a successful run the reservation is free, and the run's folder has `run.json` and `report.md`."""
+    summary = reserved.finish(preflight="success", reserve="success")
 
-    summary = finish(world, preflight="success", reserve="success")
-    folder = Path(summary["evidence"]).parent
-
-    assert summary["outcome"] == "success"
-    assert world.host.status().holder == ""
-    assert json.loads((folder / "run.json").read_text())["tasks"] == {"preflight": "success", "reserve": "success"}
-    assert (folder / "report.md").read_text().startswith("# shop: no verdict (success)")
+    assert ("success", "") == (summary["outcome"], reserved.host.status().holder)
+    assert str(reserved.run.evidence.folder / "run.json") == summary["evidence"]
+    assert {"preflight": "success", "reserve": "success"} == reserved.run_document["tasks"]
+    assert reserved.report.startswith("# shop: no verdict (success)")
 
 
 @pytest.mark.parametrize("state", ["failed", "upstream_failed", "skipped", None])
-def test_finish_fails_the_run_when_work_did_not_happen(world: World, state: str | None) -> None:
-    """A task that was skipped (as after mark-failed) or never ran fails the run like one that failed."""
-    do(world, PreflightOperator, ReserveOperator)
+def test_finish_fails_the_run_when_work_did_not_happen(reserved: World, state: str | None) -> None:
+    """A task that was skipped, as after mark-failed, or did not run fails the run as a failed one does."""
+    reserved.finish_fails("TASK_NOT_SUCCESSFUL · task judge", preflight="success", judge=state)
 
-    with pytest.raises(FailedForGood, match="TASK_NOT_SUCCESSFUL · task judge"):
-        finish(world, preflight="success", judge=state)
-
-    assert world.host.status().holder == ""
+    assert reserved.host.status().holder == ""
 
 
 def test_finish_repeats_the_findings_of_the_refusal(world: World) -> None:
-    """After a refusal the last task's log has the reason, not just the name of the task."""
+    """After a refusal `finish` fails with the findings of the refusal."""
     world.target.is_down = True
-    with pytest.raises(FailedForGood):
-        do(world, PreflightOperator)
+    world.refuses("preflight")
 
-    with pytest.raises(FailedForGood, match="CLUSTER_UNREACHABLE"):
-        finish(world, preflight="failed", reserve="upstream_failed")
+    world.finish_fails("CLUSTER_UNREACHABLE", preflight="failed", reserve="upstream_failed")
 
 
 def test_finish_after_an_invalid_file_still_writes_the_evidence(world: World) -> None:
-    """Also a run whose file was never frozen leaves its `run.json`."""
-    (world.migrations / "shop.yaml").write_text("nonsense: [")
-    with pytest.raises(FailedForGood):
-        do(world, PreflightOperator)
+    """A run whose file was never frozen has a `run.json`."""
+    world.file.write_text("nonsense: [")
+    world.refuses("preflight")
 
-    with pytest.raises(FailedForGood, match="MIGRATION_FILE_INVALID"):
-        finish(world, preflight="failed")
+    world.finish_fails("MIGRATION_FILE_INVALID", preflight="failed")
 
-    run = json.loads((world.run.evidence.folder / "run.json").read_text())
+    run = world.run_document
     assert ("failed", "not frozen", None) == (run["outcome"], run["migration_digest"], run["verdict"])
 
 
-def test_finish_leaves_another_runs_reservation_alone(world: World) -> None:
-    """A run that lost its reservation frees nothing."""
-    do(world, PreflightOperator, ReserveOperator)
-    world.host.reserve("dag/other#1", take_over_from=world.run.identity.holder)
+@pytest.mark.parametrize("holder", ["dag/other#1", f"{DAG_ID}/manual__1#2"], ids=["another run", "a later attempt"])
+def test_finish_does_not_free_the_reservation_of_another_run_or_attempt(reserved: World, holder: str) -> None:
+    """A run or attempt that has lost its reservation does not free that of the present holder."""
+    reserved.host.reserve(holder, take_over_from=reserved.run.identity.holder)
 
-    finish(world, preflight="success")
+    reserved.finish(preflight="success")
 
-    assert world.host.status().holder == "dag/other#1"
+    assert reserved.host.status().holder == holder
 
 
-def test_finish_frees_what_an_earlier_attempt_still_holds(world: World) -> None:
-    """The host was away when the attempt before ended; cleared, finish frees what that could not."""
-    do(world, PreflightOperator, ReserveOperator)
-    world.dag_run.clear_number = 1
+def test_finish_frees_what_an_earlier_attempt_still_holds(reserved: World) -> None:
+    """A cleared `finish` frees the reservation that an earlier attempt of the run still holds."""
+    reserved.dag_run.clear_number = 1
 
-    finish(world, preflight="success")
+    reserved.finish(preflight="success")
 
-    assert world.host.status().holder == ""
+    assert reserved.host.status().holder == ""
 
 
 def test_finish_frees_what_a_task_took_by_itself(world: World) -> None:
-    """A task that came without a `reserve` before it has reserved for the run; its end leaves nothing behind."""
-    do(world, PreflightOperator)
+    """`finish` frees the reservation that a task took without `reserve`."""
+    world.do("preflight")
     hold_reservation(world.run)
 
-    finish(world, preflight="success")
+    world.finish(preflight="success")
 
     assert world.host.status().holder == ""
 
 
-def test_finish_leaves_a_later_attempts_reservation_alone(world: World) -> None:
-    """A task of an attempt that was cleared meanwhile takes nothing from the attempt that acts now."""
-    do(world, PreflightOperator, ReserveOperator)
-    later = f"{DAG_ID}/manual__1#2"
-    world.host.reserve(later, take_over_from=world.run.identity.holder)
+def test_host_that_does_not_answer_fails_the_run(reserved: World) -> None:
+    """If the host does not answer, the run fails because the reservation may not be free."""
+    reserved.host.errors = [TransientError("no route to host")]
 
-    finish(world, preflight="success")
-
-    assert world.host.status().holder == later
+    reserved.finish_fails("The reservation was not freed: no route to host", preflight="success", reserve="success")
 
 
-def test_host_that_does_not_answer_is_told(world: World) -> None:
-    """Who holds the reservation is then not known, so the run does not end as if it were free."""
-    do(world, PreflightOperator, ReserveOperator)
-    world.host.errors = [TransientError("no route to host")]
-
-    with pytest.raises(FailedForGood, match="The reservation was not freed: no route to host"):
-        finish(world, preflight="success", reserve="success")
-
-
-def test_finish_of_a_watch_that_was_set_to_success_by_hand(world: World) -> None:
-    """The newest document is then that of a stage, without an outcome; the evidence is assembled all the same."""
+def test_watch_that_was_marked_successful_does_not_break_finish(world: World) -> None:
+    """The evidence is assembled also if the newest document of the watch has no outcome."""
     world.params = {"mode": "cutover"}
-    do(world, *BEFORE_START)
+    world.do(*BEFORE_START)
     world.run.evidence.write(Kind.WATCH, {"stage": "announced", "announced_at": "then", "lag": 0})
 
-    with pytest.raises(FailedForGood, match="TASK_NOT_SUCCESSFUL · task judge"):
-        finish(world, preflight="success", watch_lag="success", judge="upstream_failed")
+    states = {"preflight": "success", "watch_lag": "success", "judge": "upstream_failed"}
+    world.finish_fails("TASK_NOT_SUCCESSFUL · task judge", **states)
 
-    assert json.loads((world.run.evidence.folder / "run.json").read_text())["outcome"] == "failed"
-
-
-BEHIND = {"outcome": "behind", "lag": 500, "rate": None, "reason": "asked to stop by ada", "progress": ""}
+    assert world.run_document["outcome"] == "failed"
 
 
-def test_manual_run_is_late_whatever_the_nights_say(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`nightly.when_late` is about nights: a run by hand that was told to stop before its goals fails."""
-    at_night(world, monkeypatch, "  when_late: warn\n")
+def test_manual_run_that_is_behind_fails_whatever_when_late_is(world: World) -> None:
+    """A manual run that was stopped before its goals fails, because `nightly.when_late` is about nightly runs."""
+    at_night(world, "  when_late: warn\n")
     world.params = {"mode": "sync"}
-    do(world, *BEFORE_START)
-    world.run.evidence.write(Kind.WATCH, BEHIND)
+    world.do(*BEFORE_START)
+    behind = {"outcome": "behind", "lag": 500, "rate": None, "reason": "asked to stop by ada", "progress": ""}
+    world.run.evidence.write(Kind.WATCH, behind)
 
-    with pytest.raises(FailedForGood, match="BEHIND · migration shop: found 500 offsets left to copy"):
-        finish(world, preflight="success", watch_lag="success")
+    found = "BEHIND · migration shop: found 500 offsets left to copy"
+    world.finish_fails(found, preflight="success", watch_lag="success")
 
 
-def pending_run(world: World, monkeypatch: pytest.MonkeyPatch, when_late: str) -> dict[str, Any]:
-    """Bring a night whose validation is pending up to its end; return the states of its last tasks."""
-    clock = at_night(world, monkeypatch, f"  when_late: {when_late}\n")
+def pending_run(world: World, when_late: str) -> dict[str, Any]:
+    """Run a night whose validation is pending until `finish`, and clear it; return the states of its last tasks."""
+    clock = at_night(world, f"  when_late: {when_late}\n")
     begin(world, clock)
-    do(world, *BEFORE_START)
+    world.do(*BEFORE_START)
     world.run.evidence.write(Kind.PENDING, {"at": "then", "reason": "too late", "windows": 1, "source_offsets": 3})
+    world.dag_run.clear_number = 1
     return {"validate_topics": "skipped", "judge": "skipped"}
 
 
-def test_finish_that_is_cleared_alone_fails_as_before(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What an earlier attempt left pending is still why the run ended as it did, and not that a task was skipped."""
-    states = pending_run(world, monkeypatch, "fail")
-    world.dag_run.clear_number = 1
+def test_finish_that_is_cleared_alone_fails_as_before(world: World) -> None:
+    """A cleared `finish` fails for the pending validation of the earlier attempt, not for the skipped tasks."""
+    states = pending_run(world, "fail")
 
-    with pytest.raises(FailedForGood, match=r"^VALIDATION_PENDING · .*1 windows with 3 source offsets"):
-        finish_night(world, **states)
+    night_fails(world, r"^VALIDATION_PENDING · .*1 windows with 3 source offsets", **states)
 
 
-def test_finish_that_is_cleared_alone_warns_as_before(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With `when_late: warn` the run stays green, however often its end is asked for."""
-    states = pending_run(world, monkeypatch, "warn")
-    world.dag_run.clear_number = 1
+def test_finish_that_is_cleared_alone_warns_as_before(world: World) -> None:
+    """With `when_late: warn` a cleared `finish` succeeds as before."""
+    states = pending_run(world, "warn")
 
     assert "validation pending" == finish_night(world, **states)["outcome"]
 
 
-def test_cleared_run_marked_failed_is_not_forgiven_what_was_pending(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An attempt that began anew and was then ended by a person fails, whatever the one before left pending."""
-    states = pending_run(world, monkeypatch, "warn")
-    world.dag_run.clear_number = 1
-    do(world, *BEFORE_START)
+def test_cleared_run_that_is_marked_failed_fails_whatever_was_pending(world: World) -> None:
+    """A new attempt that a user marks as failed fails, although the earlier one left validation pending."""
+    states = pending_run(world, "warn")
+    world.do(*BEFORE_START)
 
-    with pytest.raises(FailedForGood, match="TASK_NOT_SUCCESSFUL"):
-        finish_night(world, **states)
+    night_fails(world, "TASK_NOT_SUCCESSFUL", **states)

@@ -1,4 +1,4 @@
-"""Rules of mode `follow`, and of requests to end mirroring: the whole trigger over fakes and a clock of its own."""
+"""Rules of mode `follow`, and of requests to stop mirroring: the whole trigger on fakes and a fake clock."""
 
 from __future__ import annotations
 
@@ -10,27 +10,17 @@ import pytest
 from kafka_migration.cli.main import main
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
-from tests.airflow.conftest import World
 from tests.airflow.driving import deferred_by, revived
-from tests.airflow.running import BEFORE_START, do, validated
-from tests.airflow.watching import Scene, a_trigger, started, watch
-
-pytestmark = pytest.mark.airflow
-
-P0 = TopicPartition("orders", 0)
+from tests.airflow.watching import Restart, Scene, a_trigger, codes, started, watch
+from tests.airflow.world import P0, World
 
 
 @pytest.fixture
 def following(world: World, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    """A run that follows a source on which nothing is to copy yet."""
+    """A run that follows a source without records to copy."""
     return started(world, monkeypatch, {"mode": "follow"})
 
 
@@ -40,7 +30,7 @@ def ask_to_stop(scene: Scene, generation: int = 1, reason: str = "") -> StopRequ
 
 
 def at(seconds: float, scene: Scene, act: Any) -> None:
-    """Let the outside world do something once, at that second."""
+    """Do something once, at that second."""
     before = scene.script
 
     def script(now: Scene) -> None:
@@ -52,7 +42,7 @@ def at(seconds: float, scene: Scene, act: Any) -> None:
 
 
 def test_following_from_the_start_to_the_ledger(following: Scene) -> None:
-    """Mirrors on under traffic, ends when told to, and what was copied is certified, validated and added up."""
+    """A run that follows copies under traffic until it is asked to stop; its copy is certified and validated."""
     world = following.world
     assert world.host.status().is_running
 
@@ -66,24 +56,21 @@ def test_following_from_the_start_to_the_ledger(following: Scene) -> None:
     at(8100, following, lambda now: main(arguments))
     event = watch(following)
     world.run.evidence.write(Kind.WATCH, event)
-    do(world, StopMirrorOperator)
-    validated(world)
-    do(world, JudgeOperator)
-    ledger = world.run.ledger.read()
+    world.do("stop_mirror")
+    world.judge()
 
     assert ("followed", [], 8100) == (event["outcome"], event["findings"], following.clock.elapsed_s)
     assert event["reason"].startswith("asked to stop by ")
     assert event["reason"].endswith(": enough")
     assert following.log.states[-1] == "following, at the end of the source"
     assert world.host.processes[1].renewals == len(following.log.infos)
-    assert ledger.last_stop is not None
-    assert ledger.last_stop.mirror_positions[P0] == 480
-    assert topic_verdict(ledger, "orders") is Verdict.PASS
-    assert [] == list(ledger.pending_generations)
+    assert world.certified.mirror_positions[P0] == 480
+    assert topic_verdict(world.ledger, "orders") is Verdict.PASS
+    assert () == world.ledger.pending_generations
 
 
 def test_following_ends_at_its_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`follow_until` ends the watch as planned, far beyond `watch.time_limit`, at the first poll from then on."""
+    """The watch ends at the first poll after `follow_until`, also after `watch.time_limit`."""
     scene = started(world, monkeypatch, {"mode": "follow", "follow_until": "2030-01-01T06:00:05+01:00"})
     event = watch(scene)
 
@@ -98,23 +85,23 @@ def test_following_ends_at_its_time(world: World, monkeypatch: pytest.MonkeyPatc
 def test_following_has_no_time_limit_of_its_own(
     world: World, monkeypatch: pytest.MonkeyPatch, params: dict[str, Any], timeout: timedelta | None
 ) -> None:
-    """The trigger has no deadline; Airflow's limit lies after the end that was asked for, or there is none."""
+    """The trigger has no deadline; Airflow's time limit is later than `follow_until`, or there is none."""
     scene = started(world, monkeypatch, {"mode": "follow", **params})
-    deferred = deferred_by(MirrorLagSensor(task_id="watch_lag", migration="shop"), scene.world.context())
+    deferred = deferred_by(scene.world.task("watch_lag"), scene.world.context())
 
     assert deferred.trigger.serialize()[1]["deadline"] is None
     assert timeout == deferred.timeout
 
 
 def test_following_goes_on_after_a_restart(following: Scene) -> None:
-    """A restarted triggerer follows on, and sees what was asked for while it was away."""
+    """A restarted triggerer continues to follow, and finds requests that were made while it was away."""
     trigger = a_trigger(following)
 
     def crash(now: Scene) -> None:
-        raise ConnectionAbortedError
+        raise Restart
 
     at(60, following, crash)
-    with pytest.raises(ConnectionAbortedError):
+    with pytest.raises(Restart):
         watch(following, trigger)
     following.clock.elapsed_s = 5000
     following.script = lambda now: None
@@ -126,7 +113,7 @@ def test_following_goes_on_after_a_restart(following: Scene) -> None:
 
 
 def test_partition_added_while_following_is_followed(following: Scene) -> None:
-    """The goals are the ends of all partitions that the source has now."""
+    """A partition that is added while the run follows is followed as well."""
 
     def grow(now: Scene) -> None:
         now.world.source.create_partitions({"orders": 3})
@@ -143,7 +130,7 @@ def test_partition_added_while_following_is_followed(following: Scene) -> None:
     ("harm", "code"), [("die", "MIRROR_DEAD"), ("purge", "GAP_DURING_RUN"), ("rest", "MIRROR_STALLED")]
 )
 def test_following_fails_as_a_sync_does(following: Scene, harm: str, code: str) -> None:
-    """A dead process, a gap and a stall end it with their finding."""
+    """A dead process, a gap and a stall fail the watch with their finding."""
 
     def act(now: Scene) -> None:
         now.produce(3)
@@ -156,11 +143,11 @@ def test_following_fails_as_a_sync_does(following: Scene, harm: str, code: str) 
     at(30, following, act)
     event = watch(following)
 
-    assert ("failed", [code]) == (event["outcome"], [finding["code"] for finding in event["findings"]])
+    assert ("failed", [code]) == (event["outcome"], codes(event))
 
 
 def test_source_that_does_not_answer_is_waited_for(following: Scene) -> None:
-    """While the source cannot be asked the stage stays, and only a request or the time ends it."""
+    """While the source does not answer the stage stays, and only a request or the time limit ends the watch."""
     following.world.source.is_down = True
     at(300, following, ask_to_stop)
     event = watch(following)
@@ -174,7 +161,7 @@ def test_source_that_does_not_answer_is_waited_for(following: Scene) -> None:
 
 @pytest.mark.parametrize("mode", ["sync", "rehearse"])
 def test_sync_that_is_asked_to_stop_is_behind(world: World, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
-    """Before its goals it ends with what was copied, the reason, and the lag that is left."""
+    """A sync that is asked to stop before its goals ends behind, with the reason and its lag."""
     scene = started(world, monkeypatch, {"mode": mode}, records=5)
     at(15, scene, lambda now: ask_to_stop(now, reason="maintenance"))
     event = watch(scene)
@@ -184,7 +171,7 @@ def test_sync_that_is_asked_to_stop_is_behind(world: World, monkeypatch: pytest.
 
 
 def test_goals_that_are_reached_win_over_a_request(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sync that is proved drained by the poll that sees the request has done what it was for."""
+    """A sync whose goals are proved by the poll that finds the request is drained."""
     scene = started(world, monkeypatch, {"mode": "sync"}, records=5)
     at(15, scene, Scene.copy)
     at(30, scene, ask_to_stop)
@@ -193,19 +180,18 @@ def test_goals_that_are_reached_win_over_a_request(world: World, monkeypatch: py
 
 
 def test_cutover_that_is_asked_to_stop_fails(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cutover is done or refused: the watch fails with the request, and nothing after it is done."""
+    """A cutover that is asked to stop fails."""
     scene = started(world, monkeypatch, {"mode": "cutover"})
     at(30, scene, lambda now: ask_to_stop(now, reason="not tonight"))
     event = watch(scene)
-    sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
 
     with pytest.raises(FailedForGood, match=r"STOP_REQUESTED · generation 1 .* by ada .*: not tonight"):
-        sensor.execute_complete(world.context(), event)
+        world.end_watch(event)
     assert ("failed", {}, ["announced"]) == (event["outcome"], event["goals"], scene.stages())
 
 
-def test_request_to_another_generation_counts_for_nothing(following: Scene) -> None:
-    """What an earlier start was asked does not end the next one."""
+def test_request_to_another_generation_does_not_count(following: Scene) -> None:
+    """A request to stop another generation does not end the watch."""
     ask_to_stop(following, generation=7)
     at(120, following, ask_to_stop)
 
@@ -213,8 +199,8 @@ def test_request_to_another_generation_counts_for_nothing(following: Scene) -> N
     assert following.clock.elapsed_s == 120
 
 
-def test_requests_that_cannot_be_read_end_nothing(following: Scene) -> None:
-    """An evidence store that does not answer is unknown: the watch goes on and says so."""
+def test_request_that_cannot_be_read_does_not_end_the_watch(following: Scene) -> None:
+    """A request that cannot be read is reported, and the watch continues."""
     folder = following.world.root / "shop" / "stop-requests"
     folder.mkdir()
     (folder / "1.json").write_text("{")
@@ -235,9 +221,9 @@ def test_requests_that_cannot_be_read_end_nothing(following: Scene) -> None:
     ],
 )
 def test_time_to_follow_must_make_sense(world: World, params: dict[str, Any], found: str) -> None:
-    """`follow_until` in the past, or in a mode that does not follow, is refused before anything is started."""
+    """A `follow_until` in the past, or in another mode, is refused before anything is started."""
     world.params = params
 
     with pytest.raises(FailedForGood, match=f"RUN_CONF_INVALID · run conf field follow_until: found {found}"):
-        do(world, *BEFORE_START, StartMirrorOperator)
+        world.start()
     assert not world.host.status().is_running

@@ -1,4 +1,4 @@
-"""Rules of the sensors that wait for consumer groups: whole triggers over a fake cluster and a clock of its own."""
+"""Rules of the sensors that wait for consumer groups, with their triggers, on a fake cluster and a fake clock."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from airflow.sdk import BaseSensorOperator
 from airflow.sdk.exceptions import AirflowSensorTimeout, AirflowSkipException
 
 from kafka_migration.core.evidence.documents import Kind
@@ -16,24 +17,17 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import CommittedOffset, IsolationLevel, NewTopic, Probe
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.sensors import group_lag as sensor_module
-from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
 from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor
 from kafka_migration.orchestration.triggers import group_lag as trigger_module
 from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
-from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock, TriggerLog, deferred_by, event_of, let_time_pass, revived
 from tests.airflow.notifying import with_alerts
-from tests.airflow.running import do
+from tests.airflow.world import AUDIT, P0, P1, RECORD, World
 from tests.contract.fake_cluster import FakeCluster
 
-pytestmark = pytest.mark.airflow
-
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
-AUDIT = TopicPartition("audit", 0)
-RECORD = (b"k", b"v")
 CONTEXT: Any = {}
+EVERYTHING = {P0: 3, P1: 3}
 
 
 @dataclass
@@ -53,16 +47,19 @@ def scene(monkeypatch: pytest.MonkeyPatch) -> Scene:
     made.cluster.create_topics([NewTopic("orders", 2, 1, {}), NewTopic("audit", 1, 1, {})])
     for partition in (0, 1):
         made.cluster.produce("orders", partition, *[RECORD] * 3)
-    _connect(made, monkeypatch)
+    monkeypatch.setattr(trigger_module, "cluster_at", lambda connection_id, insecure: made.cluster)
+    for module in (trigger_module, sensor_module):
+        monkeypatch.setattr(module, "SystemClock", lambda: made.clock)
+    monkeypatch.setattr(ConsumerGroupLagTrigger, "log", made.log)
+    let_time_pass(monkeypatch, trigger_module, made.clock, lambda: made.script())
     return made
 
 
-def _connect(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trigger_module, "cluster_at", lambda connection_id, insecure: scene.cluster)
-    monkeypatch.setattr(trigger_module, "SystemClock", lambda: scene.clock)
-    monkeypatch.setattr(sensor_module, "SystemClock", lambda: scene.clock)
-    monkeypatch.setattr(ConsumerGroupLagTrigger, "log", scene.log)
-    let_time_pass(monkeypatch, trigger_module, scene.clock, lambda: scene.script())
+@pytest.fixture
+def caught_up(scene: Scene) -> Scene:
+    """The group `shop-app` has read all of `orders`."""
+    scene.cluster.commit("shop-app", EVERYTHING)
+    return scene
 
 
 def a_sensor(*group_ids: str, **arguments: Any) -> ConsumerGroupLagSensor:
@@ -71,14 +68,15 @@ def a_sensor(*group_ids: str, **arguments: Any) -> ConsumerGroupLagSensor:
     )
 
 
-def waited(sensor: ConsumerGroupLagSensor | DrainGroupsSensor, context: Any = CONTEXT) -> dict[str, Any]:
-    """Run the sensor wholly, its trigger made anew from what was serialized."""
+def waited(sensor: BaseSensorOperator, context: Any = CONTEXT) -> dict[str, Any]:
+    """Run the sensor to its end, with a trigger that is made from its serialized form."""
     deferred = deferred_by(sensor, context)
-    return sensor.execute_complete(context, event_of(revived(deferred.trigger)))
+    summary: dict[str, Any] = sensor.execute_complete(context, event_of(revived(deferred.trigger)))
+    return summary
 
 
 def test_sensor_defers_with_an_absolute_deadline_and_no_secret(scene: Scene) -> None:
-    """The trigger holds ids, the rule and a deadline; Airflow's own limit lies above it."""
+    """The trigger holds ids, the rule and a deadline; Airflow's own time limit is later."""
     deferred = deferred_by(a_sensor("shop-app", "billing", topics=["orders"], limit_offsets=5), CONTEXT)
     _, arguments = deferred.trigger.serialize()
 
@@ -99,42 +97,38 @@ def test_sensor_defers_with_an_absolute_deadline_and_no_secret(scene: Scene) -> 
     assert deferred.timeout > timedelta(seconds=600)
 
 
-def test_group_that_has_read_everything(scene: Scene) -> None:
-    """With lag 0 in three samples in a row the sensor succeeds."""
-    scene.cluster.commit("shop-app", {P0: 3, P1: 3})
-
+def test_group_that_has_read_everything(caught_up: Scene) -> None:
+    """The sensor succeeds after three samples in a row with lag 0."""
     assert "Lag: 0; Within 0 offsets: 3 of 3 samples" in waited(a_sensor())["progress"]
-    assert scene.clock.elapsed_s == 30
+    assert caught_up.clock.elapsed_s == 30
 
 
-def test_samples_must_be_in_a_row(scene: Scene) -> None:
-    """A record that arrives in between begins the count anew."""
-    scene.cluster.commit("shop-app", {P0: 3, P1: 3})
+def test_samples_must_be_in_a_row(caught_up: Scene) -> None:
+    """A record that arrives between two samples restarts the count."""
 
     def script() -> None:
-        if scene.clock.elapsed_s == 30:
-            scene.cluster.produce("orders", 1, RECORD)
-        if scene.clock.elapsed_s == 45:
-            scene.cluster.commit("shop-app", {P1: 4})
+        if caught_up.clock.elapsed_s == 30:
+            caught_up.cluster.produce("orders", 1, RECORD)
+        if caught_up.clock.elapsed_s == 45:
+            caught_up.cluster.commit("shop-app", {P1: 4})
 
-    scene.script = script
+    caught_up.script = script
     waited(a_sensor())
 
-    assert scene.clock.elapsed_s == 75
-    assert "shop-app: orders[1] lag 1" in scene.log.states
+    assert caught_up.clock.elapsed_s == 75
+    assert "shop-app: orders[1] lag 1" in caught_up.log.states
 
 
 def test_limit_is_per_partition(scene: Scene) -> None:
-    """A lag of two on each partition is within a limit of two."""
+    """The limit applies to each partition, not to their sum."""
     scene.cluster.commit("shop-app", {P0: 1, P1: 1})
 
     assert "Lag: 4; Within 2 offsets" in waited(a_sensor(limit_offsets=2))["progress"]
 
 
-def test_time_out_names_group_partition_and_lag(scene: Scene) -> None:
-    """All groups must have caught up; those that have not are named with each partition's lag."""
-    scene.cluster.commit("shop-app", {P0: 3, P1: 3})
-    scene.cluster.commit("billing", {P0: 1})
+def test_time_out_names_group_partition_and_lag(caught_up: Scene) -> None:
+    """A time-out names each group that has not caught up, with the lag of each partition."""
+    caught_up.cluster.commit("billing", {P0: 1})
 
     with pytest.raises(
         AirflowSensorTimeout,
@@ -144,41 +138,38 @@ def test_time_out_names_group_partition_and_lag(scene: Scene) -> None:
 
 
 def test_group_without_commits_has_not_caught_up(scene: Scene) -> None:
-    """A group that does not exist has no lag of 0."""
+    """A group that does not exist has no committed offset, which is not a lag of 0."""
     with pytest.raises(AirflowSensorTimeout, match="group shop-app: no committed offset"):
         waited(a_sensor())
 
 
-def test_nothing_committed_is_unknown_unless_nothing_is_there(scene: Scene) -> None:
-    """Of a topic that is asked for, an empty partition needs no commit, and a topic that is not there is unknown."""
-    scene.cluster.commit("shop-app", {P0: 3, P1: 3})
+def test_lag_without_a_commit_is_unknown_unless_the_partition_is_empty(caught_up: Scene) -> None:
+    """An empty partition needs no commit; a topic that does not exist has an unknown lag."""
     waited(a_sensor(topics=["orders", "audit"]))
 
     with pytest.raises(AirflowSensorTimeout, match=r"absent\[0\] lag unknown \(the partition's ends cannot be read\)"):
         waited(a_sensor(topics=["orders", "absent"]))
 
 
-def test_residue_of_markers_is_read_by_proof(scene: Scene) -> None:
-    """Where only transaction markers follow the committed offset, a throw-away reader proves it."""
-    scene.cluster.commit("shop-app", {P0: 3, P1: 3})
-    scene.cluster.leave_holes("orders", 0, 2)
+def test_transaction_markers_are_no_lag(caught_up: Scene) -> None:
+    """If only transaction markers follow the committed offset, a temporary consumer proves it."""
+    caught_up.cluster.leave_holes("orders", 0, 2)
     waited(a_sensor())
 
-    assert "shop-app: orders[0] lag 2" == scene.log.states[0]
+    assert "shop-app: orders[0] lag 2" == caught_up.log.states[0]
 
 
-def test_record_behind_markers_is_not_read(scene: Scene) -> None:
-    """A residue that ends with a record is a lag."""
-    scene.cluster.commit("shop-app", {P0: 3, P1: 3})
-    scene.cluster.leave_holes("orders", 0, 2)
-    scene.cluster.produce("orders", 0, RECORD)
+def test_record_after_markers_is_a_lag(caught_up: Scene) -> None:
+    """Markers that are followed by a record count as lag."""
+    caught_up.cluster.leave_holes("orders", 0, 2)
+    caught_up.cluster.produce("orders", 0, RECORD)
 
     with pytest.raises(AirflowSensorTimeout, match=r"orders\[0\] lag 3"):
         waited(a_sensor())
 
 
-def test_only_standing_groups_are_probed(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader is opened only where a group is behind and did not move since the last sample."""
+def test_only_groups_that_stand_still_are_probed(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A consumer is opened only for a partition with lag whose offset did not move since the last sample."""
     asked: list[Offsets] = []
     probe = scene.cluster.probe
 
@@ -195,26 +186,24 @@ def test_only_standing_groups_are_probed(scene: Scene, monkeypatch: pytest.Monke
     assert [{P1: 1}, {P1: 1}] == asked
 
 
-def test_cluster_that_does_not_answer_is_waited_for(scene: Scene) -> None:
-    """While nothing can be read the count begins anew, and the reason is told."""
-    scene.cluster.commit("shop-app", {P0: 3, P1: 3})
+def test_cluster_that_does_not_answer_is_waited_for(caught_up: Scene) -> None:
+    """A sample without an answer restarts the count, and the log has the reason."""
 
     def script() -> None:
-        scene.cluster.is_down = scene.clock.elapsed_s == 30
+        caught_up.cluster.is_down = caught_up.clock.elapsed_s == 30
 
-    scene.script = script
+    caught_up.script = script
     waited(a_sensor())
 
-    assert scene.clock.elapsed_s == 75
-    assert "waiting, old did not answer within 20 s" in scene.log.states
+    assert caught_up.clock.elapsed_s == 75
+    assert "waiting, old did not answer within 20 s" in caught_up.log.states
 
 
 def test_denied_request_fails_without_a_retry(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cluster that denies the request will deny it again."""
-    denial = Refused([Finding(Code.CONNECTION_INVALID, "old", "not authorised", "a login", "Grant it.")])
+    """A denied request fails the sensor without a retry."""
 
     def deny(group: str) -> dict[TopicPartition, CommittedOffset]:
-        raise denial
+        raise Refused([Finding(Code.CONNECTION_INVALID, "old", "not authorised", "a login", "Grant it.")])
 
     monkeypatch.setattr(scene.cluster, "committed_offsets", deny)
 
@@ -223,7 +212,7 @@ def test_denied_request_fails_without_a_retry(scene: Scene, monkeypatch: pytest.
 
 
 def test_soft_fail_skips(scene: Scene) -> None:
-    """`soft_fail` works as for every sensor."""
+    """With `soft_fail` a time-out skips the task."""
     sensor = a_sensor(soft_fail=True)
     event = event_of(deferred_by(sensor, CONTEXT).trigger)
 
@@ -233,13 +222,13 @@ def test_soft_fail_skips(scene: Scene) -> None:
 
 @pytest.mark.parametrize("arguments", [{"poll_interval_s": 60}, {"poll_interval_s": 0}, {"samples": 0}])
 def test_arguments_that_could_never_pass_are_refused(arguments: dict[str, Any]) -> None:
-    """A rule that no group could meet is an error of the DAG, not a wait for its whole time-out."""
+    """Arguments that no group could satisfy are an error of the DAG."""
     with pytest.raises(ValueError, match="needed"):
         a_sensor(**arguments)
 
 
 def test_no_groups_is_no_success(scene: Scene) -> None:
-    """An empty list, as a template may render it, fails."""
+    """An empty list of groups, as a template may render it, fails."""
     sensor = a_sensor()
     sensor.group_ids = []
 
@@ -248,34 +237,28 @@ def test_no_groups_is_no_success(scene: Scene) -> None:
 
 
 @pytest.fixture
-def cutover(world: World, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> World:
+def cutover(world: World, scene: Scene) -> World:
     """A cutover whose file asks for drained groups, on the cluster of the scene."""
     world.source = scene.cluster
     world.deployed["clock"] = scene.clock
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text() + "cutover:\n  groups: [shop-.*]\n  drain_groups: 10m\n")
+    world.extend_file("cutover:\n  groups: [shop-.*]\n  drain_groups: 10m\n")
     world.params["mode"] = "cutover"
-    do(world, PreflightOperator)
+    world.do("preflight")
     return world
 
 
 def drain(world: World) -> dict[str, Any]:
-    return waited(DrainGroupsSensor(task_id="drain_groups", migration="shop"), world.context())
-
-
-def at_once(world: World) -> Any:
-    return DrainGroupsSensor(task_id="drain_groups", migration="shop").execute(world.context())
+    return waited(world.task("drain_groups"), world.context())
 
 
 def test_drain_waits_for_the_groups_of_the_migration(cutover: World) -> None:
-    """Waited for are the named groups, on those topics of the migration that they read; others are left alone."""
+    """The task waits for the groups of the file, on the topics of the migration that they read."""
     cutover.source.create_topics([NewTopic("other", 1, 1, {})])
     cutover.source.commit("shop-app", {P0: 3, P1: 3, TopicPartition("other", 0): 0})
     cutover.source.commit("shop-audit", {AUDIT: 0})
     cutover.source.commit("billing", {P0: 0})
     cutover.source.commit("shop-elsewhere", {TopicPartition("other", 0): 0})
-    sensor = DrainGroupsSensor(task_id="drain_groups", migration="shop")
-    _, arguments = deferred_by(sensor, cutover.context()).trigger.serialize()
+    _, arguments = deferred_by(cutover.task("drain_groups"), cutover.context()).trigger.serialize()
 
     assert {"shop-app": ["orders"], "shop-audit": ["audit"]} == arguments["groups"]
     assert ("old_kafka", 0, "2030-01-01T00:10:00+00:00") == (
@@ -287,8 +270,8 @@ def test_drain_waits_for_the_groups_of_the_migration(cutover: World) -> None:
 
 
 def test_drain_is_limited_to_the_groups_asked_for(cutover: World) -> None:
-    """Groups chosen on the form are the only ones waited for."""
-    cutover.source.commit("shop-app", {P0: 3, P1: 3})
+    """The task waits only for the groups that were chosen on the form."""
+    cutover.source.commit("shop-app", EVERYTHING)
     cutover.source.commit("shop-slow", {P0: 0, P1: 0})
     cutover.params["groups"] = ["shop-app"]
 
@@ -296,7 +279,7 @@ def test_drain_is_limited_to_the_groups_asked_for(cutover: World) -> None:
 
 
 def test_drain_refuses_with_every_group_that_is_behind(cutover: World) -> None:
-    """On time-out each group is named with its partitions and lags, in the log and in the evidence."""
+    """A time-out refuses with a finding per group that has its partitions and lags."""
     cutover.source.commit("shop-app", {P0: 1, P1: 3})
     cutover.source.commit("shop-slow", {P0: 3})
 
@@ -310,8 +293,8 @@ def test_drain_refuses_with_every_group_that_is_behind(cutover: World) -> None:
     ] == [(finding["subject"], finding["found"]) for finding in refusal["findings"]]
 
 
-def test_silent_cluster_is_warned_of_and_ends_the_wait(scene: Scene) -> None:
-    """After `stall_after_s` the log tells of it, after `unreachable_after_s` the sensor fails, the cause first."""
+def test_cluster_that_does_not_answer_fails_the_sensor(scene: Scene) -> None:
+    """The log warns after `stall_after_s`, and the sensor fails after `unreachable_after_s` with the cause first."""
     scene.cluster.is_down = True
     sensor = a_sensor(timeout=3600, stall_after_s=60, unreachable_after_s=120)
     with pytest.raises(FailedForGood, match="UNREACHABLE · cluster: found no answer since 2030-01-01T00:00:00"):
@@ -323,12 +306,12 @@ def test_silent_cluster_is_warned_of_and_ends_the_wait(scene: Scene) -> None:
     assert 160 >= max(map(len, scene.log.infos))
 
 
-def test_silent_source_of_a_drain_is_told(cutover: World, scene: Scene) -> None:
-    """The run of a cutover sends an alert, once, and is refused after the limit of its file (3 x 60 s)."""
+def test_source_that_does_not_answer_fails_the_drain(cutover: World, scene: Scene) -> None:
+    """A cutover sends one alert, and is refused after the file's limit (3 x 60 s)."""
     sent = with_alerts(cutover)
-    cutover.freeze((cutover.migrations / "shop.yaml").read_text())
-    cutover.source.commit("shop-app", {P0: 3, P1: 3})
-    deferred = deferred_by(DrainGroupsSensor(task_id="drain_groups", migration="shop"), cutover.context())
+    cutover.freeze()
+    cutover.source.commit("shop-app", EVERYTHING)
+    deferred = deferred_by(cutover.task("drain_groups"), cutover.context())
     cutover.source.is_down = True
     event = event_of(revived(deferred.trigger))
 
@@ -338,42 +321,41 @@ def test_silent_source_of_a_drain_is_told(cutover: World, scene: Scene) -> None:
 
 
 def test_drain_refuses_when_nothing_could_be_read(cutover: World, scene: Scene) -> None:
-    """A cluster that does not answer until the time is over is a refusal with that reason."""
-    text = cutover.run.evidence.frozen_migration()
-    cutover.freeze(text.replace("  time_limit", "  unreachable_after: 20m\n  time_limit"))
-    cutover.source.commit("shop-app", {P0: 3, P1: 3})
-    deferred = deferred_by(DrainGroupsSensor(task_id="drain_groups", migration="shop"), cutover.context())
+    """A time-out during which the source did not answer refuses with that reason."""
+    cutover.edit_file("  time_limit", "  unreachable_after: 20m\n  time_limit")
+    cutover.freeze()
+    cutover.source.commit("shop-app", EVERYTHING)
+    deferred = deferred_by(cutover.task("drain_groups"), cutover.context())
     cutover.source.is_down = True
     event = event_of(deferred.trigger)
     cutover.source.is_down = False
 
     with pytest.raises(FailedForGood, match=r"GROUPS_NOT_DRAINED.*waiting, old did not answer"):
-        DrainGroupsSensor(task_id="drain_groups", migration="shop").execute_complete(cutover.context(), event)
+        cutover.task("drain_groups").execute_complete(cutover.context(), event)
 
 
 def test_drain_has_nothing_to_wait_for_without_groups(cutover: World) -> None:
-    """Where no named group reads the migration's topics the task succeeds at once."""
+    """If no named group reads the migration's topics, the task succeeds at once."""
     cutover.source.commit("billing", {P0: 0})
 
-    assert {"outcome": "caught_up", "progress": ""} == at_once(cutover)
+    assert {"outcome": "caught_up", "progress": ""} == cutover.do("drain_groups")
 
 
-def test_drain_succeeds_at_once_where_it_is_not_asked_for(cutover: World) -> None:
-    """A rehearsal waits for nobody, and neither does a cutover whose file does not ask."""
+def test_drain_succeeds_at_once_without_its_setting(cutover: World) -> None:
+    """A rehearsal, and a cutover without `drain_groups` in its file, do not wait."""
     cutover.source.commit("shop-app", {P0: 0, P1: 0})
     cutover.params["mode"] = "rehearse"
-    assert {"outcome": "caught_up", "progress": ""} == at_once(cutover)
+    assert {"outcome": "caught_up", "progress": ""} == cutover.do("drain_groups")
 
     cutover.params["mode"] = "cutover"
-    frozen = cutover.run.evidence
-    cutover.freeze(frozen.frozen_migration().replace("  drain_groups: 10m\n", ""))
-    assert {"outcome": "caught_up", "progress": ""} == at_once(cutover)
+    cutover.edit_file("  drain_groups: 10m\n", "")
+    cutover.freeze()
+    assert {"outcome": "caught_up", "progress": ""} == cutover.do("drain_groups")
 
 
 @pytest.mark.parametrize("mode", ["sync", "validate"])
 def test_drain_is_skipped_in_modes_without_groups(cutover: World, mode: str) -> None:
-    """A mode that plans no groups skips the task, and with it what follows."""
+    """A mode that plans no groups skips the task."""
     cutover.params["mode"] = mode
 
-    with pytest.raises(AirflowSkipException, match=mode):
-        at_once(cutover)
+    cutover.skips("drain_groups", match=mode)

@@ -1,4 +1,4 @@
-"""What Airflow keeps of a run's evidence, over tries that empty XCom, attempts, parallel tasks and triggers."""
+"""Rules of what Airflow keeps of a run's evidence, over tries, attempts, parallel tasks and triggers."""
 
 from __future__ import annotations
 
@@ -12,24 +12,22 @@ from kafka_migration.orchestration import keeping
 from kafka_migration.orchestration.keeping import AirflowKeeper, TaskShelf, TriggerShelf
 from tests.airflow.conftest import AirflowKeeps, FakeStateStore, FakeTaskInstance, FakeXCom
 
-pytestmark = pytest.mark.airflow
-
 TASKS = ("preflight", "plan", "watch_lag", "finish")
 
 
 class Run:
-    """A run of a DAG whose tasks begin, end, and begin again."""
+    """A run of a DAG whose tasks begin, end and begin again."""
 
     def __init__(self) -> None:
         self.kept = AirflowKeeps()
 
     def begin(self, task_id: str, migration: str = "shop") -> AirflowKeeper:
-        """Let a task begin, for the first time or again."""
+        """Begin a task, for the first time or again."""
         self._instance(task_id).begin(task_id)
         return self.resume(task_id, migration)
 
     def resume(self, task_id: str, migration: str = "shop") -> AirflowKeeper:
-        """Let a task go on that waited."""
+        """Resume a deferred task."""
         instance = self._instance(task_id)
         tasks = [SimpleNamespace(task_id=each, template_fields=("migration",)) for each in TASKS]
         dag = SimpleNamespace(tasks=[SimpleNamespace(task_id="a_users", template_fields=()), *tasks])
@@ -37,7 +35,7 @@ class Run:
         return AirflowKeeper(TaskShelf(context, migration), migration)
 
     def trigger(self, known: dict[str, str]) -> AirflowKeeper:
-        """Let the trigger of a waiting task begin, in whatever triggerer."""
+        """Begin the trigger of a deferred task."""
         shelf = TriggerShelf(RunIdentity("dag", "run", 1), TASKS, "shop")
         return AirflowKeeper(shelf, "shop", known)
 
@@ -53,7 +51,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def test_later_task_knows_what_earlier_ones_wrote(run: Run) -> None:
-    """Every task of the run sees the digests of all others."""
+    """Every task of the run knows the digests of all others."""
     run.begin("preflight").keep({"a": "1"})
     run.begin("plan").keep({"b": "2"})
 
@@ -61,7 +59,7 @@ def test_later_task_knows_what_earlier_ones_wrote(run: Run) -> None:
 
 
 def test_try_knows_what_the_try_before_wrote(run: Run) -> None:
-    """Airflow empties a task's XCom when it begins again; what its earlier tries wrote counts for it and for others."""
+    """What an earlier try of a task wrote is known, although Airflow empties the task's XCom."""
     run.begin("plan").keep({"b": "2"})
     again = run.begin("plan")
 
@@ -71,7 +69,7 @@ def test_try_knows_what_the_try_before_wrote(run: Run) -> None:
 
 
 def test_document_that_a_task_announced_is_known_to_others(run: Run) -> None:
-    """A document that is being written is not taken for a stranger's."""
+    """A document that is being written is known to other tasks."""
     writer, reader = run.begin("plan"), run.begin("watch_lag")
     assert {} == reader.kept().digests
     writer.keep({"b": ""})
@@ -83,7 +81,7 @@ def test_document_that_a_task_announced_is_known_to_others(run: Run) -> None:
 
 
 def test_cleared_run_knows_its_earlier_attempt_without_state_stores(run: Run) -> None:
-    """Each task passes on what it knows, so a clear that drops a task's state store loses nothing that another saw."""
+    """Without state stores a cleared run knows what another task has seen, because each task passes it on."""
     run.begin("plan").keep({"b": "2"})
     run.begin("finish").keep({"f": "3"})
     run.kept.states.clear()
@@ -92,7 +90,7 @@ def test_cleared_run_knows_its_earlier_attempt_without_state_stores(run: Run) ->
 
 
 def test_trigger_is_known_to_its_task_when_that_begins_again(run: Run) -> None:
-    """What a trigger wrote is known to the next try of its task, and to a trigger in another triggerer."""
+    """What a trigger wrote is known to the next try of its task and to a later trigger."""
     waiting = run.begin("watch_lag")
     waiting.keep({"s": "1"})
     trigger = run.trigger({"s": "1"})
@@ -103,7 +101,7 @@ def test_trigger_is_known_to_its_task_when_that_begins_again(run: Run) -> None:
 
 
 def test_trigger_knows_what_others_write_meanwhile(run: Run) -> None:
-    """A trigger that looks again sees what the tasks beside it wrote."""
+    """A trigger that looks again knows what parallel tasks wrote."""
     trigger = run.trigger({})
     run.begin("plan").keep({"b": "2"})
 
@@ -111,7 +109,7 @@ def test_trigger_knows_what_others_write_meanwhile(run: Run) -> None:
 
 
 def test_file_and_answer_are_their_tasks_newest(run: Run) -> None:
-    """What preflight froze outlives its waiting tasks; a question that is asked again takes its answer's place."""
+    """The frozen file is kept, and a question that is asked again replaces the earlier answer."""
     run.begin("preflight").keep_migration("name: shop")
     asking = run.begin("plan")
     asking.keep_answer({"asked_at": "1", "chosen": None})
@@ -127,14 +125,14 @@ def test_file_and_answer_are_their_tasks_newest(run: Run) -> None:
 
 
 def test_answer_does_not_outlive_the_task_that_got_it(run: Run) -> None:
-    """A task `approve` that was cleared has no answer until it asked anew, whatever its state store holds."""
+    """A cleared `approve` has no answer until it has asked again."""
     run.begin("plan").keep_answer({"asked_at": "1", "chosen": "Approve"})
 
     assert run.begin("plan").kept().answer is None
 
 
 def test_migrations_of_one_dag_are_told_apart(run: Run) -> None:
-    """A DAG of one's own may act for two migrations."""
+    """Two migrations in a user's own DAG are kept apart."""
     run.begin("preflight", "shop").keep({"a": "1"})
     run.begin("plan", "other").keep({"a": "2"})
 

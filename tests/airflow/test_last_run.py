@@ -1,8 +1,8 @@
-"""Rules of what a run leaves behind for `status` and `verdict`."""
+"""Rules of what a run writes for the commands `status` and `verdict`."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,13 +11,8 @@ from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MirrorFailed
 from kafka_migration.core.report.news import LastRun
-from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, do, finish
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import World
 
 FOREIGN = Finding(Code.TARGET_WRITTEN_BY_OTHERS, "orders[0]", "end 31", "end 30", "Look at it.")
 
@@ -28,29 +23,33 @@ def last_run(world: World) -> LastRun:
     return LastRun.from_document(document)
 
 
+def step(world: World) -> tuple[Any, Any, Any]:
+    """Return the run, the task and the end that were written last."""
+    progress = world.run.news.progress()
+    assert progress is not None
+    return progress["run"], progress["step"], progress.get("ended_at")
+
+
 def refused(world: World, finding: Finding) -> None:
-    """End an attempt of the run by a finding of `start_mirror`."""
-    do(world, PreflightOperator, ReserveOperator)
+    """End a run with a finding of `start_mirror`."""
+    world.do("preflight", "reserve")
     world.run.refused("start_mirror", MirrorFailed([finding]))
-    with pytest.raises(FailedForGood):
-        finish(world, preflight="success", start_mirror="failed")
+    world.finish_fails(preflight="success", start_mirror="failed")
 
 
-def test_refused_run_leaves_its_finding(world: World) -> None:
-    """Also one whose file makes no sense, and which has mirrored nothing."""
-    (world.migrations / "shop.yaml").write_text("nonsense: [")
-    with pytest.raises(FailedForGood):
-        do(world, PreflightOperator)
-    with pytest.raises(FailedForGood):
-        finish(world, preflight="failed")
+def test_refused_run_writes_its_finding(world: World) -> None:
+    """A run that is refused for an invalid file writes its finding."""
+    world.file.write_text("nonsense: [")
+    world.refuses("preflight")
+    world.finish_fails(preflight="failed")
     last = last_run(world)
 
     assert (world.run.identity.holder, "sync", "failed", "") == (last.run, last.mode, last.outcome, last.verdict)
     assert "MIGRATION_FILE_INVALID" == last.findings[0].code
 
 
-def test_contradiction_stands_after_runs_that_looked_at_nothing(world: World) -> None:
-    """A later run that is refused for something else hides nothing; one that mirrors and is judged good ends it."""
+def test_contradiction_remains_until_a_good_copy(world: World) -> None:
+    """A contradiction remains until a run has mirrored and its copy has passed."""
     refused(world, FOREIGN)
     world.dag_run.run_id = "manual__2"
     refused(world, Finding(Code.CONNECTION_MISSING, "x", "x", "x", "x"))
@@ -58,59 +57,48 @@ def test_contradiction_stands_after_runs_that_looked_at_nothing(world: World) ->
     assert ["CONNECTION_MISSING"] == [finding.code for finding in last_run(world).findings]
 
     world.dag_run.run_id = "manual__3"
-    do(world, PreflightOperator, ReserveOperator)
+    world.do("preflight", "reserve")
     world.run.evidence.write(Kind.JUDGE, {"verdict": "PASS"})
-    finish(world, preflight="success")
+    world.finish(preflight="success")
     assert last_run(world).contradictions
 
     world.dag_run.run_id = "manual__4"
-    do(world, PreflightOperator, ReserveOperator)
+    world.do("preflight", "reserve")
     world.run.evidence.write(Kind.START, {"started": True, "generation": 1})
     world.run.evidence.write(Kind.JUDGE, {"verdict": "PASS"})
-    finish(world, preflight="success")
+    world.finish(preflight="success")
     assert () == last_run(world).contradictions
 
 
-def test_steps_are_told_and_closed(world: World) -> None:
-    """While a run holds the reservation its newest step is there; `finish` says that it goes on no more."""
-    do(world, *BEFORE_START)
-    before = world.run.news.progress()
-    assert before is not None
-    assert (world.run.identity.holder, "CreateTopicsOperator", None) == (
-        before["run"],
-        before["step"],
-        before.get("ended_at"),
-    )
+def test_newest_task_is_written_until_the_run_ends(world: World) -> None:
+    """While a run holds the reservation its newest task is written; `finish` writes the end."""
+    world.do(*BEFORE_START)
+    assert (world.run.identity.holder, "create_topics", None) == step(world)
 
-    finish(world, preflight="success")
-    after = world.run.news.progress()
-    assert after is not None
-    assert after["ended_at"]
+    world.finish(preflight="success")
+    assert step(world)[2]
 
 
-def test_run_that_only_asks_for_the_reservation_hides_nobody(world: World) -> None:
-    """Another run may be at work, whose step stays the one that is told."""
+def test_run_without_the_reservation_does_not_write_its_task(world: World) -> None:
+    """A run that does not get the reservation does not replace the task of the run that holds it."""
     world.run.news.tell_step("dag/other#1", "watch_lag", world.run.now())
-    do(world, PreflightOperator, ReserveOperator)
-    finish(world, preflight="success")
-    told = world.run.news.progress()
+    world.do("preflight", "reserve")
+    world.finish(preflight="success")
 
-    assert told is not None
-    assert ("dag/other#1", "watch_lag", None) == (told["run"], told["step"], told.get("ended_at"))
+    assert ("dag/other#1", "watch_lag", None) == step(world)
 
 
-def test_news_that_cannot_be_written_fail_no_run(world: World) -> None:
-    """With folders in their places the run ends as it would have."""
+def test_files_that_cannot_be_written_fail_no_run(world: World) -> None:
+    """A run whose files for `status` cannot be written ends as any other."""
     for name in ("progress.json", "last-run.json"):
-        place = Path(world.root) / "shop" / name / "full"
-        place.mkdir(parents=True)
-    do(world, *BEFORE_START)
+        (world.root / "shop" / name / "full").mkdir(parents=True)
+    world.do(*BEFORE_START)
 
-    assert "success" == finish(world, preflight="success")["outcome"]
+    assert "success" == world.finish(preflight="success")["outcome"]
 
 
-def test_command_line_reads_what_a_run_left(world: World, capsys: pytest.CaptureFixture[str]) -> None:
-    """`status` shows the refusal, and `verdict` fails by what it contradicts."""
+def test_command_line_reads_what_a_run_wrote(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """`status` shows a contradiction, and `verdict` fails because of it."""
     refused(world, FOREIGN)
 
     assert 0 == main(["status", "shop", "--evidence-root", str(world.root)])

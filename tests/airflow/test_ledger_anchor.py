@@ -1,4 +1,4 @@
-"""Rules of the ledger's head, which Airflow keeps in a variable."""
+"""Rules of the ledger's head, which is kept in a variable of Airflow."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from kafka_migration.airflow_adapters.ledger_anchor import VariableAnchor
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.ledger.chain import Head
 
-pytestmark = pytest.mark.airflow
-
 
 class FakeVariables:
     """A double of Airflow's variables."""
@@ -24,7 +22,7 @@ class FakeVariables:
         self.get_fails = self.keys_fail = False
 
     def get(self, key: str, default: Any) -> Any:
-        # What Airflow does where its API does not answer.
+        # As Airflow does if its API does not answer.
         return default if self.get_fails else self.values.get(key, default)
 
     def keys(self, prefix: str) -> list[str]:
@@ -54,7 +52,7 @@ def test_head_is_kept_in_a_variable_of_the_migration(variables: FakeVariables) -
 
 @pytest.mark.parametrize("text", ["", "x", "[]", "5", '{"number": 1}', '{"number": [], "digest": ""}', "[" * 100_000])
 def test_variable_that_holds_no_head_is_refused(variables: FakeVariables, text: str) -> None:
-    """A value that was edited is one finding with the variable's name, and no guess."""
+    """A variable that was edited is a finding with its name."""
     variables.values["kafka_migration__shop__ledger"] = text
 
     with pytest.raises(Refused, match="LEDGER_BROKEN · Airflow variable kafka_migration__shop__ledger"):
@@ -62,7 +60,7 @@ def test_variable_that_holds_no_head_is_refused(variables: FakeVariables, text: 
 
 
 def test_airflow_that_does_not_answer_is_not_a_missing_variable(variables: FakeVariables) -> None:
-    """A head that cannot be read is unknown: neither a lost answer nor a lost list of keys makes a new ledger."""
+    """A head that cannot be read is unknown, and not that of a new ledger."""
     VariableAnchor("shop").keep(Head(3, "ab"))
     variables.get_fails = True
     with pytest.raises(TransientError, match="the variable kafka_migration__shop__ledger"):

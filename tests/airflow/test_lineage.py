@@ -1,49 +1,39 @@
-"""Rules of lineage: OpenLineage is told which topics were copied from where to where."""
+"""Rules of lineage: OpenLineage gets the topics that were copied, with source and target."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
 from airflow.providers.openlineage.extractors.manager import ExtractorManager
 from airflow.sdk import BaseOperator, TaskInstanceState
 
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, do, mirror, validated
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.world import World
 
 
 def extracted(operator: BaseOperator) -> Any:
-    """Return what OpenLineage's own listener gets out of an operator whose task has succeeded."""
+    """Return what OpenLineage's listener extracts from an operator whose task has succeeded."""
     dag_run, task_instance = SimpleNamespace(run_id="r"), SimpleNamespace(state=TaskInstanceState.SUCCESS)
     state = TaskInstanceState.SUCCESS
     return ExtractorManager().extract_metadata(dag_run, operator, state, task_instance)
 
 
-def test_judged_topics_are_told_to_openlineage(world: World) -> None:
+def test_judged_topics_are_lineage(world: World) -> None:
     """After a good verdict each topic of the source is an input, and its copy an output."""
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text().replace("  tasks: 2\n", "  tasks: 2\n  topic_names: {naming: prefixed}\n"))
+    world.edit_file("  tasks: 2\n", "  tasks: 2\n  topic_names: {naming: prefixed}\n")
     world.source.produce("orders", 0, (b"k", b"v"))
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {})
-    do(world, StopMirrorOperator)
-    validated(world)
-    judge = JudgeOperator(task_id="judge", migration="shop")
+    world.copy({})
+    world.validated()
+    judge = world.task("judge")
     judge.execute(world.context())
 
-    told = extracted(judge)
+    found = extracted(judge)
 
-    assert {("kafka://a:1", "orders"), ("kafka://a:1", "audit")} >= {(d.namespace, d.name) for d in told.inputs}
-    assert [f"shop-source.{d.name}" for d in told.inputs] == [d.name for d in told.outputs]
-    assert told.outputs
+    assert {("kafka://a:1", "orders"), ("kafka://a:1", "audit")} >= {(d.namespace, d.name) for d in found.inputs}
+    assert [f"shop-source.{d.name}" for d in found.inputs] == [d.name for d in found.outputs]
+    assert found.outputs
 
 
-def test_operator_that_has_judged_nothing_tells_nothing(world: World) -> None:
+def test_operator_without_a_verdict_has_no_lineage(world: World) -> None:
     """Without a verdict there is no lineage."""
-    assert [] == extracted(JudgeOperator(task_id="judge", migration="shop")).inputs
+    assert [] == extracted(world.task("judge")).inputs

@@ -1,4 +1,4 @@
-"""Rules of what logs show of a Kafka connection: none of its secrets, in whatever form a client writes them."""
+"""Rules of masking: no log shows a secret of a Kafka connection, in whatever form a client writes it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,8 @@ from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.connections.secrets import secret_texts, without_secrets
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.engines.properties import render_properties
-from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
+from tests.airflow.driving import lag_trigger
 from tests.bad_connections import CERTIFICATE, KEY
-
-pytestmark = pytest.mark.airflow
 
 PASSWORD = 'pa"ss\\wörd-4711'
 SETTINGS = {
@@ -43,7 +41,7 @@ def connection(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def forms() -> dict[str, str]:
-    """Return lines in which the secrets stand as clients and logs write them."""
+    """Return the secrets in the forms in which clients and logs write them."""
     properties = java_properties("c", SETTINGS)
     return {
         "the password": PASSWORD,
@@ -59,13 +57,13 @@ def forms() -> dict[str, str]:
     }
 
 
-# Pieces of the secrets that no line may hold.
+# Parts of the secrets that no line may have.
 PIECES = ("ss\\\\w", "wörd-4711", "w\\u00f6rd", *KEY.splitlines()[1:-1])
 
 
 @pytest.mark.parametrize("form", forms())
 def test_log_line_is_masked(connection: str, form: str) -> None:
-    """Once a connection was read, a line with a form of its secrets comes out masked; before, it does not."""
+    """After a connection was read, every form of its secrets is masked."""
     line = f"error: {forms()[form]} was refused"
     assert any(piece in line for piece in PIECES)
     assert redact(line) == line
@@ -78,7 +76,7 @@ def test_log_line_is_masked(connection: str, form: str) -> None:
 
 
 def test_task_log_is_masked(connection: str) -> None:
-    """The log of a task goes through the masking that was told."""
+    """The log of a task is masked."""
     from airflow.sdk.log import mask_logs
 
     connection_config(connection)
@@ -88,7 +86,7 @@ def test_task_log_is_masked(connection: str) -> None:
 
 
 def test_refused_connection_is_masked_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before anything is refused its secrets are hidden, those under names that are not known as well."""
+    """The secrets of a refused connection are masked, also those of unknown settings."""
     extra = {"sasl.jaas.config": 'X required username="u" password="hidden-1";', "sasl_password": "hidden-2"}
     monkeypatch.setenv("AIRFLOW_CONN_OLD_KAFKA", json.dumps({"conn_type": "kafka", "extra": extra}))
     with pytest.raises(Refused):
@@ -98,18 +96,18 @@ def test_refused_connection_is_masked_too(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 class Supervisor:
-    """What a task or a trigger tells the process that writes its log."""
+    """Records what a task or a trigger sends to the process that writes its log."""
 
     def __init__(self) -> None:
-        self.told: list[Any] = []
+        self.sent: list[Any] = []
 
     def send(self, message: Any) -> None:
         """Take a message."""
-        self.told.append(message)
+        self.sent.append(message)
 
 
-def test_supervisor_is_told(connection: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever writes the log is another process, in tasks and in the triggerer alike; it hears of the secrets first."""
+def test_supervisor_receives_the_secrets(connection: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process that writes the log receives the secrets before the connection is used."""
     supervisor = Supervisor()
     monkeypatch.setattr(task_runner, "SUPERVISOR_COMMS", supervisor, raising=False)
     monkeypatch.setattr("airflow.sdk.execution_time.context._get_connection", lambda conn_id: _connection(conn_id))
@@ -119,7 +117,7 @@ def test_supervisor_is_told(connection: str, monkeypatch: pytest.MonkeyPatch) ->
 
     asyncio.run(as_in_a_trigger())
 
-    masked = [message.value for message in supervisor.told if type(message).__name__ == "MaskSecret"]
+    masked = [message.value for message in supervisor.sent if type(message).__name__ == "MaskSecret"]
     assert list(secret_texts(SETTINGS)) in masked
 
 
@@ -130,17 +128,8 @@ def _connection(conn_id: str) -> Any:
 
 
 def test_trigger_masks(connection: str) -> None:
-    """A trigger that reads a cluster has hidden its secrets before the first poll."""
-    trigger = ConsumerGroupLagTrigger(
-        kafka_conn_id=connection,
-        groups={"shop": None},
-        limit_offsets=0,
-        samples=1,
-        freshness_s=60,
-        poll_interval_s=1,
-        deadline="2030-01-01T00:00:00+00:00",
-    )
-    trigger._watcher()
+    """A trigger masks the secrets of its connection before the first poll."""
+    lag_trigger()._watcher()
 
     assert "***" == redact(PASSWORD)
 
@@ -148,7 +137,7 @@ def test_trigger_masks(connection: str) -> None:
 def test_command_line_masks(
     connection: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The command line hides them as well, and shows none itself."""
+    """The command line masks the secrets and shows none."""
     monkeypatch.setenv("AIRFLOW_CONN_OLD_KAFKA", json.dumps({"conn_type": "kafka", "extra": {**SETTINGS, "x": "y"}}))
 
     assert main(["waves", "--source", connection, "--target", connection]) == 3
@@ -157,7 +146,7 @@ def test_command_line_masks(
 
 
 def test_names_are_not_hidden() -> None:
-    """What is no secret stays readable: the address, the user, certificates."""
+    """The address, the user and certificates are not masked."""
     hidden = secret_texts(SETTINGS)
 
     assert not [text for text in hidden if text in {"migration", "127.0.0.1:1", "SASL_SSL"}]

@@ -1,4 +1,4 @@
-"""Rules of what a run measures and judges: limited to some topics, after another's leavings, cleared by itself."""
+"""Rules of what a run compares and judges: limited to topics, after another run, or cleared."""
 
 from __future__ import annotations
 
@@ -11,52 +11,45 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.rules import unproved_copy_findings
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.coverage_rules import topic_verdict
-from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, do, finish, mirror, validated
-
-pytestmark = pytest.mark.airflow
-
-P0, AUDIT = TopicPartition("orders", 0), TopicPartition("audit", 0)
-RECORD = (b"k", b"v")
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import AUDIT, P0, RECORD, World
 
 
 def begin(world: World, run_id: str, mode: str = "sync", topics: tuple[str, ...] = ()) -> None:
-    """Let the world's run be a new one; the run before it is over, and its reservation is taken over."""
+    """End the run, and begin another one."""
     world.task_instance.run_states[world.dag_run.run_id] = "success"
     world.dag_run.run_id, world.dag_run.clear_number = run_id, 0
     world.params = {"mode": mode, "topics": list(topics)}
 
 
-def start(world: World, *partitions: TopicPartition) -> None:
+def start_with(world: World, *partitions: TopicPartition) -> None:
     """Start MirrorMaker with one new record in each partition, and copy these."""
     for partition in partitions:
         world.source.produce(*partition, RECORD)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, dict.fromkeys(partitions, 1))
+    world.start()
+    world.mirror(dict.fromkeys(partitions, 1))
 
 
-def judge(world: World) -> None:
-    validated(world)
-    do(world, JudgeOperator)
+def copy_new_and_judge(world: World, *partitions: TopicPartition) -> None:
+    """Copy one new record in each partition, and judge."""
+    start_with(world, *partitions)
+    world.do("stop_mirror")
+    world.judge()
 
 
-def ledger(world: World) -> Ledger:
-    return world.run.ledger.read()
+def judge_only(world: World) -> None:
+    """Judge what is pending, in a run that has nothing to copy."""
+    world.do(*BEFORE_START, "start_mirror", "stop_mirror")
+    world.judge()
 
 
 def pending(world: World) -> dict[int, frozenset[str]]:
-    return {generation.number: generation.topics for generation in ledger(world).pending_generations}
+    return {generation.number: generation.topics for generation in world.ledger.pending_generations}
 
 
 def windows(world: World) -> list[Any]:
-    """Return what the run asked to have measured: topic and source offsets of each window that has any."""
+    """Return topic and source offsets of each requested window that is not empty."""
     request = world.run.evidence.require(Kind.VALIDATION_REQUEST)
     spans = [(w["topic"], w["source_start"], w["source_end"]) for w in request["windows"]]
     return [span for span in spans if span[1] < span[2]]
@@ -64,58 +57,50 @@ def windows(world: World) -> list[Any]:
 
 @pytest.mark.parametrize("mode", ["sync", "validate"])
 def test_limited_run_leaves_the_other_topics_pending(world: World, mode: str) -> None:
-    """What a run that was limited to some topics did not measure is pending, until a whole run measures just that."""
-    start(world, P0, AUDIT)
-    do(world, StopMirrorOperator)
+    """Topics that a limited run did not compare stay pending, and the next whole run compares just them."""
+    start_with(world, P0, AUDIT)
+    world.do("stop_mirror")
 
     begin(world, "limited", mode, topics=("orders",))
-    do(world, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
-    judge(world)
+    judge_only(world)
     assert [("orders", 0, 1)] == windows(world)
-    assert ({1: frozenset({"audit"})}, None) == (pending(world), topic_verdict(ledger(world), "audit"))
+    assert ({1: frozenset({"audit"})}, None) == (pending(world), topic_verdict(world.ledger, "audit"))
 
     begin(world, "whole")
-    do(world, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
-    judge(world)
+    judge_only(world)
     assert [("audit", 0, 1)] == windows(world)
-    assert ({}, Verdict.PASS) == (pending(world), topic_verdict(ledger(world), "audit"))
+    assert ({}, Verdict.PASS) == (pending(world), topic_verdict(world.ledger, "audit"))
 
 
 @pytest.mark.usefixtures("asked")
 def test_cutover_is_refused_until_pending_topics_are_validated(world: World) -> None:
-    """A topic with a good verdict from before, and records since that nobody judged, is no proved copy."""
-    start(world, P0, AUDIT)
-    do(world, StopMirrorOperator)
-    judge(world)
+    """A cutover is refused while a topic has records that were copied and not validated."""
+    copy_new_and_judge(world, P0, AUDIT)
     begin(world, "not validated")
-    start(world, P0, AUDIT)
-    do(world, StopMirrorOperator)
+    start_with(world, P0, AUDIT)
+    world.do("stop_mirror")
     begin(world, "limited", topics=("orders",))
-    do(world, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
-    judge(world)
+    judge_only(world)
 
-    (finding,) = unproved_copy_findings(ledger(world), ("orders", "audit"))
+    (finding,) = unproved_copy_findings(world.ledger, ("orders", "audit"))
     assert (Code.RECORDS_NOT_VERIFIABLE, "topic audit") == (finding.code, finding.subject)
-    assert Verdict.PASS is topic_verdict(ledger(world), "audit")
+    assert Verdict.PASS is topic_verdict(world.ledger, "audit")
     begin(world, "cutover", "cutover")
-    do(world, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
+    world.do(*BEFORE_START, "start_mirror", "stop_mirror")
     world.run.evidence.write(Kind.JUDGE, {"verdict": "PASS"})
-    with pytest.raises(FailedForGood, match=r"RECORDS_NOT_VERIFIABLE · topic audit"):
-        do(world, PlanOffsetsOperator)
-    judge(world)
-    assert () == unproved_copy_findings(ledger(world), ("orders", "audit"))
+    world.refuses("plan_offsets", match=r"RECORDS_NOT_VERIFIABLE · topic audit")
+    world.judge()
+    assert () == unproved_copy_findings(world.ledger, ("orders", "audit"))
 
 
 def test_limited_run_certifies_all_that_was_left_open(world: World) -> None:
-    """Who closes another run's generation certifies what that copied, whichever topics it is limited to itself."""
-    start(world, P0, AUDIT)
+    """A limited run that certifies another run's generation certifies all topics of that generation."""
+    start_with(world, P0, AUDIT)
     world.host.expire()
 
     begin(world, "limited", topics=("orders",))
-    start(world, P0)
-    do(world, StopMirrorOperator)
-    judge(world)
-    left_open, own = ledger(world).generations
+    copy_new_and_judge(world, P0)
+    left_open, own = world.ledger.generations
     assert left_open.stop is not None
     assert (1, 1) == (left_open.stop.mirror_positions[AUDIT], left_open.stop.target_end_offsets[AUDIT])
     assert {"orders", "audit"} == left_open.topics
@@ -123,40 +108,32 @@ def test_limited_run_certifies_all_that_was_left_open(world: World) -> None:
     assert {1: {"audit"}} == pending(world)
 
     begin(world, "whole")
-    start(world, AUDIT)
-    do(world, StopMirrorOperator)
-    judge(world)
+    copy_new_and_judge(world, AUDIT)
     assert [("audit", 0, 2)] == windows(world)
-    assert ({}, Verdict.PASS) == (pending(world), topic_verdict(ledger(world), "audit"))
+    assert ({}, Verdict.PASS) == (pending(world), topic_verdict(world.ledger, "audit"))
 
 
 def test_whole_run_certifies_no_more_than_a_limited_one_left_open(world: World) -> None:
-    """A topic that a generation did not copy has no window in it, whoever closes it."""
-    start(world, P0, AUDIT)
-    do(world, StopMirrorOperator)
-    judge(world)
+    """A whole run that certifies the generation of a limited run certifies only its topics."""
+    copy_new_and_judge(world, P0, AUDIT)
     begin(world, "limited", topics=("orders",))
-    start(world, P0)
+    start_with(world, P0)
     world.host.expire()
 
     begin(world, "whole")
-    start(world, AUDIT)
-    do(world, StopMirrorOperator)
-    judge(world)
+    copy_new_and_judge(world, AUDIT)
 
-    assert [{"orders", "audit"}, {"orders"}, {"orders", "audit"}] == [g.topics for g in ledger(world).generations]
+    assert [{"orders", "audit"}, {"orders"}, {"orders", "audit"}] == [g.topics for g in world.ledger.generations]
     assert [("audit", 1, 2), ("orders", 1, 2)] == windows(world)
 
 
 def two_nights(world: World) -> None:
-    """Judge a first run, leave what a second one copied pending, and come back to a cleared `judge` of the first."""
-    start(world, P0)
-    do(world, StopMirrorOperator)
-    judge(world)
-    finish(world, preflight="success", judge="success")
+    """Judge a first run, and copy in a second one that is still active and not validated."""
+    copy_new_and_judge(world, P0)
+    world.finish(preflight="success", judge="success")
     begin(world, "second")
-    start(world, P0)
-    do(world, StopMirrorOperator)
+    start_with(world, P0)
+    world.do("stop_mirror")
     world.task_instance.run_states["second"] = "running"
 
 
@@ -165,35 +142,34 @@ def clear_first(world: World) -> None:
 
 
 def test_cleared_judge_judges_what_its_own_validation_measured(world: World) -> None:
-    """What was copied since was not measured by it, and stays pending."""
+    """A cleared `judge` judges only what its run compared; records that were copied since stay pending."""
     two_nights(world)
     world.host.release(world.run.identity.holder)
     clear_first(world)
-    do(world, JudgeOperator)
+    world.do("judge")
 
     assert [2] == list(pending(world))
-    assert [(1,)] == [judgement.generations for judgement in ledger(world).judgements]
+    assert [(1,)] == [judgement.generations for judgement in world.ledger.judgements]
 
 
 def test_cleared_judge_holds_the_reservation_and_finish_frees_it(world: World) -> None:
-    """It takes what is free before it writes to the ledger, and the run's end leaves nothing behind."""
+    """A cleared `judge` takes the free reservation, and `finish` frees it."""
     two_nights(world)
     world.host.release(world.run.identity.holder)
     clear_first(world)
-    do(world, JudgeOperator)
+    world.do("judge")
     held = world.host.status().holder
-    finish(world, preflight="success", judge="success")
+    world.finish(preflight="success", judge="success")
 
     assert (world.run.identity.holder, "") == (held, world.host.status().holder)
 
 
 def test_cleared_judge_writes_nothing_while_another_run_acts(world: World) -> None:
-    """The ledger belongs to the run that holds the reservation."""
+    """A cleared `judge` writes nothing while another run holds the reservation."""
     two_nights(world)
-    before = world.run.ledger.read()
+    before = world.ledger
     clear_first(world)
 
-    with pytest.raises(FailedForGood, match="NOT_RESERVED"):
-        do(world, JudgeOperator)
+    world.refuses("judge", match="NOT_RESERVED")
 
-    assert before == world.run.ledger.read()
+    assert before == world.ledger

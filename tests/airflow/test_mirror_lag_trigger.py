@@ -1,4 +1,4 @@
-"""Rules of the trigger behind `watch_lag`, driven as a plain object in the small world."""
+"""Rules of the trigger of `watch_lag`."""
 
 from __future__ import annotations
 
@@ -10,62 +10,37 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from airflow.triggers.base import BaseTrigger
 
 from kafka_migration.core.findings.errors import TransientError
-from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.watch import WatchResult
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
 from kafka_migration.steps.mirror.watcher import MirrorWatcher
 from kafka_migration.steps.run import MigrationRun
-from tests.airflow.conftest import World
-from tests.airflow.driving import next_event
-from tests.airflow.running import BEFORE_START, do, mirror
-from tests.airflow.test_operators import P0
+from tests.airflow.driving import event_of, next_event, revived
+from tests.airflow.watching import codes
+from tests.airflow.world import P0, World
 from tests.waiting import wait_until
-
-pytestmark = pytest.mark.airflow
 
 
 @pytest.fixture
 def started(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
-    """A world in which MirrorMaker runs and has two records to copy; polls follow each other at once."""
+    """A run whose MirrorMaker has two records to copy, with polls without pauses."""
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
-    do(world, *BEFORE_START, StartMirrorOperator)
+    world.start()
     at_once = asyncio.sleep
     monkeypatch.setattr("kafka_migration.orchestration.triggers.mirror_lag.asyncio.sleep", lambda seconds: at_once(0))
     return world
 
 
-def trigger_of(world: World, deadline: datetime | None = None) -> MirrorLagTrigger:
-    return MirrorLagTrigger(
-        run=world.run.to_arguments(),
-        generation=1,
-        deadline=(deadline or datetime.now(UTC) + timedelta(minutes=5)).isoformat(),
-    )
-
-
-def event_of(trigger: MirrorLagTrigger) -> dict[str, Any]:
-    async def first() -> dict[str, Any]:
-        async for event in trigger.run():
-            return dict(event.payload)
-        raise AssertionError("the trigger ended without an event")
-
-    return asyncio.run(asyncio.wait_for(first(), 60))
-
-
-def test_trigger_survives_serialization(world: World) -> None:
-    """A triggerer restart makes the same trigger from class path and arguments."""
-    trigger = trigger_of(world)
-    path, arguments = trigger.serialize()
-
-    assert path == "kafka_migration.orchestration.triggers.mirror_lag.MirrorLagTrigger"
-    assert (path, arguments) == MirrorLagTrigger(**arguments).serialize()
+def trigger_of(world: World, left: timedelta = timedelta(minutes=5)) -> BaseTrigger:
+    deadline = (datetime.now(UTC) + left).isoformat()
+    return revived(MirrorLagTrigger(run=world.run.to_arguments(), generation=1, deadline=deadline))
 
 
 def test_trigger_ends_drained_once_everything_is_copied(started: World) -> None:
-    """With every position at its goal, twice in a row, the event says drained and names the generation."""
-    mirror(started, {P0: 2})
+    """If every position is at its goal in two polls in a row, the event says drained and names the generation."""
+    started.mirror({P0: 2})
 
     event = event_of(trigger_of(started))
 
@@ -75,36 +50,25 @@ def test_trigger_ends_drained_once_everything_is_copied(started: World) -> None:
 
 
 def test_trigger_waits_while_the_host_does_not_answer(started: World) -> None:
-    """An unreachable host is unknown, not dead: the watch goes on and ends well when it answers again."""
-    mirror(started, {P0: 2})
+    """While the host does not answer, MirrorMaker is not taken for dead, and the watch continues."""
+    started.mirror({P0: 2})
     started.host.errors += [TransientError("no route to host")] * 3
 
     assert event_of(trigger_of(started))["outcome"] == "drained"
 
 
 def test_trigger_ends_at_its_deadline(started: World) -> None:
-    """What is not reached by the absolute deadline fails with the progress made, also right after a restart."""
-    mirror(started, {P0: 1})
+    """A watch that does not reach its goals by the deadline fails with its progress."""
+    started.mirror({P0: 1})
 
-    event = event_of(trigger_of(started, deadline=datetime.now(UTC)))
+    event = event_of(trigger_of(started, left=timedelta(0)))
 
-    assert ["MIRROR_TIMEOUT"] == [finding["code"] for finding in event["findings"]]
+    assert ["MIRROR_TIMEOUT"] == codes(event)
     assert "Copy: 1/2" in event["findings"][0]["found"]
 
 
-def test_trigger_fails_when_the_source_overtakes_the_copy(started: World) -> None:
-    """Records deleted on the source before they were copied fail the watch with the lost range."""
-    mirror(started, {P0: 1})
-    started.source.produce("orders", 0, (b"c", b"3"))
-    started.source.purge("orders", 0, 2)
-
-    event = event_of(trigger_of(started))
-
-    assert ["GAP_DURING_RUN"] == [finding["code"] for finding in event["findings"]]
-
-
-def test_leaving_the_trigger_stops_nothing(started: World, migration: Migration) -> None:
-    """A cancelled trigger (restart, clear) closes its connections and leaves MirrorMaker alone."""
+def test_leaving_the_trigger_stops_nothing(started: World) -> None:
+    """A trigger that is cancelled by a restart or a clear does not stop MirrorMaker."""
 
     async def cancelled() -> None:
         task = asyncio.create_task(next_event(trigger_of(started)))
@@ -119,7 +83,7 @@ def test_leaving_the_trigger_stops_nothing(started: World, migration: Migration)
 
 
 class HeldPoll:
-    """The first watcher's polls wait until they may end; those of others are as always. Notes what happened."""
+    """Holds the polls of the first watcher until they may end, and records what happened."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.is_under_way, self.may_end = threading.Event(), threading.Event()
@@ -144,8 +108,8 @@ class HeldPoll:
         return result
 
 
-async def beside(held: HeldPoll, trigger: MirrorLagTrigger, other: Awaitable[Any] | None = None) -> Any:
-    """Cancel the trigger in its first poll, after something else was done; return what that gave."""
+async def cancelled_during_its_poll(held: HeldPoll, trigger: BaseTrigger, other: Awaitable[Any] | None = None) -> Any:
+    """Cancel the trigger during its first poll, after awaiting something else; return its result."""
     task = asyncio.create_task(next_event(trigger))
     assert await asyncio.to_thread(held.is_under_way.wait, 60)
     result = await other if other is not None else None
@@ -156,10 +120,10 @@ async def beside(held: HeldPoll, trigger: MirrorLagTrigger, other: Awaitable[Any
 
 
 def test_poll_under_way_learns_that_the_trigger_left(started: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cancelled trigger waits for nothing; its poll finds that it left, and has its connections until it ends."""
+    """A cancelled trigger ends at once; its poll learns of that, and keeps its connections until it ends."""
     held = HeldPoll(monkeypatch)
 
-    asyncio.run(beside(held, trigger_of(started)))
+    asyncio.run(cancelled_during_its_poll(held, trigger_of(started)))
     assert [] == held.happened
 
     held.may_end.set()
@@ -168,15 +132,15 @@ def test_poll_under_way_learns_that_the_trigger_left(started: World, monkeypatch
 
 
 def test_slow_poll_of_one_migration_does_not_hold_up_another(started: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each trigger polls in a thread of its own, however few the event loop has for everybody."""
-    mirror(started, {P0: 2})
+    """Each trigger polls in a thread of its own, so a slow poll does not delay another migration."""
+    started.mirror({P0: 2})
     held = HeldPoll(monkeypatch)
 
     async def both() -> Any:
-        with ThreadPoolExecutor(1) as everybody:
-            asyncio.get_running_loop().set_default_executor(everybody)
+        with ThreadPoolExecutor(1) as shared:
+            asyncio.get_running_loop().set_default_executor(shared)
             other = anext(aiter(trigger_of(started).run()))
-            return await beside(held, trigger_of(started), asyncio.wait_for(other, 60))
+            return await cancelled_during_its_poll(held, trigger_of(started), asyncio.wait_for(other, 60))
 
     event = asyncio.run(both())
     assert "drained" == event.payload["outcome"]
@@ -185,7 +149,7 @@ def test_slow_poll_of_one_migration_does_not_hold_up_another(started: World, mon
 
 
 def test_run_closes_the_clusters_that_it_made(started: World) -> None:
-    """A cluster that nobody asked for is not made in order to be closed."""
+    """A run closes only the clusters that it has opened."""
     before = (started.source.closings, started.target.closings)
     run = started.run
     run.describe("source")

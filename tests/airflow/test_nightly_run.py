@@ -1,112 +1,86 @@
-"""Rules of a night in the small world: when it does nothing, when its window ends, how the next one goes on."""
+"""Rules of nightly runs: when they do nothing, when their window ends, and how the next run continues."""
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
-from airflow.sdk.exceptions import AirflowSkipException
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.cutovers import CutOver
-from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
-from tests.airflow.conftest import NIGHTLY_DAG_ID, World
+from tests.airflow.conftest import NIGHTLY_DAG_ID
 from tests.airflow.driving import FakeClock
-from tests.airflow.nights import ALL_SKIPPED, P0, at_night, begin, finish_night, watch
-from tests.airflow.running import BEFORE_START, do, finish, mirror, refusal_codes, validated
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.nights import ALL_SKIPPED, at_night, begin, finish_night, night_fails, watch
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import P0, World
 
 
 @pytest.fixture
-def clock(world: World, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+def clock(world: World) -> FakeClock:
     """The clock of a migration with a nightly sync from 01:00 to 05:30, validated until 07:00."""
-    return at_night(world, monkeypatch)
-
-
-def ledger(world: World) -> Ledger:
-    return world.run.ledger.read()
-
-
-def run_document(world: World) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((world.run.evidence.folder / "run.json").read_text())
-    return document
+    return at_night(world)
 
 
 def test_run_outside_its_window_does_nothing_and_ends_well(world: World, clock: FakeClock) -> None:
-    """Unpaused at noon, with everything away, the run asks nobody, skips all tasks and ends green, with the why."""
+    """A run that is unpaused outside the window skips all tasks, succeeds, and records the reason."""
     begin(world, clock, hour=12)
     world.source.is_down = world.target.is_down = True
 
-    do(world, PreflightOperator)
-    with pytest.raises(AirflowSkipException, match="not in window"):
-        do(world, ReserveOperator)
+    world.do("preflight")
+    world.skips("reserve", match="not in window")
     summary = finish_night(world, **ALL_SKIPPED)
 
     checks = world.run.evidence.require(Kind.PREFLIGHT)["checks"]
     assert {"not applicable"} == {check["state"] for check in checks}
     assert all(check["reason"].startswith("not in window") for check in checks)
     assert [] == world.host.calls
-    assert ("not in window", "not in window") == (summary["outcome"], run_document(world)["outcome"])
-    assert run_document(world)["reason"].startswith("not in window: [2030-01-01T01:00:00+00:00")
-    assert "Nothing was done: not in window" in (world.run.evidence.folder / "report.md").read_text()
+    assert ("not in window", "not in window") == (summary["outcome"], world.run_document["outcome"])
+    assert world.run_document["reason"].startswith("not in window: [2030-01-01T01:00:00+00:00")
+    assert "Nothing was done: not in window" in world.report
 
 
-def test_skips_of_a_run_in_its_window_are_an_accident(world: World, clock: FakeClock) -> None:
-    """What an idle run may skip, a run that was to act may not: marked failed before it began, it stays failed."""
+def test_skips_of_a_run_in_its_window_fail_it(world: World, clock: FakeClock) -> None:
+    """Skipped tasks fail a run inside its window, for example after a user has marked it as failed."""
     begin(world, clock)
-    do(world, PreflightOperator)
+    world.do("preflight")
 
-    with pytest.raises(FailedForGood, match="TASK_NOT_SUCCESSFUL · task reserve"):
-        finish_night(world, **ALL_SKIPPED)
+    night_fails(world, "TASK_NOT_SUCCESSFUL · task reserve", **ALL_SKIPPED)
 
 
 def test_night_after_the_cutover_is_refused(world: World, clock: FakeClock) -> None:
-    """In its window a nightly run of a migration that was cut over fails before it starts anything."""
+    """A nightly run of a migration that was cut over is refused."""
     world.run.ledger.append(CutOver("dag/run#1", "then", ("billing",), ("orders", "audit"), partly=False).to_document())
     begin(world, clock)
 
-    with pytest.raises(FailedForGood, match="ALREADY_CUT_OVER"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match="ALREADY_CUT_OVER")
 
 
 def test_nightly_run_by_hand_is_refused(world: World) -> None:
-    """Without a section nightly Airflow offers to trigger the nightly DAG; the refusal names the one to trigger."""
+    """A nightly DAG that is triggered without a section `nightly` refuses, and names the DAG to trigger."""
     world.dag_run.other_dag_id = NIGHTLY_DAG_ID
     world.params = {"mirror_outside_window": False, "note": None}
 
-    with pytest.raises(FailedForGood, match=r"NOT_SCHEDULED · .*Trigger kafka_migration__shop in mode sync"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match=r"NOT_SCHEDULED · .*Trigger kafka_migration__shop in mode sync")
 
-    assert ["NOT_SCHEDULED"] == refusal_codes(world)
+    assert ["NOT_SCHEDULED"] == world.refusal_codes
 
 
 @pytest.mark.parametrize("run_type", ["scheduled", "backfill"])
 def test_nightly_run_without_its_section_is_refused(world: World, run_type: str) -> None:
-    """A run that was made before the section was taken out of the file has no window any more."""
+    """A run from before the section was removed from the file is refused."""
     world.dag_run.run_type = run_type
     world.params = {}
 
-    with pytest.raises(FailedForGood, match=r"NOT_SCHEDULED · .*without a section nightly"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match=r"NOT_SCHEDULED · .*without a section nightly")
 
 
-def test_schedule_of_somebodys_own_dag_is_none_of_the_nights(world: World, clock: FakeClock) -> None:
-    """A DAG of one's own that uses the operators does at noon what its params say."""
+def test_windows_do_not_apply_to_a_dag_of_the_user(world: World, clock: FakeClock) -> None:
+    """A user's own DAG with these operators runs outside the window as its params say."""
     begin(world, clock, hour=12)
     world.dag_run.other_dag_id = "reread_shop"
     world.params = {"mode": "validate"}
-    do(world, PreflightOperator)
+    world.do("preflight")
 
     assert ("validate", "") == (str(world.run.request.mode), world.run.run_window.idle_because)
 
@@ -114,57 +88,49 @@ def test_schedule_of_somebodys_own_dag_is_none_of_the_nights(world: World, clock
 def test_window_that_ends_keeps_what_was_copied(
     world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A night that does not get through ends behind, its part is validated; the next one completes the topic."""
+    """A run whose window ends is behind and validates its part; the next run completes the topic."""
     world.source.produce("orders", 0, *[(b"k", b"%d" % n) for n in range(10)])
     begin(world, clock, hour=5.49)
 
     assert "behind" == watch(world, clock, monkeypatch, copies=6)["outcome"]
-    do(world, StopMirrorOperator)
-    validated(world)
-    assert "PASS" == do(world, JudgeOperator)["verdict"]
-    with pytest.raises(FailedForGood, match="BEHIND · migration shop: found 4 offsets left to copy"):
-        finish_night(world)
+    world.do("stop_mirror")
+    assert "PASS" == world.judge()["verdict"]
+    night_fails(world, "BEHIND · migration shop: found 4 offsets left to copy")
 
     begin(world, clock, day=2)
     assert "drained" == watch(world, clock, monkeypatch, copies=4)["outcome"]
-    do(world, StopMirrorOperator)
-    validated(world)
-    do(world, JudgeOperator)
+    world.do("stop_mirror")
+    world.judge()
     assert "success" == finish_night(world)["outcome"]
 
-    first, second = ledger(world).generations
+    first, second = world.ledger.generations
     assert first.stop is not None
-    assert second.stop is not None
-    assert (6, 6, 10) == (
-        first.stop.mirror_positions[P0],
-        second.start.mirror_positions[P0],
-        second.stop.mirror_positions[P0],
-    )
-    assert Verdict.PASS is topic_verdict(ledger(world), "orders")
-    assert () == ledger(world).pending_generations
+    assert (6, 6) == (first.stop.mirror_positions[P0], second.start.mirror_positions[P0])
+    assert 10 == world.certified.mirror_positions[P0]
+    assert Verdict.PASS is topic_verdict(world.ledger, "orders")
+    assert () == world.ledger.pending_generations
 
 
 def test_late_run_may_warn(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With `when_late: warn` the run succeeds as behind, and what is left is among the warnings."""
-    clock = at_night(world, monkeypatch, "  when_late: warn\n")
+    """With `when_late: warn` a run that is behind succeeds with a warning."""
+    clock = at_night(world, "  when_late: warn\n")
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
     begin(world, clock, hour=5.49)
     watch(world, clock, monkeypatch, copies=1)
-    do(world, StopMirrorOperator)
-    validated(world)
-    do(world, JudgeOperator)
+    world.do("stop_mirror")
+    world.judge()
 
     assert "behind" == finish_night(world)["outcome"]
     assert ([], ["BEHIND"]) == (
-        run_document(world)["findings"],
-        [warning["code"] for warning in run_document(world)["warnings"]],
+        world.run_document["findings"],
+        [warning["code"] for warning in world.run_document["warnings"]],
     )
 
 
 def test_forecast_comes_from_the_rate_of_the_run(
     world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One record per second, and half of the records left: the next run needs as many seconds as there are."""
+    """A run that is behind records its lag and its rate."""
     world.source.produce("orders", 0, *[(b"k", b"%d" % n) for n in range(60)])
     begin(world, clock)
     clock.elapsed_s = 5.5 * 3600 - 20
@@ -177,46 +143,45 @@ def test_forecast_comes_from_the_rate_of_the_run(
 
 
 def test_mirror_is_not_started_when_the_window_is_over(world: World, clock: FakeClock) -> None:
-    """A run that got the reservation too late starts nothing, and says that everything is left."""
+    """A run that gets its reservation after the window starts nothing, and is behind by everything."""
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
     begin(world, clock)
-    do(world, *BEFORE_START)
+    world.do(*BEFORE_START)
     clock.elapsed_s = 5.5 * 3600
 
-    assert {"generation": None, "pid": None} == do(world, StartMirrorOperator)
-    assert "behind" == do(world, MirrorLagSensor)["outcome"]
+    assert {"generation": None, "pid": None} == world.do("start_mirror")
+    assert "behind" == world.do("watch_lag")["outcome"]
     document = world.run.evidence.require(Kind.WATCH)
     assert (None, 2) == (document["generation"], document["lag"])
     assert "the window for mirroring ended" in document["reason"]
-    assert {"generation": None, "stopped": False} == do(world, StopMirrorOperator)
-    with pytest.raises(FailedForGood, match=r"BEHIND · .*the time left is unknown"):
-        finish_night(world)
+    assert {"generation": None, "stopped": False} == world.do("stop_mirror")
+    night_fails(world, r"BEHIND · .*the time left is unknown")
 
 
 def test_nothing_to_copy_is_not_late(world: World, clock: FakeClock) -> None:
-    """Where everything was copied before, an end of the window takes nothing away."""
+    """A run with nothing to copy is not behind at the end of its window."""
     begin(world, clock)
-    do(world, *BEFORE_START)
+    world.do(*BEFORE_START)
     clock.elapsed_s = 6 * 3600
-    do(world, StartMirrorOperator)
+    world.do("start_mirror")
 
-    assert "drained" == do(world, MirrorLagSensor)["outcome"]
+    assert "drained" == world.do("watch_lag")["outcome"]
 
 
 def test_living_mirror_is_adopted_after_the_window(world: World, clock: FakeClock) -> None:
-    """Tried again after the window's end, start finds its own process, so that the watch tells how far it came."""
+    """A retry of `start_mirror` after the window finds the run's own process."""
     world.source.produce("orders", 0, (b"a", b"1"))
     begin(world, clock)
-    first = do(world, *BEFORE_START, StartMirrorOperator)
+    first = world.start()
     clock.elapsed_s = 6 * 3600
 
-    assert first == do(world, StartMirrorOperator)
+    assert first == world.do("start_mirror")
 
 
 def test_goals_that_are_reached_when_the_window_ends_are_proved(
     world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the window ends between the two readings that prove the goals, the second is taken: nothing is left."""
+    """If the window ends between the two polls that prove the goals, the second poll still counts."""
     world.source.produce("orders", 0, (b"a", b"1"))
     begin(world, clock)
     # One poll per second: the first finds nothing, the second everything, and then the window is over.
@@ -227,115 +192,89 @@ def test_goals_that_are_reached_when_the_window_ends_are_proved(
 
 
 def mirroring_night(world: World, clock: FakeClock) -> None:
-    """Leave a night of two records in the middle, one of them copied, with nobody who watches it."""
+    """Leave a run with one of two records copied and MirrorMaker running, but without its watch."""
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
     begin(world, clock)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 1})
+    world.start()
+    world.mirror({P0: 1})
 
 
 @pytest.mark.parametrize("until", ["with until", "without until"])
 def test_cleared_run_that_mirrors_is_not_idle(world: World, clock: FakeClock, until: str) -> None:
-    """Cleared by day, it stops and proves what its earlier attempt began, starts nothing, and is behind."""
+    """A run that is cleared outside the window stops and proves what its earlier attempt began, and is behind."""
     if until == "without until":
-        path = world.migrations / "shop.yaml"
-        path.write_text(path.read_text().replace('  until: "05:30"\n  validate_until: "07:00"\n', ""))
+        world.edit_file('  until: "05:30"\n  validate_until: "07:00"\n', "")
     mirroring_night(world, clock)
     clock.elapsed_s = 6 * 3600
     world.dag_run.clear_number = 1
 
-    do(world, PreflightOperator)
-    assert f"{NIGHTLY_DAG_ID}/scheduled__1#1" == do(world, ReserveOperator)["taken_over_from"]
-    assert {"generation": None, "pid": None} == do(world, *BEFORE_START[2:], StartMirrorOperator)
-    assert "behind" == do(world, MirrorLagSensor)["outcome"]
-    do(world, StopMirrorOperator)
-    validated(world)
-    do(world, JudgeOperator)
+    world.do("preflight")
+    assert f"{NIGHTLY_DAG_ID}/scheduled__1#1" == world.do("reserve")["taken_over_from"]
+    assert {"generation": None, "pid": None} == world.do(*BEFORE_START[2:], "start_mirror")
+    assert "behind" == world.do("watch_lag")["outcome"]
+    world.do("stop_mirror")
+    world.judge()
 
-    (generation,) = ledger(world).generations
-    assert generation.stop is not None
-    assert (1, False) == (generation.stop.mirror_positions[P0], world.host.status().is_running)
-    with pytest.raises(FailedForGood, match=r"BEHIND · migration shop: found 1 offsets left"):
-        finish_night(world)
+    assert [1] == [generation.number for generation in world.ledger.generations]
+    assert (1, False) == (world.certified.mirror_positions[P0], world.host.status().is_running)
+    night_fails(world, r"BEHIND · migration shop: found 1 offsets left")
     assert "" == world.host.status().holder
 
 
 def test_cleared_run_that_has_stopped_is_idle(world: World, clock: FakeClock) -> None:
-    """With its MirrorMaker stopped there is nothing to see to: by day it leaves everything as it is."""
+    """A run that is cleared outside the window after its MirrorMaker was stopped is idle."""
     mirroring_night(world, clock)
-    do(world, StopMirrorOperator)
+    world.do("stop_mirror")
     clock.elapsed_s = 12 * 3600
     world.dag_run.clear_number = 1
-    do(world, PreflightOperator)
+    world.do("preflight")
 
     assert world.run.run_window.idle_because.startswith("not in window")
 
 
 @pytest.mark.parametrize("outcome", ["behind", "followed"])
-def test_watch_that_was_ended_lets_the_run_go_on(world: World, outcome: str) -> None:
-    """What was copied is to be stopped at and validated, whoever ended the watch."""
-    do(world, PreflightOperator)
-    event = {
-        "outcome": outcome,
-        "progress": "Copy: 1/2",
-        "findings": [],
-        "generation": 1,
-        "reason": "told to",
-        "holder": world.run.identity.holder,
-    }
-    sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
+def test_watch_that_ends_early_lets_the_run_continue(world: World, outcome: str) -> None:
+    """After a watch that ended before its goals the run continues."""
+    world.do("preflight")
 
-    assert outcome == sensor.execute_complete(world.context(), event)["outcome"]
+    assert outcome == world.end_watch(world.watch_event(outcome, reason="told to"))["outcome"]
     assert outcome == world.run.evidence.require(Kind.WATCH)["outcome"]
 
 
-def test_cutover_never_goes_on_with_a_part(world: World) -> None:
-    """Consumers are not moved to a copy whose watch ended before everything was there."""
+def test_cutover_fails_if_its_watch_is_behind(world: World) -> None:
+    """A cutover fails if its watch ended before the goals were reached."""
     world.params = {"mode": "cutover"}
-    do(world, PreflightOperator)
-    event = {
-        "outcome": "behind",
-        "progress": "",
-        "findings": [],
-        "generation": 1,
-        "reason": "told to",
-        "lag": 1,
-        "holder": world.run.identity.holder,
-    }
+    world.do("preflight")
 
     with pytest.raises(FailedForGood, match="BEHIND"):
-        MirrorLagSensor(task_id="watch_lag", migration="shop").execute_complete(world.context(), event)
+        world.end_watch(world.watch_event("behind", reason="told to", lag=1))
 
 
-def test_watch_that_did_not_end_well_is_not_called_late(world: World, clock: FakeClock) -> None:
-    """In an attempt that never watched, what an earlier one left behind is not this one's."""
+def test_watch_of_an_earlier_attempt_does_not_make_the_run_behind(world: World, clock: FakeClock) -> None:
+    """An attempt without a watch is not behind because an earlier attempt was."""
     begin(world, clock)
-    do(world, *BEFORE_START)
+    world.do(*BEFORE_START)
     world.run.evidence.write(Kind.WATCH, {"outcome": "behind", "progress": "", "lag": 3, "reason": "x"})
     world.dag_run.clear_number = 1
 
-    with pytest.raises(FailedForGood) as raised:
-        finish(world, preflight="failed", watch_lag="upstream_failed")
-
-    assert "BEHIND" not in str(raised.value)
+    assert "BEHIND" not in world.finish_fails(preflight="failed", watch_lag="upstream_failed")
 
 
 def test_backfill_at_noon_copies_nothing_unless_told(world: World, clock: FakeClock) -> None:
-    """Outside the window a backfill run plans and starts no MirrorMaker; its conf can say otherwise."""
+    """Outside the window a backfill run starts no MirrorMaker, unless its conf permits it."""
     begin(world, clock, hour=12, run_type="backfill")
-    do(world, PreflightOperator)
+    world.do("preflight")
     assert world.run.run_window.still_because.startswith("not in window")
 
     begin(world, clock, day=2, hour=12, run_type="backfill")
     world.params = {"mirror_outside_window": True}
-    do(world, PreflightOperator)
+    world.do("preflight")
     assert "" == world.run.run_window.still_because
 
 
 def test_two_files_with_one_topic_are_refused(world: World, migration_text: str) -> None:
-    """Another file that copies a topic between the same clusters refuses the runs of both."""
+    """Two files that copy the same topic between the same clusters refuse their runs."""
     text = migration_text.replace("name: shop", "name: other").replace("[orders, audit]", "[audit, bills]")
     (world.migrations / "other.yaml").write_text(text)
 
-    with pytest.raises(FailedForGood, match=r"MIGRATIONS_OVERLAP · shop\.yaml: topics: found audit, also in other"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match=r"MIGRATIONS_OVERLAP · shop\.yaml: topics: found audit, also in other")

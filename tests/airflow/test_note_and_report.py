@@ -22,16 +22,11 @@ from sqlalchemy.orm import Session
 from kafka_migration.core.report.run_note import joined_notes, run_note
 from kafka_migration.orchestration import report_page
 from kafka_migration.orchestration import run_note as note_module
-from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.report_page import ReportLink, newest_report
 from kafka_migration.orchestration.run_note import NOTE_KEY, RunNoteListener
 from kafka_migration_plugin import KafkaMigrationPlugin
-from tests.airflow.conftest import World
-from tests.airflow.running import do, finish
+from tests.airflow.world import World
 from tests.unit.report.test_report_of_a_run import TOPIC, run_of
-
-pytestmark = pytest.mark.airflow
 
 BIG = {**TOPIC, "whole": {"standing": "PASS", "proved": True, "target_records": 260_000, "reasons": []}}
 
@@ -50,12 +45,12 @@ BIG = {**TOPIC, "whole": {"standing": "PASS", "proved": True, "target_records": 
     ],
 )
 def test_note_of_a_run(changes: dict[str, Any], note: str) -> None:
-    """Mode, verdict, what went wrong, how many records, and what the person wrote on the form, on one line."""
+    """The note has mode, verdict, outcome, number of records and the form's note on one line."""
     assert note == run_note(run_of("cutover", **changes))
 
 
 def test_note_is_short() -> None:
-    """Airflow keeps a thousand characters."""
+    """A note has at most 1,000 characters, the limit of Airflow."""
     assert len(run_note(run_of("cutover", note="x" * 500))) == 300
     assert len(joined_notes("cutover · PASS", "x" * 5000)) == 1000
 
@@ -70,35 +65,33 @@ def test_note_is_short() -> None:
         ("cutover · failed\n\nours to keep", "sync · PASS\n\nours to keep"),
     ],
 )
-def test_note_of_a_person_is_kept(present: str | None, joined: str) -> None:
-    """A cleared run replaces its own line; what a person wrote stays below it."""
+def test_note_of_a_user_is_kept(present: str | None, joined: str) -> None:
+    """A cleared run replaces its own line, and a user's note stays below it."""
     assert joined == joined_notes("sync · PASS", present)
 
 
-def test_finish_leaves_the_note(world: World) -> None:
-    """Also a run that failed is told apart by its note."""
+def test_finish_writes_the_note(world: World) -> None:
+    """A failed run has a note."""
     world.connections["spark"] = "ssh"
-    with pytest.raises(FailedForGood):
-        do(world, PreflightOperator)
-    with pytest.raises(FailedForGood):
-        finish(world, preflight="failed")
+    world.refuses("preflight")
+    world.finish_fails(preflight="failed")
 
     assert world.task_instance.xcoms[NOTE_KEY].startswith("sync · failed: ")
 
 
-def test_run_does_not_fail_for_want_of_a_note(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Airflow that keeps no XCom costs the note, not the run."""
+def test_note_that_cannot_be_written_fails_no_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run whose note cannot be written to XCom succeeds."""
 
     def broken(**_: Any) -> None:
         raise RuntimeError("no XCom")
 
     monkeypatch.setattr(world.task_instance, "xcom_push", broken)
 
-    assert finish(world, preflight="success")["outcome"] == "success"
+    assert world.finish(preflight="success")["outcome"] == "success"
 
 
 def test_listener_sets_the_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What `finish` left becomes the run's note, however the run ended; a run of another DAG is not looked at."""
+    """The listener sets the note of `finish` on our runs, and ignores runs of other DAGs."""
     monkeypatch.setattr(note_module, "_left_by_finish", lambda dag_run: "sync · PASS")
     ours = SimpleNamespace(dag_id="kafka_migration__shop", run_id="r", dag_run_note=None, note=None)
     written = SimpleNamespace(content="by a person")
@@ -113,7 +106,7 @@ def test_listener_sets_the_note(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def metadata() -> Iterator[Session]:
-    """Airflow's own tables, with one run of ours in which `finish` has left a note."""
+    """Airflow's tables, with one run for which `finish` has written a note."""
     import_all_models()
     engine = create_engine("sqlite://")
     Base.metadata.create_all(engine)
@@ -130,7 +123,7 @@ def metadata() -> Iterator[Session]:
 
 @pytest.mark.parametrize("present", [None, "by a person"])
 def test_note_is_written_to_airflows_tables(metadata: Session, present: str | None) -> None:
-    """The note goes with the scheduler's own transaction, a second end replaces it, and a person's stays."""
+    """The note is written in the scheduler's transaction, replaces an earlier one, and keeps a user's."""
     run = metadata.scalars(select(DagRun)).one()
     run.note = present
     metadata.commit()
@@ -144,7 +137,7 @@ def test_note_is_written_to_airflows_tables(metadata: Session, present: str | No
 
 
 def test_listener_never_raises(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    """It runs in the scheduler, which has other work."""
+    """An error of the listener, which runs in the scheduler, is only logged."""
 
     def broken(_: Any) -> str:
         raise RuntimeError("no database")
@@ -157,14 +150,14 @@ def test_listener_never_raises(monkeypatch: pytest.MonkeyPatch, caplog: pytest.L
 
 
 def test_plugin_registers_link_page_and_listener() -> None:
-    """Airflow knows them by the plugin; `finish` has the link."""
+    """The plugin registers the link, the page and the listener."""
     assert ["Report"] == [link.name for link in KafkaMigrationPlugin.operator_extra_links]
     assert ["/kafka-migration"] == [app["url_prefix"] for app in KafkaMigrationPlugin.fastapi_apps]
     assert 1 == len(KafkaMigrationPlugin.listeners)
 
 
 def test_link_quotes_what_airflow_allows_in_ids(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run ids hold colons, plus signs and slashes; with a base URL the link is absolute."""
+    """The link quotes the characters of run ids, and is absolute if Airflow has a base URL."""
     monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://airflow.example/team/")
 
     link = ReportLink().get_link(None, ti_key=SimpleNamespace(dag_id="kafka_migration__shop", run_id="a/b+c:d"))
@@ -174,14 +167,14 @@ def test_link_quotes_what_airflow_allows_in_ids(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def reported(world: World) -> World:
-    """A run that has ended, with its report."""
-    finish(world, preflight="success")
+    """A run with a report."""
+    world.finish(preflight="success")
     return world
 
 
 @pytest.fixture
 def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    """The page, for somebody who may see the DAG `kafka_migration__shop` and no other."""
+    """The page, for a user who may see only the DAG `kafka_migration__shop`."""
     from airflow.api_fastapi.core_api import security
 
     def requires(**_: Any) -> Any:
@@ -202,7 +195,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
 
 
 def test_report_is_served_as_plain_text(reported: World, client: TestClient) -> None:
-    """Names of groups and topics are whatever somebody chose: the browser is told to run and render nothing."""
+    """The report is plain text with headers against scripts, because topics and groups may have any name."""
     answer = client.get("/report/kafka_migration__shop/manual__1")
 
     assert (200, "text/plain; charset=utf-8") == (answer.status_code, answer.headers["content-type"])
@@ -211,18 +204,17 @@ def test_report_is_served_as_plain_text(reported: World, client: TestClient) -> 
     assert answer.text.startswith("# shop: ")
 
 
-def test_who_may_not_see_the_dag_sees_no_report(reported: World, client: TestClient) -> None:
-    """Each request is authorised for its DAG; without one there is no page at all."""
+def test_report_needs_access_to_its_dag(reported: World, client: TestClient) -> None:
+    """A request needs access to its DAG, and there is no page without a DAG."""
     assert 403 == client.get("/report/kafka_rollback__shop/manual__1").status_code
     assert {404, 405} >= {client.get(path).status_code for path in ("/", "/docs", "/openapi.json", "/report")}
 
 
 def test_every_route_needs_a_login(reported: World) -> None:
-    """With Airflow's own check and no login the page answers nothing."""
+    """Without a login Airflow's own check denies the page."""
     report_page._application.cache_clear()
-    answer = TestClient(report_page.report_app, raise_server_exceptions=False).get(
-        "/report/kafka_migration__shop/manual__1"
-    )
+    page = TestClient(report_page.report_app, raise_server_exceptions=False)
+    answer = page.get("/report/kafka_migration__shop/manual__1")
     report_page._application.cache_clear()
 
     assert answer.status_code in {401, 403, 500}
@@ -243,7 +235,7 @@ def test_every_route_needs_a_login(reported: World) -> None:
     ],
 )
 def test_nothing_but_reports_of_runs_is_read(reported: World, tmp_path: Path, dag_id: str, run_id: str) -> None:
-    """No id leads out of the migration's folder, to another run, or to another file."""
+    """No DAG id or run id leads to another file than the report of a run."""
     (reported.root / "shop" / "report.md").write_text("not a run's")
     (tmp_path / "attempt-1").mkdir()
     (tmp_path / "attempt-1" / "report.md").write_text("outside")
@@ -252,7 +244,7 @@ def test_nothing_but_reports_of_runs_is_read(reported: World, tmp_path: Path, da
 
 
 def test_newest_attempt_is_shown(reported: World) -> None:
-    """A cleared run has a report per attempt; the last one counts."""
+    """The report of the last attempt is shown."""
     folder = reported.run.evidence.folder.parent / "attempt-10"
     folder.mkdir()
     (folder / "report.md").write_text("the tenth")

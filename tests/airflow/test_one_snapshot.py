@@ -1,4 +1,4 @@
-"""How often a plan of offsets asks each cluster, and that it follows from what was read."""
+"""Rules of how often a plan of offsets asks each cluster, and that it depends only on the answers."""
 
 from __future__ import annotations
 
@@ -8,31 +8,18 @@ from typing import Any
 import pytest
 
 from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.plan_rollback import PlanRollbackOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
-from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
-from kafka_migration.orchestration.operators.translate_back import TranslateBackOperator
-from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
 from kafka_migration.steps.groups.planning import read_planning
 from kafka_migration.steps.rollback.planning import read_rollback
-from tests.airflow.conftest import World
-from tests.airflow.cutover import approved, cut_over
-from tests.airflow.running import do, next_run
+from tests.airflow.cutover import approved, begin_rollback, cut_over
+from tests.airflow.world import P0, P1, World
 from tests.contract.fake_cluster import FakeCluster
 
-pytestmark = pytest.mark.airflow
-
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 GROUPS = 2
-ROLLBACK = (PreflightOperator, ReserveOperator, TranslateBackOperator)
+ROLLBACK = ("preflight", "reserve", "translate_back")
 
 
 class Counting:
-    """A cluster that counts what it is asked."""
+    """A cluster that counts its calls."""
 
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster
@@ -53,7 +40,7 @@ def counted(world: World, operator: Any) -> tuple[dict[str, int], dict[str, int]
     """Run a task; return the calls to the source and to the target."""
     sides = {"source": Counting(world.source), "target": Counting(world.target)}
     world.deployed["open_cluster"] = lambda side, cluster: sides[side]
-    do(world, operator)
+    world.do(operator)
     del world.deployed["open_cluster"]
     return dict(+sides["source"].calls), dict(+sides["target"].calls)
 
@@ -69,22 +56,22 @@ ONCE = {
 
 
 def test_plan_of_a_cutover_asks_for_each_value_once(scene: World) -> None:
-    """Besides the records that prove the offsets, one call reads a kind of value; the groups are listed on the source.
+    """A plan reads each kind of value once, except the records that prove the offsets.
 
-    The records at one committed offset per partition are read at once: two groups on a partition need two rounds.
+    One call reads the records at one committed offset per partition, so two groups on a partition need two calls.
     """
-    do(scene, TranslateOffsetsOperator)
-    source, target = counted(scene, PlanOffsetsOperator)
+    scene.do("translate_offsets")
+    source, target = counted(scene, "plan_offsets")
 
     assert {**ONCE, "list_groups": 1, "records_at": 2} == source
     assert {**ONCE, "records_at": 2} == target
 
 
-def test_writing_plans_once_more_and_reads_each_group_thrice(scene: World) -> None:
-    """Before the write the plan is made again; then the offsets are saved, compared, and read back, group by group."""
-    do(scene, TranslateOffsetsOperator)
+def test_write_plans_again_and_reads_each_group_three_times(scene: World) -> None:
+    """The write plans again, and then saves, compares and reads back the offsets of each group."""
+    scene.do("translate_offsets")
     approved(scene)
-    source, target = counted(scene, SyncOffsetsOperator)
+    source, target = counted(scene, "sync_offsets")
 
     assert {**ONCE, "committed_offsets": 2 * GROUPS, "list_groups": 1, "records_at": 2} == source
     groups = {"describe_groups": 1 + GROUPS, "committed_offsets": 4 * GROUPS, "alter_offsets": GROUPS}
@@ -93,23 +80,21 @@ def test_writing_plans_once_more_and_reads_each_group_thrice(scene: World) -> No
 
 @pytest.fixture
 def moved(scene: World) -> World:
-    """A cutover that is over, whose groups have read on, and a rollback that stands before its plan."""
-    do(scene, TranslateOffsetsOperator)
+    """A cutover whose groups have read on, and a rollback before its plan."""
     cut_over(scene)
-    do(scene, RestoreSettingsOperator)
+    scene.do("restore_settings")
     scene.target.commit("billing", {P0: 3, P1: 1})
     scene.target.commit("reporting", {P0: 2})
-    next_run(scene, 2)
-    scene.dag_run.other_dag_id = "kafka_rollback__shop"
+    begin_rollback(scene)
     return scene
 
 
 def test_fail_back_asks_for_each_value_once(moved: World) -> None:
-    """The stable ends and records after the copy show what only the target has; nothing of that needs another call."""
+    """A fail-back reads each kind of value once, except ends and records after the copy."""
     moved.target.produce("orders", 0, (b"new", b"1"))
     moved.params = {"mode": "fail_back", "leave_records_of": ["orders"]}
-    do(moved, *ROLLBACK)
-    source, target = counted(moved, PlanRollbackOperator)
+    moved.do(*ROLLBACK)
+    source, target = counted(moved, "plan_rollback")
 
     assert {**ONCE, "records_at": 2} == source
     after_the_copy = {"log_end_offsets": 2, "records_at": 2 + 1, "count_visible": 1}
@@ -117,10 +102,10 @@ def test_fail_back_asks_for_each_value_once(moved: World) -> None:
 
 
 def test_restore_asks_for_each_value_once(moved: World) -> None:
-    """It compares no records, and the evidence of the cutover names its groups."""
+    """A restore reads each value once, compares no records, and knows the groups from the cutover's evidence."""
     moved.params = {"mode": "restore"}
-    do(moved, *ROLLBACK)
-    source, target = counted(moved, PlanRollbackOperator)
+    moved.do(*ROLLBACK)
+    source, target = counted(moved, "plan_rollback")
 
     assert ONCE == source
     assert {**ONCE, "log_end_offsets": 2, "records_at": 1} == target
@@ -139,8 +124,8 @@ def change(world: World) -> None:
 
 
 def test_plan_is_a_function_of_the_snapshot(scene: World) -> None:
-    """Whatever becomes of the clusters after they were read, what was read gives the same plan."""
-    do(scene, TranslateOffsetsOperator)
+    """A plan depends only on what was read, not on later changes of the clusters."""
+    scene.do("translate_offsets")
     planning = read_planning(scene.run, with_others=True)
     before = planning.plan()
     change(scene)
@@ -151,9 +136,9 @@ def test_plan_is_a_function_of_the_snapshot(scene: World) -> None:
 
 @pytest.mark.parametrize("mode", ["restore", "fail_back"])
 def test_rollback_is_a_function_of_the_snapshot(moved: World, mode: str) -> None:
-    """Neither direction asks a cluster again once it was read."""
+    """A rollback's plan depends only on what was read, in both modes."""
     moved.params = {"mode": mode}
-    do(moved, *ROLLBACK)
+    moved.do(*ROLLBACK)
     planning = read_rollback(moved.run)
     before = planning.plan()
     change(moved)

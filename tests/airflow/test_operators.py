@@ -1,4 +1,4 @@
-"""Rules of the operators, as plain objects in a small world."""
+"""Rules of the tasks from `reserve` to `judge`."""
 
 from __future__ import annotations
 
@@ -11,73 +11,53 @@ from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.judgements import ReadOffsets
-from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.contract import POSITION_DIGEST
 from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.base import MigrationOperator
-from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.plan import PlanOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.operators.spark_job import zip_package
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
-from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
-from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, do, mirror, refusal_codes, validated
-
-pytestmark = pytest.mark.airflow
-
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
-AUDIT = TopicPartition("audit", 0)
-
-
-def ledger(world: World) -> Ledger:
-    return world.run.ledger.read()
+from kafka_migration.steps.validation.request import request_of
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import AUDIT, P0, P1, RECORD, World
 
 
 def test_reservation_of_a_living_run_is_respected(world: World) -> None:
-    """While the holder's run goes on, nobody takes its reservation."""
+    """A reservation whose run is active is not taken over."""
     world.host.reserve(f"{world.dag_run.dag_id}/other#1")
     world.task_instance.run_states["other"] = "running"
-    do(world, PreflightOperator)
+    world.do("preflight")
 
-    with pytest.raises(FailedForGood, match="RESERVED_BY"):
-        do(world, ReserveOperator)
+    world.refuses("reserve", match="RESERVED_BY")
 
 
 @pytest.mark.parametrize("states", [{"other": "failed"}, {"other": "success"}, {}])
 def test_reservation_of_a_finished_or_deleted_run_is_taken_over(world: World, states: dict[str, str]) -> None:
-    """A holder whose run is over, or gone, gives way, and the take-over is recorded."""
+    """A reservation whose run has ended or was deleted is taken over, and that is recorded."""
     holder = f"{world.dag_run.dag_id}/other#1"
     world.host.reserve(holder)
     world.task_instance.run_states = states
-    do(world, PreflightOperator)
+    world.do("preflight")
 
-    assert holder == do(world, ReserveOperator)["taken_over_from"]
+    assert holder == world.do("reserve")["taken_over_from"]
     assert holder == world.run.evidence.require(Kind.RESERVE)["taken_over_from"]
 
 
 def test_cleared_run_takes_over_from_its_earlier_attempt(world: World) -> None:
-    """A cleared run is the same run: its next attempt goes on with the reservation."""
-    do(world, PreflightOperator, ReserveOperator)
+    """The next attempt of a cleared run takes over the reservation of the earlier one."""
+    world.do("preflight", "reserve")
     first = world.run.identity.holder
     world.dag_run.clear_number = 1
 
-    assert first == do(world, ReserveOperator)["taken_over_from"]
+    assert first == world.do("reserve")["taken_over_from"]
 
 
 def test_plan_freezes_goals_and_lists_topics_to_create(world: World) -> None:
-    """The goal is the source's end now; later records belong to the next run."""
+    """The goals are the ends of the source at the time of the plan."""
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
-    do(world, PreflightOperator, ReserveOperator)
+    world.do("preflight", "reserve")
 
-    summary = do(world, PlanOperator)
+    summary = world.do("plan")
     world.source.produce("orders", 0, (b"c", b"3"))
 
     assert {"create": ["orders", "audit"], "grow": {}, "offsets_to_copy": 2} == summary
@@ -85,41 +65,41 @@ def test_plan_freezes_goals_and_lists_topics_to_create(world: World) -> None:
 
 
 def test_topics_are_created_once_and_recorded(world: World) -> None:
-    """Created topics are in the ledger with their id and frozen settings; doing it twice changes nothing."""
-    do(world, *BEFORE_START)
-    do(world, CreateTopicsOperator)
+    """The ledger has created topics with their ids and frozen settings, and a retry changes nothing."""
+    world.do(*BEFORE_START)
+    world.do("create_topics")
 
     assert {"retention.ms": "-1", "retention.bytes": "-1"} == world.target.topics["orders"].configs
-    assert {"retention.ms": "1000", "retention.bytes": None} == ledger(world).topics["orders"].frozen_configs
-    assert world.target.topics["orders"].topic_id == ledger(world).topics["orders"].topic_id
+    assert {"retention.ms": "1000", "retention.bytes": None} == world.ledger.topics["orders"].frozen_configs
+    assert world.target.topics["orders"].topic_id == world.ledger.topics["orders"].topic_id
 
 
 def test_nothing_to_copy_starts_nothing(world: World) -> None:
-    """With every position at its goal no MirrorMaker is started and the watch has nothing to do."""
-    assert {"generation": None, "pid": None} == do(world, *BEFORE_START, StartMirrorOperator)
+    """If every position is at its goal, no MirrorMaker is started and the watch succeeds at once."""
+    assert {"generation": None, "pid": None} == world.start()
     assert not world.host.status().is_running
-    assert {"outcome": "drained", "progress": ""} == do(world, MirrorLagSensor)
-    assert {"generation": None, "stopped": False} == do(world, StopMirrorOperator)
+    assert {"outcome": "drained", "progress": ""} == world.do("watch_lag")
+    assert {"generation": None, "stopped": False} == world.do("stop_mirror")
 
 
 def test_start_is_adopted_by_a_retry(world: World) -> None:
-    """Tried again, start finds its own process and starts no second one."""
+    """A retry of `start_mirror` finds the run's process and starts no second one."""
     world.source.produce("orders", 0, (b"a", b"1"))
 
-    first = do(world, *BEFORE_START, StartMirrorOperator)
-    second = do(world, StartMirrorOperator)
+    first = world.start()
+    second = world.do("start_mirror")
 
     assert first == second
-    assert [1] == [g.number for g in ledger(world).generations]
+    assert [1] == [g.number for g in world.ledger.generations]
 
 
 def test_watch_defers_with_an_absolute_deadline_and_no_secret(world: World) -> None:
-    """The trigger holds ids and a deadline, nothing else."""
+    """The trigger holds only ids and a deadline."""
     world.source.produce("orders", 0, (b"a", b"1"))
-    do(world, *BEFORE_START, StartMirrorOperator)
+    world.start()
 
     with pytest.raises(TaskDeferred) as deferred:
-        do(world, MirrorLagSensor)
+        world.do("watch_lag")
 
     _, arguments = deferred.value.trigger.serialize()
     assert {"run", "generation", "deadline"} == set(arguments)
@@ -127,134 +107,111 @@ def test_watch_defers_with_an_absolute_deadline_and_no_secret(world: World) -> N
 
 
 def test_watch_result_is_recorded_and_failures_fail(world: World) -> None:
-    """What the trigger saw is evidence; anything but drained fails the task with its findings."""
+    """The event of the trigger is recorded, and findings fail the task."""
     finding = {"code": "MIRROR_DEAD", "subject": "MirrorMaker", "found": "x", "expected": "y", "remedy": "z"}
-    do(world, PreflightOperator)
-    sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
-    event = {
-        "outcome": "failed",
-        "progress": "Copy: 1/2",
-        "findings": [finding],
-        "generation": 1,
-        "holder": world.run.identity.holder,
-    }
+    world.do("preflight")
 
     with pytest.raises(FailedForGood, match="MIRROR_DEAD"):
-        sensor.execute_complete(world.context(), event)
+        world.end_watch(world.watch_event("failed", findings=[finding]))
 
     assert world.run.evidence.require(Kind.WATCH)["progress"] == "Copy: 1/2"
-    assert ["MIRROR_DEAD"] == refusal_codes(world)
+    assert ["MIRROR_DEAD"] == world.refusal_codes
 
 
 def test_stop_certifies_the_generation(world: World) -> None:
-    """The stop certificate holds positions and target ends; stopping again changes nothing."""
+    """The stop certificate has positions and target ends, and a retry changes nothing."""
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 2})
+    world.start()
+    world.mirror({P0: 2})
 
-    assert do(world, StopMirrorOperator)["stopped"]
-    stop = ledger(world).last_stop
+    assert world.do("stop_mirror")["stopped"]
+    stop = world.certified
 
-    assert stop is not None
     assert (2, 0, 2) == (stop.mirror_positions[P0], stop.mirror_positions[P1], stop.target_end_offsets[P0])
-    assert {"generation": 1, "stopped": False} == do(world, StopMirrorOperator)
+    assert {"generation": 1, "stopped": False} == world.do("stop_mirror")
 
 
 def test_proved_goal_counts_as_copied(world: World) -> None:
-    """Where only markers follow the stored position, the proved goal is the certified position."""
+    """If only markers follow the stored position, the proved goal is the certified position."""
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"), (b"marker", None))
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 2})
+    world.start()
+    world.mirror({P0: 2})
     proved = {"orders": {"0": 3, "1": 0}, "audit": {"0": 0}}
     world.run.evidence.write(Kind.WATCH, {"outcome": "drained", "generation": 1, "proved": proved})
-    do(world, StopMirrorOperator)
-    stop = ledger(world).last_stop
+    world.do("stop_mirror")
 
-    assert stop is not None
-    assert stop.mirror_positions[P0] == 3
-    assert do(world, PlanOperator)["offsets_to_copy"] == 0
+    assert world.certified.mirror_positions[P0] == 3
+    assert world.do("plan")["offsets_to_copy"] == 0
 
 
 def test_dead_generation_is_certified_before_the_next_start(world: World) -> None:
-    """What a lost run left open is closed by the next run before it starts its own."""
+    """A run certifies the open generation of a lost run before it starts its own."""
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 1})
+    world.start()
+    world.mirror({P0: 1})
     world.host.log = "killed in the middle of a line"
     world.host.die(exit_code=137)
     lost = world.dag_run.run_id
     world.dag_run.run_id = "manual__2"
     world.task_instance.run_states[lost] = "failed"
 
-    do(world, *BEFORE_START, StartMirrorOperator)
+    world.start()
 
-    first, second = ledger(world).generations
+    first, second = world.ledger.generations
     assert first.stop is not None
     assert not first.stop.graceful
     assert (1, 1) == (first.stop.mirror_positions[P0], second.start.mirror_positions[P0])
 
 
-@pytest.mark.parametrize("operator", [PlanOperator, StartMirrorOperator])
-def test_gap_refuses_before_the_start(world: World, operator: type[MigrationOperator]) -> None:
-    """Records that the source deleted before they were copied refuse the run, in plan and right before the start."""
+@pytest.mark.parametrize("task_id", ["plan", "start_mirror"])
+def test_gap_refuses_before_the_start(world: World, task_id: str) -> None:
+    """Records that the source deleted before they were copied refuse the plan, and the start."""
     world.source.produce("orders", 0, *[(b"k", b"%d" % n) for n in range(5)])
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 2})
-    do(world, StopMirrorOperator)
-    if operator is StartMirrorOperator:
-        do(world, PlanOperator)
+    world.copy({P0: 2})
+    if task_id == "start_mirror":
+        world.do("plan")
     world.source.purge("orders", 0, 4)
 
-    with pytest.raises(FailedForGood, match=r"GAP · orders\[0\].*2–3"):
-        do(world, operator)
+    world.refuses(task_id, match=r"GAP · orders\[0\].*2–3")
 
 
-def test_position_beyond_the_end_is_refused(world: World) -> None:
-    """A source topic that ends before MirrorMaker's position is not the one that was copied."""
-    _mirrored(world)
-    world.source.delete_topics(["orders"])
-    world.source.create_topics([NewTopic("orders", 2, 1, {})])
+def test_position_beyond_the_end_is_refused(mirrored: World) -> None:
+    """A source topic that ends before MirrorMaker's position refuses the plan."""
+    mirrored.source.delete_topics(["orders"])
+    mirrored.source.create_topics([NewTopic("orders", 2, 1, {})])
 
-    with pytest.raises(FailedForGood, match=r"POSITION_BEYOND_END · orders\[0\]"):
-        do(world, PlanOperator)
+    mirrored.refuses("plan", match=r"POSITION_BEYOND_END · orders\[0\]")
 
 
 def test_target_written_by_others_is_refused(world: World) -> None:
-    """A target that grew while nothing of ours ran cannot be proved."""
+    """A target that grew between two generations refuses the plan."""
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 1})
-    do(world, StopMirrorOperator)
+    world.copy({P0: 1})
     world.target.produce("orders", 0, (b"foreign", b"x"))
 
-    with pytest.raises(FailedForGood, match="TARGET_WRITTEN_BY_OTHERS"):
-        do(world, PlanOperator)
+    world.refuses("plan", match="TARGET_WRITTEN_BY_OTHERS")
 
 
-def _mirrored(world: World) -> None:
-    world.source.produce("orders", 0, (b"a", b"1"))
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 1})
-    do(world, StopMirrorOperator)
+@pytest.fixture
+def mirrored(world: World) -> World:
+    """A run that has copied one record and has stopped MirrorMaker."""
+    world.source.produce("orders", 0, RECORD)
+    world.copy({P0: 1})
+    return world
 
 
-def test_judge_passes_equal_windows_and_adds_them_to_the_ledger(world: World) -> None:
-    """Equal windows pass; the ledger then has nothing pending and a verdict on the whole topic."""
-    _mirrored(world)
-    validated(world)
-
-    assert do(world, JudgeOperator)["verdict"] == "PASS"
-    assert () == ledger(world).pending_for("dag/next#1")
-    assert topic_verdict(ledger(world), "orders") is Verdict.PASS
+def test_judge_passes_equal_windows_and_adds_them_to_the_ledger(mirrored: World) -> None:
+    """Equal windows pass, and the ledger then has no pending windows and a verdict on the whole topic."""
+    assert mirrored.judge()["verdict"] == "PASS"
+    assert () == mirrored.ledger.pending_for("dag/next#1")
+    assert topic_verdict(mirrored.ledger, "orders") is Verdict.PASS
 
 
-def test_judgement_says_which_offsets_it_is_about(world: World) -> None:
-    """The ledger has the windows that were read, with the digests of both sides; idle partitions are left out."""
-    _mirrored(world)
-    validated(world)
-    do(world, JudgeOperator)
+def test_judgement_says_which_offsets_it_is_about(mirrored: World) -> None:
+    """The ledger has the windows that were compared, with the digests of both sides, but no empty ones."""
+    mirrored.judge()
 
-    (judgement,) = ledger(world).judgements
+    (judgement,) = mirrored.ledger.judgements
     comparisons = judgement.comparisons
     assert (POSITION_DIGEST, {"audit", "orders"}) == (judgement.digest, set(comparisons))
     assert () == comparisons["audit"]
@@ -268,66 +225,57 @@ def test_judgement_says_which_offsets_it_is_about(world: World) -> None:
     assert (ReadOffsets(0, 1, 0, 1, 0, 1),) == found.windows
 
 
-def test_judge_fails_what_differs_and_still_records_it(world: World) -> None:
-    """A differing window fails the task and its verdict is in the ledger all the same."""
-    _mirrored(world)
-    validated(world, equal=False)
+def test_judge_fails_what_differs_and_still_records_it(mirrored: World) -> None:
+    """A window that differs fails the task, and its verdict is in the ledger."""
+    mirrored.validated(equal=False)
 
-    with pytest.raises(FailedForGood, match="COPY_DIFFERS · topic audit, partition 0"):
-        do(world, JudgeOperator)
+    mirrored.refuses("judge", match="COPY_DIFFERS · topic audit, partition 0")
 
-    assert topic_verdict(ledger(world), "orders") is Verdict.FAIL
+    assert topic_verdict(mirrored.ledger, "orders") is Verdict.FAIL
 
 
-def test_judge_refuses_a_result_that_leaves_a_window_out(world: World) -> None:
-    """A window that was asked for and not measured is never a pass."""
-    _mirrored(world)
-    validated(world)
-    result = world.run.evidence.require(Kind.VALIDATION_RESULT)
-    world.run.evidence.write(Kind.VALIDATION_RESULT, {**result, "partitions": result["partitions"][1:]})
+def test_judge_refuses_a_result_that_leaves_a_window_out(mirrored: World) -> None:
+    """A result without a requested window is refused."""
+    mirrored.validated()
+    result = mirrored.run.evidence.require(Kind.VALIDATION_RESULT)
+    mirrored.run.evidence.write(Kind.VALIDATION_RESULT, {**result, "partitions": result["partitions"][1:]})
 
-    with pytest.raises(FailedForGood, match="VALIDATION_RESULT_MISSING"):
-        do(world, JudgeOperator)
+    mirrored.refuses("judge", match="VALIDATION_RESULT_MISSING")
 
 
-def test_nothing_new_over_a_bad_copy_is_a_warning(world: World) -> None:
-    """A run with nothing to judge does not say PASS over a topic whose verdict is FAIL."""
-    _mirrored(world)
-    validated(world, equal=False)
-    with pytest.raises(FailedForGood):
-        do(world, JudgeOperator)
-    world.dag_run.run_id, world.task_instance.run_states = "manual__2", {"manual__1": "failed"}
-    do(world, *BEFORE_START)
-    validated(world)
-
-    assert do(world, JudgeOperator)["verdict"] == "WARN"
+def test_nothing_new_over_a_bad_copy_is_a_warning(mirrored: World) -> None:
+    """A run with nothing to judge warns about a topic whose verdict is FAIL."""
+    mirrored.validated(equal=False)
+    mirrored.refuses("judge")
+    mirrored.dag_run.run_id, mirrored.task_instance.run_states = "manual__2", {"manual__1": "failed"}
+    mirrored.do(*BEFORE_START)
+    assert mirrored.judge()["verdict"] == "WARN"
     assert {"orders": "FAIL", "audit": "FAIL"} == {
-        topic["topic"]: topic["whole_verdict"] for topic in world.run.evidence.require(Kind.JUDGE)["topics"]
+        topic["topic"]: topic["whole_verdict"] for topic in mirrored.run.evidence.require(Kind.JUDGE)["topics"]
     }
 
 
 def test_validate_without_anything_to_read_does_not_start_spark(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only empty windows: the result is written at once, and it passes."""
+    """If all windows are empty, the task writes the result itself, which passes."""
     monkeypatch.setattr(ValidateTopicsOperator, "submit", lambda *a: pytest.fail("Spark was started"))
-    do(world, *BEFORE_START, StartMirrorOperator)
+    world.start()
 
     operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
     assert {"source_records": 0, "target_records": 0} == operator.execute(world.context())
-    assert do(world, JudgeOperator)["verdict"] == "PASS"
+    assert world.do("judge")["verdict"] == "PASS"
 
 
-def test_validate_fails_when_spark_left_no_result(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Spark job that ends well without its document has not validated anything."""
-    _mirrored(world)
+def test_validate_fails_when_spark_left_no_result(mirrored: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Spark job that succeeds without a result fails the task."""
     monkeypatch.setattr(ValidateTopicsOperator, "submit", lambda *a: None)
     operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
 
     with pytest.raises(FailedForGood, match="VALIDATION_RESULT_MISSING"):
-        operator.execute(world.context())
+        operator.execute(mirrored.context())
 
 
 def test_digest_package_is_zipped_the_same_every_time(tmp_path: Path) -> None:
-    """The zip that travels to the executors depends on the sources alone."""
+    """The zip for the executors depends only on the sources."""
     package = Path(__file__).parents[2] / "spark_jobs" / "kafka_digest"
     first, second = tmp_path / "1", tmp_path / "2"
     first.mkdir()
@@ -337,40 +285,34 @@ def test_digest_package_is_zipped_the_same_every_time(tmp_path: Path) -> None:
 
 
 def test_transient_errors_are_left_to_airflows_retries(world: World) -> None:
-    """A transport error is raised as it is, so that the task is tried again; it is no refusal."""
-    do(world, PreflightOperator, ReserveOperator)
+    """A transport error is raised unchanged, so that Airflow tries the task again."""
+    world.do("preflight", "reserve")
     world.source.is_down = True
 
     with pytest.raises(TransientError):
-        do(world, PlanOperator)
+        world.do("plan")
 
-    assert [] == refusal_codes(world)
+    assert [] == world.refusal_codes
 
 
 def test_run_limited_to_one_topic_touches_no_other(world: World) -> None:
-    """Topics that were not chosen are neither created nor planned."""
+    """Topics that the run does not name are neither created nor planned."""
     world.params["topics"] = ["audit"]
     world.source.produce("orders", 0, (b"a", b"1"))
     world.source.produce("audit", 0, (None, b"1"))
-    do(world, *BEFORE_START)
+    world.do(*BEFORE_START)
 
     assert {"audit"} == set(world.target.topics)
     assert {AUDIT: 1} == dict(world.run.plan_offsets().goals)
 
 
-def test_validate_mode_reads_the_whole_copy_and_mirrors_nothing(world: World) -> None:
-    """Mode validate re-reads from the first record to the target's present end and starts no MirrorMaker."""
-    from kafka_migration.steps.validation.request import request_of
+def test_validate_mode_reads_the_whole_copy_and_mirrors_nothing(mirrored: World) -> None:
+    """Mode validate reads again from the first record to the target's present end, and starts no MirrorMaker."""
+    mirrored.judge()
+    mirrored.target.produce("orders", 0, (b"foreign", b"x"))
+    mirrored.next_run()
+    mirrored.params["mode"] = "validate"
 
-    _mirrored(world)
-    validated(world)
-    do(world, JudgeOperator)
-    world.target.produce("orders", 0, (b"foreign", b"x"))
-    world.dag_run.run_id, world.params["mode"] = "manual__2", "validate"
-    world.task_instance.run_states["manual__1"] = "success"
-
-    assert do(world, *BEFORE_START, StartMirrorOperator)["generation"] is None
-    windows = {
-        (w.topic, w.partition): (w.source_start, w.source_end, w.target_end) for w in request_of(world.run).windows
-    }
-    assert windows["orders", 0] == (0, 1, 2)
+    assert mirrored.start()["generation"] is None
+    (window,) = [w for w in request_of(mirrored.run).windows if (w.topic, w.partition) == P0]
+    assert (0, 1, 2) == (window.source_start, window.source_end, window.target_end)

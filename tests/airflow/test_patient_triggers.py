@@ -1,4 +1,4 @@
-"""A trigger holds its event back until Airflow knows that the task has gone to sleep (apache/airflow#72716)."""
+"""Rules of triggers that delay their event until Airflow has deferred the task (apache/airflow#72716)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,9 @@ from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
 from kafka_migration.orchestration.triggers.reservation import ReservationTrigger
 
-pytestmark = pytest.mark.airflow
-
 
 class Ready(PatientTrigger):
-    """Knows its event at once; `closed` tells whether it could tidy up."""
+    """Has its event at once; `closed` says whether it could clean up."""
 
     closed = False
 
@@ -30,7 +28,7 @@ class Ready(PatientTrigger):
         return "", {}
 
     async def events(self) -> AsyncGenerator[TriggerEvent]:
-        """Yield the event, and tidy up."""
+        """Yield the event, and clean up."""
         try:
             yield TriggerEvent("done")
         finally:
@@ -39,7 +37,7 @@ class Ready(PatientTrigger):
 
 @pytest.fixture
 def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long triggers slept, without doing so; a clock that stands still."""
+    """The sleeps of triggers, which take no time; the clock stands still."""
     times: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -51,34 +49,34 @@ def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return times
 
 
-async def told(trigger: PatientTrigger) -> list[Any]:
+async def payloads(trigger: PatientTrigger) -> list[Any]:
     return [event.payload async for event in trigger.run()]
 
 
 def test_event_waits_until_airflow_has_settled(slept: list[float]) -> None:
-    """An event that is known at once is given when the process that deferred the task has had time to end."""
+    """An event that is known at once is given after the process that deferred the task has had time to end."""
     trigger = Ready()
 
-    assert ["done"] == asyncio.run(told(trigger))
+    assert ["done"] == asyncio.run(payloads(trigger))
     assert ([10.0], True) == (slept, trigger.closed)
 
 
 def test_late_event_is_given_at_once(slept: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    """What takes longer anyway is not held back."""
+    """An event that takes longer is not delayed."""
     moments = iter([100.0, 111.0])
     monkeypatch.setattr(patient, "monotonic", lambda: next(moments))
 
-    assert ["done"] == asyncio.run(told(Ready()))
+    assert ["done"] == asyncio.run(payloads(Ready()))
     assert [0.0] == slept
 
 
-def test_cancelled_trigger_tidies_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A triggerer that stops while an event is held back ends what the trigger had opened."""
+def test_cancelled_trigger_cleans_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trigger that is cancelled while it delays its event cleans up."""
     monkeypatch.setattr(patient, "SETTLED_AFTER_S", 3600.0)
     trigger = Ready()
 
     async def cancelled() -> None:
-        task = asyncio.ensure_future(told(trigger))
+        task = asyncio.ensure_future(payloads(trigger))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         task.cancel()
@@ -90,7 +88,7 @@ def test_cancelled_trigger_tidies_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_trigger_is_patient() -> None:
-    """No trigger of the package can wake its task too early."""
+    """Every trigger of the package delays its event."""
     ours = {kind for kind in all_kinds(BaseTrigger) if kind.__module__.startswith(triggers.__name__)}
 
     assert {PatientTrigger, AnnouncementTrigger, ConsumerGroupLagTrigger, MirrorLagTrigger, ReservationTrigger} == ours

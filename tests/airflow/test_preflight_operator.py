@@ -1,4 +1,4 @@
-"""Rules of `preflight`: what is frozen, what is refused."""
+"""Rules of `preflight`: what it freezes, and what it refuses."""
 
 from __future__ import annotations
 
@@ -10,88 +10,79 @@ import pytest
 from kafka_migration.airflow_adapters.connections import findings_of_side
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.cutovers import CutOver
-from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators import preflight as preflight_module
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from tests.airflow.conftest import World
-from tests.airflow.running import do, finish, refusal_codes
-
-pytestmark = pytest.mark.airflow
-
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+from tests.airflow.world import P0, World
 
 
 def test_preflight_freezes_the_file(world: World) -> None:
-    """After preflight the run reads only its frozen copy, whatever becomes of the file."""
-    do(world, PreflightOperator)
-    (world.migrations / "shop.yaml").write_text("broken: [")
+    """After preflight the run reads only its frozen copy of the migration file."""
+    world.do("preflight")
+    world.file.write_text("broken: [")
 
     assert ("orders", "audit") == world.run.migration.topics
     assert world.run.evidence.require(Kind.PREFLIGHT)["mode"] == "sync"
 
 
 def test_preflight_reports_all_refusals_together(world: World) -> None:
-    """A missing topic and a missing Spark connection are both named, and nothing is started."""
+    """A missing Spark connection, and topics and a replication factor that do not fit, are all refused."""
     del world.connections["spark"]
-    with pytest.raises(FailedForGood) as raised:
-        do(world, PreflightOperator)
-    assert "SPARK_CONNECTION_MISSING" in str(raised.value)
-    assert "would silently use YARN" in str(raised.value)
+    refusal = world.refuses("preflight")
+    assert "SPARK_CONNECTION_MISSING" in refusal
+    assert "would silently use YARN" in refusal
 
     world.connections["spark"] = "spark"
     world.target.brokers = 0
     world.source.delete_topics(["audit"])
     world.target.create_topics([NewTopic("orders", 3, 0, {})])
-    with pytest.raises(FailedForGood) as raised:
-        do(world, PreflightOperator)
-    assert "REPLICATION_FACTOR_TOO_HIGH" in str(raised.value)
+    world.refuses("preflight", match="REPLICATION_FACTOR_TOO_HIGH")
 
 
 def test_preflight_names_every_topic_problem(world: World) -> None:
-    """Topic checks look at all topics before they refuse."""
+    """The topic checks name the problems of all topics."""
     world.source.delete_topics(["audit"])
     world.target.create_topics([NewTopic("orders", 3, 1, {})])
 
-    with pytest.raises(FailedForGood, match="SOURCE_TOPIC_MISSING"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match="SOURCE_TOPIC_MISSING")
 
-    assert ["SOURCE_TOPIC_MISSING", "TOPIC_PARTITIONS_DIFFER"] == refusal_codes(world)
-
-
-def test_preflight_refuses_an_unreachable_cluster(world: World) -> None:
-    """A cluster that does not answer is one clear error."""
-    world.target.is_down = True
-
-    with pytest.raises(FailedForGood, match=r"CLUSTER_UNREACHABLE · target\.connection: found new did not"):
-        do(world, PreflightOperator)
+    assert ["SOURCE_TOPIC_MISSING", "TOPIC_PARTITIONS_DIFFER"] == world.refusal_codes
 
 
-def test_preflight_refuses_one_cluster_under_two_names(world: World) -> None:
-    """Source and target must be two clusters."""
-    world.target.cluster_id = "old"
+@pytest.mark.parametrize(
+    ("attribute", "value", "found"),
+    [
+        ("is_down", True, r"CLUSTER_UNREACHABLE · target\.connection: found new did not"),
+        ("cluster_id", "old", "SAME_CLUSTER"),
+    ],
+)
+def test_preflight_refuses_a_target_that_cannot_be_one(world: World, attribute: str, value: Any, found: str) -> None:
+    """Preflight refuses a target that does not answer, or that is the source cluster."""
+    setattr(world.target, attribute, value)
 
-    with pytest.raises(FailedForGood, match="SAME_CLUSTER"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match=found)
+
+
+def test_preflight_refuses_an_invalid_file(world: World) -> None:
+    """Preflight refuses an invalid file with its mistakes."""
+    world.file.write_text("version: 1\nname: shop\n")
+
+    world.refuses("preflight", match="source: found nothing")
 
 
 def test_preflight_refuses_a_driver_that_cannot_see_the_evidence(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A local evidence root does not do for a driver on another machine, unless the setting says that it is shared."""
+    """A local evidence root is refused for a driver on another machine, unless a setting says that it is shared."""
     world.deploy_mode = "cluster"
-    with pytest.raises(FailedForGood, match="EVIDENCE_ROOT_LOCAL · connection spark"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match="EVIDENCE_ROOT_LOCAL · connection spark")
 
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_EVIDENCE_ROOT", f"file://{world.root}")
-    do(world, PreflightOperator)
+    world.do("preflight")
 
 
 def test_preflight_refuses_two_evidence_roots(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A place for Spark that cannot be Airflow's is refused before anything is copied."""
+    """An evidence root of Spark that cannot be the same place as Airflow's is refused."""
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_EVIDENCE_ROOT", "s3a://bucket/evidence")
 
-    with pytest.raises(FailedForGood, match=r"EVIDENCE_ROOTS_DIFFER .*found s3a://bucket/evidence"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match=r"EVIDENCE_ROOTS_DIFFER .*found s3a://bucket/evidence")
 
 
 @pytest.mark.parametrize(
@@ -100,6 +91,7 @@ def test_preflight_refuses_two_evidence_roots(world: World, monkeypatch: pytest.
         ({"mode": "cutover!"}, "mode"),
         ({"modes": "sync"}, "modes"),
         ({"topics": "orders"}, "topics"),
+        ({"topics": ["orders", "foreign"]}, "topics: found 'foreign'"),
         ({"groups": "billing"}, "groups"),
         ({"groups": [""]}, "groups"),
         ({"mode": "validate", "generations": 3}, "generations"),
@@ -109,115 +101,82 @@ def test_preflight_refuses_two_evidence_roots(world: World, monkeypatch: pytest.
     ],
 )
 def test_preflight_refuses_unknown_run_conf(world: World, params: dict[str, Any], field: str) -> None:
-    """Airflow merges any conf into the params; a field or value that means nothing is refused."""
+    """An unknown field, or a wrong value of a field, is refused, although Airflow accepts any run conf."""
     world.params = params
 
-    with pytest.raises(FailedForGood, match=f"RUN_CONF_INVALID · run conf field {field}"):
-        do(world, PreflightOperator)
-
-
-def test_preflight_refuses_a_topic_outside_the_migration(world: World) -> None:
-    """A run can be limited to some topics of the file, not extended beyond it."""
-    world.params["topics"] = ["orders", "foreign"]
-
-    with pytest.raises(FailedForGood, match="'foreign'"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match=f"RUN_CONF_INVALID · run conf field {field}")
 
 
 @pytest.mark.parametrize("group", ["nobody", "console-consumer-1"])
 def test_preflight_refuses_a_group_that_is_not_the_migrations(world: World, group: str) -> None:
-    """A run can be limited to groups that are there and that the file names; anything else is a slip."""
+    """A run can be limited to groups that exist and that the file names; any other group is refused."""
     world.source.commit("billing", {P0: 0})
     world.source.commit("console-consumer-1", {P0: 0})
     world.params = {"mode": "rehearse", "groups": ["billing", group]}
 
-    with pytest.raises(FailedForGood, match=f"RUN_CONF_INVALID · run conf field groups: found '{group}'"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match=f"RUN_CONF_INVALID · run conf field groups: found '{group}'")
 
 
 def test_preflight_takes_a_cutover_of_some_topics_once(world: World) -> None:
-    """Topics are cut over in waves; what an earlier run cut over is not taken again, and not by itself either."""
+    """Topics that an earlier run has cut over are refused, and are left out by default."""
     world.run.ledger.append(CutOver("dag/run#1", "then", ("billing",), ("orders",), False, ("audit",)).to_document())
     world.params = {"mode": "cutover", "topics": ["audit", "orders"]}
-    with pytest.raises(FailedForGood, match=r"ALREADY_CUT_OVER · migration shop, topics orders"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match=r"ALREADY_CUT_OVER · migration shop, topics orders")
 
     world.params["topics"] = None
-    do(world, PreflightOperator)
+    world.do("preflight")
     assert ("audit",) == world.run.migration.topics
 
 
 def test_run_without_a_mode_rehearses(world: World) -> None:
-    """Where no mode is given, nothing irreversible is done."""
+    """A run without a mode is a rehearsal."""
     world.params = {}
-    do(world, PreflightOperator)
+    world.do("preflight")
 
     assert world.run.evidence.require(Kind.PREFLIGHT)["mode"] == "rehearse"
 
 
-def test_preflight_refuses_an_invalid_file(world: World) -> None:
-    """Every mistake of the file is in the refusal."""
-    (world.migrations / "shop.yaml").write_text("version: 1\nname: shop\n")
-
-    with pytest.raises(FailedForGood, match="source: found nothing"):
-        do(world, PreflightOperator)
-
-
 @pytest.mark.parametrize("version", ["3.9.0", "3.9.1"])
 def test_login_needs_a_newer_mirrormaker(world: World, version: str) -> None:
-    """With a login preflight refuses a Kafka before 3.9.1 on the MirrorMaker host; without one it will do."""
+    """With a login preflight refuses a Kafka older than 3.9.1 on the MirrorMaker host."""
     world.host.facts = {**world.host.facts, "kafka": version}
-    do(world, PreflightOperator)
+    world.do("preflight")
 
     world.has_login = True
     if version == "3.9.1":
-        do(world, PreflightOperator)
+        world.do("preflight")
     else:
-        with pytest.raises(FailedForGood, match=r"MIRROR_KAFKA_TOO_OLD .*Kafka 3\.9\.0 on the MirrorMaker host"):
-            do(world, PreflightOperator)
+        world.refuses("preflight", match=r"MIRROR_KAFKA_TOO_OLD .*Kafka 3\.9\.0 on the MirrorMaker host")
 
 
 def test_unknown_error_of_a_check_hides_no_finding(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A check that ends in an error of its own has a code, and what the others found is told beside it."""
+    """A check that raises an unknown error gives a finding next to those of the other checks."""
     del world.connections["spark"]
     monkeypatch.setattr(preflight_module.AirflowConnections, "kafka_findings", lambda self, side: [][1])
 
-    with pytest.raises(FailedForGood, match="SPARK_CONNECTION_MISSING") as raised:
-        do(world, PreflightOperator)
-    assert "CHECK_FAILED" not in str(raised.value)
+    assert "CHECK_FAILED" not in world.refuses("preflight", match="SPARK_CONNECTION_MISSING")
 
     world.connections["spark"] = "spark"
-    world.migrations.joinpath("other.yaml").write_text(
-        world.migrations.joinpath("shop.yaml").read_text().replace("name: shop", "name: other")
-    )
-    with pytest.raises(FailedForGood) as raised:
-        do(world, PreflightOperator)
-    assert "CHECK_FAILED · check security: found IndexError" in str(raised.value)
-    assert "MIGRATIONS_OVERLAP" in str(raised.value)
+    (world.migrations / "other.yaml").write_text(world.file.read_text().replace("name: shop", "name: other"))
+    refusal = world.refuses("preflight", match="CHECK_FAILED · check security: found IndexError")
+    assert "MIGRATIONS_OVERLAP" in refusal
 
 
 def test_declared_insecurity_is_a_warning(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the file allows forbids nothing, and stands in the log, in the evidence and in the report."""
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text().replace("old_kafka", "old_kafka\n  insecure: [no_host_name_check]"))
+    """An insecure setting that the file allows is a warning in the evidence and in the report."""
+    world.edit_file("old_kafka", "old_kafka\n  insecure: [no_host_name_check]")
     extra = {"bootstrap.servers": "a:1", "ssl.endpoint.identification.algorithm": "none", "security.protocol": "SSL"}
-    monkeypatch.setenv("AIRFLOW_CONN_OLD_KAFKA", json.dumps({"conn_type": "kafka", "extra": extra}))
-    monkeypatch.setenv(
-        "AIRFLOW_CONN_NEW_KAFKA", json.dumps({"conn_type": "kafka", "extra": {"bootstrap.servers": "b:1"}})
-    )
-    monkeypatch.setattr(
-        preflight_module.AirflowConnections, "kafka_findings", lambda self, side: findings_of_side(side)
-    )
-    do(world, PreflightOperator)
+    for name, settings in (("OLD", extra), ("NEW", {"bootstrap.servers": "b:1"})):
+        monkeypatch.setenv(f"AIRFLOW_CONN_{name}_KAFKA", json.dumps({"conn_type": "kafka", "extra": settings}))
+    monkeypatch.setattr(preflight_module.AirflowConnections, "kafka_findings", lambda _, side: findings_of_side(side))
+    world.do("preflight")
 
     (warning,) = world.run.evidence.require(Kind.PREFLIGHT)["warnings"]
     assert ("CONNECTION_INSECURE", "connection old_kafka") == (warning["code"], warning["subject"])
-    finish(world, preflight="success")
-    assert "**CONNECTION_INSECURE** · connection old" in (world.run.evidence.folder / "report.md").read_text()
+    world.finish(preflight="success")
+    assert "**CONNECTION_INSECURE** · connection old" in world.report
 
-    path.write_text(path.read_text().replace("\n  insecure: [no_host_name_check]", ""))
+    world.edit_file("\n  insecure: [no_host_name_check]", "")
     world.dag_run.clear_number = 1
-    with pytest.raises(
-        FailedForGood, match=r"CONNECTION_INSECURE · connection old_kafka: .*insecure: \[no_host_name_check\]"
-    ):
-        do(world, PreflightOperator)
+    found = r"CONNECTION_INSECURE · connection old_kafka: .*insecure: \[no_host_name_check\]"
+    world.refuses("preflight", match=found)

@@ -1,4 +1,4 @@
-"""How often a task of a cutover reads what is kept of the migration."""
+"""Rules of how often a task of a cutover reads ledger, evidence and migration file."""
 
 from __future__ import annotations
 
@@ -7,34 +7,19 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from airflow.sdk import BaseOperator
 
 from kafka_migration.adapters import evidence, ledger_store
-from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
-from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.plan import PlanOperator
-from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
 from kafka_migration.steps import run as run_module
-from tests.airflow.conftest import World
 from tests.airflow.cutover import answer, ask
-from tests.airflow.running import P0, do, mirror, validated
+from tests.airflow.world import P0, World
 
-pytestmark = pytest.mark.airflow
-
-
-BEFORE_COPY = (PreflightOperator, ReserveOperator, PlanOperator, CreateTopicsOperator, StartMirrorOperator)
+BEFORE_COPY = ("preflight", "reserve", "plan", "create_topics", "start_mirror")
 # A folder is listed when its documents are compared, and before a new one gets its number.
 LISTINGS = 3
 
 
 class Reads:
-    """What the tasks of a run read, and how often the present one read it."""
+    """What the tasks of a run read, and how often."""
 
     def __init__(self) -> None:
         self.present: Counter[str] = Counter()
@@ -69,28 +54,28 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Reads:
 
 
 def test_each_task_of_a_cutover_reads_everything_once(world: World, asked: list[Any], reads: Reads) -> None:
-    """A task reads each ledger entry, each document and the migration file at most once, and lists a folder rarely."""
+    """A task reads each ledger entry, each document and the migration file at most once."""
     world.params = {"mode": "cutover"}
     world.source.produce("orders", 0, (b"k", b"v"))
     world.source.commit("billing", {P0: 1})
 
-    def step(*operators: type[BaseOperator]) -> None:
-        for operator in operators:
-            do(world, operator)
+    def step(*task_ids: str) -> None:
+        for task_id in task_ids:
+            world.do(task_id)
             reads.end_task()
 
     step(*BEFORE_COPY)
-    mirror(world, {P0: 1})
-    step(StopMirrorOperator)
-    validated(world)
+    world.mirror({P0: 1})
+    step("stop_mirror")
+    world.validated()
     reads.end_task()
 
-    step(JudgeOperator, PlanOffsetsOperator)
+    step("judge", "plan_offsets")
     ask(world)
     reads.end_task()
     answer(world)
     reads.end_task()
-    step(SyncOffsetsOperator, ConfirmCutoverOperator)
+    step("sync_offsets", "confirm_cutover")
 
     assert {} == {what: n for what, n in reads.most.items() if n > (LISTINGS if "listing" in what else 1)}
     assert {"migration file", "listing of the ledger"} < set(reads.most)

@@ -14,24 +14,19 @@ from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.migration.settings import Phase
 from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.plan import PlanOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.triggers import reservation
-from tests.airflow.conftest import DAG_ID, World
+from tests.airflow.conftest import DAG_ID
 from tests.airflow.driving import FakeClock, deferred_by, event_of, let_time_pass, revived
 from tests.airflow.nights import at_night, begin
-from tests.airflow.running import do, refusal_codes
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.world import World
 
 HOLDER = f"{DAG_ID}/manual__1#1"
 
 
 @pytest.fixture
-def clock(world: World, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
-    """The clock of a night at whose beginning a living manual run holds the reservation."""
-    clock = at_night(world, monkeypatch)
+def clock(world: World) -> FakeClock:
+    """The clock of a nightly run at whose start an active manual run holds the reservation."""
+    clock = at_night(world)
     reserved(world)
     begin(world, clock)
     return clock
@@ -42,21 +37,17 @@ def reserved(world: World) -> None:
     world.task_instance.run_states["manual__1"] = "running"
 
 
-def reserve() -> ReserveOperator:
-    return ReserveOperator(task_id="reserve", migration="shop")
-
-
 def wait(world: World) -> TaskDeferred:
-    do(world, PreflightOperator)
-    return deferred_by(reserve(), world.context())
+    world.do("preflight")
+    return deferred_by(world.task("reserve"), world.context())
 
 
-def woken(world: World) -> dict[str, Any]:
-    return reserve().try_again(world.context(), {"holder": ""})
+def woken(world: World) -> Any:
+    return world.task("reserve").try_again(world.context(), {"holder": ""})
 
 
 def test_scheduled_run_waits_and_then_reserves(world: World, clock: FakeClock) -> None:
-    """It defers while the holder lives, for whom it waited is evidence, and it takes what is free."""
+    """A scheduled run waits while the holder is active, records the holder, and reserves when it is free."""
     deferral = wait(world)
     world.host.release(HOLDER)
 
@@ -68,7 +59,7 @@ def test_scheduled_run_waits_and_then_reserves(world: World, clock: FakeClock) -
 
 
 def test_waiting_run_takes_over_once_the_holders_run_is_over(world: World, clock: FakeClock) -> None:
-    """A holder that ended without freeing its reservation is found out when the task looks again."""
+    """A reservation that an ended run did not free is taken over when the task looks again."""
     wait(world)
     world.task_instance.run_states["manual__1"] = "failed"
 
@@ -76,54 +67,52 @@ def test_waiting_run_takes_over_once_the_holders_run_is_over(world: World, clock
 
 
 def test_waiting_has_an_end(world: World, clock: FakeClock) -> None:
-    """After `wait_limit` the run fails and names the holder, and how long it waited; a retry does not begin anew."""
+    """After `wait_limit` the run fails with the holder and its waiting time, and a retry does not wait again."""
     wait(world)
     clock.elapsed_s += 2 * 3600
-    again = deferred_by(reserve(), world.context())
+    again = deferred_by(world.task("reserve"), world.context())
     clock.elapsed_s += 2 * 3600
 
     assert timedelta(hours=2, minutes=10) == again.timeout
     with pytest.raises(FailedForGood, match=rf"RESERVED_BY · .*{HOLDER} after waiting 4h00m"):
         woken(world)
-    assert ["RESERVED_BY"] == refusal_codes(world)
+    assert ["RESERVED_BY"] == world.refusal_codes
     assert 1 == len(world.run.evidence.of_attempt(Kind.WAIT))
 
 
 @pytest.mark.parametrize("run_type", ["scheduled", "backfill"])
 def test_run_that_waited_for_a_cutover_is_refused(world: World, clock: FakeClock, run_type: str) -> None:
-    """What preflight found is old by then: under the reservation `plan` asks again, and nothing is started."""
+    """A run that waited while another one cut over is refused by its plan."""
     begin(world, clock, run_type=run_type)
     wait(world)
     world.run.ledger.append(CutOver(HOLDER, "then", ("billing",), ("orders", "audit"), partly=False).to_document())
     world.host.release(HOLDER)
     woken(world)
 
-    with pytest.raises(FailedForGood, match="ALREADY_CUT_OVER"):
-        do(world, PlanOperator)
+    world.refuses("plan", match="ALREADY_CUT_OVER")
 
-    assert ["ALREADY_CUT_OVER"] == refusal_codes(world)
+    assert ["ALREADY_CUT_OVER"] == world.refusal_codes
     assert (None, "start" in world.host.calls) == (world.run.evidence.newest(Kind.PLAN), False)
-    assert Phase.CUT_OVER is world.run.ledger.read().phase
+    assert Phase.CUT_OVER is world.ledger.phase
 
 
 @pytest.mark.parametrize("run_type", ["manual", "scheduled"])
-def test_who_does_not_wait_is_refused_at_once(world: World, monkeypatch: pytest.MonkeyPatch, run_type: str) -> None:
-    """A person gets an answer, and a schedule told to leave leaves; both fail, neither is skipped."""
-    clock = at_night(world, monkeypatch, "  when_reserved: leave\n")
+def test_run_that_does_not_wait_is_refused_at_once(world: World, run_type: str) -> None:
+    """A manual run, and a scheduled one with `when_reserved: leave`, fail at once."""
+    clock = at_night(world, "  when_reserved: leave\n")
     reserved(world)
     if run_type == "manual":
         world.dag_run.run_id, world.params = "manual__2", {"mode": "sync"}
     else:
         begin(world, clock)
-    do(world, PreflightOperator)
+    world.do("preflight")
 
-    with pytest.raises(FailedForGood, match="RESERVED_BY"):
-        do(world, ReserveOperator)
+    world.refuses("reserve", match="RESERVED_BY")
 
 
-def test_backfill_waits_whatever_the_file_says(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of several backfill runs one acts and the others wait, at any time of the day."""
-    clock = at_night(world, monkeypatch, "  when_reserved: leave\n")
+def test_backfill_waits_whatever_the_file_says(world: World) -> None:
+    """A backfill run waits whatever the file says, so that several run one after the other."""
+    clock = at_night(world, "  when_reserved: leave\n")
     reserved(world)
     begin(world, clock, hour=12, run_type="backfill")
 
@@ -133,22 +122,22 @@ def test_backfill_waits_whatever_the_file_says(world: World, monkeypatch: pytest
 def test_reservation_freed_while_looking_is_taken(
     world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Freed between the refusal and the question who holds it, it is nobody's, and taken over from nobody."""
+    """A reservation that is freed between the refusal and the look at its holder is taken, not taken over."""
     status = world.host.status
 
     def freed_by_now() -> HostReply:
         world.host.holder = ""
         return status()
 
-    do(world, PreflightOperator)
+    world.do("preflight")
     monkeypatch.setattr(world.host, "status", freed_by_now)
 
-    assert do(world, ReserveOperator)["taken_over_from"] is None
+    assert world.do("reserve")["taken_over_from"] is None
 
 
 def test_faster_run_is_waited_for_in_its_turn(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of two runs that would take over from a dead holder one is faster; the other waits for it, and does not fail."""
-    do(world, PreflightOperator)
+    """If another run takes over from an ended holder first, the run waits for it."""
+    world.do("preflight")
     world.task_instance.run_states |= {"manual__1": "failed", "manual__2": "running"}
     take = world.host.reserve
 
@@ -159,11 +148,11 @@ def test_faster_run_is_waited_for_in_its_turn(world: World, clock: FakeClock, mo
 
     monkeypatch.setattr(world.host, "reserve", overtaken)
 
-    assert f"{DAG_ID}/manual__2#1" == deferred_by(reserve(), world.context()).trigger.holder
+    assert f"{DAG_ID}/manual__2#1" == deferred_by(world.task("reserve"), world.context()).trigger.holder
 
 
 def trigger_of(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, meanwhile: Any) -> Any:
-    """Return the event of the trigger of a waiting run, revived as by another triggerer; one poll takes a second."""
+    """Return the event of a waiting run's trigger, which another triggerer has revived; it polls every second."""
     deferral = wait(world)
     let_time_pass(monkeypatch, reservation, clock, meanwhile)
     return event_of(revived(deferral.trigger))
@@ -173,7 +162,7 @@ def trigger_of(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, 
 def test_trigger_fires_when_the_holder_changes(
     world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, holder: str
 ) -> None:
-    """Free, or another's: either is a reason to look again at once."""
+    """The trigger fires when the reservation is free or has another holder."""
     began_s = clock.elapsed_s
 
     def change() -> None:
@@ -187,7 +176,7 @@ def test_trigger_fires_when_the_holder_changes(
 def test_trigger_lets_the_task_look_every_minute(
     world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only the task can ask Airflow whether the holder's run is over, so it is woken up to do so."""
+    """The trigger wakes the task every minute, because only a task can ask Airflow for the holder's state."""
     began_s = clock.elapsed_s
 
     assert {"holder": HOLDER} == trigger_of(world, clock, monkeypatch, lambda: None)
@@ -195,7 +184,7 @@ def test_trigger_lets_the_task_look_every_minute(
 
 
 def test_host_that_does_not_answer_is_not_free(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The wait goes on until the host answers, however long that takes, or until the deadline."""
+    """While the host does not answer, the wait continues until the deadline."""
     began_s = clock.elapsed_s
 
     def away() -> None:
@@ -213,7 +202,7 @@ def test_host_that_does_not_answer_is_not_free(world: World, clock: FakeClock, m
 
 
 def test_host_that_refuses_is_left_to_the_task(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A refusal of the host ends the wait, so that the task meets it and reports it."""
+    """A refusal of the host ends the wait, so that the task reports it."""
     finding = Finding.from_document(
         {"code": "SSH_HOST_KEY_CHANGED", "subject": "s", "found": "f", "expected": "e", "remedy": "r"}
     )

@@ -1,4 +1,4 @@
-"""Rules of gathering a run's window."""
+"""Rules of the last cron time before a moment."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import pytest
 
 from kafka_migration.core.migration.settings import NightlySettings
 from kafka_migration.orchestration.run_window_input import last_tick
-
-pytestmark = pytest.mark.airflow
 
 SETTINGS = NightlySettings("0 1 * * *", "UTC", time(5, 30), None, "fail", "wait", 3600)
 
@@ -29,7 +27,7 @@ def utc(*parts: int) -> datetime:
     ],
 )
 def test_tick_of_just_now_is_the_last_one(now: datetime, tick: datetime) -> None:
-    """The window begins with its tick, not a moment later."""
+    """The window begins exactly at its cron time."""
     assert tick == last_tick(SETTINGS, now)
 
 
@@ -43,5 +41,5 @@ def test_tick_of_just_now_is_the_last_one(now: datetime, tick: datetime) -> None
     ],
 )
 def test_ticks_are_local_times(cron: str, now: datetime, tick: datetime) -> None:
-    """The cron expression counts in the file's time zone, in summer, in winter and on the days between."""
+    """The cron expression is in the file's time zone, also on the days on which the clock changes."""
     assert tick == last_tick(replace(SETTINGS, cron=cron, timezone="Europe/Berlin"), now)

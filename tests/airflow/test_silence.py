@@ -1,10 +1,9 @@
-"""Rules of a watch in which somebody does not answer: the whole trigger over fakes and a clock."""
+"""Rules of a watch during which a cluster, the host or the evidence store does not answer."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,11 +15,10 @@ from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.orchestration.triggers import mirror_lag as mirror_lag_module
 from kafka_migration.steps.mirror import watcher as watcher_module
-from tests.airflow.conftest import World
-from tests.airflow.notifying import with_alerts
-from tests.airflow.watching import Scene, a_trigger, started, watch
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.engines import set_mirror
+from tests.airflow.notifying import kinds, with_alerts
+from tests.airflow.watching import Restart, Scene, a_trigger, codes, found, started, watch
+from tests.airflow.world import World
 
 POLL_S, STALL_S, LIMIT_S = 15, 180, 540
 MODES = ["sync", "follow", "cutover"]
@@ -28,24 +26,21 @@ MODES = ["sync", "follow", "cutover"]
 
 @pytest.fixture
 def scene(world: World, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    """A sync with five records to copy, polled every 15 seconds; the limit of a silence is three times 180 s."""
+    """A sync with 20 records to copy, polled every 15 seconds; it fails after three times 180 s without an answer."""
     return scene_of(world, monkeypatch, "sync")
 
 
 def scene_of(world: World, monkeypatch: pytest.MonkeyPatch, mode: str) -> Scene:
     made = started(world, monkeypatch, {"mode": mode}, records=20)
-    frozen = made.world.run.evidence.frozen_migration().replace("  unreachable_after: 20m\n", "")
-    made.world.freeze(frozen)
+    world.edit_file("  unreachable_after: 20m\n", "")
+    world.freeze()
     return made
 
 
 def sent_by(scene: Scene) -> list[str]:
-    """Let alerts be sent; return the list of what is sent from now on."""
-    path = scene.world.migrations / "shop.yaml"
+    """Give the run notifiers; return the list of what is sent from now on."""
     sent = with_alerts(scene.world)
-    section = path.read_text().partition("alerts:")[2]
-    evidence = scene.world.run.evidence
-    scene.world.freeze(f"{evidence.frozen_migration()}alerts:{section}")
+    scene.world.freeze()
     return sent
 
 
@@ -70,7 +65,7 @@ def silent(side: str) -> Callable[[Scene], None]:
     ],
 )
 @pytest.mark.parametrize("mode", MODES)
-def test_silence_is_told_and_then_fails_the_run(
+def test_silence_sends_an_alert_and_then_fails_the_run(
     world: World,
     monkeypatch: pytest.MonkeyPatch,
     mode: str,
@@ -78,19 +73,15 @@ def test_silence_is_told_and_then_fails_the_run(
     party: str,
     address: str,
 ) -> None:
-    """Who, at which address and since when: a warning and one alert after `stall_after`, the end after the limit."""
+    """A warning and one alert say who does not answer, at which address and since when; the run fails at the limit."""
     scene = scene_of(world, monkeypatch, mode)
     sent, trigger = sent_by(scene), a_trigger(scene)
     fall_silent(scene)
-    told_at: list[float] = []
-    scene.script = lambda now: told_at.extend([now.clock.elapsed_s] * bool(now.log.warnings))
+    warned_at: list[float] = []
+    scene.script = lambda now: warned_at.extend([now.clock.elapsed_s] * bool(now.log.warnings))
     event = watch(scene, trigger)
 
-    assert ("failed", "UNREACHABLE", party) == (
-        event["outcome"],
-        event["findings"][0]["code"],
-        event["findings"][0]["subject"],
-    )
+    assert ("failed", ("UNREACHABLE", party)) == (event["outcome"], found(event)[0])
     assert LIMIT_S == scene.clock.elapsed_s
     assert "no answer since 2030-01-01T00:00:00+00:00 (" in event["findings"][0]["found"]
     assert address in event["findings"][0]["found"]
@@ -100,12 +91,12 @@ def test_silence_is_told_and_then_fails_the_run(
     assert address in alert
     assert f"no answer from the {party} since 2030-01-01T00:00:00+00:00: " in warning
     assert "The run fails at 2030-01-01T00:09:00+00:00" in warning
-    assert told_at
-    assert told_at[0] <= STALL_S + 2 * POLL_S
+    assert warned_at
+    assert warned_at[0] <= STALL_S + 2 * POLL_S
 
 
 def test_silence_while_the_fence_is_proved_fails_the_cutover(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once the producers were told to stop, a source that falls silent ends the run long before `fence_wait`."""
+    """A source that stops answering after the announcement fails the run long before `fence_wait`."""
     scene = scene_of(world, monkeypatch, "cutover")
 
     def script(now: Scene) -> None:
@@ -117,22 +108,21 @@ def test_silence_while_the_fence_is_proved_fails_the_cutover(world: World, monke
     event = watch(scene)
 
     assert "announced" in scene.stages()
-    assert ("UNREACHABLE", "source cluster") == (event["findings"][0]["code"], event["findings"][0]["subject"])
+    assert ("UNREACHABLE", "source cluster") == found(event)[0]
     assert scene.clock.elapsed_s == 45 + LIMIT_S
 
 
 def test_both_clusters_are_named(scene: Scene) -> None:
-    """A target that is silent does not hide that the source is as well."""
+    """If neither cluster answers, the findings name both."""
     silent("target")(scene)
     silent("source")(scene)
 
-    assert ["target cluster", "source cluster"] == [finding["subject"] for finding in watch(scene)["findings"]]
+    assert ["target cluster", "source cluster"] == [subject for _, subject in found(watch(scene))]
 
 
 def test_silence_that_ends_in_time_changes_nothing(scene: Scene) -> None:
-    """The warning is followed by one that says that the answer came."""
+    """After an answer in time the watch continues, and a second warning says that the cluster answers again."""
     sent = sent_by(scene)
-
     silent("source")(scene)
 
     def answer_again(now: Scene) -> None:
@@ -144,12 +134,12 @@ def test_silence_that_ends_in_time_changes_nothing(scene: Scene) -> None:
     event = watch(scene)
 
     assert "drained" == event["outcome"]
-    assert ["unreachable"] == [text.partition(" · ")[0] for text in sent]
+    assert ["unreachable"] == kinds(sent)
     assert "The source cluster answers again, after 5m00s." == scene.log.warnings[-1]
 
 
-def test_silent_evidence_is_told_and_fails_the_run(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store that does not answer is unknown like a cluster; the copy itself may go on meanwhile."""
+def test_evidence_store_that_does_not_answer_fails_the_run(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An evidence store that does not answer fails the run, although the copy continues."""
 
     def gone(path: Any) -> Any:
         raise OSError(5, "Input/output error", str(path))
@@ -158,24 +148,23 @@ def test_silent_evidence_is_told_and_fails_the_run(scene: Scene, monkeypatch: py
     scene.script = lambda now: now.produce()
     event = watch(scene)
 
-    assert ["UNREACHABLE"] == [finding["code"] for finding in event["findings"]][:1]
-    assert "evidence store" == event["findings"][0]["subject"]
+    assert ("UNREACHABLE", "evidence store") == found(event)[0]
 
 
 def test_partition_without_a_leader_is_a_silence(scene: Scene) -> None:
-    """A source that answers without one partition leaves the lag unknown for as long; that fails the run as well."""
+    """A source that does not answer for one partition leaves the lag unknown, which fails the run as well."""
     real = scene.world.source.log_start_offsets
     scene.world.source.log_start_offsets = lambda partitions: {  # type: ignore[method-assign]
         p: offset for p, offset in real(partitions).items() if p.partition != 0
     }
     event = watch(scene)
 
-    assert ("UNREACHABLE", "source cluster") == (event["findings"][0]["code"], event["findings"][0]["subject"])
+    assert ("UNREACHABLE", "source cluster") == found(event)[0]
     assert "orders[0]" in event["findings"][0]["found"] or "audit[0]" in event["findings"][0]["found"]
 
 
 def test_request_to_stop_wins_over_a_silence(scene: Scene) -> None:
-    """A person who asks during a silence is heard at the next poll."""
+    """A request to stop during a silence ends the watch at the next poll."""
     silent("target")(scene)
 
     def ask(now: Scene) -> None:
@@ -187,14 +176,11 @@ def test_request_to_stop_wins_over_a_silence(scene: Scene) -> None:
     assert ("behind", 60) == (watch(scene)["outcome"], scene.clock.elapsed_s)
 
 
-def test_silence_goes_on_over_a_restart_of_the_triggerer(scene: Scene) -> None:
-    """The time since the last answer is in the news, so a restart grants no further limit, and tells nothing twice."""
+def test_restart_of_the_triggerer_does_not_extend_the_limit(scene: Scene) -> None:
+    """The time of the last answer survives a restart, so the limit stays and no second alert is sent."""
     sent = sent_by(scene)
     silent("target")(scene)
     trigger = a_trigger(scene)
-
-    class Restart(BaseException):
-        """The triggerer is gone."""
 
     def restart(now: Scene) -> None:
         if now.clock.elapsed_s == 300:
@@ -207,37 +193,37 @@ def test_silence_goes_on_over_a_restart_of_the_triggerer(scene: Scene) -> None:
     event = watch(scene, a_trigger(scene))
 
     assert ("UNREACHABLE", LIMIT_S) == (event["findings"][0]["code"], scene.clock.elapsed_s)
-    assert ["unreachable"] == [text.partition(" · ")[0] for text in sent]
+    assert ["unreachable"] == kinds(sent)
 
 
-def test_mirrormaker_that_dies_of_a_silent_target_is_told_after_the_cause(scene: Scene) -> None:
-    """It is not started while the target does not answer; the target comes first, and each log line once at most."""
+def test_silent_target_is_named_before_the_mirrormaker_that_dies_of_it(scene: Scene) -> None:
+    """MirrorMaker is not restarted while the target does not answer, and the target is the first finding."""
     scene.world.host.log = "org.apache.kafka.common.errors.TimeoutException: marker-line\n"
     silent("target")(scene)
     scene.script = lambda now: now.world.host.die(1) if now.clock.elapsed_s == 240 else None
     event = watch(scene)
-    told = [*scene.log.infos, *scene.log.warnings, *(str(finding) for finding in event["findings"])]
+    texts = [*scene.log.infos, *scene.log.warnings, *(str(finding) for finding in event["findings"])]
 
     assert 1 == scene.world.host.last
     assert "target cluster" == event["findings"][0]["subject"]
-    assert 1 == sum(text.count("marker-line") for text in told)
+    assert 1 == sum(text.count("marker-line") for text in texts)
     assert any("a cluster answers too late; generation 1 ended" in warning for warning in scene.log.warnings)
     assert all("target:9092" in line for line in scene.log.infos)
 
 
-def test_death_that_ends_the_run_is_told_after_the_silence(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that gives MirrorMaker up while the target is silent names the target first."""
-    frozen = scene.world.run.evidence.frozen_migration().replace("mirror:\n", "mirror:\n  restarts: 0\n")
-    scene.world.freeze(frozen)
+def test_silence_is_named_before_the_death_that_fails_the_run(scene: Scene) -> None:
+    """A run without restarts whose MirrorMaker dies while the target is silent names the target first."""
+    set_mirror(scene.world, "restarts: 0")
+    scene.world.freeze()
     silent("target")(scene)
     scene.script = lambda now: now.world.host.die(1) if now.clock.elapsed_s == 60 else None
 
-    assert ["UNREACHABLE", "MIRROR_DEAD"] == [finding["code"] for finding in watch(scene)["findings"]]
+    assert ["UNREACHABLE", "MIRROR_DEAD"] == codes(watch(scene))
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_no_progress_line_is_longer_than_160(world: World, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
-    """Whatever a client says, the line stays one that a log can show; it begins with the cause."""
+    """A progress line has 160 characters at most, however long the client's error is."""
     scene = scene_of(world, monkeypatch, mode)
     silent("target")(scene)
     scene.world.target.cluster_id += ": " + "and it goes on " * 30
@@ -247,12 +233,12 @@ def test_no_progress_line_is_longer_than_160(world: World, monkeypatch: pytest.M
     assert all(line.startswith("State: ") for line in scene.log.infos)
 
 
-def test_news_tell_of_each_poll(scene: Scene) -> None:
-    """Phase, lag, rate, time left, generation, run and since when somebody is silent; the last says how it ended."""
-    told: list[dict[str, Any]] = []
+def test_each_poll_writes_its_progress(scene: Scene) -> None:
+    """Each poll writes lag, rate, generation, run and who does not answer; the last one writes the outcome."""
+    written: list[dict[str, Any]] = []
 
     def script(now: Scene) -> None:
-        told.append(NewsStore(now.world.root, "shop").progress() or {})
+        written.append(NewsStore(now.world.root, "shop").progress() or {})
         now.world.source.is_down = now.clock.elapsed_s < 60
         if now.clock.elapsed_s >= 60:
             now.copy()
@@ -264,14 +250,15 @@ def test_news_tell_of_each_poll(scene: Scene) -> None:
 
     assert last is not None
     assert ("drained", 0, [], 1) == (last["outcome"], last["lag"], last["silent"], last["generation"])
-    assert (None, "source cluster", None) == (told[0]["lag"], told[0]["silent"][0]["party"], told[0]["rate"])
+    first = written[0]
+    assert (None, "source cluster", None) == (first["lag"], first["silent"][0]["party"], first["rate"])
     assert scene.world.run.identity.holder == last["run"]
 
 
 @pytest.mark.parametrize("name", ["progress.json", "last-run.json"])
-def test_news_that_cannot_be_written_end_nothing(scene: Scene, name: str) -> None:
-    """A folder in its place: the watch ends as if nothing had been."""
-    place = Path(scene.world.root) / "shop" / name
+def test_progress_that_cannot_be_written_does_not_end_the_watch(scene: Scene, name: str) -> None:
+    """A watch whose progress file cannot be written ends as any other."""
+    place = scene.world.root / "shop" / name
     place.unlink(missing_ok=True)
     place.mkdir()
     (place / "file").write_text("")
@@ -281,7 +268,7 @@ def test_news_that_cannot_be_written_end_nothing(scene: Scene, name: str) -> Non
 
 
 def test_each_poll_has_a_limit(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All calls of a poll share `poll_interval` + 10 s, less what one that is under way may still take."""
+    """All calls of a poll share `poll_interval` + 10 s, less a reserve for a call that has begun."""
     limits: list[float] = []
 
     def noted(seconds: float) -> Any:
@@ -296,7 +283,7 @@ def test_each_poll_has_a_limit(scene: Scene, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_evidence_store_that_hangs_delays_no_lease(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store that neither answers nor fails is unknown as well; polls renew the lease and end in time meanwhile."""
+    """While the evidence store hangs, polls renew the lease and end in time, and the run fails at the limit."""
     is_over = threading.Event()
     monkeypatch.setattr(watcher_module, "STORE_S", 0.05)
     monkeypatch.setattr(mirror_lag_module, "POLL_RESERVE_S", 0.05)
@@ -307,5 +294,5 @@ def test_evidence_store_that_hangs_delays_no_lease(scene: Scene, monkeypatch: py
     finally:
         is_over.set()
 
-    assert ("UNREACHABLE", "evidence store") == (event["findings"][0]["code"], event["findings"][0]["subject"])
+    assert ("UNREACHABLE", "evidence store") == found(event)[0]
     assert scene.world.host.processes[1].renewals > 1

@@ -1,4 +1,4 @@
-"""Rules of what keeps Kafka's logins between Spark's own processes, from preflight to the command line."""
+"""Rules of the protection of Kafka's logins in Spark, from preflight to the command line."""
 
 from __future__ import annotations
 
@@ -22,14 +22,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.validation.spark_target import SparkTarget, parsed_properties, unprotected_findings
 from kafka_migration.orchestration.failing import FailedForGood, FailedForNow
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
-from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, P0, do, finish, mirror, validated
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.world import P0, RECORD, World
 
 MASTER = "spark://spark:7077"
 SETTINGS = {
@@ -46,57 +39,42 @@ LOGIN = {
 DECLARED = "  spark_unprotected: true\n"
 
 
-def written(world: World, more: str) -> None:
-    """Add to the section `validation` of the migration file, which is the last."""
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text() + more)
-
-
-def copied(world: World) -> None:
-    """Copy one record."""
-    world.source.produce("orders", 0, (b"a", b"1"))
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 1})
-    do(world, StopMirrorOperator)
-
-
 @pytest.mark.parametrize("master", [MASTER, "local-cluster[1,1,1024]", "yarn", "k8s://https://a:1"])
 def test_preflight_refuses_an_unprotected_cluster(world: World, master: str) -> None:
-    """A cluster that nothing is said of is refused before anything starts."""
+    """A Spark cluster without protection is refused before anything starts."""
     world.spark = SparkTarget("spark", master)
 
-    with pytest.raises(FailedForGood, match="SPARK_NOT_PROTECTED · connection spark"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match="SPARK_NOT_PROTECTED · connection spark")
 
 
 def test_protected_cluster_passes(world: World) -> None:
-    """A cluster whose connection has all three settings is taken."""
+    """A Spark cluster whose connection has all three settings is accepted."""
     world.spark = SparkTarget("spark", MASTER, own=SETTINGS)
 
-    do(world, PreflightOperator)
+    world.do("preflight")
     assert [] == world.run.evidence.require(Kind.PREFLIGHT)["warnings"]
 
 
 def test_declared_cluster_is_a_warning(world: World) -> None:
-    """What the migration file declares passes, and is among what is worth knowing in the report."""
-    written(world, DECLARED)
+    """An unprotected cluster that the migration file declares is a warning in the report."""
+    world.extend_file(DECLARED)
     world.spark = SparkTarget("spark", MASTER)
-    do(world, PreflightOperator)
+    world.do("preflight")
 
     assert ["SPARK_NOT_PROTECTED"] == [f["code"] for f in world.run.evidence.require(Kind.PREFLIGHT)["warnings"]]
-    finish(world)
-    report = (world.run.evidence.folder / "report.md").read_text()
+    world.finish()
+    report = world.report
     assert "SPARK_NOT_PROTECTED" in report.partition("## Worth knowing")[2]
 
 
 def test_connection_that_changed_after_preflight_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spark is not started on a cluster that preflight has not seen."""
-    copied(world)
+    """Spark is not started if the connection has become unprotected after preflight."""
+    world.source.produce("orders", 0, RECORD)
+    world.copy({P0: 1})
     world.spark = SparkTarget("spark", MASTER)
     monkeypatch.setattr(SparkSubmitHook, "submit", lambda *_: pytest.fail("Spark was started"))
 
-    with pytest.raises(FailedForGood, match="SPARK_NOT_PROTECTED"):
-        do(world, ValidateTopicsOperator)
+    world.refuses("validate_topics", match="SPARK_NOT_PROTECTED")
 
 
 def jar(folder: Path, version: str) -> str:
@@ -110,26 +88,25 @@ def jar(folder: Path, version: str) -> str:
 def test_login_needs_a_newer_client(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
 ) -> None:
-    """With a login preflight refuses a Kafka client before 3.9.1; without one any will do."""
+    """With a login preflight refuses a Kafka client older than 3.9.1."""
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_JARS", f"{jar(tmp_path, version)},/none/other.jar")
-    do(world, PreflightOperator)
+    world.do("preflight")
 
     world.has_login = True
     if version == "3.9.1":
-        do(world, PreflightOperator)
+        world.do("preflight")
     else:
-        with pytest.raises(FailedForGood, match=r"SPARK_KAFKA_TOO_OLD .*client\.jar of version 3\.9\.0"):
-            do(world, PreflightOperator)
+        world.refuses("preflight", match=r"SPARK_KAFKA_TOO_OLD .*client\.jar of version 3\.9\.0")
 
 
 def test_login_is_not_given_to_an_old_client(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The task refuses it too: jars differ between workers."""
-    copied(world)
+    """The task refuses an old client too, because workers may have other jars."""
+    world.source.produce("orders", 0, RECORD)
+    world.copy({P0: 1})
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_JARS", jar(tmp_path, "3.8.1"))
     world.deployed["client_settings"] = lambda cluster: LOGIN
 
-    with pytest.raises(FailedForGood, match="SPARK_KAFKA_TOO_OLD"):
-        do(world, ValidateTopicsOperator)
+    world.refuses("validate_topics", match="SPARK_KAFKA_TOO_OLD")
 
 
 @pytest.mark.parametrize(
@@ -142,7 +119,7 @@ def test_login_is_not_given_to_an_old_client(world: World, tmp_path: Path, monke
     ],
 )
 def test_jars_elsewhere_are_known_by_name(jars: str, expected: dict[str, str]) -> None:
-    """A jar that the worker cannot open is of the version that its name says."""
+    """A jar that the worker cannot open has the version of its name."""
     assert expected == spark_adapter.kafka_client_versions(jars)
 
 
@@ -160,7 +137,7 @@ def connection(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
 
 def test_settings_of_connection_and_defaults_count(connection: Any) -> None:
-    """The connection's extra and `spark-defaults.conf` together say whether a cluster is protected."""
+    """The connection's extra and `spark-defaults.conf` together protect a cluster."""
     target = connection("spark.authenticate true\n", host=MASTER, extra={"deploy-mode": "client"})
     assert (MASTER, "client", {"spark.authenticate": "true"}) == (target.master, target.deploy_mode, target.settings)
     assert () != unprotected_findings(target, declared=False)
@@ -172,14 +149,14 @@ def test_settings_of_connection_and_defaults_count(connection: Any) -> None:
 
 @pytest.mark.parametrize("extra", [{"spark-binary": "/bin/sh"}, {"spark-home": "/x"}, {"rest-port": "x"}])
 def test_connection_that_the_provider_refuses_is_a_finding(connection: Any, extra: dict[str, str]) -> None:
-    """What the provider's hook raises is one coded finding of preflight."""
+    """A connection that the provider's hook refuses is a finding."""
     with pytest.raises(Refused, match="CONNECTION_INVALID · connection spark"):
         connection(host=MASTER, extra=extra)
 
 
 @pytest.mark.parametrize("home", ["SPARK_HOME", None])
 def test_defaults_are_those_of_spark_submit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home: str | None) -> None:
-    """Without `SPARK_CONF_DIR` they are in `conf` of Spark's home, which is found as `spark-submit` finds it."""
+    """Without `SPARK_CONF_DIR` the defaults are in `conf` of the home that `spark-submit` uses."""
     for name in ("SPARK_CONF_DIR", "SPARK_HOME"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "bin").mkdir()
@@ -193,7 +170,7 @@ def test_defaults_are_those_of_spark_submit(monkeypatch: pytest.MonkeyPatch, tmp
 
 
 def test_defaults_of_pyspark_are_in_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Installed by pip, Spark's home is the package."""
+    """The home of a Spark that pip has installed is its package."""
     import importlib.util
 
     for name in ("SPARK_CONF_DIR", "SPARK_HOME"):
@@ -208,7 +185,7 @@ def test_defaults_of_pyspark_are_in_its_package(monkeypatch: pytest.MonkeyPatch)
 
 @dataclass
 class Submitting:
-    """Stands for `spark-submit`: notes its command and the files of the run, does the job's work, and ends."""
+    """A `spark-submit` that keeps its command and the files of the run, and does the job's work."""
 
     work: Callable[[list[str]], None]
     command: list[str] = field(default_factory=list)
@@ -229,15 +206,16 @@ class Submitting:
 
     @property
     def folder(self) -> Path:
-        """Where the files of the run are."""
+        """The folder of the run's files."""
         return Path(self.command[self.command.index("--py-files") + 1]).parent
 
 
 @pytest.fixture
 def submitting(world: World, monkeypatch: pytest.MonkeyPatch) -> Submitting:
     """A `spark-submit` on a protected cluster, and a connection to Kafka with a login."""
-    copied(world)
-    made = Submitting(lambda arguments: validated(world, submitted=arguments))
+    world.source.produce("orders", 0, RECORD)
+    world.copy({P0: 1})
+    made = Submitting(lambda arguments: world.validated(submitted=arguments))
     monkeypatch.setattr("airflow.providers.apache.spark.hooks.spark_submit.subprocess.Popen", made)
     world.deployed["client_settings"] = lambda cluster: LOGIN
     extra = {"deploy-mode": "client", **SETTINGS}
@@ -247,8 +225,8 @@ def submitting(world: World, monkeypatch: pytest.MonkeyPatch) -> Submitting:
 
 
 def test_no_secret_is_on_the_command_line(world: World, submitting: Submitting) -> None:
-    """Kafka's logins and Spark's secret are in files that only their owner may read; the command has paths alone."""
-    do(world, ValidateTopicsOperator)
+    """Kafka's logins and Spark's secret are in files that only their owner may read, not in the command."""
+    world.do("validate_topics")
 
     assert "canary" not in " ".join(submitting.command)
     assert "--files" not in submitting.command
@@ -259,43 +237,41 @@ def test_no_secret_is_on_the_command_line(world: World, submitting: Submitting) 
 
 
 def test_nothing_secret_is_left(world: World, submitting: Submitting) -> None:
-    """The folder of the files is gone when the task ends, also when Spark failed."""
+    """The folder with the files is deleted at the end of the task, also if Spark failed."""
     submitting.code = 1
-    with pytest.raises(FailedForGood):
-        do(world, ValidateTopicsOperator)
+    world.refuses("validate_topics")
 
     assert not submitting.folder.exists()
 
 
 @pytest.mark.parametrize("code", [Code.CLUSTER_UNREACHABLE, Code.RECORDS_DELETED_MEANWHILE, Code.SPARK_FAILED])
 def test_failure_of_the_job_is_a_finding(world: World, submitting: Submitting, code: Code) -> None:
-    """What the job said last is the finding that the task ends with, and the evidence has it; no command line in it."""
+    """The job's last message is the finding of the task, without its command line."""
     submitting.code, submitting.output = 1, [f"validate_topics: {code}: it was so", "25/11/22 20:14:03 INFO X: end"]
 
     with pytest.raises(FailedForGood, match=f"{code} · the Spark job: found it was so") as raised:
-        do(world, ValidateTopicsOperator)
+        world.do("validate_topics")
 
     assert "clients" not in str(raised.value)
-    assert [code] == [f["code"] for doc in world.run.evidence.of_attempt(Kind.REFUSAL) for f in doc["findings"]]
+    assert [code] == world.refusal_codes
 
 
 def test_failure_before_the_last_try_is_tried_again(world: World, submitting: Submitting) -> None:
-    """While Airflow has tries left the failure is a passing one, and no document of the run calls it wrong."""
+    """While Airflow has tries left, a failure of the job is not recorded as a refusal."""
     submitting.code, submitting.output = 1, ["validate_topics: CLUSTER_UNREACHABLE: it was so"]
     world.task_instance.try_number, world.task_instance.max_tries = 1, 2
 
     with pytest.raises(FailedForNow, match="CLUSTER_UNREACHABLE"):
-        do(world, ValidateTopicsOperator)
-    assert [] == list(world.run.evidence.of_attempt(Kind.REFUSAL))
+        world.do("validate_topics")
+    assert [] == world.refusal_codes
 
     world.task_instance.try_number = 3
-    with pytest.raises(FailedForGood, match="CLUSTER_UNREACHABLE"):
-        do(world, ValidateTopicsOperator)
+    world.refuses("validate_topics", match="CLUSTER_UNREACHABLE")
 
 
 def test_killed_spark_is_no_finding(world: World, submitting: Submitting) -> None:
-    """A task that somebody stopped says so, and nothing is recorded as wrong."""
-    operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
+    """A task that was stopped says so, and records no finding."""
+    operator = world.task("validate_topics")
     submitting.code, submitting.output = -9, ["x"]
     made = operator._get_hook
 
@@ -304,16 +280,16 @@ def test_killed_spark_is_no_finding(world: World, submitting: Submitting) -> Non
         operator._is_killed = True
         return hook
 
-    operator._get_hook = stopped_meanwhile  # type: ignore[method-assign]
+    operator._get_hook = stopped_meanwhile
     with pytest.raises(AirflowException, match="spark-submit ended with code -9: it was stopped"):
         operator.execute(world.context())
-    assert [] == list(world.run.evidence.of_attempt(Kind.REFUSAL))
+    assert [] == world.refusal_codes
 
 
 def test_driver_elsewhere_gets_the_file_shipped(world: World, submitting: Submitting) -> None:
-    """In deploy mode cluster the driver has no other way to the file."""
+    """In deploy mode `cluster` the file is shipped to the driver."""
     world.spark = SparkTarget("spark", "yarn", "cluster", SETTINGS)
-    do(world, ValidateTopicsOperator)
+    world.do("validate_topics")
 
     assert str(submitting.folder / "clients.json") == submitting.command[submitting.command.index("--files") + 1]
     assert ["--clients", "clients.json"] == submitting.command[-2:]

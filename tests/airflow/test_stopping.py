@@ -1,158 +1,134 @@
-"""Rules of `stop_mirror` and of the certificate it writes, in the small world."""
+"""Rules of `stop_mirror` and of the stop certificate."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from airflow.sdk import BaseOperator
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.cluster import RecordPrint
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.generations import StopCertificate
 from kafka_migration.core.mirror.host import ProcessState
-from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
-from kafka_migration.orchestration.operators.plan import PlanOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock
 from tests.airflow.engines import set_mirror
-from tests.airflow.running import BEFORE_START, do, mirror, next_run, refusal_codes, store_position
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import FOUR_RECORDS, P0, World
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
-pytestmark = pytest.mark.airflow
-
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 P2 = TopicPartition("orders", 2)
-RECORDS = [(b"k", b"%d" % n) for n in range(4)]
 
 
-def begin(world: World) -> None:
-    world.source.produce("orders", 0, *RECORDS)
-    do(world, *BEFORE_START, StartMirrorOperator)
+def begin(world: World) -> World:
+    world.source.produce("orders", 0, *FOUR_RECORDS)
+    world.start()
+    return world
 
 
 @pytest.fixture
-def clock(world: World, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
-    """The clock of every run, on which the stop sleeps."""
-    made = FakeClock()
-    world.deployed["clock"] = made
-    monkeypatch.setattr("kafka_migration.steps.mirror.start_stop.time.sleep", made.sleep)
-    return made
+def running(world: World) -> World:
+    """A run whose MirrorMaker runs and has four records to copy."""
+    return begin(world)
 
 
-def certified(world: World) -> StopCertificate:
-    stop = world.run.ledger.read().last_stop
-    assert stop is not None
-    return stop
+@pytest.fixture
+def clock(clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    """The clock of all runs, on which the stop sleeps."""
+    monkeypatch.setattr("kafka_migration.steps.mirror.start_stop.time.sleep", clock.sleep)
+    return clock
 
 
-def test_certificate_remembers_positions_prints_and_ids(world: World) -> None:
-    """Kept for the next start: what MirrorMaker stored, the record at the last copied offset, and the topics' ids."""
-    begin(world)
-    mirror(world, {P0: 3})
-    do(world, StopMirrorOperator)
-    kept = certified(world).remembered
+def test_certificate_remembers_positions_prints_and_ids(running: World) -> None:
+    """The certificate has MirrorMaker's stored positions, prints of the last copied records, and the topics' ids."""
+    running.mirror({P0: 3})
+    running.do("stop_mirror")
+    kept = running.certified.remembered
 
     assert {P0: 3} == kept.stored_positions
-    assert {P0: (2, RecordPrint.of(2, *RECORDS[2], headers=(), timestamp_ms=-1).digest)} == kept.fingerprints
+    assert {P0: (2, RecordPrint.of(2, *FOUR_RECORDS[2], headers=(), timestamp_ms=-1).digest)} == kept.fingerprints
     assert {"orders": "old-1", "audit": "old-2"} == kept.source_topic_ids
 
 
-def test_stop_that_is_cleared_alone_takes_the_reservation_of_its_own_run(world: World) -> None:
-    """Regression: the host refused it, as the attempt before still held the reservation beside a living MirrorMaker."""
-    begin(world)
-    world.dag_run.clear_number = 1
-    do(world, StopMirrorOperator)
+def test_stop_that_is_cleared_alone_takes_the_reservation_of_its_own_run(running: World) -> None:
+    """Regression: a cleared stop was refused, because the earlier attempt held the reservation of its MirrorMaker."""
+    running.dag_run.clear_number = 1
+    running.do("stop_mirror")
 
-    assert (None, ProcessState.STOPPED) == (world.run.ledger.read().open_generation, world.host.status().state)
-    assert world.run.identity.holder == world.host.status().holder
-
-
-def test_stop_takes_no_reservation_from_another_run(world: World) -> None:
-    """What another run has taken over is that run's to stop."""
-    begin(world)
-    world.host.reserve("dag/other#1", take_over_from=world.run.identity.holder)
-
-    with pytest.raises(FailedForGood, match="NOT_RESERVED"):
-        do(world, StopMirrorOperator)
-    assert ProcessState.RUNNING == world.host.status().state
+    assert (None, ProcessState.STOPPED) == (running.ledger.open_generation, running.host.status().state)
+    assert running.run.identity.holder == running.host.status().holder
 
 
-def test_records_lost_while_it_ran_fail_the_stop_when_it_is_certified(world: World) -> None:
-    """The range is in the certificate and in the finding, and everything is stopped and recorded before."""
-    begin(world)
-    mirror(world, {P0: 1})
-    world.source.purge("orders", 0, 3)
+def test_stop_takes_no_reservation_from_another_run(running: World) -> None:
+    """A stop is refused if another run has taken over the reservation."""
+    running.host.reserve("dag/other#1", take_over_from=running.run.identity.holder)
 
-    with pytest.raises(FailedForGood, match=r"GAP_DURING_RUN · orders\[0\].*offsets 1–2"):
-        do(world, StopMirrorOperator)
-    assert {P0: (1, 3)} == certified(world).gaps
-    assert 1 == world.run.evidence.require(Kind.STOP)["certificate"]["generation"]
-    assert {"generation": 1, "stopped": False} == do(world, StopMirrorOperator)
+    running.refuses("stop_mirror", match="NOT_RESERVED")
+    assert ProcessState.RUNNING == running.host.status().state
 
 
-def test_gap_that_the_watch_saw_is_certified(world: World) -> None:
-    """Regression: MirrorMaker jumps over what is gone, and after that its position shows no gap any more."""
-    begin(world)
+def test_records_lost_while_it_ran_fail_the_stop_when_it_is_certified(running: World) -> None:
+    """A gap fails the stop after MirrorMaker is stopped and certified; certificate and finding have its range."""
+    running.mirror({P0: 1})
+    running.source.purge("orders", 0, 3)
+
+    running.refuses("stop_mirror", match=r"GAP_DURING_RUN · orders\[0\].*offsets 1–2")
+    assert {P0: (1, 3)} == running.certified.gaps
+    assert 1 == running.run.evidence.require(Kind.STOP)["certificate"]["generation"]
+    assert {"generation": 1, "stopped": False} == running.do("stop_mirror")
+
+
+def test_gap_that_the_watch_saw_is_certified(running: World) -> None:
+    """Regression: a gap that only the watch had seen was lost, because MirrorMaker's position moves past it."""
     gaps = {"orders": {"0": [1, 3]}}
-    world.run.evidence.write(Kind.WATCH, {"outcome": "failed", "generation": 1, "gaps": gaps})
-    mirror(world, {P0: 4})
+    running.run.evidence.write(Kind.WATCH, {"outcome": "failed", "generation": 1, "gaps": gaps})
+    running.mirror({P0: 4})
 
-    with pytest.raises(FailedForGood, match="GAP_DURING_RUN"):
-        do(world, StopMirrorOperator)
-    assert ({P0: (1, 3)}, 4) == (certified(world).gaps, certified(world).mirror_positions[P0])
+    running.refuses("stop_mirror", match="GAP_DURING_RUN")
+    assert ({P0: (1, 3)}, 4) == (running.certified.gaps, running.certified.mirror_positions[P0])
 
 
-def test_watch_of_another_generation_proves_nothing(world: World) -> None:
-    """What was proved is proved of one generation."""
-    begin(world)
-    mirror(world, {P0: 2})
+def test_watch_of_another_generation_proves_nothing(running: World) -> None:
+    """Offsets that were proved for another generation are not certified."""
+    running.mirror({P0: 2})
     proved = {"orders": {"0": 4}}
-    world.run.evidence.write(Kind.WATCH, {"outcome": "drained", "generation": 7, "proved": proved})
-    do(world, StopMirrorOperator)
+    running.run.evidence.write(Kind.WATCH, {"outcome": "drained", "generation": 7, "proved": proved})
+    running.do("stop_mirror")
 
-    assert 2 == certified(world).mirror_positions[P0]
-
-
-def test_markers_deleted_during_the_run_are_no_gap_where_the_watch_proved_them(world: World) -> None:
-    """A position that stayed before a marker, which retention then took, is passed by what the watch proved."""
-    begin(world)
-    world.source.leave_holes("orders", 0, 2)
-    mirror(world, {P0: 4})
-    world.run.evidence.write(Kind.WATCH, {"outcome": "behind", "generation": 1, "proved": {"orders": {"0": 6}}})
-    world.source.purge("orders", 0, 6)
-    do(world, StopMirrorOperator)
-
-    assert (6, {}) == (certified(world).mirror_positions[P0], certified(world).gaps)
+    assert 2 == running.certified.mirror_positions[P0]
 
 
-def test_partition_added_while_it_ran_begins_at_zero(world: World) -> None:
-    """Regression: its first records, gone before MirrorMaker found it, were passed over in silence."""
-    begin(world)
-    mirror(world, {P0: 4})
-    world.source.create_partitions({"orders": 3})
-    world.source.produce("orders", 2, *RECORDS)
-    world.source.purge("orders", 2, 3)
+def test_markers_that_were_proved_and_then_deleted_are_no_gap(running: World) -> None:
+    """Markers that the watch proved, and that retention then deleted, are no gap."""
+    running.source.leave_holes("orders", 0, 2)
+    running.mirror({P0: 4})
+    running.run.evidence.write(Kind.WATCH, {"outcome": "behind", "generation": 1, "proved": {"orders": {"0": 6}}})
+    running.source.purge("orders", 0, 6)
+    running.do("stop_mirror")
 
-    with pytest.raises(FailedForGood, match=r"GAP_DURING_RUN · orders\[2\].*offsets 0–2"):
-        do(world, StopMirrorOperator)
-    assert {P2: (0, 3)} == certified(world).gaps
+    assert (6, {}) == (running.certified.mirror_positions[P0], running.certified.gaps)
 
 
-def test_certificate_tells_what_will_be_sent_again(world: World) -> None:
-    """Killed between two flushes the target has records beyond the stored position; an orderly end has none."""
-    begin(world)
-    mirror(world, {P0: 4})
-    store_position(world, 1)
-    world.host.ignores_term, world.host.log = True, "cut off"
-    do(world, StopMirrorOperator)
-    stop = certified(world)
+def test_partition_added_while_it_ran_begins_at_zero(running: World) -> None:
+    """Regression: records of a new partition that were deleted before MirrorMaker found it were no gap."""
+    running.mirror({P0: 4})
+    running.source.create_partitions({"orders": 3})
+    running.source.produce("orders", 2, *FOUR_RECORDS)
+    running.source.purge("orders", 2, 3)
+
+    running.refuses("stop_mirror", match=r"GAP_DURING_RUN · orders\[2\].*offsets 0–2")
+    assert {P2: (0, 3)} == running.certified.gaps
+
+
+def test_certificate_has_the_records_that_will_be_copied_again(running: World) -> None:
+    """After a kill the certificate counts the target's records after the stored position."""
+    running.mirror({P0: 4})
+    running.store_position(1)
+    running.host.ignores_term, running.host.log = True, "cut off"
+    running.do("stop_mirror")
+    stop = running.certified
 
     assert ({P0: 2}, 2, False, "killed after the grace time") == (
         stop.ahead_records,
@@ -162,35 +138,32 @@ def test_certificate_tells_what_will_be_sent_again(world: World) -> None:
     )
 
 
-def test_partition_added_while_it_ran_is_counted_from_its_own_begin(world: World) -> None:
-    """Regression: every record of a partition that the start did not know was told as sent again."""
-    begin(world)
-    for side in (world.source, world.target):
+def test_partition_added_while_it_ran_is_counted_from_its_own_begin(running: World) -> None:
+    """Regression: all records of a partition that was added after the start were counted as copied again."""
+    for side in (running.source, running.target):
         side.create_partitions({"orders": 3})
-    world.source.produce("orders", 2, *RECORDS)
-    mirror(world, {P0: 4, P2: 4})
-    do(world, StopMirrorOperator)
+    running.source.produce("orders", 2, *FOUR_RECORDS)
+    running.mirror({P0: 4, P2: 4})
+    running.do("stop_mirror")
 
-    assert (4, {}) == (certified(world).mirror_positions[P2], certified(world).ahead_records)
+    assert (4, {}) == (running.certified.mirror_positions[P2], running.certified.ahead_records)
 
 
-def test_source_that_deletes_while_it_is_probed_hides_no_gap(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A probe that begins where nothing is any more meets the first record left: that proves nothing."""
-    begin(world)
-    mirror(world, {P0: 1})
-    real = world.source.probe
+def test_source_that_deletes_while_it_is_probed_hides_no_gap(running: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A probe whose start was deleted finds the first remaining record, which proves nothing."""
+    running.mirror({P0: 1})
+    real = running.source.probe
 
     def deleting(*asked: Any) -> Any:
-        world.source.purge("orders", 0, 3)
+        running.source.purge("orders", 0, 3)
         return real(*asked)
 
-    monkeypatch.setattr(world.source, "probe", deleting)
-    do(world, StopMirrorOperator)
+    monkeypatch.setattr(running.source, "probe", deleting)
+    running.do("stop_mirror")
 
-    assert 1 == certified(world).mirror_positions[P0]
-    next_run(world)
-    with pytest.raises(FailedForGood, match=r"GAP · orders\[0\].*offsets 1–2"):
-        do(world, *BEFORE_START)
+    assert 1 == running.certified.mirror_positions[P0]
+    running.next_run()
+    running.refuses(*BEFORE_START, match=r"GAP · orders\[0\].*offsets 1–2")
 
 
 class Survivor(FakeMirrorHost):
@@ -201,25 +174,24 @@ class Survivor(FakeMirrorHost):
         return replace(self.status(), state=ProcessState.RUNNING)
 
 
-@pytest.mark.parametrize("operator", [StopMirrorOperator, StartMirrorOperator])
-def test_process_that_outlives_the_stop_is_never_certified(world: World, operator: type[BaseOperator]) -> None:
-    """Neither its own run nor a later one writes a certificate, or starts another, while it lives."""
+@pytest.mark.parametrize("task_id", ["stop_mirror", "start_mirror"])
+def test_process_that_outlives_the_stop_is_never_certified(world: World, task_id: str) -> None:
+    """While a process survives its stop, no run certifies it or starts another one."""
     world.host = Survivor("shop")
     begin(world)
-    if operator is StartMirrorOperator:
-        next_run(world)
-        do(world, *BEFORE_START)
+    if task_id == "start_mirror":
+        world.next_run()
+        world.do(*BEFORE_START)
 
-    with pytest.raises(FailedForGood, match="MIRROR_NOT_STOPPED"):
-        do(world, operator)
-    assert [None] == [g.stop for g in world.run.ledger.read().generations]
+    world.refuses(task_id, match="MIRROR_NOT_STOPPED")
+    assert [None] == [g.stop for g in world.ledger.generations]
 
 
 def unsettled(world: World, monkeypatch: pytest.MonkeyPatch, clock: FakeClock, until_s: float) -> None:
     """Let a transaction be open on the target until a second of the clock."""
     set_mirror(world, "exactly_once: true")
     begin(world)
-    mirror(world, {P0: 4})
+    world.mirror({P0: 4})
     real = world.target.log_end_offsets
 
     def ends(partitions: Any, isolation: Any) -> Any:
@@ -232,54 +204,53 @@ def unsettled(world: World, monkeypatch: pytest.MonkeyPatch, clock: FakeClock, u
 def test_exactly_once_is_certified_when_the_target_has_settled(
     world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A killed MirrorMaker leaves a transaction open for a minute; its ends count when that is over."""
+    """The stop waits for the open transaction of a killed MirrorMaker before it certifies the target's ends."""
     unsettled(world, monkeypatch, clock, until_s=66)
-    do(world, StopMirrorOperator)
+    world.do("stop_mirror")
 
-    # Each record is in a transaction of its own here, with a marker behind it.
-    assert (66, 8, {}) == (clock.elapsed_s, certified(world).target_end_offsets[P0], certified(world).ahead_records)
+    # Each record is in a transaction of its own, with a marker after it.
+    assert (66, 8, {}) == (clock.elapsed_s, world.certified.target_end_offsets[P0], world.certified.ahead_records)
 
 
 def test_transaction_that_stays_open_is_left_to_a_retry(
     world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The task does not wait for ever, and certifies nothing of which it does not know the end."""
+    """A transaction that stays open fails the try without a certificate."""
     unsettled(world, monkeypatch, clock, until_s=10_000)
 
     with pytest.raises(TransientError, match=r"still open on target orders\[0\]"):
-        do(world, StopMirrorOperator)
+        world.do("stop_mirror")
     assert 150 == clock.elapsed_s
-    assert world.run.ledger.read().last_stop is None
+    assert world.ledger.last_stop is None
     assert not world.host.status().is_running
 
 
 def test_ends_that_rise_after_a_kill_are_waited_for(
-    world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+    running: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A follower that catches up shows records that the dead process sent: the ends are certified when they stand."""
-    begin(world)
-    mirror(world, {P0: 2})
-    world.host.log = "killed in the middle of a line"
-    read = world.target.log_end_offsets
-    rising = iter([(RECORDS[2],), (RECORDS[3],)])
+    """After a kill the target's ends are certified when they no longer rise."""
+    running.mirror({P0: 2})
+    running.host.log = "killed in the middle of a line"
+    read = running.target.log_end_offsets
+    rising = iter([(FOUR_RECORDS[2],), (FOUR_RECORDS[3],)])
 
     def ends(*arguments: Any) -> Any:
-        world.target.produce("orders", 0, *next(rising, ()))
+        running.target.produce("orders", 0, *next(rising, ()))
         return read(*arguments)
 
-    monkeypatch.setattr(world.target, "log_end_offsets", ends)
-    do(world, StopMirrorOperator)
+    monkeypatch.setattr(running.target, "log_end_offsets", ends)
+    running.do("stop_mirror")
 
-    assert 4 == certified(world).target_end_offsets[P0]
+    assert 4 == running.certified.target_end_offsets[P0]
 
 
 def test_forecast_is_in_the_evidence(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The source's retention (1 h here) counts from the first record that is not copied, which is half an hour old."""
+    """The forecast adds the source's retention (1 h) to the time of the first uncopied record (30 minutes ago)."""
     world.source.topics["orders"].configs["retention.ms"] = "3600000"
     begin(world)
     prints = {P0: RecordPrint(0, "digest", int(clock.now().timestamp() - 1800) * 1000)}
     monkeypatch.setattr(world.source, "records_at", lambda offsets, _: {**dict.fromkeys(offsets), **prints})
-    do(world, StopMirrorOperator)
+    world.do("stop_mirror")
     forecast = world.run.evidence.require(Kind.STOP)["forecast"]
 
     assert ("2030-01-01T00:30:00+00:00", "orders[0]") == (forecast["at"], forecast["partition"])
@@ -287,102 +258,87 @@ def test_forecast_is_in_the_evidence(world: World, clock: FakeClock, monkeypatch
 
 @pytest.mark.parametrize("call", ["effective_configs", "records_at"])
 def test_forecast_that_cannot_be_made_does_not_fail_the_stop(
-    world: World, monkeypatch: pytest.MonkeyPatch, call: str
+    running: World, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
-    """Stopping and certifying is done; what the source does not tell is unknown, and not a forecast of its own."""
-    begin(world)
-    monkeypatch.setattr(world.source, call, lambda *a: (_ for _ in ()).throw(TransientError("away")))
+    """If the source does not answer, the forecast is unknown, and the stop succeeds."""
+    monkeypatch.setattr(running.source, call, lambda *a: (_ for _ in ()).throw(TransientError("away")))
 
-    assert do(world, StopMirrorOperator)["stopped"]
-    assert world.run.evidence.require(Kind.STOP)["forecast"] is None
+    assert running.do("stop_mirror")["stopped"]
+    assert running.run.evidence.require(Kind.STOP)["forecast"] is None
 
 
-def test_record_that_is_not_read_is_no_copied_one(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without an answer about a partition there is no forecast: nobody knows how old what is left in it is."""
-    begin(world)
-    monkeypatch.setattr(world.source, "records_at", lambda *a: {})
-    do(world, StopMirrorOperator)
+def test_forecast_is_unknown_without_the_next_record(running: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the next record of a partition cannot be read, the forecast is unknown."""
+    monkeypatch.setattr(running.source, "records_at", lambda *a: {})
+    running.do("stop_mirror")
 
-    assert world.run.evidence.require(Kind.STOP)["forecast"] is None
+    assert running.run.evidence.require(Kind.STOP)["forecast"] is None
 
 
 @pytest.mark.parametrize("timestamp_ms", [1_700_000_000_000_000, 9_000_000_000_000_000_000])
 def test_timestamp_of_the_far_future_counts_as_now(
-    world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, timestamp_ms: int
+    running: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, timestamp_ms: int
 ) -> None:
-    """Regression: a producer that writes microseconds failed the stop, years beyond any calendar."""
-    begin(world)
+    """Regression: a timestamp in microseconds, beyond any calendar, failed the stop."""
     prints = {P0: RecordPrint(0, "digest", timestamp_ms)}
-    monkeypatch.setattr(world.source, "records_at", lambda offsets, _: {**dict.fromkeys(offsets), **prints})
-    do(world, StopMirrorOperator)
+    monkeypatch.setattr(running.source, "records_at", lambda offsets, _: {**dict.fromkeys(offsets), **prints})
+    running.do("stop_mirror")
 
-    assert "2030-01-01T00:00:01+00:00" == world.run.evidence.require(Kind.STOP)["forecast"]["at"]
-    assert [] == refusal_codes(world)
+    assert "2030-01-01T00:00:01+00:00" == running.run.evidence.require(Kind.STOP)["forecast"]["at"]
+    assert [] == running.refusal_codes
 
 
-def _break_ledger(world: World) -> None:
+def break_ledger(world: World) -> None:
     first = min(world.run.ledger.folder.iterdir())
     first.write_text(first.read_text().replace("manual__1", "manual__2"))
 
 
-def test_broken_ledger_keeps_no_mirrormaker_alive(world: World) -> None:
-    """Over a ledger that was changed MirrorMaker is stopped, nothing is certified, and the task fails by name."""
-    begin(world)
-    _break_ledger(world)
-
-    with pytest.raises(FailedForGood, match="LEDGER_BROKEN"):
-        do(world, StopMirrorOperator)
-
-    assert not world.host.status().is_running
-
-
-def test_ledger_that_cannot_be_opened_keeps_no_mirrormaker_alive(world: World) -> None:
-    """An entry that leads to itself is a broken ledger like any other."""
-    begin(world)
+def loop_ledger(world: World) -> None:
     first = min(world.run.ledger.folder.iterdir())
     first.unlink()
     first.symlink_to(first)
 
-    with pytest.raises(FailedForGood, match="LEDGER_BROKEN"):
-        do(world, StopMirrorOperator)
 
-    assert not world.host.status().is_running
+@pytest.mark.parametrize("damage", [break_ledger, loop_ledger])
+def test_broken_ledger_keeps_no_mirrormaker_alive(running: World, damage: Callable[[World], None]) -> None:
+    """With a changed or unreadable ledger MirrorMaker is stopped, and the task fails without a certificate."""
+    damage(running)
 
+    running.refuses("stop_mirror", match="LEDGER_BROKEN")
 
-def test_reservation_that_was_cut_short_is_completed(world: World) -> None:
-    """A try that died between the host's reservation and the ledger's entry does not forbid the next try to append."""
-    begin(world)
-    first = world.run.identity.holder
-    world.dag_run.clear_number = 1
-    world.host.reserve(world.run.identity.holder, take_over_from=first)
-
-    assert do(world, StopMirrorOperator)["stopped"]
-
-    assert world.run.identity.holder == world.run.ledger.read().reserved_by
-    assert 1 == certified(world).generation
+    assert not running.host.status().is_running
 
 
-def test_broken_ledger_stops_no_mirrormaker_of_another_run(world: World) -> None:
-    """A run that does not hold the reservation stops nothing, whatever its ledger looks like."""
-    begin(world)
-    _break_ledger(world)
-    world.dag_run.run_id = "manual__other"
-    world.run.evidence.freeze_migration((world.migrations / "shop.yaml").read_text())
+def test_reservation_that_was_cut_short_is_completed(running: World) -> None:
+    """A try that died after the host's reservation and before its ledger entry does not block the next try."""
+    first = running.run.identity.holder
+    running.dag_run.clear_number = 1
+    running.host.reserve(running.run.identity.holder, take_over_from=first)
 
-    with pytest.raises(FailedForGood, match="LEDGER_BROKEN"):
-        do(world, StopMirrorOperator)
+    assert running.do("stop_mirror")["stopped"]
 
-    assert world.host.status().is_running
+    assert running.run.identity.holder == running.ledger.reserved_by
+    assert 1 == running.certified.generation
 
 
-@pytest.mark.parametrize("operator", [PlanOperator, CreateTopicsOperator, StartMirrorOperator])
-def test_nothing_starts_over_a_broken_ledger(world: World, operator: type[BaseOperator]) -> None:
-    """Every step that acts refuses a ledger of which an entry was changed since the step before."""
-    world.source.produce("orders", 0, *RECORDS)
-    do(world, *BEFORE_START)
-    _break_ledger(world)
+def test_broken_ledger_stops_no_mirrormaker_of_another_run(running: World) -> None:
+    """A run without the reservation stops nothing, also with a broken ledger."""
+    break_ledger(running)
+    running.dag_run.run_id = "manual__other"
+    running.run.evidence.freeze_migration(running.file.read_text())
 
-    with pytest.raises(FailedForGood, match="LEDGER_BROKEN"):
-        do(world, operator)
+    running.refuses("stop_mirror", match="LEDGER_BROKEN")
+
+    assert running.host.status().is_running
+
+
+@pytest.mark.parametrize("task_id", ["plan", "create_topics", "start_mirror"])
+def test_nothing_starts_over_a_broken_ledger(world: World, task_id: str) -> None:
+    """Every task that acts refuses a ledger whose entry was changed."""
+    world.source.produce("orders", 0, *FOUR_RECORDS)
+    world.do(*BEFORE_START)
+    break_ledger(world)
+
+    world.refuses(task_id, match="LEDGER_BROKEN")
 
     assert not world.host.processes

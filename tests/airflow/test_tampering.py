@@ -1,11 +1,11 @@
-"""Evidence that somebody tampered with, at each step of a cutover, document by document: refused, nothing written."""
+"""Rules of damaged evidence: each step of a cutover refuses every changed document and writes nothing."""
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -14,39 +14,13 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk.exceptions import AirflowSkipException, TaskAwaitingInput, TaskDeferred
 
 from kafka_migration.core.evidence.documents import Kind, document_name, parse_document_name
-from kafka_migration.core.migration.settings import HookName
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.approve import ApproveOperator
-from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
-from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
-from kafka_migration.orchestration.operators.finish import FinishOperator
-from kafka_migration.orchestration.operators.hook import HookOperator
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.plan import PlanOperator
-from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.plan_rollback import PlanRollbackOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
-from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
-from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
-from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
-from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
-from tests.airflow.conftest import World
-from tests.airflow.cutover import BILLING, P0, P1, answer, approved
-from tests.airflow.driving import event_of
-from tests.airflow.running import do, finish, mirror, refusal_codes, validated, watch_event
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.cutover import BILLING, answer, approved, begin_rollback
+from tests.airflow.driving import deferred_by, event_of
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import P0, P1, World
 
 CONTENT = "cutover:\n  hooks:\n    after_cutover:\n      callable: builtins.dict\n"
-
-
-def _reads(path: Path) -> bytes:
-    return path.read_bytes()
 
 
 def _changed(path: Path) -> None:
@@ -54,7 +28,7 @@ def _changed(path: Path) -> None:
     if path.suffix == ".yaml":
         path.write_text(path.read_text().replace("mirror_host", "other_host"))
     else:
-        path.write_text(json.dumps({**json.loads(_reads(path)), "at": "another time"}))
+        path.write_text(json.dumps({**json.loads(path.read_text()), "at": "another time"}))
 
 
 def _older(path: Path) -> None:
@@ -62,61 +36,35 @@ def _older(path: Path) -> None:
     path.write_text('{"at": "earlier"}' if path.suffix == ".json" else "version: 1\n")
 
 
-DAMAGES: dict[str, Callable[[Path], object]] = {
-    "changed": _changed,
-    "deleted": lambda path: path.unlink(),
-    "cut in half": lambda path: path.write_bytes(_reads(path)[: path.stat().st_size // 2]),
-    "emptied": lambda path: path.write_bytes(b""),
-    "older version restored": _older,
-}
+def _halved(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
-def _event(world: World, operator: type[Any], event: dict[str, Any]) -> None:
-    sensor = operator(task_id=operator.__name__, migration="shop")
-    sensor.execute_complete(world.context(), event)
+def _emptied(path: Path) -> None:
+    path.write_bytes(b"")
 
 
-def _watched(world: World) -> None:
-    _event(world, MirrorLagSensor, watch_event(world, "drained"))
+DAMAGES: tuple[Callable[[Path], object], ...] = (_changed, Path.unlink, _halved, _emptied, _older)
 
 
-def _hook(world: World, name: HookName) -> None:
-    HookOperator(task_id=name, migration="shop", hook=name).execute(world.context())
-
-
-# The steps of a cutover that act, in order; waits end as Airflow ends them.
-STEPS: dict[str, Callable[[World], object]] = {
-    "preflight": lambda world: do(world, PreflightOperator),
-    "reserve": lambda world: do(world, ReserveOperator),
-    "plan": lambda world: do(world, PlanOperator),
-    "create_topics": lambda world: do(world, CreateTopicsOperator),
-    "start_mirror": lambda world: do(world, StartMirrorOperator),
-    "stop_producers": lambda world: _hook(world, HookName.STOP_PRODUCERS),
-    "watch_lag": lambda world: do(world, MirrorLagSensor),
-    "copy": lambda world: mirror(world, {P0: 4, P1: 1}),
-    "watch_lag ends": _watched,
-    "stop_mirror": lambda world: do(world, StopMirrorOperator),
-    "validate_topics": lambda world: do(world, ValidateTopicsOperator),
-    "judge": lambda world: do(world, JudgeOperator),
-    "drain_groups": lambda world: do(world, DrainGroupsSensor),
-    "translate_offsets": lambda world: do(world, TranslateOffsetsOperator),
-    "plan_offsets": lambda world: do(world, PlanOffsetsOperator),
-    "approve": lambda world: do(world, ApproveOperator),
-    "approve is answered": answer,
-    "sync_offsets": lambda world: do(world, SyncOffsetsOperator),
-    "confirm_cutover": lambda world: do(world, ConfirmCutoverOperator),
-    "after_cutover": lambda world: _hook(world, HookName.AFTER_CUTOVER),
-    "restore_settings": lambda world: do(world, RestoreSettingsOperator),
-}
+# The steps of a cutover, in order: tasks, what MirrorMaker does, and what ends a wait.
+MIRRORING = (*BEFORE_START, "start_mirror", "stop_producers", "watch_lag", "copy", "watch_lag ends", "stop_mirror")
+JUDGING = ("validate_topics", "judge", "drain_groups", "translate_offsets", "plan_offsets")
+MOVING = ("approve", "approve is answered", "sync_offsets", "confirm_cutover", "after_cutover", "restore_settings")
+STEPS = (*MIRRORING, *JUDGING, *MOVING)
 # MirrorMaker itself reads no evidence, and stopping it is never refused: see below.
 REFUSING = tuple(step for step in STEPS if step not in {"preflight", "copy", "stop_mirror"})
+NOT_TASKS: dict[str, Callable[[World], object]] = {
+    "copy": lambda world: world.mirror({P0: 4, P1: 1}),
+    "watch_lag ends": lambda world: world.end_watch(world.watch_event("drained")),
+    "approve is answered": answer,
+}
 
 
 @pytest.fixture
 def cutover(world: World, asked: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> World:
     """A cutover before its first step."""
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text() + CONTENT)
+    world.extend_file(CONTENT)
     world.params = {"mode": "cutover"}
     for number in range(4):
         world.source.produce("orders", 0, (b"k%d" % number, b"v"))
@@ -124,26 +72,27 @@ def cutover(world: World, asked: list[dict[str, Any]], monkeypatch: pytest.Monke
     world.source.commit("billing", BILLING)
 
     def submit(operator: Any, context: Any) -> None:
-        validated(world, submitted=operator.application_args)
+        world.validated(submitted=operator.application_args)
 
     monkeypatch.setattr(SparkSubmitOperator, "execute", submit)
     return world
 
 
-def until(world: World, step: str) -> None:
-    """Do what comes before a step."""
-    for name, act in STEPS.items():
-        if name == step:
-            return
-        perform(world, act)
+def act(world: World, step: str) -> None:
+    """Begin a step."""
+    NOT_TASKS[step](world) if step in NOT_TASKS else world.do(step)
 
 
-def perform(world: World, act: Callable[[World], object]) -> None:
+def perform(world: World, step: str) -> None:
     """Do a step; one that waits has done what it does until then."""
-    try:
-        act(world)
-    except (TaskDeferred, TaskAwaitingInput, AirflowSkipException):
-        return
+    with suppress(TaskDeferred, TaskAwaitingInput, AirflowSkipException):
+        act(world, step)
+
+
+def until(world: World, step: str) -> None:
+    """Do the steps before a step; all without one."""
+    for before in STEPS[: STEPS.index(step) if step else None]:
+        perform(world, before)
 
 
 def documents(world: World) -> Iterator[Path]:
@@ -154,9 +103,9 @@ def documents(world: World) -> Iterator[Path]:
 
 
 def outside(world: World) -> dict[str, Any]:
-    """Return everything that a step may change beside the run's evidence."""
+    """Return everything that a step may change in addition to the run's evidence."""
     ledger = world.run.ledger.folder
-    return copy.deepcopy(
+    return deepcopy(
         {
             "clusters": [(side.topics, side.groups) for side in (world.source, world.target)],
             "host": (world.host.processes, world.host.holder),
@@ -165,11 +114,11 @@ def outside(world: World) -> dict[str, Any]:
     )
 
 
-def assert_refused(world: World, act: Callable[[World], object], name: str) -> None:
-    """The step refuses by the document's name, and has changed nothing; what it recorded of that is taken away."""
-    before, kept, there = outside(world), copy.deepcopy(world.task_instance.kept), set(documents(world))
+def assert_refused(world: World, step: str, name: str) -> None:
+    """The step refuses with the document's name and has changed nothing; its record of that is removed."""
+    before, kept, there = outside(world), deepcopy(world.task_instance.kept), set(documents(world))
     with pytest.raises(FailedForGood, match=rf"EVIDENCE_CHANGED · document attempt-1/{name}: found "):
-        act(world)
+        act(world, step)
     assert before == outside(world)
     (refusal,) = set(documents(world)) - there
     assert f"-{Kind.REFUSAL}-" in refusal.name
@@ -179,46 +128,46 @@ def assert_refused(world: World, act: Callable[[World], object], name: str) -> N
 
 @pytest.mark.parametrize("step", REFUSING)
 def test_step_refuses_damage_to_any_document(cutover: World, step: str) -> None:
-    """Each step names each document that was damaged, and goes on with everything as it was.
+    """Each step names each damaged document, and succeeds after the document is restored.
 
-    What is done to a document is another thing at each of five steps in a row; all of it at one step is below.
+    Each of five steps in a row damages a document in another way; a test below damages it in all ways at one step.
     """
     until(cutover, step)
     for number, path in enumerate(list(documents(cutover)), REFUSING.index(step)):
-        content = _reads(path)
-        list(DAMAGES.values())[number % len(DAMAGES)](path)
-        assert_refused(cutover, STEPS[step], path.name)
+        content = path.read_bytes()
+        DAMAGES[number % len(DAMAGES)](path)
+        assert_refused(cutover, step, path.name)
         path.write_bytes(content)
-    perform(cutover, STEPS[step])
+    perform(cutover, step)
 
 
 @pytest.mark.parametrize("step", REFUSING)
 def test_step_refuses_a_document_that_no_task_wrote(cutover: World, step: str) -> None:
-    """A document beside the run's own, such as a forged answer or a newer copy of one that is there, is named."""
+    """A step names a document that the run did not write, such as a forged answer or a newer copy of a document."""
     until(cutover, step)
     folder = cutover.run.evidence.folder
     there = {parsed[0] for path in documents(cutover) if (parsed := parse_document_name(path.name))}
     for kind in {Kind.APPROVE, Kind.OFFSETS_BEFORE, *there}:
         path = folder / document_name(kind, 99)
         path.write_bytes(max(folder.glob(f"??-{kind}-*.json"), default=folder / "migration.yaml").read_bytes())
-        assert_refused(cutover, STEPS[step], path.name)
+        assert_refused(cutover, step, path.name)
         path.unlink()
-    perform(cutover, STEPS[step])
+    perform(cutover, step)
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_document_of_every_kind_is_vouched_for(scene: World, kind: Kind) -> None:
-    """Of whatever kind a document is, nothing is written over one that is not what the run wrote, or beside it."""
+def test_document_of_every_kind_is_checked(scene: World, kind: Kind) -> None:
+    """A document of any kind that the run did not write as it is now refuses the write."""
     approved(scene)
     path = Path(scene.run.evidence.write(kind, {"at": "now"}))
     content = path.read_bytes()
-    for damage in DAMAGES.values():
+    for damage in DAMAGES:
         damage(path)
-        assert_refused(scene, STEPS["sync_offsets"], path.name)
+        assert_refused(scene, "sync_offsets", path.name)
         path.write_bytes(content)
     doubled = path.with_name(document_name(kind, 99))
     doubled.write_bytes(content)
-    assert_refused(scene, STEPS["sync_offsets"], doubled.name)
+    assert_refused(scene, "sync_offsets", doubled.name)
 
 
 def test_run_that_is_cleared_refuses_what_was_done_to_its_earlier_attempt(scene: World) -> None:
@@ -227,12 +176,12 @@ def test_run_that_is_cleared_refuses_what_was_done_to_its_earlier_attempt(scene:
     scene.dag_run.clear_number = 1
     _changed(path)
 
-    assert_refused(scene, STEPS["plan_offsets"], path.name)
+    assert_refused(scene, "plan_offsets", path.name)
 
 
 @pytest.fixture
 def hosts(world: World) -> set[str]:
-    """The connections by which a MirrorMaker host was asked for."""
+    """The connections with which a MirrorMaker host was opened."""
     seen: set[str] = set()
 
     def host(migration: str, connection_id: str) -> Any:
@@ -245,21 +194,21 @@ def hosts(world: World) -> set[str]:
 
 @pytest.mark.parametrize("step", ["stop_producers", "watch_lag", "watch_lag ends", "stop_mirror"])
 def test_mirrormaker_is_stopped_whatever_was_done(cutover: World, hosts: set[str], step: str) -> None:
-    """With every document damaged the right MirrorMaker is stopped and certified, and freed; the run fails."""
+    """If every document is damaged, the run still stops and certifies its MirrorMaker, frees the host and fails."""
     until(cutover, step)
     for number, path in enumerate(list(documents(cutover))):
-        list(DAMAGES.values())[number % len(DAMAGES)](path)
+        DAMAGES[number % len(DAMAGES)](path)
     (cutover.run.evidence.folder / "migration.yaml").write_text("mirror: {connection: mallory}")
 
-    assert do(cutover, StopMirrorOperator)["stopped"]
-    with pytest.raises(FailedForGood, match=r"EVIDENCE_CHANGED · document attempt-1/migration\.yaml"):
-        finish(cutover, stop_mirror="success", validate_topics="failed")
+    assert cutover.do("stop_mirror")["stopped"]
+    changed = r"EVIDENCE_CHANGED · document attempt-1/migration\.yaml"
+    cutover.finish_fails(changed, stop_mirror="success", validate_topics="failed")
 
-    run = json.loads((cutover.run.evidence.folder / "run.json").read_text())
+    run = cutover.run_document
     assert {"mirror_host"} == hosts
     assert ("failed", "") == (run["outcome"], cutover.host.holder)
     assert "EVIDENCE_CHANGED" in {finding["code"] for finding in run["findings"]}
-    assert cutover.run.ledger.read().open_generation is None
+    assert cutover.ledger.open_generation is None
 
 
 def _loop(path: Path) -> None:
@@ -273,52 +222,49 @@ def _file_for_a_folder(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [_loop, _file_for_a_folder])
-@pytest.mark.parametrize("operator", [StopMirrorOperator, FinishOperator])
+@pytest.mark.parametrize("teardown", ["stop_mirror", "finish"])
 def test_no_damage_to_the_evidence_keeps_mirrormaker_alive(
-    cutover: World, damage: Callable[[Path], None], operator: type[Any]
+    cutover: World, damage: Callable[[Path], None], teardown: str
 ) -> None:
-    """Where documents cannot even be opened, each of both teardowns alone stops MirrorMaker before it fails."""
+    """If documents cannot be opened, each of the two teardowns alone stops MirrorMaker before it fails."""
     until(cutover, "stop_mirror")
     damage(cutover.run.evidence.folder / document_name(Kind.PLAN, 1))
 
     with suppress(FailedForGood, OSError):
-        finish(cutover) if operator is FinishOperator else do(cutover, operator)
+        cutover.finish() if teardown == "finish" else cutover.do(teardown)
 
     assert not cutover.host.status().is_running
 
 
 def test_run_whose_evidence_was_changed_at_its_very_end_fails(cutover: World) -> None:
-    """The last task finds what was changed after all others, and says so."""
+    """The last task finds a document that was changed after all other tasks, and fails."""
     until(cutover, "")
     path = cutover.run.evidence.folder / document_name(Kind.OFFSETS_RESULT, 1)
     _changed(path)
 
-    with pytest.raises(FailedForGood, match=f"EVIDENCE_CHANGED · document attempt-1/{path.name}"):
-        finish(cutover, **dict.fromkeys(("preflight", "sync_offsets"), "success"))
-    assert ["EVIDENCE_CHANGED"] == refusal_codes(cutover)
+    changed = f"EVIDENCE_CHANGED · document attempt-1/{path.name}"
+    cutover.finish_fails(changed, preflight="success", sync_offsets="success")
+    assert ["EVIDENCE_CHANGED"] == cutover.refusal_codes
 
 
 def test_watch_says_what_was_changed(cutover: World) -> None:
-    """The trigger itself ends the watch when the plan is not the run's own; nothing is started again."""
+    """The trigger ends the watch if the plan was changed, and starts no MirrorMaker again."""
     until(cutover, "watch_lag")
-    with pytest.raises(TaskDeferred) as deferred:
-        do(cutover, MirrorLagSensor)
+    deferred = deferred_by(cutover.task("watch_lag"), cutover.context())
     _changed(cutover.run.evidence.folder / document_name(Kind.PLAN, 1))
-    event = event_of(deferred.value.trigger)
+    event = event_of(deferred.trigger)
 
     assert "failed" == event["outcome"]
     assert ["EVIDENCE_CHANGED"] == [finding["code"] for finding in event["findings"]]
 
 
 def test_rollback_reads_a_cutovers_evidence_as_the_ledger_knows_it(cutover: World) -> None:
-    """Offsets that were saved before a cutover and changed since are put back nowhere."""
+    """A rollback does not restore offsets whose saved document was changed after the cutover."""
     until(cutover, "")
-    finish(cutover, sync_offsets="success")
+    cutover.finish(sync_offsets="success")
     saved = cutover.run.evidence.folder / document_name(Kind.OFFSETS_BEFORE, 1)
     _changed(saved)
-    cutover.task_instance.run_states[cutover.dag_run.run_id] = "success"
-    cutover.dag_run.other_dag_id, cutover.dag_run.run_id = "kafka_rollback__shop", "manual__2"
-    cutover.params = {"mode": "restore"}
-    do(cutover, PreflightOperator, ReserveOperator)
+    begin_rollback(cutover, mode="restore")
+    cutover.do("preflight", "reserve")
 
-    assert_refused(cutover, lambda world: do(world, PlanRollbackOperator), saved.name)
+    assert_refused(cutover, "plan_rollback", saved.name)

@@ -1,4 +1,4 @@
-"""What a person reads in the log of a task that refused."""
+"""Rules of what the log of a task shows."""
 
 from __future__ import annotations
 
@@ -14,20 +14,18 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, TransientError
 from kafka_migration.core.validation.difference_words import finding_lines
 from kafka_migration.orchestration.failing import FailedForGood, NeverAgain
-from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
 from kafka_migration.orchestration.operators.finish import FinishOperator
 from kafka_migration.orchestration.operators.hook import HookOperator
-from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
 from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor
-from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, do, validated
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import RECORD, World
 
 
 def test_lines_of_finding() -> None:
-    """A finding is one line for its code and subject, and lines of at most 120 characters for the rest."""
+    """A finding has one line for code and subject, and lines of at most 120 characters for the rest."""
     remedy = "Pin the new key only if its fingerprint was seen on the host itself. " * 3
     lines = finding_lines(Finding(Code.SSH_HOST_KEY_CHANGED, "connection host", "key A", "key B", remedy))
 
@@ -38,24 +36,22 @@ def test_lines_of_finding() -> None:
     assert " ".join(" ".join(lines[3:]).split()) == f"What to do: {remedy.strip()}"
 
 
-def test_finding_stands_on_lines_of_its_own(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    """Every part of every finding is an ERROR line, and the task ends without anything for Airflow to trace back."""
+def test_finding_has_lines_of_its_own(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    """Every part of a finding is an ERROR line, and the task ends with a `SystemExit`, which Airflow does not trace."""
     del world.connections["old_kafka"], world.connections["spark"]
 
-    with pytest.raises(FailedForGood) as failed:
-        do(world, PreflightOperator)
+    with pytest.raises(SystemExit) as failed:
+        world.do("preflight")
 
     errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
     subjects = [line for line in errors if "CONNECTION_MISSING · " in line]
     assert len(subjects) == 2
     assert len([line for line in errors if line.startswith("  What to do: ")]) == 2
-    # Airflow's task runner logs every other exception with its stack frames.
-    assert isinstance(failed.value, SystemExit)
     assert str(failed.value).count("CONNECTION_MISSING") == 2
 
 
 def test_airflow_logs_no_stack_frames_and_does_not_try_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Airflow's own task runner, given a refusal: no exception in the log, and the task is failed, retries or not."""
+    """Airflow's task runner logs no stack frames of a refusal, and fails the task also if it has retries."""
     operator = PreflightOperator(task_id="preflight", migration="shop", retries=5)
     world.connections.clear()
     monkeypatch.setattr(task_runner, "_prepare", lambda *_: None)
@@ -73,11 +69,10 @@ def test_airflow_logs_no_stack_frames_and_does_not_try_again(world: World, monke
 
 
 def test_failed_checks_come_first(world: World, capsys: pytest.CaptureFixture[str]) -> None:
-    """Preflight's log tells the failed checks before the others, as errors."""
+    """Preflight logs the failed checks first, as errors."""
     world.connections["spark"] = "ssh"
 
-    with pytest.raises(FailedForGood):
-        do(world, PreflightOperator)
+    world.refuses("preflight")
 
     checks = [line for line in capsys.readouterr().out.splitlines() if "loc=preflight.py" in line]
     assert "[error" in checks[0]
@@ -96,7 +91,7 @@ def test_failed_checks_come_first(world: World, capsys: pytest.CaptureFixture[st
     ],
 )
 def test_refusals_are_never_tried_again(operator: EmptyOperator) -> None:
-    """Whatever the retries of a task are, a refusal ends it; a transport error is left to them."""
+    """A refusal fails a task whatever its retries are; a transport error is retried."""
     policy = operator.retry_policy
 
     assert policy is not None
@@ -105,7 +100,7 @@ def test_refusals_are_never_tried_again(operator: EmptyOperator) -> None:
 
 
 def test_policy_of_a_users_own_is_kept() -> None:
-    """A retry policy that somebody gave decides about everything but refusals."""
+    """A user's own retry policy decides about everything except refusals."""
     theirs = ExceptionRetryPolicy([RetryRule(TransientError, RetryAction.FAIL)])
     policy = NeverAgain(theirs)
 
@@ -114,25 +109,24 @@ def test_policy_of_a_users_own_is_kept() -> None:
     assert policy.evaluate(ValueError("odd"), 1, 5).action is RetryAction.DEFAULT
 
 
-def test_plan_and_topics_are_told_in_words(world: World, capsys: pytest.CaptureFixture[str]) -> None:
-    """The log says per topic how much is to be copied, and what was created with which settings."""
-    for _ in range(1500):
-        world.source.produce("orders", 0, (b"k", b"v"))
-    do(world, *BEFORE_START)
+def test_plan_and_topics_are_logged_in_words(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """The log says per topic how many offsets will be copied, and which topics were created with which settings."""
+    world.source.produce("orders", 0, *[RECORD] * 1500)
+    world.do(*BEFORE_START)
 
     out = capsys.readouterr().out
     assert "orders                                   1,500 offsets to copy" in out
     assert "Total: 1,500 offsets to copy." in out
     assert "Created orders: 2 partitions, replication factor 1, settings: " in out
     assert "{" not in "".join(line for line in out.splitlines() if "loc=plan.py" in line or "loc=topics.py" in line)
-    do(world, CreateTopicsOperator)
+    world.do("create_topics")
 
 
-def test_judge_tells_what_is_proved_as_a_whole(scene: World, capsys: pytest.CaptureFixture[str]) -> None:
-    """A cutover compares what is new; the log says what all runs together prove, too."""
-    validated(scene)
+def test_judge_logs_the_verdict_on_the_whole_topic(scene: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """The log has the verdict of all runs together in addition to that of this run."""
+    scene.validated()
     capsys.readouterr()
-    do(scene, JudgeOperator)
+    scene.do("judge")
 
     out = capsys.readouterr().out
     assert "records compared by this run; as a whole PASS, " in out

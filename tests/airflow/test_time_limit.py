@@ -1,4 +1,4 @@
-"""Rules of the time limit on work that we wait for."""
+"""Rules of the time limit on work that a task waits for."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import pytest
 
 from kafka_migration.orchestration import time_limit
 from kafka_migration.orchestration.time_limit import stopping_after
-
-pytestmark = pytest.mark.airflow
 
 
 def test_work_within_its_time_is_not_stopped() -> None:
@@ -23,7 +21,7 @@ def test_work_within_its_time_is_not_stopped() -> None:
 
 
 def test_work_that_takes_too_long_is_stopped_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first try may come too early, or fail; it is told again until the work has ended."""
+    """Work that takes too long is stopped again and again until it ends, as a stop may come too early or fail."""
     monkeypatch.setattr(time_limit, "STOP_AGAIN_S", 0.01)
     stops: list[str] = []
     is_stopped = threading.Event()

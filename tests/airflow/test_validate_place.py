@@ -1,4 +1,4 @@
-"""Rules of where the validation runs and of how it is told: paths, client ids, limits, and its end."""
+"""Rules of the arguments of a validation job: paths, client ids and limits."""
 
 from __future__ import annotations
 
@@ -13,18 +13,12 @@ from airflow.sdk.exceptions import AirflowException
 
 from kafka_migration.airflow_adapters import settings
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
-from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, P0, do, mirror, validated
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.world import P0, World
 
 
 @dataclass
 class Submitted:
-    """What was handed to spark-submit."""
+    """The arguments and client settings of a job."""
 
     arguments: list[str] = field(default_factory=list)
     clients: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -32,26 +26,23 @@ class Submitted:
 
 @pytest.fixture
 def submitted(world: World, monkeypatch: pytest.MonkeyPatch) -> Submitted:
-    """A spark-submit that notes what it gets, and measures as Spark does."""
+    """A spark-submit that keeps its arguments and writes a result."""
     seen = Submitted()
 
     def submit(operator: Any, context: Any) -> None:
         seen.arguments = operator.application_args
         seen.clients = json.loads(Path(option(seen, "--clients-once")).read_text())
-        validated(world, submitted=operator.application_args)
+        world.validated(submitted=operator.application_args)
 
     monkeypatch.setattr(SparkSubmitOperator, "execute", submit)
     return seen
 
 
 def copied(world: World, more: str = "") -> None:
-    """Copy one record in a run of a file with more in its section `validation`, which is the last."""
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text() + more)
+    """Copy one record, with more settings in the section `validation` of the file, which is the last."""
+    world.extend_file(more)
     world.source.produce("orders", 0, (b"a", b"1"))
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 1})
-    do(world, StopMirrorOperator)
+    world.copy({P0: 1})
 
 
 def option(submitted: Submitted, name: str) -> str:
@@ -59,11 +50,11 @@ def option(submitted: Submitted, name: str) -> str:
 
 
 def test_spark_gets_its_own_spelling(world: World, submitted: Submitted, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Request and result are named as Spark spells the evidence root; Airflow reads the result as it spells it."""
+    """The job's paths have Spark's spelling of the evidence root, and Airflow reads the result with its own."""
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_EVIDENCE_ROOT", "file:///mnt/evidence/")
     copied(world)
 
-    do(world, ValidateTopicsOperator)
+    world.do("validate_topics")
     attempt = f"file:///mnt/evidence/shop/{world.run.evidence.folder.parent.name}/attempt-1"
     request, result = option(submitted, "--request"), option(submitted, "--result")
 
@@ -81,16 +72,16 @@ def test_spark_gets_its_own_spelling(world: World, submitted: Submitted, monkeyp
     ],
 )
 def test_airflows_paths_are_translated(setting: str, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What Airflow's own paths print, which add and leave out parts, becomes what Spark opens."""
+    """A path of Airflow is translated to the path that Spark opens."""
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__EVIDENCE_ROOT", setting)
 
     assert expected == settings.evidence_place().for_spark(str(settings.evidence_root() / "shop" / "run.json"))
 
 
 def test_consumers_bear_the_migrations_name(world: World, submitted: Submitted) -> None:
-    """Both clusters see the validation's consumers under one client id, for their quotas and metrics."""
+    """The validation's consumers have one client id on both clusters, for quotas and metrics."""
     copied(world)
-    do(world, ValidateTopicsOperator)
+    world.do("validate_topics")
 
     assert {"kafka-migration-validation-shop"} == {side["kafka.client.id"] for side in submitted.clients.values()}
     assert {"source", "target"} == submitted.clients.keys()
@@ -98,20 +89,20 @@ def test_consumers_bear_the_migrations_name(world: World, submitted: Submitted) 
 
 
 def test_limit_reaches_the_job(world: World, submitted: Submitted) -> None:
-    """The file's limit is in the request, and its quota will be on a client id that nothing else uses."""
+    """The file's limit is in the request, and its quota applies to a client id of its own."""
     copied(world, "  max_bytes_per_s: 2000000\n")
-    do(world, ValidateTopicsOperator)
+    world.do("validate_topics")
 
     assert 2_000_000 == world.run.evidence.require(Kind.VALIDATION_REQUEST)["max_bytes_per_s"]
     assert "kafka-migration-validation-shop.limited" == submitted.clients["source"]["kafka.client.id"]
 
 
 def test_task_killed_before_spark_starts_none(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Airflow tells a task to stop and lets it go on: Spark that has not begun is not submitted any more."""
+    """A task that was killed before it submitted Spark does not submit it."""
     copied(world)
     variable = json.dumps({"conn_type": "spark", "host": "local[1]"})
     monkeypatch.setenv("AIRFLOW_CONN_SPARK", variable)
-    operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
+    operator = world.task("validate_topics")
     operator.on_kill()
 
     with pytest.raises(AirflowException, match="stopped before it started Spark"):

@@ -1,8 +1,7 @@
-"""Rules of the time that a night has for validating."""
+"""Rules of `nightly.validate_until`."""
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,41 +10,32 @@ import pytest
 from airflow.sdk.exceptions import AirflowException, AirflowSkipException
 
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.contract import ValidationResult
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
-from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock
-from tests.airflow.nights import P0, at_night, begin, finish_night
-from tests.airflow.running import BEFORE_START, do, mirror, validated
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.nights import at_night, begin, finish_night, night_fails
+from tests.airflow.world import P0, World
 
 TOO_LATE_S = 7 * 3600
 
 
 @pytest.fixture
-def clock(world: World, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
-    """The clock of a night that has copied one record and stopped."""
-    return copied_at_night(world, monkeypatch)
+def clock(world: World) -> FakeClock:
+    """The clock of a nightly run that has copied one record and stopped MirrorMaker."""
+    return copied_at_night(world)
 
 
-def copied_at_night(world: World, monkeypatch: pytest.MonkeyPatch, more: str = "") -> FakeClock:
-    clock = at_night(world, monkeypatch, more)
+def copied_at_night(world: World, more: str = "") -> FakeClock:
+    clock = at_night(world, more)
     world.source.produce("orders", 0, (b"a", b"1"))
     begin(world, clock)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 1})
-    do(world, StopMirrorOperator)
+    world.copy({P0: 1})
     return clock
 
 
 class Spark(ValidateTopicsOperator):
-    """The operator with a Spark application of the test's in place of the real one."""
+    """The operator with a Spark application of the test."""
 
     work: Callable[[Spark], None]
     is_killed: threading.Event
@@ -60,7 +50,7 @@ class Spark(ValidateTopicsOperator):
 
 
 def run_spark(world: World, work: Callable[[Spark], None]) -> dict[str, Any]:
-    """Run the task with this for Spark."""
+    """Run the task with this Spark application."""
     operator = Spark(task_id="validate_topics", migration="shop")
     operator.work, operator.is_killed, operator._hook = work, threading.Event(), object()
     return operator.execute(world.context())
@@ -75,12 +65,8 @@ def never(spark: Spark) -> None:
     pytest.fail("Spark was started")
 
 
-def ledger(world: World) -> Ledger:
-    return world.run.ledger.read()
-
-
 def test_validation_does_not_begin_after_its_end(world: World, clock: FakeClock) -> None:
-    """Too late, Spark is not started: the task skips itself and says what is left."""
+    """After the limit the task starts no Spark, skips itself, and records what is pending."""
     clock.elapsed_s = TOO_LATE_S
 
     with pytest.raises(AirflowSkipException, match="the time for validation ended at 2030-01-01 07:00:00"):
@@ -91,32 +77,32 @@ def test_validation_does_not_begin_after_its_end(world: World, clock: FakeClock)
 
 
 def test_validation_is_stopped_at_its_end(world: World, clock: FakeClock) -> None:
-    """When the time comes while Spark runs, it is stopped as by mark-failed, and the windows stay pending."""
+    """At the limit a running Spark application is stopped, and the windows stay pending."""
     clock.elapsed_s = TOO_LATE_S - 0.05
 
     with pytest.raises(AirflowSkipException):
         run_spark(world, until_killed)
 
-    assert [1] == [generation.number for generation in ledger(world).pending_generations]
+    assert [1] == [generation.number for generation in world.ledger.pending_generations]
 
 
 def test_result_that_came_in_time_counts(world: World, clock: FakeClock) -> None:
-    """A Spark application that was told to stop when its result was written has validated."""
+    """The result of a Spark application counts if it was written before the application was stopped."""
     clock.elapsed_s = TOO_LATE_S - 0.05
 
     def done_and_killed(spark: Spark) -> None:
         assert spark.is_killed.wait(30)
-        validated(world, submitted=spark.submitted)
+        world.validated(submitted=spark.submitted)
         raise AirflowException("Error code is: 137.")
 
     run_spark(world, done_and_killed)
 
     assert world.run.evidence.newest(Kind.PENDING) is None
-    assert "PASS" == do(world, JudgeOperator)["verdict"]
+    assert "PASS" == world.do("judge")["verdict"]
 
 
 def test_failure_before_the_end_is_a_failure(world: World, clock: FakeClock) -> None:
-    """An end that did not come yet excuses nothing."""
+    """A Spark failure before the limit fails the task."""
 
     def fail(spark: Spark) -> None:
         raise AirflowException("Error code is: 1.")
@@ -127,25 +113,25 @@ def test_failure_before_the_end_is_a_failure(world: World, clock: FakeClock) -> 
     assert world.run.evidence.newest(Kind.PENDING) is None
 
 
-def test_nothing_to_read_is_never_too_late(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Empty windows need no Spark and no time."""
-    clock = at_night(world, monkeypatch)
+def test_nothing_to_read_is_never_too_late(world: World) -> None:
+    """A run with empty windows validates also after the limit."""
+    clock = at_night(world)
     begin(world, clock)
-    do(world, *BEFORE_START, StartMirrorOperator)
+    world.start()
     clock.elapsed_s = TOO_LATE_S
 
     assert 0 == run_spark(world, never)["source_records"]
 
 
 def test_cleared_validation_has_no_end(world: World, clock: FakeClock) -> None:
-    """A person who clears the task by day is not sent away by last night's limit."""
+    """A cleared validation has no limit."""
     world.dag_run.clear_number = 1
     clock.elapsed_s = TOO_LATE_S + 3600
     runs: list[str] = []
 
     def measure(spark: Spark) -> None:
         runs.append("spark")
-        validated(world, submitted=spark.submitted)
+        world.validated(submitted=spark.submitted)
 
     run_spark(world, measure)
 
@@ -153,7 +139,7 @@ def test_cleared_validation_has_no_end(world: World, clock: FakeClock) -> None:
 
 
 def pending_night(world: World, clock: FakeClock) -> dict[str, Any]:
-    """End a night whose validation came too late."""
+    """End a nightly run whose validation was too late."""
     clock.elapsed_s = TOO_LATE_S
     with pytest.raises(AirflowSkipException):
         run_spark(world, never)
@@ -161,45 +147,40 @@ def pending_night(world: World, clock: FakeClock) -> dict[str, Any]:
 
 
 def test_pending_validation_fails_the_run_and_the_next_one_does_it(world: World, clock: FakeClock) -> None:
-    """The run says how much is not validated; the next night measures it with its own, and it counts once."""
-    with pytest.raises(FailedForGood) as raised:
+    """A run with pending validation fails with its windows, and the next run validates them together with its own."""
+    found = "VALIDATION_PENDING · migration shop: found 1 windows with 1 source offsets"
+    with pytest.raises(FailedForGood, match=found) as raised:
         pending_night(world, clock)
-    assert "VALIDATION_PENDING · migration shop: found 1 windows with 1 source offsets" in str(raised.value)
     assert "TASK_NOT_SUCCESSFUL" not in str(raised.value)
 
     world.source.produce("orders", 0, (b"b", b"2"))
     begin(world, clock, day=2)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 1})
-    do(world, StopMirrorOperator)
-    validated(world)
-    do(world, JudgeOperator)
+    world.copy_and_judge({P0: 1})
     windows = ValidationResult.from_document(world.run.evidence.require(Kind.VALIDATION_RESULT)).partitions
     (window,) = [r.window for r in windows if r.window.topic == "orders" and r.window.partition == 0]
 
     assert (0, 2) == (window.source_start, window.source_end)
-    assert () == ledger(world).pending_generations
+    assert () == world.ledger.pending_generations
     assert "success" == finish_night(world)["outcome"]
 
 
-def test_pending_validation_may_warn(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With `when_late: warn` the run succeeds, and its outcome says that the copy is not validated yet."""
-    clock = copied_at_night(world, monkeypatch, "  when_late: warn\n")
+def test_pending_validation_may_warn(world: World) -> None:
+    """With `when_late: warn` a run with pending validation succeeds with a warning."""
+    clock = copied_at_night(world, "  when_late: warn\n")
 
     assert "validation pending" == pending_night(world, clock)["outcome"]
-    run = json.loads((world.run.evidence.folder / "run.json").read_text())
+    run = world.run_document
     assert ["VALIDATION_PENDING"] == [warning["code"] for warning in run["warnings"]]
 
 
-def test_skipped_validation_without_the_reason_is_an_accident(world: World, clock: FakeClock) -> None:
-    """A run that was marked failed before it validated is not taken for one that was late."""
-    with pytest.raises(FailedForGood, match="TASK_NOT_SUCCESSFUL · task validate_topics"):
-        finish_night(world, validate_topics="skipped", judge="skipped")
+def test_skipped_validation_without_a_reason_fails_the_run(world: World, clock: FakeClock) -> None:
+    """A run that was marked as failed before its validation does not count as late."""
+    night_fails(world, "TASK_NOT_SUCCESSFUL · task validate_topics", validate_topics="skipped", judge="skipped")
 
 
 def test_spark_that_has_not_begun_is_not_killed_by_a_hook_of_its_own(world: World) -> None:
-    """Before the hook is made there is nothing to stop, and one made to stop it would submit without its settings."""
-    operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
+    """A stop before Spark was submitted creates no hook, which would submit without its settings."""
+    operator = world.task("validate_topics")
     operator._stop()
 
     assert operator._hook is None

@@ -1,4 +1,4 @@
-"""The sandbox's scheduler imports what each task needs before it forks its workers."""
+"""Rules of the sandbox's scheduler, which imports what tasks need before it forks its workers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 
 from sandbox import airflow as sandbox_airflow
-
-pytestmark = pytest.mark.airflow
 
 FACTORY = "kafka_migration.orchestration.factory"
 
@@ -26,7 +24,7 @@ def module() -> Any:
 
 @pytest.fixture(autouse=True)
 def factory_again() -> Iterator[None]:
-    """Let the DAG factory be imported again; afterwards the module is the one from before."""
+    """Remove the imported DAG factory during the test."""
     before = sys.modules.pop(FACTORY, None)
     yield
     if before is not None:
@@ -44,7 +42,7 @@ def factory_again() -> Iterator[None]:
 def test_only_the_scheduler_imports_it(
     module: Any, monkeypatch: pytest.MonkeyPatch, command: str, environment: dict[str, str], expected: bool
 ) -> None:
-    """Only a scheduler imports the DAG factory when it looks up its host name, and not if tasks are to be cold."""
+    """Only a scheduler imports the DAG factory, unless its setting says that tasks import it."""
     monkeypatch.setattr(sys, "argv", ["airflow", command])
     for name, value in environment.items():
         monkeypatch.setenv(name, value)

@@ -1,4 +1,4 @@
-"""Rules of a watch over more than one generation, and of what it proves: the whole trigger over fakes and a clock."""
+"""Rules of a watch over several generations, and of what it proves: the whole trigger on fakes and a fake clock."""
 
 from __future__ import annotations
 
@@ -9,45 +9,32 @@ from typing import Any
 
 import pytest
 from airflow.sdk.exceptions import TaskDeferred
-from airflow.triggers.base import BaseTrigger
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import Refused
-from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
-from tests.airflow.conftest import World
 from tests.airflow.driving import revived
 from tests.airflow.engines import ALARM, lossy
-from tests.airflow.running import assign, store_position
-from tests.airflow.watching import Scene, a_trigger, started, watch
-
-pytestmark = pytest.mark.airflow
-
-P0 = TopicPartition("orders", 0)
+from tests.airflow.watching import Restart, Scene, a_trigger, codes, found, started, watch
+from tests.airflow.world import AUDIT, P0, P1, World
 
 
 @pytest.fixture
 def scene(world: World, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    """A sync that has five records to copy, and polls every 15 seconds; a partition may stand still for 180."""
+    """A sync with five records to copy that polls every 15 seconds; a stall is 180 seconds without progress."""
     return started(world, monkeypatch, {"mode": "sync"}, records=5)
 
 
 def script(scene: Scene, *acts: Callable[[], Any]) -> None:
-    """Do one act before each next poll, and nothing more when they are done."""
+    """Do one act before each next poll."""
     left = list(acts)
     scene.script = lambda now: left.pop(0)() if left else None
 
 
-def codes(event: dict[str, Any]) -> list[str]:
-    return [finding["code"] for finding in event["findings"]]
-
-
 def test_event_names_the_generation_that_is_to_be_stopped(scene: Scene) -> None:
-    """A MirrorMaker that died is started again within the watch, which goes on to its end with the next generation."""
-    script(scene, scene.world.host.die, lambda: None, lambda: None, lambda: assign(scene.world), scene.copy)
+    """A MirrorMaker that died is started again during the watch, and the event names the new generation."""
+    script(scene, scene.world.host.die, lambda: None, lambda: None, lambda: scene.world.assign(), scene.copy)
     event = watch(scene)
 
     assert ("drained", 2, []) == (event["outcome"], event["generation"], event["findings"])
@@ -57,11 +44,8 @@ def test_event_names_the_generation_that_is_to_be_stopped(scene: Scene) -> None:
 
 
 def test_restarted_trigger_watches_the_newest_generation(scene: Scene) -> None:
-    """Its arguments name the first generation; the ledger knows which one runs now."""
+    """A restarted trigger, whose arguments name the first generation, watches the newest one of the ledger."""
     trigger = a_trigger(scene)
-
-    class Restart(BaseException):
-        """The triggerer is gone."""
 
     def restart() -> None:
         raise Restart
@@ -78,7 +62,7 @@ def test_restarted_trigger_watches_the_newest_generation(scene: Scene) -> None:
 
 
 def test_request_to_stop_an_earlier_generation_holds(scene: Scene) -> None:
-    """A person asked while the first generation ran; that it has died since does not take it back."""
+    """A request to stop ends the watch also if the generation that it named has died since."""
     world = scene.world
     request = StopRequest(1, "t", "ada", "enough")
     script(scene, world.host.die, lambda: None, lambda: world.run.stop_requests.request(request))
@@ -89,7 +73,7 @@ def test_request_to_stop_an_earlier_generation_holds(scene: Scene) -> None:
 
 
 def test_death_after_a_request_to_stop_is_not_undone(scene: Scene) -> None:
-    """Regression: what was asked to end was started again when it died first, and the request was forgotten."""
+    """Regression: a MirrorMaker that died after a request to stop was started again."""
     world = scene.world
     request = StopRequest(1, "t", "t", "ada", "enough")
 
@@ -103,20 +87,19 @@ def test_death_after_a_request_to_stop_is_not_undone(scene: Scene) -> None:
 
 
 def test_event_of_an_earlier_attempt_is_waited_past(scene: Scene) -> None:
-    """Regression: Airflow handed the event of the cleared attempt's trigger to the new one, which failed by it."""
+    """Regression: a cleared watch failed with the event of the earlier attempt's trigger."""
     scene.copy()
     event = watch(scene)
     world = scene.world
     world.dag_run.clear_number = 1
-    ReserveOperator(task_id="reserve", migration="shop").execute(world.context())
-    sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
+    world.do("reserve")
 
     with pytest.raises(TaskDeferred):
-        sensor.execute_complete(world.context(), event)
+        world.end_watch(event)
 
 
 def test_stopped_under_the_watch_is_failed_and_not_started_again(scene: Scene) -> None:
-    """Somebody on the host said stop: the watch ends, and nothing starts."""
+    """A stop on the host fails the watch, and nothing is started again."""
     world = scene.world
     script(scene, lambda: world.host.stop(world.run.identity.holder, 1, 90))
 
@@ -128,14 +111,14 @@ def test_stopped_under_the_watch_is_failed_and_not_started_again(scene: Scene) -
 def test_marker_that_was_proved_and_then_deleted_is_no_gap(
     world: World, monkeypatch: pytest.MonkeyPatch, dies: bool
 ) -> None:
-    """Regression: retention took a marker that a probe had passed over; also where MirrorMaker died thereafter."""
+    """Regression: a marker that a probe had passed and retention then deleted was taken for a gap."""
     world.source.produce("orders", 0, *[(b"k", b"v")] * 5)
     world.source.leave_holes("orders", 0, 2)
     scene = started(world, monkeypatch, {"mode": "sync"}, records=1)
-    store_position(world, 4)
+    world.store_position(4)
 
     acts = [lambda: None, lambda: world.source.purge("orders", 0, 7), *[world.host.die] * dies]
-    script(scene, *acts, lambda: None, lambda: None, lambda: assign(world), lambda: store_position(world, 7))
+    script(scene, *acts, lambda: None, lambda: None, lambda: world.assign(), lambda: world.store_position(7))
     event = watch(scene)
 
     assert ("drained", [], 1 + dies) == (event["outcome"], event["findings"], event["generation"])
@@ -143,10 +126,10 @@ def test_marker_that_was_proved_and_then_deleted_is_no_gap(
 
 
 def test_proof_ends_with_the_positions_it_began_at(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Regression: set back after lost records, what had been proved behind the old position counted as copied."""
-    engine = lossy(world, monkeypatch)
+    """Regression: after positions were set back, offsets proved from the old positions counted as copied."""
+    engine = lossy(world)
     scene = started(world, monkeypatch, {"mode": "sync"}, records=5)
-    engine.assigned = frozenset(TopicPartition(*p) for p in (("orders", 0), ("orders", 1), ("audit", 0)))
+    engine.assigned = frozenset((P0, P1, AUDIT))
     engine.positions[P0] = 4
     world.source.compact("orders", 0, 4)
     scene.produce()
@@ -163,9 +146,9 @@ def test_proof_ends_with_the_positions_it_began_at(world: World, monkeypatch: py
     assert "Lag: 5" in watcher.progress
 
 
-def test_overtaken_at_a_poll_ends_with_the_exact_range(scene: Scene) -> None:
-    """MirrorMaker stands at 2 and the source begins at 4: two records are lost, and named."""
-    store_position(scene.world, 1)
+def test_gap_ends_the_watch_with_the_exact_range(scene: Scene) -> None:
+    """If the source deletes records before they are copied, the watch fails with the lost range."""
+    scene.world.store_position(1)
     script(scene, lambda: scene.world.source.purge("orders", 0, 4))
     event = watch(scene)
 
@@ -175,7 +158,7 @@ def test_overtaken_at_a_poll_ends_with_the_exact_range(scene: Scene) -> None:
 
 
 def test_source_that_deletes_while_it_is_probed_hides_no_gap(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A probe whose start is gone meets the first record left; that is not taken for a proof."""
+    """A probe whose start was deleted finds the first remaining record, which proves nothing."""
     world = scene.world
     real = world.source.probe
 
@@ -189,7 +172,7 @@ def test_source_that_deletes_while_it_is_probed_hides_no_gap(scene: Scene, monke
 
 
 def test_partition_that_no_task_has_is_never_drained(scene: Scene) -> None:
-    """With everything at its goal the watch waits for the assignment, and names what nobody copies."""
+    """A watch with all goals reached waits until each partition is assigned, and fails with those that are not."""
     scene.copy()
     configs, task = InternalTopics.of("shop", 1).configs, b"task-MirrorSourceConnector-0"
     row = json.loads(dict(scene.world.target.read_table(configs))[task] or b"")
@@ -197,7 +180,7 @@ def test_partition_that_no_task_has_is_never_drained(scene: Scene) -> None:
     scene.world.target.produce(configs, 0, (task, json.dumps(row).encode()))
     event = watch(scene)
 
-    assert [("PARTITION_NOT_ASSIGNED", "orders[1]")] == [(f["code"], f["subject"]) for f in event["findings"]]
+    assert [("PARTITION_NOT_ASSIGNED", "orders[1]")] == found(event)
     assert "waiting, 1 partition(s) not assigned to a task yet" in scene.log.states
 
 
@@ -209,10 +192,10 @@ def test_partition_that_no_task_has_is_never_drained(scene: Scene) -> None:
         ("WARN Got error NOT_ENOUGH_REPLICAS", 2, "an open transaction on the source"),
     ],
 )
-def test_stall_is_told_with_its_likely_cause(
+def test_stall_is_reported_with_its_likely_cause(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, log: str, stable: int | None, cause: str
 ) -> None:
-    """The finding of a stalled partition carries MirrorMaker's log line, or the open transaction."""
+    """The finding of a stalled partition has MirrorMaker's log line, or the open transaction."""
     scene.world.host.log = log
     source, real = scene.world.source, scene.world.source.log_end_offsets
 
@@ -227,36 +210,33 @@ def test_stall_is_told_with_its_likely_cause(
     assert f"; likely cause: {cause}" in finding["found"]
 
 
-def test_stall_is_told_without_a_cause_where_nobody_answers(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """That the log cannot be read does not change how the watch ends."""
+def test_stall_is_reported_without_a_cause_if_the_host_does_not_answer(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stall is reported without a cause if the host does not answer."""
     monkeypatch.setattr(scene.world.host, "logs", lambda *a: (_ for _ in ()).throw(Refused([])))
     (finding,) = watch(scene)["findings"]
 
     assert "likely cause" not in finding["found"]
 
 
-def killed(trigger: BaseTrigger) -> None:
-    asyncio.run(trigger.on_kill())
-
-
 def test_kill_stops_the_newest_generation(scene: Scene) -> None:
-    """A person marked the waiting task: what runs now is stopped at once, not what the watch began with."""
+    """A watch that a user ends in Airflow stops the newest generation, not the first one."""
     trigger = a_trigger(scene)
     script(scene, scene.world.host.die, lambda: None, lambda: None, scene.copy)
     watch(scene, trigger)
-    killed(trigger)
+    asyncio.run(trigger.on_kill())
 
     assert "stopped" == scene.world.host.processes[2].exit_reason
 
 
 def test_late_kill_does_not_hit_the_next_attempt(scene: Scene) -> None:
-    """Airflow calls it after a cleared task has begun anew: the host refuses it to whom it does not belong."""
+    """The kill of a cleared task's earlier attempt is refused by the host."""
     trigger, world = a_trigger(scene), scene.world
     world.dag_run.clear_number = 1
-    reserve = ReserveOperator(task_id="reserve", migration="shop")
-    reserve.execute(world.context())
+    world.do("reserve")
 
-    killed(trigger)
+    asyncio.run(trigger.on_kill())
 
     assert any("RESERVED_BY" in line for line in scene.log.infos)
     assert world.host.status().is_running

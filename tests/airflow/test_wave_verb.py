@@ -1,4 +1,4 @@
-"""The verb that proposes waves, over two clusters in memory: what it prints, what it writes, and when it refuses."""
+"""Rules of the command `waves`: what it prints, what it writes, and when it refuses."""
 
 from __future__ import annotations
 
@@ -24,24 +24,21 @@ from kafka_migration.migration_file.loading import load_migration_file, load_mig
 from tests.contract.fake_cluster import FakeCluster, FakeGroup
 from tests.unit.kafka.test_transaction_log import ENDED, KEY, V0, V1
 
-pytestmark = pytest.mark.airflow
-
 SIZES = {"orders": 3, "audit": 1, "payments": 2, "refunds": 3, "mails": 9, "logs": 6, "_schemas": 1}
 
-
-connections_made = connections.cluster_named
+real_cluster_named = connections.cluster_named
 
 
 @dataclass
 class Shop:
-    """Two clusters behind the connections `old` and `new`, and a folder for migration files."""
+    """Two clusters with the connections `old` and `new`, and a folder for migration files."""
 
     folder: Path
     source: FakeCluster = field(default_factory=lambda: FakeCluster("old", 3))
     target: FakeCluster = field(default_factory=lambda: FakeCluster("new", 2))
 
     def add(self, cluster: FakeCluster, topic: str, records: int) -> None:
-        """Make a topic of one partition with some records."""
+        """Create a topic of one partition with records."""
         cluster.create_topics([NewTopic(topic, 1, 1, {})])
         cluster.produce(topic, 0, *[(b"k", b"v")] * records)
 
@@ -50,23 +47,23 @@ class Shop:
         self.source.commit(group, {TopicPartition(topic, 0): 0 for topic in topics})
 
     def connected(self, side: str, connection_id: str, allowed: Sequence[Insecurity]) -> FakeCluster:
-        """Return the cluster behind a connection."""
+        """Return the cluster of a connection."""
         if connection_id not in {"old", "new"}:
-            return connections_made(side, connection_id, allowed)  # type: ignore[return-value]
+            return real_cluster_named(side, connection_id, allowed)  # type: ignore[return-value]
         return self.source if connection_id == "old" else self.target
 
     def waves(self, *options: str) -> int:
-        """Run the verb."""
+        """Run the command."""
         return main(["waves", "--source", "old", "--target", "new", *options])
 
     def write(self, *options: str) -> int:
-        """Run it so that it writes files."""
+        """Run the command so that it writes files."""
         return self.waves("--write", str(self.folder), "--mirror-host", "mm", "--spark", "spark", *options)
 
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
-    """A source with topics, two groups that share one, a transaction over two topics, and topics that nobody reads."""
+    """A source with topics, two groups, a transaction over two topics, and topics without groups."""
     monkeypatch.setenv("AIRFLOW_CONN_SSH", json.dumps({"conn_type": "ssh"}))
     made = Shop(tmp_path)
     for topic, records in SIZES.items():
@@ -117,13 +114,13 @@ Topics that belong to no application
 
 
 def test_waves_are_printed(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
-    """A table of the waves, the smallest first, then why each is one, then what is in none."""
+    """The command prints a table of waves, the smallest first, their reasons, and what is in no wave."""
     assert shop.waves() == 0
     assert SHOWN == capsys.readouterr().out
 
 
 def test_documentation_shows_what_is_printed() -> None:
-    """The example of the page on waves is what the verb prints."""
+    """The page on waves shows what the command prints."""
     page = (Path(__file__).parents[2] / "docs" / "howto" / "waves.md").read_text()
 
     assert f"```\n{SHOWN}```" in page
@@ -135,17 +132,13 @@ def document(shop: Shop, capsys: pytest.CaptureFixture[str], *options: str) -> t
 
 
 def test_json_has_everything(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each wave has its topics, groups, transactional ids, joins and sizes."""
+    """The JSON document has each wave's topics, groups, transactional ids, reasons and sizes."""
     code, found = document(shop, capsys, "--prefix", "shop")
 
     assert (0, 1, [], []) == (code, found["schema"], found["not_known"], found["written"])
     first = found["waves"][1]
-    assert ("shop-02", ["payments", "refunds"], 2, 5) == (
-        first["name"],
-        first["topics"],
-        first["partitions"],
-        first["records_at_most"],
-    )
+    assert ("shop-02", ["payments", "refunds"]) == (first["name"], first["topics"])
+    assert (2, 5) == (first["partitions"], first["records_at_most"])
     assert [("billing", True, False)] == [(g["group"], g["is_movable"], g["is_active"]) for g in first["groups"]]
     assert [{"kind": "group", "name": "billing", "topics": ["payments", "refunds"]}] == first["joined_by"]
     assert ["pay-tx"] == found["waves"][0]["transactional_ids"]
@@ -154,7 +147,7 @@ def test_json_has_everything(shop: Shop, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_ignored_group_and_chosen_topics(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
-    """Options leave a group out of the joining, and topics out of the proposal; both are told."""
+    """Options ignore a group and choose topics, and the document says so."""
     _, found = document(shop, capsys, "--ignore-group", "bill.*", "--topic", "re.*", "--topic", "orders")
 
     assert [["orders"], ["refunds"]] == [wave["topics"] for wave in found["waves"]]
@@ -163,7 +156,7 @@ def test_ignored_group_and_chosen_topics(shop: Shop, capsys: pytest.CaptureFixtu
 
 
 def test_small_waves_together(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
-    """Asked for larger waves, those that need not be one are put together, and it says so."""
+    """With a minimum size, independent waves are merged, and the output says so."""
     _, found = document(shop, capsys, "--min-topics", "3")
 
     assert [(4, 2, True), (2, 2, False)] == [(len(w["topics"]), w["parts"], w["is_read"]) for w in found["waves"]]
@@ -172,7 +165,7 @@ def test_small_waves_together(shop: Shop, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_topics_on_the_target(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
-    """An empty topic of the same name is proposed all the same; one with records is not, and is told."""
+    """A topic that has records on the target is not proposed; an empty one is."""
     shop.add(shop.target, "refunds", 0)
     shop.add(shop.target, "payments", 7)
     _, found = document(shop, capsys)
@@ -190,10 +183,10 @@ def silent(*_: object) -> Any:
 
 
 @pytest.mark.parametrize("fail", [denied, silent])
-def test_group_that_may_not_be_read(
+def test_group_that_cannot_be_read(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], fail: Callable[..., Any]
 ) -> None:
-    """What is denied about one group is not known, with exit code 4; the others are asked one by one."""
+    """A group that cannot be read is reported as unknown, with exit code 4, and the others are read."""
     describe, committed = shop.source.describe_groups, shop.source.committed_offsets
     monkeypatch.setattr(
         shop.source, "describe_groups", lambda groups: fail() if "billing" in groups else describe(groups)
@@ -208,10 +201,10 @@ def test_group_that_may_not_be_read(
     assert "Unknown; waves may lack topics or groups\n  what group billing reads: " in capsys.readouterr().out
 
 
-def test_group_that_only_its_members_tell_of(
+def test_group_whose_members_are_known_and_offsets_are_not(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of a group whose members are seen and whose offsets are denied, what is seen joins, and the rest is not known."""
+    """A group with known members and denied offsets joins the topics of its members, with exit code 4."""
     shop.source.join("half", "h", "/h", TopicPartition("mails", 0), TopicPartition("logs", 0))
     committed = shop.source.committed_offsets
     monkeypatch.setattr(shop.source, "committed_offsets", lambda g: denied() if g == "half" else committed(g))
@@ -224,7 +217,7 @@ def test_group_that_only_its_members_tell_of(
 
 @pytest.mark.parametrize("kind", ["share", "streams", "other"])
 def test_group_of_another_kind(shop: Shop, capsys: pytest.CaptureFixture[str], kind: GroupKind) -> None:
-    """What such a group reads is not known, unless it is ignored."""
+    """The topics of such a group are unknown, unless it is ignored."""
     shop.source.groups["else"] = FakeGroup(kind=kind)
     code, found = document(shop, capsys)
 
@@ -234,10 +227,10 @@ def test_group_of_another_kind(shop: Shop, capsys: pytest.CaptureFixture[str], k
 
 
 @pytest.mark.parametrize("fail", [denied, silent])
-def test_transactions_that_may_not_be_read(
+def test_transactions_that_cannot_be_read(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], fail: Callable[..., Any]
 ) -> None:
-    """Without the log of transactions it is not known what they join."""
+    """If the transaction log cannot be read, the topics of transactions are unknown."""
     monkeypatch.setattr(shop.source, "read_log", fail)
     code, found = document(shop, capsys)
 
@@ -252,7 +245,7 @@ def test_transactions_that_may_not_be_read(
 def test_source_without_transactions_is_not_asked_for_their_log(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], sees_internal: bool, code: int
 ) -> None:
-    """Old brokers would create the topic: where it is not listed there is none, if the login sees such topics."""
+    """The transaction log is read only if it is listed, because old brokers would create the topic."""
     shop.source.delete_topics([TRANSACTION_STATE])
     if sees_internal:
         shop.add(shop.source, COMMITTED_OFFSETS, 0)
@@ -264,7 +257,7 @@ def test_source_without_transactions_is_not_asked_for_their_log(
 def test_log_that_takes_too_long(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What was read before the time was over joins; that it is not all is told."""
+    """Transactions that were read before the time limit join topics, and the rest is reported as unknown."""
 
     def some_of_it(topic: str, time_limit_s: float) -> Any:
         assert (TRANSACTION_STATE, 7) == (topic, time_limit_s)
@@ -280,7 +273,7 @@ def test_log_that_takes_too_long(
 
 
 def test_files_are_written(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
-    """One file per wave, which loads, has the wave's topics and groups, and overlaps with no other."""
+    """Each wave gets a valid file with its topics and groups that overlaps with no other."""
     assert shop.write("--prefix", "shop") == 0
     assert str(shop.folder / "shop-03.yaml") in capsys.readouterr().out
     migrations = load_migrations(shop.folder)
@@ -296,8 +289,8 @@ def test_files_are_written(shop: Shop, capsys: pytest.CaptureFixture[str]) -> No
         assert () == overlap_findings(one, [other for other in migrations if other is not one])
 
 
-def test_what_other_files_have_is_not_proposed_again(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
-    """Asked again, topics of the files that are there are elsewhere, and nothing is left to write."""
+def test_topics_of_other_files_are_not_proposed_again(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+    """A second call finds all topics in the files of the first, and writes nothing."""
     shop.write()
     before = {path: path.read_text() for path in shop.folder.iterdir()}
     capsys.readouterr()
@@ -308,8 +301,8 @@ def test_what_other_files_have_is_not_proposed_again(shop: Shop, capsys: pytest.
     assert before == {path: path.read_text() for path in shop.folder.iterdir()}
 
 
-def test_nothing_is_written_over(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file in the way, whatever is in it, refuses all files before the first is written."""
+def test_existing_files_are_not_replaced(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+    """An existing file of the same name, valid or not, refuses all files."""
     (shop.folder / "wave-03.yaml").write_text("mine")
 
     assert shop.write() == 3
@@ -324,7 +317,7 @@ def test_nothing_is_written_over(shop: Shop, capsys: pytest.CaptureFixture[str])
 def test_file_that_would_overlap_is_refused(
     shop: Shop, capsys: pytest.CaptureFixture[str], migration_text: str
 ) -> None:
-    """A file from another source that writes to the same topics of the target keeps all from being written."""
+    """A file of another source with the same target topics refuses all files."""
     (shop.folder / "shop.yaml").write_text(migration_text.replace("new_kafka", "new"))
 
     assert shop.write() == 3
@@ -333,7 +326,7 @@ def test_file_that_would_overlap_is_refused(
 
 
 def test_files_are_written_all_or_none(tmp_path: Path) -> None:
-    """A file that appears meanwhile is left as it is, and what was written before it is taken away."""
+    """If a file appears during the write, it is kept, and the files that were written are deleted."""
     (tmp_path / "b.yaml").write_text("theirs")
 
     with pytest.raises(FileExistsError):
@@ -341,8 +334,8 @@ def test_files_are_written_all_or_none(tmp_path: Path) -> None:
     assert {"b.yaml": "theirs"} == {path.name: path.read_text() for path in tmp_path.iterdir()}
 
 
-def test_hostile_names_stay_names(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
-    """A group's name reaches neither the terminal nor the file with anything that is not printable."""
+def test_names_with_control_characters_are_quoted(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+    """A group's name is quoted in the output and in the file, so that both are printable."""
     shop.commit("evil\nname: x\x1b[31m\u202e", "mails", "logs")
 
     assert shop.write() == 0
@@ -355,11 +348,7 @@ def test_hostile_names_stay_names(shop: Shop, capsys: pytest.CaptureFixture[str]
 
 
 WRONG = {
-    "no such connection": (
-        ["--source", "none", "--target", "new"],
-        3,
-        "MISSING · connection none (--source)",
-    ),
+    "no such connection": (["--source", "none", "--target", "new"], 3, "MISSING · connection none (--source)"),
     "wrong connection": (["--source", "old", "--target", "ssh"], 3, "CONNECTION_INVALID · connection ssh (--target)"),
     "one cluster": (["--source", "old", "--target", "old"], 3, "SAME_CLUSTER"),
     "not a folder": (
@@ -372,7 +361,7 @@ WRONG = {
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_wrong_places_are_named(shop: Shop, capsys: pytest.CaptureFixture[str], wrong: str) -> None:
-    """What does not exist, or is the same on both sides, is said before anything is read."""
+    """A connection or folder that does not exist, or one cluster on both sides, is refused."""
     arguments, code, text = WRONG[wrong]
 
     assert main(["waves", *arguments]) == code
@@ -393,7 +382,7 @@ def test_wrong_places_are_named(shop: Shop, capsys: pytest.CaptureFixture[str], 
     ],
 )
 def test_wrong_usage(shop: Shop, capsys: pytest.CaptureFixture[str], options: list[str], text: str) -> None:
-    """An option that makes no sense is wrong usage, and no cluster is asked."""
+    """An option with a wrong value is wrong usage, and no cluster is asked."""
     shop.source.is_down = True
     with pytest.raises(SystemExit) as exited:
         shop.waves(*options)
@@ -403,7 +392,7 @@ def test_wrong_usage(shop: Shop, capsys: pytest.CaptureFixture[str], options: li
 
 
 def test_cluster_that_does_not_answer(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without its topics and groups there is nothing to say."""
+    """If the source does not answer, the command fails."""
     shop.source.is_down = True
 
     assert shop.waves() == 1

@@ -1,4 +1,4 @@
-"""Rules of a cutover in waves: some topics and groups now, the rest later, mirrored on until then."""
+"""Rules of a cutover in waves: some topics and groups now, the others later."""
 
 from __future__ import annotations
 
@@ -10,101 +10,73 @@ from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Phase
-from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.plan import PlanOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
-from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
-from tests.airflow.conftest import World
-from tests.airflow.cutover import approved, target_offsets
-from tests.airflow.running import BEFORE_START, do, mirror, next_run, validated
-
-pytestmark = pytest.mark.airflow
-
-P0, AUDIT = TopicPartition("orders", 0), TopicPartition("audit", 0)
-VALUES = [(b"k", b"%d" % n) for n in range(4)]
+from tests.airflow.cutover import cut_over, target_offsets
+from tests.airflow.world import AUDIT, FOUR_RECORDS, P0, World
 
 
 def run(world: World, mode: str, copied: dict[TopicPartition, int], topics: list[str] | None = None) -> None:
-    """Do a run up to its verdict, and the cutover's steps after it."""
+    """Do a run until its verdict, and in a cutover the tasks after it."""
     world.params = {"mode": mode, "topics": topics}
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, copied)
-    do(world, StopMirrorOperator)
-    validated(world)
-    do(world, JudgeOperator)
+    world.copy_and_judge(copied)
     if mode == "cutover":
-        do(world, TranslateOffsetsOperator)
-        approved(world)
-        do(world, SyncOffsetsOperator, ConfirmCutoverOperator)
+        cut_over(world)
 
 
 @pytest.fixture
 def first(world: World, asked: list[dict[str, Any]]) -> World:
-    """Topic `orders` and the group that reads nothing else are cut over; `audit` and two other groups are not."""
-    world.source.produce("orders", 0, *VALUES)
-    world.source.produce("audit", 0, *VALUES)
+    """The topic `orders` and the group that reads only it are cut over; `audit` and two other groups are not."""
+    world.source.produce("orders", 0, *FOUR_RECORDS)
+    world.source.produce("audit", 0, *FOUR_RECORDS)
     world.source.commit("billing", {P0: 3})
     world.source.commit("reporting", {P0: 1, AUDIT: 2})
     world.source.commit("archive", {AUDIT: 1})
     run(world, "cutover", {P0: 4}, ["orders"])
-    next_run(world)
+    world.next_run()
     return world
 
 
 def test_first_wave_moves_its_topics_only(first: World) -> None:
-    """A group that reads only them moves; one that reads others as well stays whole. The ledger knows what is left."""
-    ledger = first.run.ledger.read()
+    """A wave moves the groups that read only its topics, and the ledger has the remaining topics."""
+    ledger = first.ledger
 
     assert {"billing": {P0: 3}} == target_offsets(first)
     assert (Phase.CUTTING_OVER, ("audit",)) == (ledger.phase, ledger.cutovers[0].remaining)
 
 
-def test_the_rest_goes_on_being_mirrored(first: World) -> None:
-    """A sync between the waves leaves the moved topics, which have producers on the target now, alone."""
+def test_other_topics_are_still_mirrored(first: World) -> None:
+    """A sync between two waves does not copy the moved topics, which have producers on the target."""
     first.target.produce("orders", 0, (b"new", b"there"))
     run(first, "sync", {AUDIT: 4})
-    generation = first.run.ledger.read().last_generation
 
-    assert generation is not None
-    assert {"audit"} == set(generation.topics)
+    assert {"audit"} == first.ledger.generations[-1].topics
 
 
-def test_last_wave_moves_whoever_is_left(first: World) -> None:
-    """Groups that stayed behind move now, on the topics of the first wave too; those that moved stay where they are."""
+def test_last_wave_moves_the_remaining_groups(first: World) -> None:
+    """The last wave moves the remaining groups on all their topics, and does not change groups that have moved."""
     first.target.produce("orders", 0, (b"new", b"there"))
     first.target.commit("billing", {P0: 5})
     run(first, "cutover", {AUDIT: 4})
 
-    assert {
-        "billing": {P0: 5},
-        "reporting": {P0: 1, AUDIT: 2},
-        "archive": {AUDIT: 1},
-    } == target_offsets(first)
-    assert Phase.CUT_OVER is first.run.ledger.read().phase
-    next_run(first, 3)
+    offsets = {"billing": {P0: 5}, "reporting": {P0: 1, AUDIT: 2}, "archive": {AUDIT: 1}}
+    assert offsets == target_offsets(first)
+    assert Phase.CUT_OVER is first.ledger.phase
+    first.next_run(3)
     first.params = {"mode": "sync"}
-    with pytest.raises(FailedForGood, match="ALREADY_CUT_OVER"):
-        do(first, PreflightOperator)
+    first.refuses("preflight", match="ALREADY_CUT_OVER")
 
 
 def test_cleared_cutover_mirrors_nothing_again(first: World) -> None:
-    """Regression: a run that has cut its topics over, and is cleared, starts no MirrorMaker for them."""
+    """Regression: a cleared run that had cut its topics over started MirrorMaker for them."""
     first.dag_run.run_id, first.dag_run.clear_number = "manual__1", 1
     first.params = {"mode": "cutover", "topics": ["orders"]}
 
-    for operator in (PreflightOperator, PlanOperator, StartMirrorOperator):
-        with pytest.raises(FailedForGood, match="ALREADY_CUT_OVER"):
-            do(first, operator)
+    for operator in ("preflight", "plan", "start_mirror"):
+        first.refuses(operator, match="ALREADY_CUT_OVER")
 
 
 @pytest.mark.parametrize("change", ["record", "partition", "recreated"])
-def test_moved_topic_that_changed_holds_up_only_groups_that_read_it(first: World, change: str) -> None:
-    """Nobody would read what was added behind the copy: such a group stays, and all others move."""
+def test_moved_topic_that_changed_blocks_only_groups_that_read_it(first: World, change: str) -> None:
+    """If a moved topic has changed on either side, a group that reads it stays, and the others move."""
     if change == "record":
         first.source.produce("orders", 0, (b"late", b"record"))
     elif change == "partition":
@@ -115,20 +87,17 @@ def test_moved_topic_that_changed_holds_up_only_groups_that_read_it(first: World
     run(first, "cutover", {AUDIT: 4})
 
     assert {"billing", "archive"} == set(target_offsets(first))
-    (group,) = [
-        group
-        for group in first.run.evidence.require(Kind.OFFSETS_PLAN)["plan"]["groups"]
-        if group["group"] == "reporting"
-    ]
+    groups = first.run.evidence.require(Kind.OFFSETS_PLAN)["plan"]["groups"]
+    (group,) = [group for group in groups if group["group"] == "reporting"]
     assert "MOVED_TOPIC_CHANGED" in [finding["code"] for finding in group["refusals"]]
 
 
-def test_group_left_behind_is_not_forgotten(first: World) -> None:
-    """Where its commits on a moved topic are gone, the next wave says so instead of moving the rest of it."""
+def test_group_without_its_commits_on_a_moved_topic_is_not_moved(first: World) -> None:
+    """A remaining group whose commits on a moved topic are gone is reported and not moved."""
     del first.source.groups["reporting"].commits[P0]
     run(first, "cutover", {AUDIT: 4})
 
     assert {"billing", "archive"} == set(target_offsets(first))
-    assert ("reporting",) == tuple(first.run.ledger.read().cutovers[0].left)
+    assert ("reporting",) == tuple(first.ledger.cutovers[0].left)
     result = first.run.evidence.require(Kind.OFFSETS_RESULT)
     assert ["GROUP_OFFSETS_LOST"] == [finding["code"] for finding in result["left_behind"]["reporting"]]

@@ -1,8 +1,8 @@
-"""A started run whose watch is driven over fakes and a clock of its own."""
+"""A started run whose watch runs on fakes and a fake clock."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +10,10 @@ import pytest
 from airflow.triggers.base import BaseTrigger
 
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from kafka_migration.orchestration.triggers import mirror_lag as trigger_module
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
-from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock, TriggerLog, deferred_by, event_of, let_time_pass, revived
-from tests.airflow.running import BEFORE_START, assign, do
+from tests.airflow.world import RECORD, World
 
 CUTOVER = "cutover:\n  near: 5\n  fence_quiet: 60s\n  fence_wait: 10m\n"
 SLOWER = (
@@ -24,13 +21,16 @@ SLOWER = (
     ("stall_after: 60s", "stall_after: 3m\n  unreachable_after: 20m"),
     ("10m", "1h"),
 )
-RECORD = (b"k", b"v")
 EVERYTHING = 1_000_000
+
+
+class Restart(BaseException):
+    """The triggerer is gone."""
 
 
 @dataclass
 class Scene:
-    """A started run: `script` is what the outside world does between two polls, in seconds since the start."""
+    """A started run; `script` is called between two polls."""
 
     world: World
     clock: FakeClock
@@ -43,7 +43,7 @@ class Scene:
 
     def copy(self) -> None:
         """Let MirrorMaker copy everything and store its positions."""
-        running = assign(self.world)
+        running = self.world.assign()
         for partition in running.partitions():
             running.copy(partition, EVERYTHING)
         running.flush()
@@ -54,18 +54,16 @@ class Scene:
 
 
 def started(world: World, monkeypatch: pytest.MonkeyPatch, params: dict[str, Any], records: int = 0) -> Scene:
-    """Bring a run of the world up to its watch; `records` are on the source before its plan."""
+    """Run the world's tasks until the watch; `records` are on the source before the plan."""
     scene = Scene(world, FakeClock(), TriggerLog())
     world.deployed["clock"] = scene.clock
-    path = world.migrations / "shop.yaml"
-    text = path.read_text()
     for old, new in SLOWER:
-        text = text.replace(old, new)
-    path.write_text(text + CUTOVER)
+        world.edit_file(old, new)
+    world.extend_file(CUTOVER)
     world.params = params
     scene.produce(records)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    assign(world)
+    world.start()
+    world.assign()
     let_time_pass(monkeypatch, trigger_module, scene.clock, lambda: scene.script(scene))
     monkeypatch.setattr(MirrorLagTrigger, "log", scene.log)
     return scene
@@ -73,8 +71,17 @@ def started(world: World, monkeypatch: pytest.MonkeyPatch, params: dict[str, Any
 
 def a_trigger(scene: Scene) -> BaseTrigger:
     """Return the trigger that the run's watch defers with."""
-    sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
-    return revived(deferred_by(sensor, scene.world.context()).trigger)
+    return revived(deferred_by(scene.world.task("watch_lag"), scene.world.context()).trigger)
+
+
+def codes(event: Mapping[str, Any]) -> list[str]:
+    """Return the codes of an event's findings."""
+    return [finding["code"] for finding in event["findings"]]
+
+
+def found(event: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return codes and subjects of an event's findings."""
+    return [(finding["code"], finding["subject"]) for finding in event["findings"]]
 
 
 def watch(scene: Scene, trigger: BaseTrigger | None = None) -> dict[str, Any]:
