@@ -95,6 +95,11 @@ class Sandbox:
         return self._state
 
     @property
+    def bootstraps(self) -> dict[str, str]:
+        """`host:port` of `source` and `target`, without encryption and login."""
+        return {"source": self.state.source_bootstrap, "target": self.state.target_bootstrap}
+
+    @property
     def security(self) -> Mapping[str, Security]:
         """The certificates and logins of `source` and `target`; empty unless the sandbox is secured."""
         return self._layout.security if self._layout else {}

@@ -13,6 +13,7 @@ import pytest
 from sandbox.airflow import AirflowFolders
 from sandbox.airflow_api import AirflowApi
 from sandbox.sandbox import Sandbox
+from sandbox.security.listeners import WAYS
 from tests.live.faults import Faults
 from tests.live.listening import Mailbox, StatsD, mail_server
 from tests.live.listening import statsd as receive_metrics
@@ -118,7 +119,8 @@ def sandbox(
     """Both clusters, the MirrorMaker host and Airflow on the checkout's own plugins."""
     folders = AirflowFolders(dags=dags_folder, migrations=migrations_folder)
     environment = {**SILENCE, **PARSING, **mailbox.environment, **statsd.environment, **spark_submit}
-    with Sandbox(tmp_path_factory.mktemp("sandbox"), folders=folders, extra_environment=environment) as running:
+    root = tmp_path_factory.mktemp("sandbox")
+    with Sandbox(root, folders=folders, extra_environment=environment, secured=True) as running:
         yield running
 
 
@@ -127,6 +129,16 @@ def live(sandbox: Sandbox, migrations_folder: Path) -> Iterator[LiveWorld]:
     """Everything that a test of a whole run needs."""
     with AirflowApi.of(sandbox.state) as api:
         yield LiveWorld(sandbox, api, migrations_folder)
+
+
+@pytest.fixture(scope="session")
+def secured_connections(live: LiveWorld) -> None:
+    """Connections `source_<way>` and `target_<way>` for each way to log in, whose users have all rights."""
+    for side, bootstrap in live.sandbox.bootstraps.items():
+        security = live.sandbox.security[side]
+        security.allow_everything(bootstrap)
+        for way in WAYS:
+            live.api.add_connection(f"{side}_{way}", "kafka", security.connection(way))
 
 
 @pytest.fixture

@@ -57,13 +57,17 @@ def target_offsets(migration: LiveMigration) -> list[Offsets]:
     return [committed(migration.target, group, migration.name) for group in groups_of(migration)]
 
 
-@pytest.mark.settings(nightly=alerts_section("1s"), fence_quiet="10s")
+@pytest.mark.usefixtures("secured_connections")
+@pytest.mark.settings(
+    nightly=alerts_section("1s"), fence_quiet="10s", source="source_scram-sha-512", target="target_mtls"
+)
 def test_groups_move_and_read_on(live: LiveWorld, mirrored: LiveMigration, mailbox: Mailbox, statsd: StatsD) -> None:
     """A rehearsal touches no group; after the approved cutover each group reads on at its next record.
 
     The cutover copies only what came since the rehearsal, and nothing is changed on the source. Whoever must act on
     the way gets a mail, and what was measured arrives. Asked whether the producers have stopped, a person answers;
-    hooks that the file does not name are skipped.
+    hooks that the file does not name are skipped. The source requires a login over TLS, the target a client
+    certificate, of Airflow, MirrorMaker and Spark alike.
     """
     name, untouched = mirrored.name, mirrored.source_state()
     end, middle = groups_of(mirrored)

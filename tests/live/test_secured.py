@@ -21,7 +21,7 @@ TOPIC = "orders"
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """Both clusters with all ways to log in, and the MirrorMaker host."""
     with Sandbox(tmp_path_factory.mktemp("secured"), airflow=False, secured=True) as sandbox:
-        for side, bootstrap in (("source", sandbox.state.source_bootstrap), ("target", sandbox.state.target_bootstrap)):
+        for side, bootstrap in sandbox.bootstraps.items():
             sandbox.security[side].allow_everything(bootstrap)
         yield sandbox
 
