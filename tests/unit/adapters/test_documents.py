@@ -14,8 +14,6 @@ from kafka_migration.adapters import documents
 from kafka_migration.adapters.documents import create_whole, read_json, write_whole
 from kafka_migration.core.findings.errors import EvidenceUnreadable
 
-pytestmark = pytest.mark.unit
-
 
 @pytest.fixture
 def traced(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:

@@ -16,8 +16,6 @@ from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import Probe
 from kafka_migration.core.kafka.offsets import TopicPartition
 
-pytestmark = pytest.mark.unit
-
 TOPICS = 100
 # A topic of librdkafka's own small broker has this many.
 PARTITIONS = 4

@@ -19,8 +19,6 @@ from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.kafka.cluster import ClusterFacts, CommittedOffset, NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 
-pytestmark = pytest.mark.unit
-
 P0 = TopicPartition("orders", 0)
 PASSING = [
     KafkaError.NOT_LEADER_FOR_PARTITION,

@@ -13,8 +13,6 @@ from kafka_migration.adapters import kafka_tables
 from kafka_migration.adapters.kafka_tables import TableReader
 from kafka_migration.core.kafka.offsets import TopicPartition
 
-pytestmark = pytest.mark.unit
-
 P0 = TopicPartition("table", 0)
 Log = list[tuple[bytes, bytes]]
 

@@ -18,8 +18,6 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from tests.unit.adapters.test_kafka_tables import Log, OnePartitionConsumer
 from tests.unit.mirror.host.test_lost_replies import LAUNCH, LOST, ScriptedTransport, reply
 
-pytestmark = pytest.mark.unit
-
 P0 = TopicPartition("table", 0)
 
 

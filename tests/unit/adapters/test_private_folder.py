@@ -13,8 +13,6 @@ import pytest
 
 from kafka_migration.adapters.private_folder import PREFIX, private_folder, sweep
 
-pytestmark = pytest.mark.unit
-
 # Makes a folder, says which, and holds it until it is killed.
 HOLDER = """\
 import sys

@@ -8,8 +8,6 @@ import pytest
 
 from kafka_migration.orchestration.operators.spark_log import SparkLog
 
-pytestmark = pytest.mark.unit
-
 WARN, ERROR, INFO = (f"25/11/22 20:14:03 {level}" for level in ("WARN", "ERROR", "INFO"))
 
 

@@ -31,8 +31,6 @@ from kafka_migration.core.migration.run_window import Interval
 from kafka_migration.core.translation.by_partition import OffsetRange, copies_of, counts_needed, translate
 from kafka_migration.core.validation.contract import POSITION_DIGEST
 
-pytestmark = pytest.mark.unit
-
 P = TopicPartition("orders", 0)
 BEGIN = datetime(2030, 1, 1, tzinfo=UTC)
 

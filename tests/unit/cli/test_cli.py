@@ -34,8 +34,6 @@ from kafka_migration.core.migration.settings import Mode, RunIdentity
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.core.validation.contract import POSITION_DIGEST
 
-pytestmark = pytest.mark.unit
-
 PLUGINS = Path(__file__).parents[3] / "plugins"
 P0 = TopicPartition("orders", 0)
 RUN = RunIdentity("kafka_migration__shop", "manual__2030-01-01T00:00:00+00:00", 1)

@@ -21,8 +21,6 @@ from kafka_migration.core.report.news import LastRun
 from tests.unit.cli.test_cli import AT, RUN, end, judge, start
 from tests.unit.cli.test_cli_present import POLLED
 
-pytestmark = pytest.mark.unit
-
 # What every line on standard error must be: a code, what it is about, what was found and expected, and what to do.
 LINE = re.compile(r"([A-Z0-9_]+) · .+: found .+; expected .+[.!] .{8,}")
 

@@ -23,8 +23,6 @@ from kafka_migration.core.text.shown import shown
 from tests.unit.cli.test_cli import RUN, mirrored_twice
 from tests.unit.cli.test_cli_verdict import BOTH_JUDGED
 
-pytestmark = pytest.mark.unit
-
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
 FOREIGN = Finding(Code.TARGET_WRITTEN_BY_OTHERS, "orders[0]", "end 31", "end 30", "Look at it.")
 POLLED: dict[str, Any] = {

@@ -17,8 +17,6 @@ from kafka_migration.core.ledger.cutovers import CreatedTopic, TopicsCreated
 from tests.unit.ledger.test_generations import ONE, P0, TWO, started, stopped
 from tests.unit.validation.test_coverage import FIRST, SECOND, box, read
 
-pytestmark = pytest.mark.unit
-
 CREATED = TopicsCreated("r", "t", {"audit": CreatedTopic("x", {})}).to_document()
 BOTH_JUDGED = [*ONE, read((1,), box(*FIRST)), *TWO, read((2,), box(*SECOND, generation=2), run="dag/second#1")]
 

@@ -8,8 +8,6 @@ from kafka_migration.core.connections.java_properties import java_properties, sp
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 
-pytestmark = pytest.mark.unit
-
 
 def test_plain_connection_keeps_its_address() -> None:
     """Settings that have the same name in Java are kept; librdkafka's own are left behind."""

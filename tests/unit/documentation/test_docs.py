@@ -20,8 +20,6 @@ from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.migration_file.loading import load_migration
 from tests.documents import blocks, commands
 
-pytestmark = pytest.mark.unit
-
 ROOT = Path(__file__).parents[3]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.unit
-
 ROOT = Path(__file__).parents[3]
 RETIRED = re.compile(
     r"\b(nobody|somebody|whoever|anew|vouch(es|ed)? for|told of|tells of|the truth|stay(s|ed)? behind|mend(s|ed)?)\b",

@@ -24,8 +24,6 @@ from kafka_migration.engines.mirrormaker2_topics import (
 )
 from tests.contract.fake_cluster import FakeCluster
 
-pytestmark = pytest.mark.unit
-
 Decode = Callable[[Iterable[Row]], object]
 
 POSITION_KEY = b'["MirrorSourceConnector",{"cluster":"shop-source","partition":1,"topic":"orders"}]'

@@ -20,8 +20,6 @@ from kafka_migration.engines.engines import engine_of
 from kafka_migration.engines.mirrormaker1 import MirrorMaker1, exact_names
 from tests.contract.fake_cluster import FakeCluster
 
-pytestmark = pytest.mark.unit
-
 GOLDEN = Path(__file__).parent / "golden"
 PLAIN = {"bootstrap.servers": "a:1,b:2"}
 LOGIN = {"bootstrap.servers": "a:1", "sasl.mechanism": "PLAIN", "sasl.jaas.config": 'x password="canary";'}

@@ -23,8 +23,6 @@ from kafka_migration.engines.mirrormaker2_topics import (
 from kafka_migration.engines.properties import render_properties
 from tests.contract.fake_cluster import FakeCluster
 
-pytestmark = pytest.mark.unit
-
 GOLDEN = Path(__file__).parent / "golden"
 PLAIN = {"bootstrap.servers": "a:1,b:2"}
 LOGIN = {"bootstrap.servers": "a:1", "sasl.mechanism": "PLAIN", "sasl.jaas.config": 'x password="canary";'}

@@ -16,8 +16,6 @@ from kafka_migration.engines.versions import MIRRORMAKER1_KEYS, MIRRORMAKER2_KEY
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirrormaker import properties_of
 
-pytestmark = pytest.mark.unit
-
 EVERY_LOGIN = {
     "bootstrap.servers": "a:1",
     "client.rack": "r",

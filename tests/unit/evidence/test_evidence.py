@@ -34,8 +34,6 @@ from kafka_migration.core.report.run_report import render_report
 from kafka_migration.core.text.markdown import table
 from kafka_migration.core.text.names import group_subject
 
-pytestmark = pytest.mark.unit
-
 RUN = "manual__2026-11-21T10:00:00+00:00"
 
 

@@ -16,8 +16,6 @@ from kafka_migration.core.evidence.kept import ANNOUNCED, Kept, change_of, diges
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.settings import RunIdentity
 
-pytestmark = pytest.mark.unit
-
 NAME = "attempt-1/03-plan-1.json"
 
 

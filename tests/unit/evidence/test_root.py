@@ -6,8 +6,6 @@ import pytest
 
 from kafka_migration.core.evidence.root import EvidencePlace, spark_spelling
 
-pytestmark = pytest.mark.unit
-
 
 def place(root: str, spark: str | None = None) -> EvidencePlace:
     """Return the place of a root that Airflow prints as it was set."""

@@ -23,8 +23,6 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Mode
 from tests.unit.groups.copied_partition import moved
 
-pytestmark = pytest.mark.unit
-
 ASKED = Ask("plan-a", "12:00", 60)
 APPROVED = replace(ASKED, answered_at="12:01", chosen="Approve", responded_by=Responder("7", "ada"))
 P0 = TopicPartition("orders", 0)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.approval import Ask
@@ -15,8 +13,6 @@ from kafka_migration.core.groups.plan import GroupPlan
 from kafka_migration.core.groups.plan_page import render_plan
 from kafka_migration.core.kafka.offsets import TopicPartition
 from tests.unit.groups.test_plan_page import OFFSET, PLAN
-
-pytestmark = pytest.mark.unit
 
 WHOLE = {"standing": "PASS", "target_records": 260_000, "reasons": []}
 TOPIC: dict[str, Any] = {"topic": "orders", "verdict": "PASS", "target_records": 1200, "whole": WHOLE}

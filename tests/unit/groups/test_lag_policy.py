@@ -9,8 +9,6 @@ from kafka_migration.core.kafka.cluster import Probe
 from kafka_migration.core.kafka.lag import Known, Lag, Unknown
 from kafka_migration.core.kafka.offsets import TopicPartition
 
-pytestmark = pytest.mark.unit
-
 P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 
 

@@ -46,8 +46,6 @@ from tests.unit.groups.copied_partition import (
     records,
 )
 
-pytestmark = pytest.mark.unit
-
 
 @pytest.mark.parametrize(
     ("partition", "offset", "expected", "proof"),

@@ -26,8 +26,6 @@ from tests.unit.groups.copied_partition import (
     moved,
 )
 
-pytestmark = pytest.mark.unit
-
 OFFSET = moved(5, 3, Proof.RECORD, before=1)
 LEFT_OUT = DENSE.plan(11, name="late")
 PLAN = OffsetsPlan(

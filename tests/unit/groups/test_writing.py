@@ -23,8 +23,6 @@ from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription
 from kafka_migration.core.kafka.commits import commits_document, commits_from_document, reset_offsets_csv
 from kafka_migration.core.kafka.offsets import TopicPartition
 
-pytestmark = pytest.mark.unit
-
 P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 PROPOSED = {P0: CommittedOffset(5, "m"), P1: CommittedOffset(7)}
 EMPTY = GroupDescription("billing", GroupState.EMPTY)

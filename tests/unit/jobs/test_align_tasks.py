@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from kafka_digest.keys import align_tasks
 from kafka_digest.keys.align_tasks import HASHED, differences
 
-pytestmark = pytest.mark.unit
-
 Row = tuple[int, int, int, int]
 
 

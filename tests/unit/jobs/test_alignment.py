@@ -34,8 +34,6 @@ from kafka_digest.keys.alignment import (
 )
 from kafka_digest.keys.subsequences import common_subsequence
 
-pytestmark = pytest.mark.unit
-
 
 class Sent(NamedTuple):
     """A record of the key as a test writes it down."""

@@ -10,8 +10,6 @@ import pytest
 from kafka_digest.position.classify import Difference, Elsewhere, Record, align, classify_first_difference
 from tests.present import present
 
-pytestmark = pytest.mark.unit
-
 SIDE_GAP = 1000
 
 

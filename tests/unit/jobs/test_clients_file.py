@@ -14,8 +14,6 @@ from kafka_digest.shell import command
 from kafka_digest.shell.documents import read_clients, take_clients
 from kafka_digest.shell.errors import JobError
 
-pytestmark = pytest.mark.unit
-
 CLIENTS = {"source": {"kafka.sasl.jaas.config": "canary"}, "target": {"kafka.request.timeout.ms": 5}}
 READ = {"source": {"kafka.sasl.jaas.config": "canary"}, "target": {"kafka.request.timeout.ms": "5"}}
 

@@ -15,8 +15,6 @@ from kafka_digest.reading.windows import SideRange
 from kafka_digest.shell.errors import JobError
 from kafka_digest.shell.session import FEW_PARTITIONS
 
-pytestmark = pytest.mark.unit
-
 RANGES = [SideRange("orders", 0, 3, 10), SideRange("orders", 1, 0, 7), SideRange("audit", 0, 5, 6)]
 
 

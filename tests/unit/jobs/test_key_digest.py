@@ -7,13 +7,10 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_digest.keys.digest import NULL_BUCKET, BucketSums, KeyRuns, grouped
-
-pytestmark = pytest.mark.unit
 
 WORD = (1 << 64) - 1
 PHI = 0x9E3779B97F4A7C15

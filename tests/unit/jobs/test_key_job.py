@@ -23,8 +23,6 @@ from kafka_digest.validate import _check_request
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST, PartitionResult, TopicResult
 
-pytestmark = pytest.mark.unit
-
 MANUAL = Path(__file__).parents[3] / "docs" / "reference" / "spark-jobs.md"
 
 

@@ -11,8 +11,6 @@ import pytest
 from kafka_digest.reading.progress import Workload, progress_line, telling_progress
 from kafka_digest.reading.windows import SideRange, WindowPlan
 
-pytestmark = pytest.mark.unit
-
 MINUTE = 60.0
 
 

@@ -12,8 +12,6 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 from kafka_digest.reading.silence import GIVE_UP_AFTER, Silence, asking
 from kafka_digest.shell.errors import JobError, naming
 
-pytestmark = pytest.mark.unit
-
 BEGIN = datetime(2026, 1, 1, 20, 14, 3, tzinfo=UTC)
 TARGET = "target cluster (new:9092)"
 

@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from kafka_digest.translate.rightmost import Copies, Log, rightmost
 from tests.copy_scenarios import Partitions, Scenario, random_scenario
 
-pytestmark = pytest.mark.unit
-
 SCENARIOS = st.randoms(use_true_random=False).map(random_scenario)
 
 

@@ -12,8 +12,6 @@ from kafka_digest.reading.windows import SideRange
 from kafka_digest.shell.errors import JobError
 from kafka_digest.translate.vectors import TopicCopy
 
-pytestmark = pytest.mark.unit
-
 RANGE = SideRange("orders", 0, 2, 9)
 
 

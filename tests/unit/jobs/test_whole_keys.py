@@ -5,13 +5,10 @@ from __future__ import annotations
 from itertools import groupby, pairwise
 
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_digest.keys.whole_keys import whole_keys
-
-pytestmark = pytest.mark.unit
 
 Row = tuple[int, int, int]
 ROWS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 2)), max_size=30).map(

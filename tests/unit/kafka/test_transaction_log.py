@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from kafka_migration.core.kafka.transaction_log import TransactionLog, UnknownFormat, decode_key, decode_value
 
-pytestmark = pytest.mark.unit
-
 KEY = bytes.fromhex("0000 0006") + b"pay-tx"
 # Producer id 1000, epoch 3, time-out 60,000 ms; state 1 (ongoing).
 HEAD = bytes.fromhex("00000000000003e8 0003 0000ea60 01")

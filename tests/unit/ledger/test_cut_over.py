@@ -22,8 +22,6 @@ from kafka_migration.core.migration.settings import Mode, Phase, RunIdentity
 from kafka_migration.core.validation.windows import whole_windows
 from tests.unit.groups.copied_partition import moved
 
-pytestmark = pytest.mark.unit
-
 P0 = TopicPartition("orders", 0)
 STEPS: dict[str, Any] = {
     "migration": "shop",

@@ -27,8 +27,6 @@ from kafka_migration.core.validation.contract import POSITION_DIGEST
 from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.core.validation.windows import delta_windows, whole_windows
 
-pytestmark = pytest.mark.unit
-
 P0 = TopicPartition("orders", 0)
 P1 = TopicPartition("orders", 1)
 

@@ -21,8 +21,6 @@ from kafka_migration.core.ledger.interval_bounds import (
 from kafka_migration.core.ledger.ledger import fold
 from kafka_migration.core.migration.run_window import Interval
 
-pytestmark = pytest.mark.unit
-
 P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 NIGHTS = [datetime(2030, 1, 1, tzinfo=UTC) + timedelta(days=n) for n in range(5)]
 

@@ -11,8 +11,6 @@ from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.run_conf import MAX_UNKNOWN, unknown_findings
 from kafka_migration.steps.request import RunRequest
 
-pytestmark = pytest.mark.unit
-
 LONG = "x" * 100_000
 DEEP: Any = []
 for _ in range(500):

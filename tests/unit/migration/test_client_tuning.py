@@ -13,8 +13,6 @@ from kafka_migration.engines.versions import MIRRORMAKER2_KEYS
 from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.migration_file.models import MIRROR_WORDS
 
-pytestmark = pytest.mark.unit
-
 ENGINES_PAGE = (Path(__file__).parents[3] / "docs" / "engines.md").read_text()
 
 

@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.overlap import overlap_findings
 from kafka_migration.core.migration.settings import Cluster, Migration, TopicNames, TopicNaming
 from kafka_migration.migration_file.loading import load_migrations
-
-pytestmark = pytest.mark.unit
 
 
 def test_shared_topics_are_named_with_the_other_file(migration: Migration) -> None:

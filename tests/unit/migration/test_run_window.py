@@ -18,8 +18,6 @@ from kafka_migration.core.migration.run_window import (
 )
 from kafka_migration.core.migration.settings import NightlySettings
 
-pytestmark = pytest.mark.unit
-
 SETTINGS = NightlySettings("0 1 * * *", "UTC", time(5, 30), time(7, 0), "fail", "wait", 4 * 3600)
 TICK = datetime(2030, 1, 2, 1, tzinfo=UTC)
 NIGHT = Interval(TICK - timedelta(days=1), TICK)

@@ -7,8 +7,6 @@ import pytest
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.migration.task_steps import expected_skips, unsuccessful
 
-pytestmark = pytest.mark.unit
-
 HOOKS = {"after_cutover"}
 MOVING = {"stop_producers", "approve", "sync_offsets", "confirm_cutover", *HOOKS, "restore_settings"}
 

@@ -19,8 +19,6 @@ from kafka_migration.migration_file.loading import (
     read_migration_text,
 )
 
-pytestmark = pytest.mark.unit
-
 HUGE = "9" * 5_000
 # A longer finding is read by nobody, and is kept in evidence, mails and pages.
 LONGEST_FINDING = 2_000

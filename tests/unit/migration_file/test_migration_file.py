@@ -11,8 +11,6 @@ from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.migration_file.loading import load_migration, load_migrations, read_migration_text
 
-pytestmark = pytest.mark.unit
-
 ROOT = Path(__file__).parents[3]
 
 

@@ -17,8 +17,6 @@ from kafka_migration.core.mirror.diagnosis import (
 )
 from kafka_migration.core.mirror.engine import FailedTask, MirrorHealth
 
-pytestmark = pytest.mark.unit
-
 TRACE = "ConnectException: Unrecoverable\n\tat x\nCaused by: A\nCaused by: RecordTooLargeException: 2 MB\n\tat y"
 
 

@@ -18,8 +18,6 @@ from kafka_migration.core.mirror.drain import (
     lag_of,
 )
 
-pytestmark = pytest.mark.unit
-
 P0 = TopicPartition("orders", 0)
 P1 = TopicPartition("orders", 1)
 

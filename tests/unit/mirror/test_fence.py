@@ -8,8 +8,6 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.mirror.fence import FenceStatus, FenceWatch, SourceEnds
 
-pytestmark = pytest.mark.unit
-
 P0 = TopicPartition("orders", 0)
 P1 = TopicPartition("orders", 1)
 AUDIT = TopicPartition("audit", 0)

@@ -20,8 +20,6 @@ from kafka_migration.core.mirror.gap_guard import (
     stale_state_findings,
 )
 
-pytestmark = pytest.mark.unit
-
 P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 AUDIT = TopicPartition("audit", 0)
 ENDS = {P0: 50, P1: 0}

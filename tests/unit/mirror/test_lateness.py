@@ -10,8 +10,6 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.mirror.lateness import late_findings, pending_document
 
-pytestmark = pytest.mark.unit
-
 BEHIND = {"outcome": "behind", "reason": "the window ended", "lag": 90_000, "rate": 1_000.0}
 
 

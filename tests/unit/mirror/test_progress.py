@@ -8,8 +8,6 @@ from kafka_migration.core.kafka.lag import Known, Unknown
 from kafka_migration.core.mirror.progress import ProgressMeter, progress_line
 from kafka_migration.core.text.shown import duration
 
-pytestmark = pytest.mark.unit
-
 
 def _meter(total: int, *samples: tuple[float, int]) -> ProgressMeter:
     meter = ProgressMeter(total)

@@ -11,8 +11,6 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.mirror.host import HostReply, ProcessState
 from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others, was_told_to_stop
 
-pytestmark = pytest.mark.unit
-
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
 

@@ -10,8 +10,6 @@ import pytest
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.retention_forecast import CopyProgress, TopicRetention, next_start_before
 
-pytestmark = pytest.mark.unit
-
 P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -11,8 +11,6 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import OutcomeUnknown, TransientError
 from kafka_migration.core.mirror.silence import Party, SilenceWatch, party_of, silences_of
 
-pytestmark = pytest.mark.unit
-
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 GONE = "target (new_kafka, b:9092) did not answer in time"
 

@@ -17,8 +17,6 @@ from kafka_migration.core.mirror.target_topics import (
     target_topic_findings,
 )
 
-pytestmark = pytest.mark.unit
-
 OURS = fold([TopicsCreated("r", "t", {"orders": CreatedTopic("id-1", {"retention.ms": "1000"})}).to_document()])
 NOTHING = fold([])
 

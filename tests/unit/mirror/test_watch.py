@@ -15,8 +15,6 @@ from kafka_migration.core.mirror.drain import PartitionReading
 from kafka_migration.core.mirror.engine import FailedTask, MirrorHealth
 from kafka_migration.core.mirror.watch import Aim, Ending, Outcome, Poll, Watch, watch_limits
 
-pytestmark = pytest.mark.unit
-
 P0 = TopicPartition("orders", 0)
 P1 = TopicPartition("orders", 1)
 

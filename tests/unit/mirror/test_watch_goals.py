@@ -12,8 +12,6 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.fence import FenceWatch, SourceEnds
 from kafka_migration.core.mirror.watch_goals import CutoverCourse, FollowCourse
 
-pytestmark = pytest.mark.unit
-
 P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 Ends = Mapping[TopicPartition, int]
 

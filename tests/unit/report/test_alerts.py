@@ -12,8 +12,6 @@ from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.mirror.lateness import behind_finding
 from kafka_migration.core.report.alerts import Alert, Ended, ended_alert, run_link
 
-pytestmark = pytest.mark.unit
-
 
 def finding(code: Code = Code.COPY_DIFFERS, subject: str = "topic orders") -> Finding:
     return Finding(code, subject, "this", "that", "Do so.")

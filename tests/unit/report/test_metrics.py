@@ -11,8 +11,6 @@ from kafka_migration.core.kafka.lag import Known, Unknown
 from kafka_migration.core.mirror.progress import ProgressMeter
 from kafka_migration.core.report.metrics import Metric, MetricsOf
 
-pytestmark = pytest.mark.unit
-
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
 

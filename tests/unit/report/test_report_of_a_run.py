@@ -14,8 +14,6 @@ from kafka_migration.core.report.readiness import readiness
 from kafka_migration.core.report.run_report import render_report
 from kafka_migration.core.text.markdown import escaped
 
-pytestmark = pytest.mark.unit
-
 WHOLE = {"standing": "PASS", "proved": True, "target_records": 200, "reasons": []}
 TOPIC = {
     "topic": "orders",

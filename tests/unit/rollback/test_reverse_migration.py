@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from kafka_migration.core.groups.plan import TargetOnly
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Insecurity, Migration
 from kafka_migration.core.rollback.reverse_migration import reverse_migration
 from kafka_migration.migration_file.loading import load_migration
-
-pytestmark = pytest.mark.unit
 
 LEFT = (TargetOnly("orders", {TopicPartition("orders", 1): 40}, 7, is_exact=True),)
 

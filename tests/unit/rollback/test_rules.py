@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupState
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.rollback.rules import MovedGroup, restored
-
-pytestmark = pytest.mark.unit
 
 A, B, C = (TopicPartition("orders", number) for number in range(3))
 MOVED = MovedGroup(

@@ -18,8 +18,6 @@ from bench.page import page
 from bench.results import Arm, Row, compared
 from bench.sizes import FULL, QUICK, Size
 
-pytestmark = pytest.mark.unit
-
 ROOT = Path(__file__).parents[3]
 JUDGED = "level 1, four times the records"
 PUBLISHED = ROOT / "docs" / "operate" / "benchmarks.md"

@@ -18,8 +18,6 @@ from sandbox.parts import exit_words, summary
 from sandbox.prerequisites import Missing
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.unit
-
 JAVA = Missing("Java 17 or 21: no java on the PATH", "openjdk-17-jre-headless")
 SSH = Missing("OpenSSH: no sshd", "openssh-server")
 PLATFORM = Missing("Linux with /proc; this is darwin")

@@ -23,8 +23,6 @@ from kafka_migration.core.validation.spark_target import (
 )
 from sandbox.compose.checkout import COPIED, read_env
 
-pytestmark = pytest.mark.unit
-
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docker-compose.yaml").read_text()
 SERVICES: dict[str, dict[str, Any]] = yaml.safe_load(TEXT)["services"]

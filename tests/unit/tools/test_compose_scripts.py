@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.unit
-
 SCRIPTS = Path(__file__).parents[3] / "docker"
 
 

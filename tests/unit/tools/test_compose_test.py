@@ -23,8 +23,6 @@ from sandbox.jars import PROJECT
 from sandbox.processes import identify
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.unit
-
 
 def test_a_machine_without_docker_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The text says what to install."""

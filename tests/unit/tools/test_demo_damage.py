@@ -9,8 +9,6 @@ import pytest
 from sandbox.data.damage import Damage, damaged
 from sandbox.data.records import Record, orders, spread
 
-pytestmark = pytest.mark.unit
-
 COUNT = 101
 MIDDLE = COUNT // 2
 

@@ -15,8 +15,6 @@ from sandbox.demo.failure import DemoFailed
 from sandbox.demo.runs import FinishedRun
 from sandbox.demo.story import Story
 
-pytestmark = pytest.mark.unit
-
 PLACE = Place("altered", "orders", 2, 30824, 30824)
 
 

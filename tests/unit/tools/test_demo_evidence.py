@@ -15,8 +15,6 @@ from kafka_migration.core.validation.differences import DifferenceKind, FirstDif
 from kafka_migration.core.validation.judging import judge_partition
 from sandbox.demo.evidence import Count, Finding, Place, read_run
 
-pytestmark = pytest.mark.unit
-
 DAG_ID = "kafka_migration__demo"
 RUN_ID = "manual__2026-01-01T00:00:00+00:00"
 

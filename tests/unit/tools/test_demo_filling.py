@@ -7,8 +7,6 @@ import pytest
 from sandbox.data import __main__ as filling
 from sandbox.data.topics import TOPICS
 
-pytestmark = pytest.mark.unit
-
 SEEDED = {topic.name for topic in TOPICS}
 WHOLE = SEEDED | {"clicks"}
 

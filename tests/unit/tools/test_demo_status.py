@@ -11,8 +11,6 @@ from sandbox.airflow_api import DagRun, TaskState, _log_line, _sorted
 from sandbox.demo.display import PlainDisplay, draw
 from sandbox.demo.status import RunStatus, new_lines, newest_progress, task_words
 
-pytestmark = pytest.mark.unit
-
 
 def _status(elapsed_s: float, watch: str | None, progress: str = "", sent_records: int | None = None) -> RunStatus:
     tasks = (TaskState("plan", "success", 1, 2.0), TaskState("watch_lag", watch, 1 if watch else 0, 4.4))

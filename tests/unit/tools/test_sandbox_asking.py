@@ -16,8 +16,6 @@ from sandbox.data.reading import partitions_of
 from sandbox.data.topics import Topic, create_topics
 from sandbox.errors import SandboxError
 
-pytestmark = pytest.mark.unit
-
 NOT_YET = KafkaException(KafkaError(KafkaError.NOT_LEADER_FOR_PARTITION))
 NO_LEADERS = KafkaException(KafkaError(KafkaError._NOENT, "No leaders found"))
 NEVER = KafkaException(KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED, "not allowed"))

@@ -20,8 +20,6 @@ from sandbox.processes import MARKER
 from sandbox.ssh import SshHost
 from sandbox.state import SandboxState
 
-pytestmark = pytest.mark.unit
-
 
 @pytest.fixture
 def layout(tmp_path: Path) -> Layout:

@@ -11,8 +11,6 @@ import pytest
 from sandbox import parts
 from sandbox.jars import PROJECT
 
-pytestmark = pytest.mark.unit
-
 
 @pytest.fixture(autouse=True)
 def few_ports(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

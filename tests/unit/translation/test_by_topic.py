@@ -26,8 +26,6 @@ from kafka_migration.core.translation.contract import (
 )
 from tests.unit.groups.copied_partition import committed
 
-pytestmark = pytest.mark.unit
-
 P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 # Two generations copied two partitions to three; the source has deleted the first two records of partition 0.
 TOPIC = RepartitionedTopic(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,8 +17,6 @@ from kafka_migration.core.rollback.rules import Returning
 from kafka_migration.core.translation.by_partition import Position, copies_of, counts_needed, translate
 from kafka_migration.core.translation.by_topic import HowCopied, RepartitionedTopic, repartitioned_topics
 from kafka_migration.core.translation.copied_topic import CopiedTopic
-
-pytestmark = pytest.mark.unit
 
 P0 = TopicPartition("orders", 0)
 RUN, AT = "kafka_migration__shop/manual__1#1", "2030-01-01T00:00:00+00:00"

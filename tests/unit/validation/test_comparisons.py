@@ -15,8 +15,6 @@ from kafka_migration.core.validation.comparisons import comparisons_of
 from kafka_migration.core.validation.contract import PartitionResult, SideCount, TopicResult, ValidationResult
 from kafka_migration.core.validation.judging import judge_topics
 
-pytestmark = pytest.mark.unit
-
 
 def window(partition: int = 0, generation: int = 1, start: int = 0, end: int = 10, topic: str = "orders") -> Window:
     return Window(generation, topic, f"new.{topic}", partition, start, end, start + 5, end + 5)

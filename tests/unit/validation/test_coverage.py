@@ -20,8 +20,6 @@ from kafka_migration.core.validation.coverage_rules import coverage_of
 from tests.unit.ledger.test_generations import BOTH, ONE, P0, P1, TWO, judged, started, stopped
 from tests.unit.validation.coverage_model import Life, SingleOffsets, flaws_of, lives, proved_by
 
-pytestmark = pytest.mark.unit
-
 SPANS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), max_size=6)
 
 

@@ -21,8 +21,6 @@ from kafka_migration.core.validation.differences import Difference, DifferenceKi
 from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
 
-pytestmark = pytest.mark.unit
-
 WINDOWS = [
     PartitionResult(
         Window(4, "orders", "new.orders", partition, 0, 10, 5, 15),

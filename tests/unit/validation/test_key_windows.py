@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import pytest
-
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.ledger import fold
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.windows import delta_key_windows, whole_windows
 from tests.unit.ledger.test_generations import ME, P0, P1, started, stopped
-
-pytestmark = pytest.mark.unit
 
 P2 = TopicPartition("orders", 2)
 # One source partition, copied into three of the target.

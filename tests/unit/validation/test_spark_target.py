@@ -17,8 +17,6 @@ from kafka_migration.core.validation.spark_target import (
     unprotected_findings,
 )
 
-pytestmark = pytest.mark.unit
-
 STANDALONE, YARN, KUBERNETES = "spark://spark:7077", "yarn", "k8s://https://kubernetes:6443"
 SECRET = {"spark.authenticate.secret": "s"}
 AUTHENTICATED = {"spark.authenticate": "true"}

@@ -35,8 +35,6 @@ from kafka_migration.core.validation.judging import judge_partition, judge_topic
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
 from tests.present import present
 
-pytestmark = pytest.mark.unit
-
 WINDOW = Window(3, "orders", "orders", 0, 0, 10, 5, 15)
 COUNT = SideCount(10, 800, 0, 9)
 EQUAL = PartitionResult(

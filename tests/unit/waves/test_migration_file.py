@@ -22,8 +22,6 @@ from kafka_migration.core.waves.migration_file import (
 from kafka_migration.core.waves.plan import Clusters, GroupReads, Wave, Wish, plan_waves
 from kafka_migration.migration_file.loading import load_migration
 
-pytestmark = pytest.mark.unit
-
 NAMES = Names("old_kafka", "new_kafka", "mirror_host", "spark", 5)
 GROUPS = st.lists(st.text(st.characters(codec="utf-8"), max_size=40), min_size=1, max_size=5, unique=True)
 

@@ -31,8 +31,6 @@ from kafka_migration.core.waves.wording import reasons, remarks
 from kafka_migration.engines.never_copied import never_copied_findings
 from kafka_migration.migration_file.models import ALL_USUAL_GROUPS, MigrationModel
 
-pytestmark = pytest.mark.unit
-
 TOPICS = [f"t{number}" for number in range(8)]
 NAMES = st.sampled_from(["alpha", "beta", "gamma", "delta", "monitor"])
 READS = st.dictionaries(NAMES, st.frozensets(st.sampled_from(TOPICS), max_size=3))

@@ -12,8 +12,6 @@ from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut
 from kafka_migration.core.findings.errors import MirrorFailed, OutcomeUnknown, TransientError
 from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
 
-pytestmark = pytest.mark.unit
-
 LOST = ReplyLost("connection reset")
 LATE = ReplyTimedOut("no answer in time")
 LAUNCH = MirrorLaunch("Main", (), {}, (), None, None, 60)

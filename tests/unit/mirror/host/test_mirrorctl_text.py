@@ -20,8 +20,6 @@ from kafka_migration.core.mirror.mirrorctl_protocol import (
     render_request,
 )
 
-pytestmark = pytest.mark.unit
-
 REPLY = {
     **HostReply(True, "", "", "status", "shop", 3, ProcessState.DEAD, exit_code=1).to_document(),
     "holder": "dag/run#1",
