@@ -18,8 +18,8 @@ from kafka_migration.adapters.patience import at_most
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.kafka.cluster import ClusterFacts, CommittedOffset, NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
+from tests.unit.partitions import P0
 
-P0 = TopicPartition("orders", 0)
 PASSING = [
     KafkaError.NOT_LEADER_FOR_PARTITION,
     KafkaError.LEADER_NOT_AVAILABLE,

@@ -26,16 +26,15 @@ from kafka_migration.cli.store import MigrationStore
 from kafka_migration.cli.verdict import verdict_document
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.migration.settings import Mode, RunIdentity
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.core.validation.contract import POSITION_DIGEST
+from tests.unit.partitions import P0
 
 PLUGINS = Path(__file__).parents[3] / "plugins"
-P0 = TopicPartition("orders", 0)
 RUN = RunIdentity("kafka_migration__shop", "manual__2030-01-01T00:00:00+00:00", 1)
 AT = "2030-01-01T00:00:00+00:00"
 

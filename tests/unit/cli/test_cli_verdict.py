@@ -14,7 +14,8 @@ from kafka_migration.cli.store import MigrationStore
 from kafka_migration.cli.verdict import verdict_document, verdict_lines
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.cutovers import CreatedTopic, TopicsCreated
-from tests.unit.ledger.test_generations import ONE, P0, TWO, started, stopped
+from tests.unit.ledger.test_generations import ONE, TWO, started, stopped
+from tests.unit.partitions import P0
 from tests.unit.validation.test_coverage import FIRST, SECOND, box, read
 
 CREATED = TopicsCreated("r", "t", {"audit": CreatedTopic("x", {})}).to_document()

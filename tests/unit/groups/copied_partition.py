@@ -21,8 +21,8 @@ from kafka_migration.core.translation.by_partition import (
     target_probes,
     translate,
 )
+from tests.unit.partitions import P0
 
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 HOLE = None
 Log = list[str | None]
 

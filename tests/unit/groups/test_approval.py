@@ -19,13 +19,12 @@ from kafka_migration.core.groups.approval import (
     unapproved,
 )
 from kafka_migration.core.groups.plan import GroupPlan, OffsetsPlan, Proof
-from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Mode
 from tests.unit.groups.copied_partition import moved
+from tests.unit.partitions import P0
 
 ASKED = Ask("plan-a", "12:00", 60)
 APPROVED = replace(ASKED, answered_at="12:01", chosen="Approve", responded_by=Responder("7", "ada"))
-P0 = TopicPartition("orders", 0)
 ENDS = {P0: 5}
 BILLING = GroupPlan("billing", (moved(3, 3, Proof.RECORD),))
 PLAN = OffsetsPlan("t", Mode.CUTOVER, ("orders",), (BILLING,), ENDS, ENDS, ENDS)

@@ -8,8 +8,7 @@ from kafka_migration.core.groups.lag_policy import LagPolicy, LagPolicyState, La
 from kafka_migration.core.kafka.cluster import Probe
 from kafka_migration.core.kafka.lag import Known, Lag, Unknown
 from kafka_migration.core.kafka.offsets import TopicPartition
-
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+from tests.unit.partitions import P0, P1
 
 
 def a_state(limit: int = 0, samples: int = 3, freshness_s: float = 60) -> LagPolicyState:

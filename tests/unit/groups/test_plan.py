@@ -16,7 +16,7 @@ from kafka_migration.core.groups.plan import GroupVerdict, Proof
 from kafka_migration.core.groups.rules import Accepted, plan_groups, unproved_copy_findings
 from kafka_migration.core.groups.selection import unsupported_groups, which_groups
 from kafka_migration.core.kafka.cluster import GroupKind, GroupListing, GroupState, RecordPrint
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold
@@ -35,8 +35,6 @@ from tests.unit.groups.copied_partition import (
     HOLE,
     HOLEY,
     MEMBER,
-    P0,
-    P1,
     SEVERAL,
     CopiedPartition,
     Log,
@@ -45,6 +43,7 @@ from tests.unit.groups.copied_partition import (
     proposed,
     records,
 )
+from tests.unit.partitions import AUDIT, P0, P1
 
 
 @pytest.mark.parametrize(
@@ -257,9 +256,8 @@ def test_group_ahead_of_the_copy_is_provisional_in_a_rehearsal_only() -> None:
 
 def test_partition_that_never_was_committed_stays_unset() -> None:
     """It is named and not planned; partitions of topics that the group does not read are not named."""
-    other = TopicPartition("audit", 0)
     translated = DENSE.translated(5)
-    copies = {**translated.copies, P1: DENSE.copy, other: DENSE.copy}
+    copies = {**translated.copies, P1: DENSE.copy, AUDIT: DENSE.copy}
     (plan,) = plan_groups([committed({P0: 5})], replace(translated, copies=copies), is_final=True)
 
     assert (P1,) == plan.unset

@@ -17,14 +17,8 @@ from kafka_migration.core.groups.selection import OtherGroups
 from kafka_migration.core.kafka.cluster import CommittedOffset
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Mode
-from tests.unit.groups.copied_partition import (
-    DENSE,
-    MEMBER,
-    P0,
-    P1,
-    committed,
-    moved,
-)
+from tests.unit.groups.copied_partition import DENSE, MEMBER, committed, moved
+from tests.unit.partitions import P0, P1
 
 OFFSET = moved(5, 3, Proof.RECORD, before=1)
 LEFT_OUT = DENSE.plan(11, name="late")

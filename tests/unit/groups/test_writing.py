@@ -22,8 +22,8 @@ from kafka_migration.core.groups.writing import (
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState
 from kafka_migration.core.kafka.commits import commits_document, commits_from_document, reset_offsets_csv
 from kafka_migration.core.kafka.offsets import TopicPartition
+from tests.unit.partitions import P0, P1
 
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 PROPOSED = {P0: CommittedOffset(5, "m"), P1: CommittedOffset(7)}
 EMPTY = GroupDescription("billing", GroupState.EMPTY)
 DENIED = Finding(Code.GROUP_ACTIVE, "group billing", "a member", "none", "Stop it.")

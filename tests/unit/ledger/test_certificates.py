@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.generations import Fingerprint, GenerationStart, Remembered, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger, fold
-
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
-AUDIT = TopicPartition("audit", 0)
+from tests.unit.partitions import AUDIT, P0, P1
 
 
 def start(generation: int, positions: Offsets, run: str = "dag/run#1") -> dict[str, Any]:

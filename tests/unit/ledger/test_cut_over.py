@@ -13,7 +13,6 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.next_steps import ConfirmedCutover, next_steps
 from kafka_migration.core.groups.plan import GroupPlan, Proof
 from kafka_migration.core.groups.writing import GroupWrite, OffsetsResult, Write
-from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger, fold
@@ -21,8 +20,8 @@ from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.migration.settings import Mode, Phase, RunIdentity
 from kafka_migration.core.validation.windows import whole_windows
 from tests.unit.groups.copied_partition import moved
+from tests.unit.partitions import P0
 
-P0 = TopicPartition("orders", 0)
 STEPS: dict[str, Any] = {
     "migration": "shop",
     "source": "old",

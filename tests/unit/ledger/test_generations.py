@@ -26,9 +26,7 @@ from kafka_migration.core.mirror.gap_guard import continuity_findings
 from kafka_migration.core.validation.contract import POSITION_DIGEST
 from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.core.validation.windows import delta_windows, whole_windows
-
-P0 = TopicPartition("orders", 0)
-P1 = TopicPartition("orders", 1)
+from tests.unit.partitions import AUDIT, P0, P1
 
 
 def started(number: int, source: dict[TopicPartition, int], target: dict[TopicPartition, int]) -> dict[str, Any]:
@@ -69,7 +67,6 @@ def _read_offsets(topic: str, number: int, whole: bool) -> ReadOffsets:
 
 
 ME = "dag/me#1"
-AUDIT = TopicPartition("audit", 0)
 BOTH = [started(1, {P0: 0, AUDIT: 0}, {P0: 0, AUDIT: 0}), stopped(1, {P0: 10, AUDIT: 7}, {P0: 9, AUDIT: 7})]
 ONE = [started(1, {P0: 0}, {P0: 0}), stopped(1, {P0: 10}, {P0: 9})]
 TWO = [started(2, {P0: 10}, {P0: 9}), stopped(2, {P0: 30}, {P0: 27})]
@@ -251,11 +248,10 @@ def test_newest_judgement_decides_on_a_generation() -> None:
 
 def test_last_stop_knows_every_partition() -> None:
     """A partition keeps its newest certificate when a later generation does not name it."""
-    other = TopicPartition("audit", 0)
-    ledger = fold([*ONE, started(2, {other: 0}, {other: 0}), stopped(2, {other: 7}, {other: 7})])
+    ledger = fold([*ONE, started(2, {AUDIT: 0}, {AUDIT: 0}), stopped(2, {AUDIT: 7}, {AUDIT: 7})])
 
     assert ledger.last_stop is not None
-    assert {P0: 10, other: 7} == ledger.last_stop.mirror_positions
+    assert {P0: 10, AUDIT: 7} == ledger.last_stop.mirror_positions
 
 
 def test_continuity_accepts_what_the_certificate_says() -> None:

@@ -7,10 +7,8 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.mirror.fence import FenceStatus, FenceWatch, SourceEnds
+from tests.unit.partitions import AUDIT, P0, P1
 
-P0 = TopicPartition("orders", 0)
-P1 = TopicPartition("orders", 1)
-AUDIT = TopicPartition("audit", 0)
 QUIET_S, WAIT_S = 60, 600
 
 

@@ -19,9 +19,8 @@ from kafka_migration.core.mirror.gap_guard import (
     recreated_source_findings,
     stale_state_findings,
 )
+from tests.unit.partitions import AUDIT, P0, P1
 
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
-AUDIT = TopicPartition("audit", 0)
 ENDS = {P0: 50, P1: 0}
 
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.retention_forecast import CopyProgress, TopicRetention, next_start_before
+from tests.unit.partitions import P0, P1
 
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 BY_TIME = TopicRetention(6 * HOUR, has_size_limit=False)

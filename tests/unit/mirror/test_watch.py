@@ -14,10 +14,7 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.drain import PartitionReading
 from kafka_migration.core.mirror.engine import FailedTask, MirrorHealth
 from kafka_migration.core.mirror.watch import Aim, Ending, Outcome, Poll, Watch, watch_limits
-
-P0 = TopicPartition("orders", 0)
-P1 = TopicPartition("orders", 1)
-
+from tests.unit.partitions import P0, P1
 
 WELL = MirrorHealth(assigned=frozenset({P0, P1}))
 

@@ -11,8 +11,8 @@ from kafka_migration.core.kafka.lag import Known, Unknown
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.fence import FenceWatch, SourceEnds
 from kafka_migration.core.mirror.watch_goals import CutoverCourse, FollowCourse
+from tests.unit.partitions import P0, P1
 
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 Ends = Mapping[TopicPartition, int]
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupState
-from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.rollback.rules import MovedGroup, restored
+from tests.unit.partitions import P0, P1, P2
 
-A, B, C = (TopicPartition("orders", number) for number in range(3))
 MOVED = MovedGroup(
     description=GroupDescription("billing", GroupState.EMPTY),
-    written={A: 5, B: 3},
+    written={P0: 5, P1: 3},
     before={},
-    present={A: CommittedOffset(5), B: CommittedOffset(3)},
+    present={P0: CommittedOffset(5), P1: CommittedOffset(3)},
     has_others=False,
     source_before={},
     source_present={},
@@ -22,7 +21,7 @@ MOVED = MovedGroup(
 
 def test_group_that_had_nothing_is_taken_away() -> None:
     """Also with what it has committed since on another partition of these topics, and when it is gone already."""
-    more = replace(MOVED, present={**MOVED.present, C: CommittedOffset(1)})
+    more = replace(MOVED, present={**MOVED.present, P2: CommittedOffset(1)})
 
     for group in (MOVED, more, replace(MOVED, present={})):
         plan = restored(group, {})
@@ -38,7 +37,7 @@ def test_group_with_offsets_of_other_topics_is_never_deleted() -> None:
 
 def test_saved_offsets_are_written_and_nothing_is_deleted() -> None:
     """Where one partition had an offset before, that is put back, and the other stays."""
-    plan = restored(replace(MOVED, before={A: CommittedOffset(2, "text")}), {})
+    plan = restored(replace(MOVED, before={P0: CommittedOffset(2, "text")}), {})
 
-    assert (False, {A: CommittedOffset(2, "text")}) == (plan.is_removed, plan.proposed)
+    assert (False, {P0: CommittedOffset(2, "text")}) == (plan.is_removed, plan.proposed)
     assert ["OFFSET_STAYS"] == [finding.code for finding in plan.warnings]

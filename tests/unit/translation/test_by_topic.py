@@ -25,8 +25,8 @@ from kafka_migration.core.translation.contract import (
     translations_from_document,
 )
 from tests.unit.groups.copied_partition import committed
+from tests.unit.partitions import P0, P1
 
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 # Two generations copied two partitions to three; the source has deleted the first two records of partition 0.
 TOPIC = RepartitionedTopic(
     "orders",

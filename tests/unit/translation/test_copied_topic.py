@@ -17,8 +17,8 @@ from kafka_migration.core.rollback.rules import Returning
 from kafka_migration.core.translation.by_partition import Position, copies_of, counts_needed, translate
 from kafka_migration.core.translation.by_topic import HowCopied, RepartitionedTopic, repartitioned_topics
 from kafka_migration.core.translation.copied_topic import CopiedTopic
+from tests.unit.partitions import P0
 
-P0 = TopicPartition("orders", 0)
 RUN, AT = "kafka_migration__shop/manual__1#1", "2030-01-01T00:00:00+00:00"
 HOW = HowCopied("orders", keeps_partitions=True, is_compacted=False, has_timestamps=True)
 

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.spans import joined, without
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST
 from kafka_migration.core.validation.coverage import FlawKind, TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
-from tests.unit.ledger.test_generations import BOTH, ONE, P0, P1, TWO, judged, started, stopped
+from tests.unit.ledger.test_generations import BOTH, ONE, TWO, judged, started, stopped
+from tests.unit.partitions import P0, P1
 from tests.unit.validation.coverage_model import Life, SingleOffsets, flaws_of, lives, proved_by
 
 SPANS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), max_size=6)
@@ -279,8 +279,7 @@ def test_topics_are_covered_apart() -> None:
 @pytest.mark.parametrize("digest", [KEY_DIGEST, "key-order-fmix64/1"])
 def test_comparison_by_key_covers_partitions_that_only_the_target_has(digest: str) -> None:
     """By key, with a digest of any version, each target partition is part of the copy; what was not read is told."""
-    p1 = TopicPartition("orders", 1)
-    keyed = [started(1, {P0: 0}, {P0: 0, p1: 0}), stopped(1, {P0: 10}, {P0: 4, p1: 6})]
+    keyed = [started(1, {P0: 0}, {P0: 0, P1: 0}), stopped(1, {P0: 10}, {P0: 4, P1: 6})]
     windows = (ReadOffsets(0, 1, 0, 10, 0, 4), ReadOffsets(1, 1, 0, 0, 0, 6))
     whole = Comparison(Verdict.PASS, windows, 10, 10, "0a", "0a")
     part = replace(whole, windows=windows[:1])
@@ -297,9 +296,8 @@ def test_comparison_by_key_covers_partitions_that_only_the_target_has(digest: st
 
 def test_partition_that_the_source_gets_later_begins_anywhere() -> None:
     """By key the target's partition was there before; that the source's begins above zero is no gap."""
-    p1 = TopicPartition("orders", 1)
-    first = [started(1, {P0: 0}, {P0: 0, p1: 0}), stopped(1, {P0: 10}, {P0: 4, p1: 6})]
-    then = [started(2, {P0: 10, p1: 7}, {P0: 4, p1: 6}), stopped(2, {P0: 10, p1: 9}, {P0: 5, p1: 7})]
+    first = [started(1, {P0: 0}, {P0: 0, P1: 0}), stopped(1, {P0: 10}, {P0: 4, P1: 6})]
+    then = [started(2, {P0: 10, P1: 7}, {P0: 4, P1: 6}), stopped(2, {P0: 10, P1: 9}, {P0: 5, P1: 7})]
     windows = (ReadOffsets(0, 2, 0, 10, 0, 5), ReadOffsets(1, 2, 7, 9, 0, 7))
     comparison = Comparison(Verdict.PASS, windows, 12, 12, "0a", "0a")
 

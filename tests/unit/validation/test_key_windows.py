@@ -8,9 +8,9 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.ledger import fold
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.windows import delta_key_windows, whole_windows
-from tests.unit.ledger.test_generations import ME, P0, P1, started, stopped
+from tests.unit.ledger.test_generations import ME, started, stopped
+from tests.unit.partitions import P0, P1, P2
 
-P2 = TopicPartition("orders", 2)
 # One source partition, copied into three of the target.
 FIRST = [started(1, {P0: 0}, {P0: 0, P1: 5, P2: 0}), stopped(1, {P0: 10}, {P0: 4, P1: 9, P2: 2}, graceful=False)]
 SECOND = [started(2, {P0: 10}, {P0: 4, P1: 9, P2: 2}), stopped(2, {P0: 30}, {P0: 14, P1: 19, P2: 2})]
