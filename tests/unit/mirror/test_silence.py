@@ -99,5 +99,5 @@ def test_silences_survive_their_documents() -> None:
     ],
 )
 def test_error_names_who_is_silent(error: Exception, party: Party | None) -> None:
-    """By its first words or its type; whoever was asked stands for an error that names nobody."""
+    """The first words or the type of an error name the party; otherwise it is the one that was asked."""
     assert (party, party or Party.SOURCE) == (party_of(error), party_of(error, Party.SOURCE))
