@@ -49,7 +49,7 @@ def test_lag_of_a_partition(
 
 
 def test_caught_up_needs_samples_in_a_row() -> None:
-    """A sample above the limit begins the count anew."""
+    """A sample above the limit restarts the count."""
     ok, behind = Known(0), Known(1)
     lags = [ok, ok, behind, ok, ok, ok]
 
@@ -92,13 +92,13 @@ def test_reading_that_took_too_long_counts_for_nothing() -> None:
     assert [False, True] == fed(state, sample(80, Known(0)), sample(90, Known(0)))
 
 
-def test_count_begins_anew_after_a_long_pause() -> None:
+def test_long_pause_restarts_the_count() -> None:
     """Samples further apart than the freshness are not in a row."""
     assert [False, False, True] == fed(a_state(samples=2), *(sample(at, Known(0)) for at in (0, 61, 70)))
 
 
 def test_missed_sample_resets() -> None:
-    """While the cluster does not answer nothing is known, so the count begins anew."""
+    """While the cluster does not answer, the lag is unknown, so the count restarts."""
     state = a_state(samples=2)
     fed(state, sample(0, Known(0)))
     state.miss("waiting, the source did not answer")
@@ -115,7 +115,7 @@ def test_rule_that_makes_no_sense_is_refused(bad: dict[str, int]) -> None:
 
 
 def test_text_names_some_partitions_and_counts_the_rest() -> None:
-    """A group that is far behind does not fill the log."""
+    """A group with lag in many partitions does not fill the log."""
     lags: dict[TopicPartition, Lag] = {TopicPartition("orders", n): Known(n + 1) for n in range(5)}
 
     assert "orders[0] lag 1, orders[1] lag 2 and 3 more" == behind_text(lags, named=2)

@@ -95,14 +95,17 @@ HOSTILE = [
 ]
 
 
-def test_document_is_read_back() -> None:
-    """Through JSON and back the plan is the same, hostile names included."""
-    groups = tuple(DENSE.plan(5, name=name) for name in HOSTILE)
-    plan = replace(PLAN, groups=(*PLAN.groups, *groups), unconcerned=3)
+def require_read_back(plan: OffsetsPlan) -> None:
+    """Hold a plan to be the same after JSON, with the same digest."""
     document = json.loads(json.dumps(plan.to_document()))
-
     assert plan == OffsetsPlan.from_document(document)
     assert plan.digest == document["digest"]
+
+
+def test_document_is_read_back() -> None:
+    """A plan is the same after JSON, hostile names included."""
+    groups = tuple(DENSE.plan(5, name=name) for name in HOSTILE)
+    require_read_back(replace(PLAN, groups=(*PLAN.groups, *groups), unconcerned=3))
 
 
 def test_text_shows_what_is_approved() -> None:
@@ -120,7 +123,7 @@ def test_text_shows_what_is_approved() -> None:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_no_markup(name: str) -> None:
-    """A name makes no line, no cell, no code, no link and no HTML; whoever reads the text sees the name."""
+    """A name makes no line, no cell, no code, no link and no HTML."""
     plain = render_plan(replace(PLAN, groups=(DENSE.plan(5, name="billing"), DENSE.plan(11, name="late"))), "shop")
     text = render_plan(replace(PLAN, groups=(DENSE.plan(5, name=name), DENSE.plan(11, name=name))), "shop")
 
@@ -131,7 +134,7 @@ def test_hostile_names_are_no_markup(name: str) -> None:
 
 
 def test_text_of_many_partitions_is_bounded() -> None:
-    """A question that nobody could load helps nobody; what is left out is counted."""
+    """The text is short enough to load, and counts what it leaves out."""
     offsets = tuple(moved(5, 3, Proof.RECORD, partition=TopicPartition("orders", n)) for n in range(400))
     plan = replace(PLAN, groups=tuple(GroupPlan(f"group-{n}", offsets) for n in range(300)))
 
@@ -142,8 +145,8 @@ def test_text_of_many_partitions_is_bounded() -> None:
     assert "and 100 more groups" in text
 
 
-def test_records_behind_the_fence_are_named() -> None:
-    """A source that goes on behind the copy would leave records that nobody reads."""
+def test_records_after_the_fence_are_named() -> None:
+    """Records that the source receives after the copy are a finding: no consumer would read them."""
     (finding,) = replace(PLAN, source_end_offsets={P0: 12}).uncopied_findings()
 
     assert (Code.FENCE_MOVING, "orders[0]", "source end 12") == (finding.code, finding.subject, finding.found)
@@ -153,8 +156,8 @@ def test_records_behind_the_fence_are_named() -> None:
 NEVER = Finding(Code.OFFSET_NEVER_COMMITTED, "group late", "nothing", "an offset", "Look.")
 
 
-def test_nobody_is_dropped_without_a_word() -> None:
-    """Groups left out, partitions without a commit, groups that nobody named, those of other kinds: each with why."""
+def test_every_group_that_is_not_moved_is_listed() -> None:
+    """Groups left out, not named or of another kind, and partitions without a commit, are listed with the reason."""
     left_out = GroupPlan("late", refusals=(NEVER,), left=(P0, P1))
     nothing = GroupPlan("empty", refusals=(NEVER,))
     planned = GroupPlan("billing", (OFFSET,), unset=(P1,))
@@ -172,7 +175,7 @@ def test_nobody_is_dropped_without_a_word() -> None:
     text = render_plan(plan, "shop")
     assert "| `late` | `orders` | 0, 1 | OFFSET_NEVER_COMMITTED |" in text
     assert "| a&#124;b | `orders` | – | not named by cutover.groups" in text
-    assert plan == OffsetsPlan.from_document(json.loads(json.dumps(plan.to_document())))
+    require_read_back(plan)
 
 
 SAVED = OffsetsMove("orders", {}, {P0: 5}, {P0: CommittedOffset(2, "old")}, Proof.SAVED)
@@ -210,7 +213,7 @@ def test_rollback_is_read_back_and_approved_as_a_whole() -> None:
         replace(BACK, mode=Mode.FAIL_BACK),
     )
 
-    assert BACK == OffsetsPlan.from_document(json.loads(json.dumps(BACK.to_document())))
+    require_read_back(BACK)
     assert BACK.digest not in {other.digest for other in others}
     written = GroupPlan("billing", (replace(SAVED, before={}),))
     assert BACK.digest == replace(BACK, groups=(written, *BACK.groups[1:])).digest
