@@ -18,7 +18,7 @@ from kafka_migration.core.findings.code_acts import ACTS
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.core.report.news import LastRun
-from tests.unit.cli.test_cli import AT, RUN, end, judge, start
+from tests.unit.cli.test_cli import AT, RUN, mirrored_twice
 from tests.unit.cli.test_cli_present import POLLED
 
 # What every line on standard error must be: a code, what it is about, what was found and expected, and what to do.
@@ -29,10 +29,7 @@ LINE = re.compile(r"([A-Z0-9_]+) · .+: found .+; expected .+[.!] .{8,}")
 def root(tmp_path: Path) -> Path:
     """A migration with every document that the command line reads."""
     place = tmp_path / "evidence"
-    start(place, 1)
-    end(place, 1)
-    judge(place, 1)
-    start(place, 2)
+    mirrored_twice(place)
     StopRequestStore(place, "shop").request(StopRequest(2, RUN.holder, AT, "ada"))
     NewsStore(place, "shop").tell_progress(POLLED)
     NewsStore(place, "shop").tell_last_run(
@@ -183,7 +180,7 @@ CONTENTS: dict[str, str | bytes] = {
     "twice": "{}{}",
 }
 DOCUMENTS = {
-    "ledger": ("ledger/*3*judged*", ["status", "verdict", "stop", "decommission"]),
+    "ledger": ("ledger/000003.json", ["status", "verdict", "stop", "decommission"]),
     "stop request": ("stop-requests/2.json", ["status", "stop"]),
     "progress": ("progress.json", ["status"]),
     "last run": ("last-run.json", ["status", "verdict"]),
@@ -195,18 +192,15 @@ DAMAGES = [(what, verb, content) for what, (_, verbs) in DOCUMENTS.items() for v
 def test_document_that_makes_no_sense(
     root: Path, capsys: pytest.CaptureFixture[str], what: str, verb: str, content: str
 ) -> None:
-    """It is named, and nothing is told from it."""
-    path = document(root, what)
-    data = CONTENTS[content]
+    """A document that cannot be read is named, and nothing is reported from it."""
+    path, data = document(root, what), CONTENTS[content]
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
 
     assert ends_well_told(capsys, [verb, "shop", "--evidence-root", str(root)]) in {1, 3}
 
 
 def document(root: Path, what: str) -> Path:
-    pattern = DOCUMENTS[what][0]
-    found = sorted((root / "shop").glob(pattern)) or sorted((root / "shop" / "ledger").glob("*3*"))
-    return found[0]
+    return root / "shop" / DOCUMENTS[what][0]
 
 
 WRONG: list[Any] = [5, -1, True, [], {}, [[]], "text", "\ud800", 1e308, "9" * 400]
@@ -232,7 +226,7 @@ def test_field_of_another_type(root: Path, capsys: pytest.CaptureFixture[str], w
 
 @pytest.mark.parametrize("what", DOCUMENTS)
 def test_folder_in_place_of_a_document(root: Path, capsys: pytest.CaptureFixture[str], what: str) -> None:
-    """It is named as what cannot be read."""
+    """A folder under a document's name is named as unreadable."""
     path = document(root, what)
     path.unlink()
     path.mkdir()
