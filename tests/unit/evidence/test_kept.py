@@ -55,12 +55,12 @@ def evidence(root: Path, memory: Memory, attempt: int = 1) -> RunEvidence:
 
 
 def test_digest_counts_for_more_than_an_announcement() -> None:
-    """Whoever asks in between knows of a document, and who asks later of its digest."""
+    """A document is known from its announcement on, and by its digest once it is written."""
     assert {"a": "1", "b": ANNOUNCED} == joined({"a": "1"}, {"a": ANNOUNCED, "b": ANNOUNCED})
 
 
 def test_two_writers_of_one_name_leave_either_content() -> None:
-    """Tasks that run at the same time may choose one name: the content of each is the run's own."""
+    """Tasks that run at the same time may choose one name; the contents of both belong to the run."""
     one, two = digest_of(b"1"), digest_of(b"2")
     digests = joined({"a": one}, {"a": two})
 
@@ -80,7 +80,7 @@ def test_two_writers_of_one_name_leave_either_content() -> None:
     ],
 )
 def test_what_is_found_is_told(digest: str | None, content: bytes | None, found: str) -> None:
-    """A document is the run's own, or it is told what stands in its place."""
+    """A document is the run's own, or the text says what is in its place."""
     assert found == change_of(digest, content)
 
 
@@ -158,7 +158,7 @@ def test_what_another_run_of_this_name_left_is_disowned(tmp_path: Path, memory: 
 def test_write_that_was_cut_short_is_neither_there_nor_missing(
     tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch, is_written: bool
 ) -> None:
-    """A task that dies around a write leaves a document that counts for nothing, and nothing to refuse."""
+    """A task that dies during a write leaves a document that is neither read nor refused."""
 
     class Killed(BaseException):
         pass

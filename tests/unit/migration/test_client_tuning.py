@@ -59,9 +59,8 @@ def test_source_alias_is_not_the_targets(migration_text: str) -> None:
 
 def test_source_alias_is_no_word_of_mirrormakers_settings(migration_text: str) -> None:
     """`replication.factor` would become a setting of a cluster called replication."""
-    rendered = {
-        key.partition(".")[0] for key in MIRRORMAKER2_KEYS if "." in key and key[0].islower() and "->" not in key
-    }
+    keys = [key for key in MIRRORMAKER2_KEYS if "." in key and key[0].islower() and "->" not in key]
+    rendered = {key.partition(".")[0] for key in keys}
 
     assert rendered - {"source", "target", "log4j"} == MIRROR_WORDS
     (finding,) = findings_of(migration_text, "", "  alias: replication\n")
@@ -103,7 +102,7 @@ def test_known_tuning_is_taken(migration_text: str) -> None:
 
 
 def test_what_the_profiles_set_cannot_be_tuned() -> None:
-    """Every client setting in a rendered file belongs to somebody; only the batch size is shared with the file."""
+    """Every client setting in a rendered file has one owner; only the batch size is shared with the file."""
     kept = re.findall(r"^shop-\w+\.((?:consumer|producer)\.\S+) =", golden("mm2"), re.MULTILINE)
     for client in ("consumer", "producer"):
         kept += [f"{client}.{key}" for key in re.findall(r"^(\S+) =", golden(client), re.MULTILINE)]
