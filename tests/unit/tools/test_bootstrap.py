@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
@@ -71,7 +72,7 @@ def test_other_pythons_are_refused_by_name(version: tuple[int, int]) -> None:
 
 
 def test_all_refusals_come_together_with_one_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On Debian, not as root: everything missing, then the one command that brings it, with sudo."""
+    """On Debian, a user who is not root reads what is missing and the command that installs it, with sudo."""
     _pretend(monkeypatch, apt=True, user=1000)
 
     text = prerequisites.refusal([JAVA, SSH])
@@ -111,7 +112,7 @@ def test_only_root_with_apt_installs_and_only_when_that_is_enough(
 
 
 def test_install_0_forbids_the_installation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also as root on Debian, `INSTALL=0` leaves the machine as it is; the command is printed, as to anybody else."""
+    """`INSTALL=0` prints the command and installs nothing, also as root on Debian."""
     _pretend(monkeypatch, apt=True, user=0)
     monkeypatch.setenv("INSTALL", "0")
 
@@ -173,9 +174,9 @@ def test_a_killed_installation_is_cleaned_up_by_the_next_start(
     assert str(policy) in said[0]
 
 
-@pytest.mark.parametrize("rule", ["#!/bin/sh\nexit 101\n", "#!/bin/sh\n# of somebody else\nexit 101\n"])
-def test_the_rule_of_somebody_else_stays(policy: Path, rule: str) -> None:
-    """A machine that has a rule of its own keeps it, in silence."""
+@pytest.mark.parametrize("rule", ["#!/bin/sh\nexit 101\n", "#!/bin/sh\n# of another program\nexit 101\n"])
+def test_the_rule_of_another_program_stays(policy: Path, rule: str) -> None:
+    """A machine that has a rule of its own keeps it, without a message."""
     policy.write_text(rule)
 
     prerequisites.recover(print)
@@ -234,7 +235,7 @@ def test_a_java_of_another_release_is_missing_with_its_release(monkeypatch: pyte
 
 @pytest.mark.parametrize(("user", "is_missing"), [(0, True), (1000, False)])
 def test_only_root_needs_setpriv(monkeypatch: pytest.MonkeyPatch, user: int, is_missing: bool) -> None:
-    """PostgreSQL refuses root, who runs it as another user; anybody else runs it as themselves."""
+    """PostgreSQL refuses root, so root runs it as another user; other users need no such program."""
     _pretend(monkeypatch, apt=True, user=user)
 
     assert is_missing == any("setpriv" in item.text for item in prerequisites.find_missing())
@@ -242,8 +243,6 @@ def test_only_root_needs_setpriv(monkeypatch: pytest.MonkeyPatch, user: int, is_
 
 def test_an_unsupported_python_can_still_read_the_refusal() -> None:
     """The files that refuse a Python hold no syntax newer than the annotations' import (3.7)."""
-    import ast
-
     for name in ("bootstrap.py", "prerequisites.py", "jars.py", "__init__.py"):
         ast.parse((jars.PROJECT / "sandbox" / name).read_text(), feature_version=(3, 8))
 
@@ -259,7 +258,7 @@ def test_an_unsupported_python_can_still_read_the_refusal() -> None:
     ],
 )
 def test_only_a_whole_environment_is_kept(found: str | None, expected: str) -> None:
-    """Without a stamp, or with another Python's, the environment is built anew; with another lock it is updated."""
+    """Without a stamp or with another Python, the environment is rebuilt; with another lock, it is updated."""
     assert expected == bootstrap.plan(found, "3.12.1 abc")
 
 
@@ -293,7 +292,7 @@ def test_an_interrupted_installation_has_no_stamp(tmp_path: Path, monkeypatch: p
 
 
 def test_an_interrupted_download_is_not_taken_for_whole(jars_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a download left behind when it was cut lies in no set's place, and is removed where that was possible."""
+    """An interrupted download leaves no set, and its files are removed if possible."""
 
     def write_one_and_stop(command: list[str], _: JarSet) -> None:
         _write_jars(command, "one-1.0.jar")
@@ -345,26 +344,26 @@ def test_a_whole_set_is_left_alone_in_silence(jars_folder: Path, monkeypatch: py
     assert said == []
 
 
-def test_a_fetch_that_brings_too_little_is_an_error(jars_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tool that ends well without all locked jars is not believed, and what it brought is not kept."""
-    monkeypatch.setattr(jars, "_run", lambda command, _: _write_jars(command, "one-1.0.jar"))
+@pytest.mark.parametrize(
+    ("fetched", "error"),
+    [
+        (("one-1.0.jar",), r"small: of what was fetched, three-3\.0\.jar is missing"),
+        (ALL_OF_SMALL, r"two-2\.0\.jar has not the SHA-512"),
+    ],
+)
+def test_a_fetch_of_other_jars_is_an_error(
+    jars_folder: Path, monkeypatch: pytest.MonkeyPatch, fetched: tuple[str, ...], error: str
+) -> None:
+    """A fetch that lacks a locked jar, or brings one with another SHA-512, fails and leaves nothing."""
 
-    with pytest.raises(JarsError, match=r"small: of what was fetched, three-3\.0\.jar is missing"):
-        jars.ensure(print)
+    def fetch(command: list[str], _: JarSet) -> None:
+        _write_jars(command, *fetched)
+        for jar in jars_folder.rglob("two-2.0.jar"):
+            jar.write_bytes(b"changed on the way")
 
-    assert list(jars_folder.iterdir()) == []
+    monkeypatch.setattr(jars, "_run", fetch)
 
-
-def test_a_fetched_jar_with_another_sum_is_an_error(jars_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A jar whose SHA-512 is not the locked one is named and never comes into its place."""
-
-    def fetch_a_changed_one(command: list[str], _: JarSet) -> None:
-        _write_jars(command, *ALL_OF_SMALL)
-        next(jars_folder.rglob("two-2.0.jar")).write_bytes(b"changed on the way")
-
-    monkeypatch.setattr(jars, "_run", fetch_a_changed_one)
-
-    with pytest.raises(JarsError, match=r"two-2\.0\.jar has not the SHA-512"):
+    with pytest.raises(JarsError, match=error):
         jars.ensure(print)
 
     assert list(jars_folder.iterdir()) == []

@@ -183,12 +183,7 @@ def test_an_engine_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch,
         own.__exit__(None, None, None)
 
     assert not folder.exists()
-    wait_until(lambda: is_gone(child), what="the end of the child")
-
-
-def is_gone(pid: int) -> bool:
-    """True when a process has ended; one that nobody waits for counts."""
-    return identify(pid) is None
+    wait_until(lambda: identify(child) is None, what="the end of the child")
 
 
 def test_what_an_engine_leaves_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

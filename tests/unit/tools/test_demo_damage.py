@@ -66,7 +66,7 @@ def test_reorder_swaps_neighbours_of_one_key(history: list[Record]) -> None:
 
 
 def test_identical_neighbours_are_passed_over() -> None:
-    """A record like the next one is not chosen: nobody could say which of the two is missing or twice there."""
+    """A record that equals the next one is not chosen, because the damage could not be located."""
     same, other = Record(b"k", b"v", (), 1), Record(b"k", b"w", (), 2)
 
     assert damaged(Damage.DROP, [same, same, same, other]).rank == 2

@@ -64,25 +64,21 @@ def test_plain_lines_hold_back_frequent_progress(capsys: pytest.CaptureFixture[s
 
     printed = capsys.readouterr().out
 
-    assert "Copy: 1" in printed
+    assert all(text in printed for text in ("Copy: 1", "Copy: 3", "watch_lag        success"))
     assert "Copy: 2" not in printed
-    assert "Copy: 3" in printed
-    assert "watch_lag        success" in printed
 
 
 def test_terminal_shows_tasks_progress_and_traffic() -> None:
     """The drawn status has every task, the progress line, and the records that were sent meanwhile."""
     screen = io.StringIO()
-    console = Console(file=screen, width=100)
-    console.print(draw(_status(61, "deferred", "Copy: 1/9", 1_234)))
-
+    Console(file=screen, width=100).print(draw(_status(61, "deferred", "Copy: 1/9", 1_234)))
     drawn = screen.getvalue()
 
     assert all(text in drawn for text in ("plan", "deferred for 4 s", "Copy: 1/9", "1,234 records sent", "61 s"))
 
 
 def test_tasks_come_in_the_order_of_the_graph() -> None:
-    """Each task stands behind those it waits for, whatever the order of the answer."""
+    """Each task comes after its upstream tasks, whatever the order of the answer."""
     tasks = [
         {"task_id": "finish", "downstream_task_ids": []},
         {"task_id": "stop", "downstream_task_ids": ["finish"]},

@@ -57,7 +57,7 @@ def test_a_refusal_that_stays_is_an_error_at_once() -> None:
 
 
 def test_a_refusal_that_does_not_pass_in_time_is_an_error() -> None:
-    """Nobody waits for ever."""
+    """The time to ask is limited."""
     with pytest.raises(SandboxError, match="the end: "):
         asked(Answers(NOT_YET, NOT_YET), "the end", timeout_s=-1)
 
