@@ -43,6 +43,11 @@ def classified(source: Sequence[Record], target: Sequence[Record]) -> Difference
     return present(difference_of(source, target))
 
 
+def place_of(difference: Difference) -> tuple[str, int | None, int | None]:
+    """Return the kind of a difference and its offsets on both sides."""
+    return difference.kind, difference.source_offset, difference.target_offset
+
+
 SIX = contents(range(1, 7))
 NEW = record(99)
 
@@ -82,11 +87,7 @@ def test_each_damage_is_named_at_its_place(
     """A single damage at the start, in the middle or at the end is named with the records that stand there."""
     difference = classified(SIX, target)
 
-    assert (kind, source_offset, target_offset) == (
-        difference.kind,
-        difference.source_offset,
-        difference.target_offset,
-    )
+    assert (kind, source_offset, target_offset) == place_of(difference)
     assert difference.detail.endswith(".")
 
 
@@ -98,8 +99,7 @@ def test_an_altered_record_names_its_fields(place: int, names: tuple[str, ...]) 
 
     difference = classified(SIX, target)
 
-    assert ("altered", names) == (difference.kind, difference.fields)
-    assert (place, SIDE_GAP + place) == (difference.source_offset, difference.target_offset)
+    assert (names, ("altered", place, SIDE_GAP + place)) == (difference.fields, place_of(difference))
 
 
 def test_a_rewritten_timestamp_on_every_record_is_altered() -> None:
@@ -110,10 +110,8 @@ def test_a_rewritten_timestamp_on_every_record_is_altered() -> None:
 
 
 def test_a_record_overwritten_by_its_neighbour_is_altered() -> None:
-    """Place by place wins over 'one missing, one duplicate', which explains no more."""
-    difference = classified(SIX, [SIX[0], SIX[0], *SIX[2:]])
-
-    assert (difference.kind, difference.source_offset, difference.target_offset) == ("altered", 1, 1001)
+    """A record at its place is called altered rather than one missing and one duplicate, which explains no more."""
+    assert ("altered", 1, 1001) == place_of(classified(SIX, [SIX[0], SIX[0], *SIX[2:]]))
 
 
 def test_tiny_partitions() -> None:
@@ -128,10 +126,8 @@ def test_tiny_partitions() -> None:
 
 
 def test_two_damages_name_the_first() -> None:
-    """A second damage close behind does not hide the first."""
-    missing_twice = SIX[:1] + SIX[2:3] + SIX[4:]
-
-    assert (classified(SIX, missing_twice).kind, classified(SIX, missing_twice).source_offset) == ("missing", 1)
+    """A second damage shortly after the first does not hide it."""
+    assert ("missing", 1) == place_of(classified(SIX, SIX[:1] + SIX[2:3] + SIX[4:]))[:2]
 
 
 def test_records_with_nothing_in_common_are_unclassified() -> None:
@@ -170,7 +166,7 @@ def test_a_long_missing_batch_is_found_beyond_the_run() -> None:
 
     difference = cut(contents(range(1, 9)), contents(range(51, 59)), Elsewhere(source=[far]))
 
-    assert (difference.kind, difference.source_offset, difference.target_offset) == ("missing", 0, SIDE_GAP)
+    assert ("missing", 0, SIDE_GAP) == place_of(difference)
     assert "source offset 900" in difference.detail
 
 
@@ -181,7 +177,7 @@ def test_a_long_replay_is_a_duplicate() -> None:
 
     difference = cut(contents(range(1, 9)), contents(range(51, 59)), Elsewhere(target=[again, later]))
 
-    assert (difference.kind, difference.source_offset, difference.target_offset) == ("duplicate", 0, SIDE_GAP)
+    assert ("duplicate", 0, SIDE_GAP) == place_of(difference)
 
 
 def test_a_long_foreign_batch_is_extra() -> None:
@@ -246,12 +242,9 @@ def test_random_damage_to_unique_records_is_named(damage: Damage, seed: int) -> 
     source = contents(range(1, rng.randint(3, 60)))
     target, kind, place = damage(rng, source)
 
-    difference = classified(source, target)
+    found, source_offset, _ = place_of(classified(source, target))
 
-    assert (kind, min(place, len(source))) == (
-        difference.kind,
-        difference.source_offset if difference.source_offset is not None else len(source),
-    )
+    assert (kind, min(place, len(source))) == (found, len(source) if source_offset is None else source_offset)
 
 
 @pytest.mark.parametrize("seed", range(200))
@@ -284,6 +277,7 @@ def test_aligned_rests_are_equal(seed: int) -> None:
 
     in_source = {i for h in hunks for i in range(h.source_start, h.source_end)}
     in_target = {j for h in hunks for j in range(h.target_start, h.target_end)}
-    assert [e for i, e in enumerate(source) if i not in in_source] == [
-        e for j, e in enumerate(target) if j not in in_target
+    left = [
+        [e for n, e in enumerate(side) if n not in hunk] for side, hunk in ((source, in_source), (target, in_target))
     ]
+    assert left[0] == left[1]

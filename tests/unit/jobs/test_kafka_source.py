@@ -44,7 +44,7 @@ class Session:
 
 
 def test_every_reading_names_its_offsets() -> None:
-    """Trap: `earliest` and `latest` are looked up in each task anew, so that two readings see two logs."""
+    """Trap: each task looks up `earliest` and `latest` itself, so two reads would see two logs."""
     session = Session(tasks=3)
     read_ranges(session, {"kafka.bootstrap.servers": "b:9092"}, RANGES, "read_committed")
 

@@ -72,8 +72,8 @@ def test_it_is_given_up_at_the_limit_and_again(world: World) -> None:
     assert 3 == world.given_up
 
 
-def test_answer_begins_anew(world: World, capsys: pytest.CaptureFixture[str]) -> None:
-    """A cluster that answers again is told of once, and has the whole time before it."""
+def test_answer_ends_a_silence(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """An answer is reported once, and the cluster has the whole time again."""
     world.miss_for(285)
     told(capsys)
     world.silence.heard(TARGET)

@@ -19,15 +19,17 @@ LAUNCH = MirrorLaunch("Main", (), {}, (), None, None, 60)
 
 
 class ScriptedTransport:
-    """Answers each command with the next of its answers, and notes the verbs."""
+    """Answers each command with the next of its answers; notes the verbs and how long each command may take."""
 
     def __init__(self, *answers: object) -> None:
         self.answers = list(answers)
         self.verbs: list[str] = []
+        self.timeouts_s: list[float] = []
 
     def __call__(self, command: str, stdin: str, timeout_s: float) -> tuple[int, str, str]:
         """See `Transport`."""
         self.verbs.append(command.split()[3])
+        self.timeouts_s.append(timeout_s)
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
