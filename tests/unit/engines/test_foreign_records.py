@@ -94,7 +94,7 @@ DEEP = b"[" * 30_000 + b"]" * 30_000
 @example(KEYS[3], b'{"properties":{"task.assigned.partitions":7}}')
 @given(st.sampled_from(KEYS) | TEXTS, TEXTS | st.none())
 def test_no_record_breaks_the_reading(key: bytes, value: bytes | None) -> None:
-    """Whatever a record holds, each decoder goes on after it, and finds what MirrorMaker wrote beside it."""
+    """Each decoder passes over any foreign record, and still finds the records of MirrorMaker."""
     good = (POSITION_KEY.replace(b'partition":1', b'partition":7'), b'{"offset":41}')
 
     for decode in DECODERS:
@@ -127,11 +127,7 @@ def test_foreign_record_is_warned_of_once(migration: Migration, caplog: pytest.L
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
             assert {} == engine.stored_positions(("orders",))
-            assert ((), None, ()) == (
-                (health := engine.health(1)).failed,
-                health.assigned,
-                health.differences,
-            )
+            assert ((), None, ()) == ((health := engine.health(1)).failed, health.assigned, health.differences)
     told = [record.getMessage() for record in caplog.records]
     assert [topics.offsets, topics.status, topics.configs] == [text.split()[1] for text in told]
     assert "status-task-MirrorSourceConnector-1" in told[1]

@@ -120,7 +120,7 @@ def test_tuning_is_added_to_the_client_of_its_cluster(migration: Migration) -> N
 
 
 def test_split_batches_are_an_alarm_and_positions_are_trusted(migration: Migration) -> None:
-    """It splits for ever, so somebody must look; but it stores only what was acknowledged, so nothing is set back."""
+    """A split batch raises an alarm, but MirrorMaker 2 stores only acknowledged offsets, so nothing is set back."""
     line = "WARN … splitting and retrying (3 attempts left)"
 
     assert ("splitting and retrying",) == launch(migration).alarms

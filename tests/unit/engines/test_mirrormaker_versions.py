@@ -45,7 +45,7 @@ def keys_unsupported_by(engine: MirrorEngine, version: str) -> set[str]:
 
 @pytest.mark.parametrize("exactly_once", [False, True])
 def test_every_key_rendered_for_mirrormaker_2_is_in_the_table(migration: Migration, exactly_once: bool) -> None:
-    """A key that nobody looked up could be ignored by the MirrorMaker on the host."""
+    """The table has the versions of every rendered key, because an old MirrorMaker ignores unknown keys."""
     launched = an_engine(migration, exactly_once=exactly_once).launch(1, LaunchFacts(EVERY_LOGIN, EVERY_LOGIN, 2048))
     named = {re.sub(r"shop-(source|target)", r"\1", key) for key in properties_of(launched, "mm2.properties")}
 
@@ -99,7 +99,7 @@ def test_key_of_an_option_that_is_off_does_not_matter(migration: Migration) -> N
 
 @pytest.mark.parametrize("version", ["", "trunk"])
 def test_unknown_version_is_a_finding(migration: Migration, version: str) -> None:
-    """Nobody can tell what an unknown MirrorMaker ignores."""
+    """It is unknown which keys a MirrorMaker of an unknown version ignores."""
     (finding,) = an_engine(migration).setting_findings(version)
 
     assert Code.MIRROR_VERSION_UNKNOWN is finding.code

@@ -1,4 +1,4 @@
-"""Rules of groups on copies that chose partitions anew: what is asked of Spark, and what is planned of its answer."""
+"""Rules of groups on re-partitioned copies: the request to Spark, and the plan from its result."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_what_is_not_proved_is_not_moved(
 
 
 def test_rehearsal_shows_a_group_that_is_ahead_of_the_copy() -> None:
-    """What it read behind the copy is counted as read again, and nothing is called proved."""
+    """Records that it read after the end of the copy count as read again, and nothing is called proved."""
     found = plan({P0: 12, P1: 5}, vectors(p10_5=FOUND), is_final=False)
 
     assert (GroupVerdict.PROVISIONAL, 1 + 2) == (found.verdict, found.delivered_again)
@@ -176,19 +176,21 @@ def test_answer_is_taken_from_the_documents() -> None:
     assert {"orders": {((0, 8), (1, 5)): FOUND}} == seen.translations
 
 
-@pytest.mark.parametrize("ends", [{"mirror_positions": {0: 11, 1: 6}}, {"target_ends": {0: 5, 1: 9, 2: 3}}])
-def test_answer_about_an_earlier_copy_is_none(ends: Mapping[str, Any]) -> None:
-    """After the topic was copied on, counts and ends of an earlier answer are not those of the copy."""
+@pytest.mark.parametrize(
+    ("topic", "changed", "expected"),
+    [
+        pytest.param(replace(TOPIC, mirror_positions={0: 11, 1: 6}), {}, {}, id="more was copied"),
+        pytest.param(replace(TOPIC, target_ends={0: 5, 1: 9, 2: 3}), {}, {}, id="the target grew"),
+        pytest.param(TOPIC, {"id": "80"}, {"orders": {}}, id="another request"),
+    ],
+)
+def test_answer_to_another_question_is_none(
+    topic: RepartitionedTopic, changed: Mapping[str, Any], expected: Mapping[str, Any]
+) -> None:
+    """A result counts only for its own request, and only while the copy is as it was then."""
     request, result = request_and_result()
 
-    assert {} == vectors(topic=replace(TOPIC, **ends)).answered(request, result).translations
-
-
-def test_answer_to_another_request_is_none() -> None:
-    """A result that an earlier try left, before a request that Spark did not answer, answers nothing."""
-    request, result = request_and_result()
-
-    assert {"orders": {}} == vectors().answered({**request, "id": "80"}, result).translations
+    assert expected == vectors(topic=topic).answered({**request, **changed}, result).translations
 
 
 def test_answer_stays_when_the_source_deletes_on() -> None:
@@ -201,7 +203,7 @@ def test_answer_stays_when_the_source_deletes_on() -> None:
 
 @pytest.mark.parametrize("commits", [{P0: 8, P1: 5}, {P0: 1, P1: 5}], ids=["copies", "by the ledger"])
 def test_what_the_target_deleted_is_not_passed_over(commits: Mapping[TopicPartition, int]) -> None:
-    """Where the first unread copy is gone from the target, the group is left out; where nothing is unread it is not."""
+    """A group is left out if the target deleted its first unread record, but not if it has read everything."""
     seen = vectors(p8_5=FOUND)
     gone = plan(commits, replace(seen, target_log_start={TopicPartition("orders", 1): 8}))
     end = plan({P0: 8, P1: 5}, replace(seen, target_log_start={TopicPartition("orders", 2): 2}))
