@@ -34,11 +34,6 @@ def codes(findings: tuple[Finding, ...]) -> list[str]:
     return [str(finding.code) for finding in findings]
 
 
-def test_ask_comes_back_from_its_document() -> None:
-    """What was asked and answered is read back as it was written."""
-    assert [ASKED, APPROVED] == [Ask.from_document(ask.to_document()) for ask in (ASKED, APPROVED)]
-
-
 def test_run_asks_about_one_plan_only() -> None:
     """A second question about the same plan is allowed; for another plan Airflow would show the first one's text."""
     assert () == stale_asks([ASKED, APPROVED], "plan-a", ())

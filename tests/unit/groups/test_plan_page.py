@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -95,17 +94,9 @@ HOSTILE = [
 ]
 
 
-def require_read_back(plan: OffsetsPlan) -> None:
-    """Hold a plan to be the same after JSON, with the same digest."""
-    document = json.loads(json.dumps(plan.to_document()))
-    assert plan == OffsetsPlan.from_document(document)
-    assert plan.digest == document["digest"]
-
-
-def test_document_is_read_back() -> None:
-    """A plan is the same after JSON, hostile names included."""
-    groups = tuple(DENSE.plan(5, name=name) for name in HOSTILE)
-    require_read_back(replace(PLAN, groups=(*PLAN.groups, *groups), unconcerned=3))
+def test_document_has_the_digest() -> None:
+    """The document of a plan holds the digest that an approval is bound to."""
+    assert PLAN.digest == PLAN.to_document()["digest"]
 
 
 def test_text_shows_what_is_approved() -> None:
@@ -175,7 +166,6 @@ def test_every_group_that_is_not_moved_is_listed() -> None:
     text = render_plan(plan, "shop")
     assert "| `late` | `orders` | 0, 1 | OFFSET_NEVER_COMMITTED |" in text
     assert "| a&#124;b | `orders` | – | not named by cutover.groups" in text
-    require_read_back(plan)
 
 
 SAVED = OffsetsMove("orders", {}, {P0: 5}, {P0: CommittedOffset(2, "old")}, Proof.SAVED)
@@ -204,8 +194,8 @@ def test_text_of_a_rollback_names_the_cluster_that_is_written() -> None:
     assert "Groups to change: 2, not changed: 0" in restore
 
 
-def test_rollback_is_read_back_and_approved_as_a_whole() -> None:
-    """A saved offset, its metadata, a deletion and the direction are in the digest, and the document holds all."""
+def test_rollback_is_approved_as_a_whole() -> None:
+    """A saved offset, its metadata, a deletion and the direction are in the digest."""
     others = (
         replace(BACK, groups=(GroupPlan("billing", (replace(SAVED, proposed={P0: CommittedOffset(3, "old")}),)),)),
         replace(BACK, groups=(GroupPlan("billing", (replace(SAVED, proposed={P0: CommittedOffset(2)}),)),)),
@@ -213,7 +203,6 @@ def test_rollback_is_read_back_and_approved_as_a_whole() -> None:
         replace(BACK, mode=Mode.FAIL_BACK),
     )
 
-    require_read_back(BACK)
     assert BACK.digest not in {other.digest for other in others}
     written = GroupPlan("billing", (replace(SAVED, before={}),))
     assert BACK.digest == replace(BACK, groups=(written, *BACK.groups[1:])).digest

@@ -119,20 +119,6 @@ def test_mirror_is_not_started_once_the_window_is_over() -> None:
 
 
 @pytest.mark.parametrize(
-    "window",
-    [
-        RunWindow(),
-        RunWindow(RunType.BACKFILL, NIGHT, still_because="not in window"),
-        scheduled_window(SETTINGS, NIGHT, TICK),
-        scheduled_window(replace(SETTINGS, timezone=BERLIN), NIGHT, TICK + timedelta(hours=12)),
-    ],
-)
-def test_run_window_survives_its_document(window: RunWindow) -> None:
-    """What preflight wrote, the later tasks read."""
-    assert window == RunWindow.from_document(window.to_document())
-
-
-@pytest.mark.parametrize(
     ("run_type", "settings", "hours"),
     [
         (RunType.MANUAL, SETTINGS, None),

@@ -226,13 +226,12 @@ def test_result_of_another_version_is_not_read() -> None:
         translations_from_document({"kind": RESULT_KIND, "schema": 1, "topics": []})
 
 
-def test_plan_is_read_back_and_approved_as_a_whole() -> None:
-    """The plan survives JSON; another target offset, or another commit, is another plan."""
+def test_plan_is_approved_as_a_whole() -> None:
+    """Another target offset is another plan."""
     group = plan({P0: 8, P1: 5}, vectors(p8_5=FOUND))
     whole = OffsetsPlan("t", Mode.CUTOVER, ("orders",), (group,), {P0: 5}, {P0: 10}, {P0: 10})
     other = plan({P0: 8, P1: 5}, vectors(p8_5=replace(FOUND, goes_on_at={0: 3, 1: 6, 2: 2})))
 
-    assert whole == OffsetsPlan.from_document(json.loads(json.dumps(whole.to_document())))
     assert whole.digest != replace(whole, groups=(other,)).digest
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import fields, replace
 from typing import Any
 
@@ -24,10 +23,8 @@ from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.migration.tolerance import Tolerance
 from kafka_migration.core.validation.contract import (
     DIGESTS,
-    KEY_DIGEST,
     PartitionResult,
     SideCount,
-    TopicResult,
     ValidationRequest,
     ValidationResult,
     empty_result,
@@ -71,50 +68,21 @@ def result_of(*partitions: PartitionResult) -> ValidationResult:
     return ValidationResult("4.0.0", "2026-01-01T00:00:00+00:00", "2026-01-01T00:01:00+00:00", partitions)
 
 
-def through_json(document: object) -> Any:
-    """Return the document as the other side reads it."""
-    return json.loads(json.dumps(document))
-
-
-def test_request_round_trip() -> None:
-    """A request is read back as it was written, and its document is the agreed one."""
-    document = through_json(REQUEST.to_document())
-
-    assert ValidationRequest.from_document(document) == REQUEST
-    assert document["digest"] == "partition-position-xxhash64/2"
-    assert (document["schema"], document["kind"]) == (2, "validation-request")
-    assert document["windows"][0]["target_topic"] == "orders"
-
-
-def test_limited_request_round_trip() -> None:
-    """A limit is read back, and its job has a client id of its own, which no migration's name can give."""
-    limited = replace(REQUEST, max_bytes_per_s=1_000_000)
-
-    assert ValidationRequest.from_document(through_json(limited.to_document())) == limited
-    assert "kafka-migration-validation-demo" == REQUEST.client_id
-    assert "kafka-migration-validation-demo.limited" == limited.client_id
-
-
-def test_result_round_trip() -> None:
-    """A result is read back as it was written, with and without a difference."""
+def test_documents_are_the_agreed_ones() -> None:
+    """Job and package agree on digest, schema, kinds and names of the documents."""
+    request = REQUEST.to_document()
     result = result_of(EQUAL, differing(fields=("value", "headers")), UNREAD)
-    document = through_json(result.to_document())
 
-    assert ValidationResult.from_document(document) == result
-    assert (result.source_records, result.target_records) == (30, 30)
-    assert document["partitions"][1]["first_difference"]["kind"] == "altered"
+    assert ("partition-position-xxhash64/2", 2) == (request["digest"], request["schema"])
+    assert ("validation-request", "orders") == (request["kind"], request["windows"][0]["target_topic"])
+    assert "altered" == result.to_document()["partitions"][1]["first_difference"]["kind"]
+    assert (30, 30) == (result.source_records, result.target_records)
 
 
-def test_result_by_key_round_trip() -> None:
-    """A comparison by key is read back as it was written, with its digest and its differences."""
-    differences = Differences({DifferenceKind.MISSING: 3}, (Difference(DifferenceKind.MISSING, (), 1, 7, None, None),))
-    topics = (
-        TopicResult(3, "orders", "orders", False, 2, 10, 7, "0a", "0b", differences),
-        TopicResult(3, "audit", "audit", True, 0, 1, 1, "0c", "0c"),
-    )
-    result = replace(result_of(EQUAL), topics=topics, digest=KEY_DIGEST)
-
-    assert ValidationResult.from_document(through_json(result.to_document())) == result
+def test_limited_request_has_its_own_client_id() -> None:
+    """The job of a limited request has a client id that no migration's name can give."""
+    assert "kafka-migration-validation-demo" == REQUEST.client_id
+    assert "kafka-migration-validation-demo.limited" == replace(REQUEST, max_bytes_per_s=1_000_000).client_id
 
 
 @pytest.mark.parametrize(
