@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -70,18 +71,14 @@ def test_only_one_of_many_writers_creates_a_document(
     """Of writers that meet at one name exactly one succeeds, and its text stays; also without hard links."""
     if not has_links:
         monkeypatch.setattr(os, "link", lambda *paths: (_ for _ in ()).throw(PermissionError(1, "no links here")))
-    path, winners, gate = tmp_path / "1.json", [], threading.Barrier(8)
+    path, gate = tmp_path / "1.json", threading.Barrier(8)
 
-    def write(number: int) -> None:
+    def write(number: int) -> bool:
         gate.wait()
-        if create_whole(path, f"{number}"):
-            winners.append(number)
+        return create_whole(path, f"{number}")
 
-    threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as pool:
+        winners = [number for number, has_won in enumerate(pool.map(write, range(8))) if has_won]
 
     assert [int(path.read_text())] == winners
     assert ["1.json"] == [each.name for each in tmp_path.iterdir()]
@@ -146,12 +143,8 @@ def test_too_large_a_document_is_not_read(tmp_path: Path, monkeypatch: pytest.Mo
 def test_only_regular_files_are_read(tmp_path: Path, kind: str) -> None:
     """A pipe that never ends, a device or a folder under a document's name is refused at once."""
     path = tmp_path / "a.json"
-    if kind == "pipe":
-        os.mkfifo(path)
-    elif kind == "device":
-        path.symlink_to("/dev/zero")
-    else:
-        path.mkdir()
+    make = {"pipe": lambda: os.mkfifo(path), "device": lambda: path.symlink_to("/dev/zero"), "folder": path.mkdir}
+    make[kind]()
 
     with pytest.raises(EvidenceUnreadable, match="a regular file was expected"):
         read_json(path)

@@ -39,25 +39,18 @@ DECODERS: tuple[Decode, ...] = (
     assigned_partitions,
     lambda rows: differences(rows, {"tasks.max": "2"}),
 )
-PIECES = st.sampled_from(
-    [
-        "MirrorSourceConnector",
-        "shop-source",
-        "orders",
-        "FAILED",
-        "orders-0,orders-1",
-        "orders-x",
-        "-",
-        "-" + "9" * 5000,
-        -1,
-        2**63,
-        10**40,
-        True,
-        None,
-        1.5,
-        float("nan"),
-    ]
-)
+WORDS = [
+    "MirrorSourceConnector",
+    "shop-source",
+    "orders",
+    "FAILED",
+    "orders-0,orders-1",
+    "orders-x",
+    "-",
+    "-" + "9" * 5000,
+]
+NUMBERS = [-1, 2**63, 10**40, 1.5, float("nan")]
+PIECES = st.sampled_from([*WORDS, *NUMBERS, True, None])
 NAMES = st.sampled_from(
     ["cluster", "partition", "topic", "offset", "state", "trace", "properties", "task.assigned.partitions", "tasks.max"]
 )

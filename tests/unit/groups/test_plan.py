@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.groups.plan import GroupVerdict, Proof
 from kafka_migration.core.groups.rules import Accepted, plan_groups, unproved_copy_findings
 from kafka_migration.core.groups.selection import unsupported_groups, which_groups
@@ -355,19 +356,19 @@ def test_what_both_sides_deleted_is_not_where_a_group_goes_on(log_start: int, ex
     assert expected == found.target_offset
 
 
-def test_group_that_lost_its_offsets_is_named() -> None:
-    """A group that an earlier cutover left on the source, and whose commits are gone, is not moved without them."""
-    gone = replace(committed({}, commits_elsewhere=True), lost_topics=("orders",))
-    (plan,) = plan_groups([gone], DENSE.translated(5), is_final=True)
-
-    assert Code.GROUP_OFFSETS_LOST in {finding.code for finding in plan.refusals}
+LOST = replace(committed({}, commits_elsewhere=True), lost_topics=("orders",))
+SPLIT = replace(committed({P0: 5}), later_topics=("audit",))
 
 
-def test_group_of_several_waves_is_left_out() -> None:
-    """Its consumers cannot read from both clusters at once."""
-    (plan,) = plan_groups([replace(committed({P0: 5}), later_topics=("audit",))], DENSE.translated(5), is_final=True)
+@pytest.mark.parametrize(
+    ("group", "codes"),
+    [(LOST, [Code.OFFSET_NEVER_COMMITTED, Code.GROUP_OFFSETS_LOST]), (SPLIT, [Code.GROUP_IN_LATER_CUTOVER])],
+)
+def test_group_of_several_cutovers_is_left_out(group: CommittedGroup, codes: list[Code]) -> None:
+    """A group stays on the source if its earlier commits are gone, or if a later cutover moves one of its topics."""
+    (plan,) = plan_groups([group], DENSE.translated(5), is_final=True)
 
-    assert [Code.GROUP_IN_LATER_CUTOVER] == [finding.code for finding in plan.refusals]
+    assert codes == [finding.code for finding in plan.refusals]
 
 
 def test_group_that_may_be_active_is_moved_with_its_members() -> None:

@@ -99,28 +99,32 @@ def test_new_migration_has_an_empty_ledger() -> None:
 
 
 def test_generation_is_open_until_its_certificate() -> None:
-    """A started generation is open; its stop certificate closes it and makes it pending."""
-    open_ledger, closed_ledger = fold(ONE[:1]), fold(ONE)
-
-    assert open_ledger.open_generation is not None
-    assert open_ledger.pending_for(ME) == ()
-    assert closed_ledger.open_generation is None
-    assert [1] == [g.number for g in closed_ledger.pending_for(ME)]
+    """A started generation is open; its stop certificate closes it."""
+    assert fold(ONE[:1]).open_generation is not None
+    assert fold(ONE).open_generation is None
 
 
-def test_judged_generations_are_no_longer_pending() -> None:
-    """A run validates only what no run has judged."""
-    assert [2] == [g.number for g in fold([*ONE, judged(1, Verdict.PASS), *TWO]).pending_for(ME)]
+MINE = [*ONE, judged(1, Verdict.FAIL, run=ME)]
 
 
-def test_cleared_run_judges_its_own_windows_again() -> None:
+@pytest.mark.parametrize(
+    ("entries", "run", "expected"),
+    [
+        pytest.param(ONE[:1], ME, [], id="still open"),
+        pytest.param(ONE, ME, [1], id="stopped"),
+        pytest.param([*ONE, judged(1, Verdict.PASS), *TWO], ME, [2], id="judged by another run"),
+        pytest.param(MINE, "dag/me#2", [1], id="judged by the run before it was cleared"),
+        pytest.param(MINE, "dag/other#1", [], id="judged by a run that was cleared"),
+    ],
+)
+def test_run_validates_what_no_other_run_has_judged(entries: list[Any], run: str, expected: list[int]) -> None:
     """Regression: after a clear the run's own windows counted as judged, so nothing was measured again."""
-    ledger = fold([*ONE, judged(1, Verdict.FAIL, run="dag/me#1")])
-    again = fold([*ONE, judged(1, Verdict.FAIL, run="dag/me#1"), judged(1, Verdict.PASS, run="dag/me#2")])
+    assert expected == [g.number for g in fold(entries).pending_for(run)]
 
-    assert [1] == [g.number for g in ledger.pending_for("dag/me#2")]
-    assert () == ledger.pending_for("dag/other#1")
-    assert topic_verdict(again, "orders") is Verdict.PASS
+
+def test_cleared_run_replaces_its_own_verdict() -> None:
+    """The judgement of a later attempt of the same run counts."""
+    assert topic_verdict(fold([*MINE, judged(1, Verdict.PASS, run="dag/me#2")]), "orders") is Verdict.PASS
 
 
 def test_backfill_asked_again_measures_only_what_was_not_good() -> None:
@@ -159,7 +163,7 @@ def test_topics_that_a_judgement_does_not_name_stay_pending() -> None:
 
 
 def test_judgement_of_fewer_topics_does_not_replace_the_earlier_one() -> None:
-    """A cleared run that says less than before takes nothing back of what it said of the other topics."""
+    """A cleared run that judges fewer topics than before keeps its judgement of the others."""
     whole = judged(1, Verdict.PASS, run="dag/me#1", topics=("orders", "audit"))
     ledger = fold([*BOTH, whole, judged(1, Verdict.PASS, run="dag/me#2", topics=("orders",))])
 

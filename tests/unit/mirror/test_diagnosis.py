@@ -21,7 +21,7 @@ TRACE = "ConnectException: Unrecoverable\n\tat x\nCaused by: A\nCaused by: Recor
 
 
 def test_health_names_everything_that_is_wrong() -> None:
-    """Failed tasks come with first line and last cause, then the configuration, then what the log must never hold."""
+    """The findings are failed tasks with their causes, then the configuration, then alarms of the log."""
     health = MirrorHealth(failed=(FailedTask("task-0", TRACE),), differences=("topics is a, not b",))
     findings = health_findings(health, "WARN splitting and retrying")
 
@@ -30,10 +30,6 @@ def test_health_names_everything_that_is_wrong() -> None:
     assert expected == findings[0].found
     assert "topics is a, not b" == findings[1].found
     assert "its log: WARN splitting and retrying" == findings[2].found
-
-
-def test_well_is_no_finding() -> None:
-    """Running tasks and an empty alarm say nothing."""
     assert () == health_findings(MirrorHealth(assigned=frozenset()), "")
 
 
@@ -75,7 +71,7 @@ def test_newest_complaint_counts() -> None:
 
 
 def test_open_transaction_explains_more_than_the_log() -> None:
-    """Behind an open transaction nothing can be read, whatever else the log tells; without any sign that is said."""
+    """An open transaction is the cause whatever the log contains; without any sign, the text says so."""
     assert OPEN_TRANSACTION == likely_cause("ERROR RecordTooLargeException", open_transaction=True)
     assert NO_SIGN == likely_cause("INFO well\n", open_transaction=False)
 

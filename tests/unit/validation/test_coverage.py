@@ -42,7 +42,7 @@ def test_spans_are_their_offsets(spans: list[tuple[int, int]], others: list[tupl
 
 @given(lives)
 def test_coverage_is_that_of_single_offsets(rounds: list[Any]) -> None:
-    """Whatever was copied, lost, sent again, and judged in whatever order, each offset is told for what it is."""
+    """For any order of copies, losses, replays and judgements, each offset has the right state."""
     life = Life(rounds)
     expected = SingleOffsets(life)
     covered = coverage_of(life.ledger).get("orders", TopicCoverage("orders"))
@@ -84,6 +84,11 @@ def box(
     return replace(Comparison(verdict, (window,), records, records, "0a", "0a"), **more)
 
 
+def places(coverage: TopicCoverage) -> list[tuple[int, str, int, int]]:
+    """Return partition, side, start and end of each flaw."""
+    return [(flaw.partition, flaw.side, flaw.start, flaw.end) for flaw in coverage.flaws]
+
+
 FIRST, SECOND, MERGED = ((0, 10), (0, 9)), ((10, 30), (9, 27)), ((0, 30), (0, 27))
 
 
@@ -98,7 +103,7 @@ def test_windows_of_two_nights_add_up() -> None:
     assert ["dag/run(1,)", "dag/run(2,)"] == [s.judgement.run.partition("{")[0] for s in whole.partitions[0].source]
 
 
-def test_what_nobody_judged_is_pending() -> None:
+def test_generation_that_is_not_judged_is_pending() -> None:
     """A generation without a judgement is never counted as proved, nor as wrong."""
     half = covered(*ONE, read((1,), box(*FIRST)), *TWO)
     running = covered(*ONE, read((1,), box(*FIRST)), TWO[0])
@@ -113,21 +118,19 @@ def test_verdict_that_is_bad_is_not_called_pending() -> None:
     assert "FAIL" == covered(*ONE, read((1,), box(*FIRST, Verdict.FAIL)), *TWO).standing
 
 
-def test_topic_without_a_record_is_proved() -> None:
-    """Where nothing was to copy, a judgement that had nothing to read proves it."""
-    nothing = [started(1, {P0: 0}, {P0: 0}), stopped(1, {P0: 0}, {P0: 0})]
-    entry = Judgement("dag/a#1", "t", False, (1,), {"orders": Verdict.PASS}, {}, POSITION_DIGEST, {"orders": ()})
-    empty = covered(*nothing, entry.to_document())
-
-    assert (True, 0, 0) == (empty.is_proved, empty.source_offsets, empty.target_records)
+def read_nothing(generation: int, verdict: Verdict) -> dict[str, Any]:
+    """Return the entry of a judgement without a comparison."""
+    of_orders = {"orders": verdict}, {}, POSITION_DIGEST, {"orders": ()}
+    return Judgement("dag/a#1", "t", False, (generation,), *of_orders).to_document()
 
 
-def test_bad_judgement_that_read_nothing_counts() -> None:
-    """A verdict that no offset carries is not lost: the topic has it until the next judgement."""
-    entry = Judgement("dag/a#1", "t", False, (1,), {"orders": Verdict.FAIL}, {}, POSITION_DIGEST, {"orders": ()})
-    nothing = [started(1, {P0: 0}, {P0: 0}), stopped(1, {P0: 0}, {P0: 0})]
+@pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.FAIL])
+def test_judgement_without_a_comparison_counts(verdict: Verdict) -> None:
+    """A topic without records has the verdict of its judgement, although no offset has it."""
+    empty = covered(started(1, {P0: 0}, {P0: 0}), stopped(1, {P0: 0}, {P0: 0}), read_nothing(1, verdict))
 
-    assert Verdict.FAIL is covered(*nothing, entry.to_document()).verdict
+    assert (verdict, verdict.is_good) == (empty.verdict, empty.is_proved)
+    assert (0, 0) == (empty.source_offsets, empty.target_records)
 
 
 def test_bad_comparison_without_offsets_counts() -> None:
@@ -142,8 +145,7 @@ def test_target_that_shrank_while_it_was_copied_is_not_proved() -> None:
     again = [started(2, {P0: 10}, {P0: 9}), stopped(2, {P0: 10}, {P0: 0})]
     idle = [started(3, {P0: 10}, {P0: 0}), stopped(3, {P0: 10}, {P0: 0})]
     backwards = box((10, 10), (9, 0), Verdict.NOT_VERIFIABLE, generation=2)
-    nothing = Judgement("dag/c#1", "t", False, (3,), {"orders": Verdict.PASS}, {}, POSITION_DIGEST, {"orders": ()})
-    entries = (*ONE, read((1,), box(*FIRST)), *again, read((2,), backwards), *idle, nothing.to_document())
+    entries = (*ONE, read((1,), box(*FIRST)), *again, read((2,), backwards), *idle, read_nothing(3, Verdict.PASS))
 
     assert not covered(*entries).is_proved
     assert [(FlawKind.WRITTEN_BY_OTHERS, 0, 9)] == [(f.kind, f.start, f.end) for f in covered(*entries).flaws]
@@ -165,13 +167,13 @@ def test_fail_stands_until_all_that_it_read_was_read_again() -> None:
     half = covered(*failed, read((1,), box(*FIRST)))
 
     assert (Verdict.FAIL, 10) == (half.verdict, half.source_offsets)
-    assert [("source", 10, 30), ("target", 9, 27)] == [(f.side, f.start, f.end) for f in half.flaws]
+    assert [(0, "source", 10, 30), (0, "target", 9, 27)] == places(half)
     assert {FlawKind.DIFFERS} == {flaw.kind for flaw in half.flaws}
     assert covered(*failed, read((1,), box(*FIRST)), read((2,), box(*SECOND, generation=2))).is_proved
 
 
 def test_fail_of_a_whole_reading_is_not_hidden_by_its_generations() -> None:
-    """What stands on the target behind the copy was read by the whole reading alone, so it decides."""
+    """Only the whole reading has read the target's records after the copy, so its verdict stays."""
     strange = [*ONE, read((1,), box((0, 10), (0, 12), Verdict.FAIL), whole=True), read((1,), box(*FIRST))]
 
     assert Verdict.FAIL is covered(*strange).verdict
@@ -246,7 +248,7 @@ def test_offsets_that_two_generations_copied_are_an_overlap() -> None:
 
 @pytest.mark.parametrize(("began", "span"), [(12, (9, 12)), (5, (5, 9))])
 def test_target_that_changed_between_two_windows_is_found(began: int, span: tuple[int, int]) -> None:
-    """Where the target did not stand still between a stop and the next start, what lies there is nobody's copy."""
+    """Offsets that the target gained or lost between a stop and the next start belong to no copy."""
     later = [started(2, {P0: 10}, {P0: began}), stopped(2, {P0: 30}, {P0: began + 18})]
     changed = [*ONE, *later, read((1, 2), box(*FIRST), box((10, 30), (began, began + 18), generation=2))]
     (flaw,) = covered(*changed).flaws
@@ -261,9 +263,7 @@ def test_part_that_a_judgement_left_out_is_not_judged() -> None:
     both = [started(1, {P0: 0, P1: 0}, {P0: 0, P1: 0}), stopped(1, {P0: 10, P1: 4}, {P0: 9, P1: 4})]
     whole = covered(*both, read((1,), box((0, 8), (0, 9))))
 
-    assert [(0, "source", 8, 10), (1, "source", 0, 4), (1, "target", 0, 4)] == [
-        (f.partition, f.side, f.start, f.end) for f in whole.flaws
-    ]
+    assert [(0, "source", 8, 10), (1, "source", 0, 4), (1, "target", 0, 4)] == places(whole)
     assert {FlawKind.NOT_JUDGED} == {flaw.kind for flaw in whole.flaws}
 
 
@@ -278,20 +278,16 @@ def test_topics_are_covered_apart() -> None:
 
 @pytest.mark.parametrize("digest", [KEY_DIGEST, "key-order-fmix64/1"])
 def test_comparison_by_key_covers_partitions_that_only_the_target_has(digest: str) -> None:
-    """By key, with a digest of any version, each target partition is part of the copy; what was not read is told."""
+    """By key, with a digest of any version, every target partition belongs to the copy; an unread one is a flaw."""
     keyed = [started(1, {P0: 0}, {P0: 0, P1: 0}), stopped(1, {P0: 10}, {P0: 4, P1: 6})]
     windows = (ReadOffsets(0, 1, 0, 10, 0, 4), ReadOffsets(1, 1, 0, 0, 0, 6))
     whole = Comparison(Verdict.PASS, windows, 10, 10, "0a", "0a")
     part = replace(whole, windows=windows[:1])
 
-    assert (True, 10, 10) == (
-        (found := covered(*keyed, read((1,), whole, digest=digest))).is_proved,
-        found.source_offsets,
-        found.target_records,
-    )
-    assert [(1, "target", 0, 6)] == [
-        (f.partition, f.side, f.start, f.end) for f in covered(*keyed, read((1,), part, digest=digest)).flaws
-    ]
+    found = covered(*keyed, read((1,), whole, digest=digest))
+
+    assert (True, 10, 10) == (found.is_proved, found.source_offsets, found.target_records)
+    assert [(1, "target", 0, 6)] == places(covered(*keyed, read((1,), part, digest=digest)))
 
 
 def test_partition_that_the_source_gets_later_begins_anywhere() -> None:
