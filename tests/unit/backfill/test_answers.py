@@ -170,15 +170,6 @@ def test_records_between_holes_are_counted_once() -> None:
     assert (8, 8) == (first, partition.counted)
 
 
-def test_range_over_two_windows_is_one() -> None:
-    """The windows of two runs that touch are one range on the target."""
-    partition = Partition([1, None, 1, 1, 1])
-    partition.copy(end=3)
-    partition.copy()
-
-    assert good((0, 5), (0, 4)) == one(partition.ask(1, 2))
-
-
 def test_records_not_copied_are_not_verifiable() -> None:
     """The finding names the offsets, and why the run did not copy them."""
     partition = Partition([1, 1, 1, 1])

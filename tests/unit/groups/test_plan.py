@@ -36,7 +36,6 @@ from tests.unit.groups.copied_partition import (
     HOLE,
     HOLEY,
     MEMBER,
-    SEVERAL,
     CopiedPartition,
     Log,
     committed,
@@ -47,48 +46,19 @@ from tests.unit.groups.copied_partition import (
 from tests.unit.partitions import AUDIT, P0, P1
 
 
-@pytest.mark.parametrize(
-    ("partition", "offset", "expected", "proof"),
-    [
-        pytest.param(DENSE, 2, 0, Proof.RECORD, id="start"),
-        pytest.param(DENSE, 7, 5, Proof.RECORD, id="middle"),
-        pytest.param(DENSE, 10, 8, Proof.END, id="end"),
-        pytest.param(DENSE, 0, 0, Proof.RECORD, id="below the first position"),
-        pytest.param(HOLEY, 0, 0, Proof.RECORD, id="holes: start"),
-        pytest.param(HOLEY, 1, 1, Proof.RECORD, id="holes: on a hole, counted from the left"),
-        pytest.param(HOLEY, 2, 1, Proof.RECORD, id="holes: counted from the left"),
-        pytest.param(HOLEY, 5, 3, Proof.RECORD, id="holes: counted from the right"),
-        pytest.param(HOLEY, 7, 4, Proof.RECORD, id="holes: last record"),
-        pytest.param(HOLEY, 8, 5, Proof.END, id="holes: only markers follow"),
-        pytest.param(HOLEY, 10, 5, Proof.END, id="holes: end"),
-        pytest.param(SEVERAL, 2, 2, Proof.RECORD, id="generations: marker before a boundary"),
-        pytest.param(SEVERAL, 3, 2, Proof.RECORD, id="generations: on a boundary"),
-        pytest.param(SEVERAL, 5, 4, Proof.RECORD, id="generations: second, without holes"),
-        pytest.param(SEVERAL, 6, 5, Proof.RECORD, id="generations: behind an empty one"),
-        pytest.param(SEVERAL, 9, 6, Proof.END, id="generations: end"),
-    ],
-)
-def test_offset_becomes_the_copy_of_the_next_record(
-    partition: CopiedPartition, offset: int, expected: int, proof: Proof
-) -> None:
-    """The translated offset is that of the next unread record's copy; nothing is delivered again, and it is proved."""
-    plan = partition.plan(offset)
-
-    assert GroupVerdict.READY is plan.verdict
-    assert [moved(offset, expected, proof)] == list(plan.moves)
-
-
-def test_translation_equals_brute_force() -> None:
-    """On random logs with holes and generations, the target holds exactly the unread records from the offset on."""
+def test_offset_becomes_the_copy_of_the_next_unread_record() -> None:
+    """On random logs with holes and generations, a group is moved to the copy of its next unread record, proved."""
     chance = random.Random(4)
     for _ in range(300):
-        size = chance.randint(1, 14)
+        size, first = chance.randint(1, 14), chance.choice([0, 0, 1])
         source: Log = [HOLE if chance.random() < 0.3 else f"r{chance.randint(0, 3)}-{n}" for n in range(size)]
-        cuts = (0, *sorted(chance.randint(0, size) for _ in range(chance.randint(0, 3))), size)
+        cuts = (first, *sorted(chance.randint(first, size) for _ in range(chance.randint(0, 3))), size)
         partition = CopiedPartition(source, cuts)
         for offset in range(size + 1):
-            unread = [record for record in source[offset:] if record is not HOLE]
-            assert unread == partition.target[partition.target_offset(offset) :], (source, cuts, offset)
+            unread = [record for record in source[max(first, offset) :] if record is not HOLE]
+            expected = moved(offset, len(partition.target) - len(unread), Proof.RECORD if unread else Proof.END)
+            plan = partition.plan(offset)
+            assert (GroupVerdict.READY, (expected,)) == (plan.verdict, plan.moves), (source, cuts, offset)
 
 
 def test_nothing_is_counted_where_there_are_no_holes() -> None:
@@ -117,16 +87,6 @@ def test_end_with_records_that_are_sent_again_is_no_place_to_count_from() -> Non
     (found,) = translate({P0: copy}, [place], {asked: 7}).values()
 
     assert ((0, 8), 7) == ((asked.start, asked.end), found.target_offset)
-
-
-@pytest.mark.parametrize(("offset", "target", "again"), [(0, 0, 2), (3, 3, 2), (4, 6, 0), (5, 7, 0), (10, 12, 0)])
-def test_records_that_were_sent_again_are_counted(offset: int, target: int, again: int) -> None:
-    """After a kill at position 4, with two records more on the target, a group below it gets these two twice."""
-    killed, next_one = Window(1, "orders", "orders", 0, 0, 6, 0, 6), Window(2, "orders", "orders", 0, 4, 10, 6, 12)
-    copy = PartitionCopy((killed, next_one), 0, 10)
-    (found,) = translate({P0: copy}, [Position(P0, offset)], {}).values()
-
-    assert (target, again) == (found.target_offset, found.delivered_again)
 
 
 @settings(max_examples=300)
