@@ -40,7 +40,7 @@ def window(start: int, end: int) -> WindowPlan:
 
 
 def test_workload_is_the_plan_of_both_sides() -> None:
-    """What is planned counts from the beginning on, and reading it for the first time adds nothing."""
+    """The planned offsets of both sides count from the start, and their first read adds nothing."""
     workload = Workload()
     workload.plan([window(0, 10), window(10, 30), window(7, 7), window(9, 3)])
     for piece in (SideRange("orders", 0, 0, 10), SideRange("orders", 0, 10, 30)):

@@ -80,7 +80,7 @@ def test_goal_is_what_the_interval_lacks() -> None:
 
 
 def test_interval_has_the_partitions_whose_bounds_are_both_known() -> None:
-    """A partition without one of the bounds, or of a topic that nobody asks for, has no range."""
+    """A partition without one of the bounds, or of another topic, has no range."""
     bounds = resolved({NIGHTS[0]: {P0: 5, P1: 7, AUDIT: 1}, NIGHTS[1]: {P0: 9, AUDIT: 2}}).added_to({})
     interval = Interval(NIGHTS[0], NIGHTS[1])
 

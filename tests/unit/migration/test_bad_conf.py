@@ -1,4 +1,4 @@
-"""What anybody with the right to trigger may put into a run's conf: findings in a few words, and never an accident."""
+"""Bad fields in a run's conf: each is a short finding, and never an unexpected error."""
 
 from __future__ import annotations
 

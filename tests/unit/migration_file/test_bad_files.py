@@ -1,4 +1,4 @@
-"""Migration files and alerts files with anything in them: findings in a few words, and never an accident."""
+"""Bad migration files and alerts files: each is a short finding, and never an unexpected error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kafka_migration.migration_file.loading import (
 )
 
 HUGE = "9" * 5_000
-# A longer finding is read by nobody, and is kept in evidence, mails and pages.
+# Findings are kept in evidence, mails and pages, and must be short enough to read.
 LONGEST_FINDING = 2_000
 
 # Each replaces a part of a good file by something bad.
@@ -295,13 +295,8 @@ def test_few_lines_become_no_gigabytes(migration_text: str, tmp_path: Path) -> N
     assert {Code.ALERTS_INVALID} == {finding.code for finding in error.value.findings}
 
 
-def pipe(path: Path) -> None:
-    """Make a pipe into which nobody writes."""
-    os.mkfifo(path)
-
-
 NO_FILES: list[tuple[Callable[[Path], object], str]] = [
-    (pipe, "not a regular file"),
+    (os.mkfifo, "not a regular file"),
     (lambda path: path.symlink_to("/dev/zero"), "not a regular file"),
     (lambda path: path.symlink_to("/proc/self/mem"), "error"),
     (lambda path: path.symlink_to(path), "Too many levels"),
@@ -353,7 +348,7 @@ def test_usual_pattern_is_taken(pattern: str) -> None:
 
 @pytest.mark.parametrize(("pattern", "length"), [(".*.*.*x", 249), ("(.*)(.*)(.*)x", 249), (".*a.*b", 30_000)])
 def test_name_of_any_length_is_matched_within_bounds(pattern: str, length: int) -> None:
-    """What a taken pattern costs is bounded by its ways, also on names that anybody may choose."""
+    """The cost of an accepted pattern is bounded, whatever the name is."""
     assert "" == pattern_problem(pattern)
     assert not matches("a" * length, [pattern])
     assert (249 + 1) ** 3 == MOST_WAYS

@@ -92,7 +92,7 @@ def done(answer: object) -> Future[Any]:
 
 
 def test_a_created_topic_has_leaders(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A broker confirms a topic before it leads it: whoever comes next after the creation is answered."""
+    """Creating a topic waits until its partitions have leaders, because brokers confirm the creation earlier."""
     young = YoungCluster()
     monkeypatch.setattr(topics, "admin", lambda _: young)
 

@@ -225,7 +225,7 @@ def test_offsets_that_no_generation_copied_are_found() -> None:
 
 
 def test_offsets_that_were_lost_are_a_gap() -> None:
-    """What the source deleted before it was copied stays missing, whoever judges the rest as good."""
+    """Records that the source deleted before the copy are missing, although the rest is judged as good."""
     lost = {**ONE[1], "gaps": {"orders": {"0": [4, 6]}}}
     whole = covered(ONE[0], lost, read((1,), box(*FIRST)))
 
