@@ -95,6 +95,6 @@ def test_key_that_java_does_not_read_is_refused(kind: str) -> None:
 
 
 def test_oauth_is_refused_for_java() -> None:
-    """Airflow's client can log in with a function's tokens, MirrorMaker and Spark cannot."""
+    """Airflow's client can get tokens from a function; MirrorMaker and Spark cannot."""
     with pytest.raises(Refused, match=r"setting oauth_cb .*\n.*setting sasl\.mechanism \(OAUTHBEARER\)"):
         java_properties("c", {"bootstrap.servers": "a:1", "sasl.mechanism": "OAUTHBEARER", "oauth_cb": "x.y"})

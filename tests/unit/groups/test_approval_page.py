@@ -71,8 +71,3 @@ def test_partition_without_a_commit_is_named_once() -> None:
     assert "| `billing` | `orders` | 1 | OFFSET_NEVER_COMMITTED: it starts by its auto.offset.reset, as on" in text
     assert "| `archive` | – | – | OFFSET_NEVER_COMMITTED |" in text
     assert "### Left out" not in text
-
-
-def test_page_names_the_way_back() -> None:
-    """The page names the DAG that reverts the cutover."""
-    assert "`kafka_rollback__shop`: mode `fail_back`" in render_plan(PLAN, "shop")

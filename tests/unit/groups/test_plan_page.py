@@ -100,15 +100,16 @@ def test_document_has_the_digest() -> None:
 
 
 def test_text_shows_what_is_approved() -> None:
-    """Before, proposed, delivered again, reasons, digest and the last reversible step are in the text."""
+    """The text has all offsets, reasons, the digest, the last reversible step and the DAG that reverts the cutover."""
     text = render_plan(PLAN, "shop")
 
-    assert "| `orders` 0 | 5 | 1 | 3 | 5 | 0 | same record |" in text
-    assert "| `billing` | ready | 1 | 1 | 0 |" in text
-    assert "### Left out" in text
-    assert "OFFSET_BEYOND_END" in text
-    assert PLAN.digest in text
-    assert "last step before anything changes" in text
+    for part in (
+        "| `orders` 0 | 5 | 1 | 3 | 5 | 0 | same record |",
+        "| `billing` | ready | 1 | 1 | 0 |",
+        *("### Left out", "OFFSET_BEYOND_END", PLAN.digest, "last step before anything changes"),
+        "`kafka_rollback__shop`: mode `fail_back`",
+    ):
+        assert part in text
     assert "A rehearsal" in render_plan(replace(PLAN, mode=Mode.REHEARSE), "shop")
 
 

@@ -13,6 +13,8 @@ from kafka_migration.core.migration.settings import Migration
 from kafka_migration.migration_file.loading import load_migration, load_migrations, read_migration_text
 
 ROOT = Path(__file__).parents[3]
+# Findings are kept in evidence, mails and pages, and must be short enough to read.
+LONGEST_FINDING = 2_000
 
 
 def test_valid_file_is_frozen(migration: Migration) -> None:
@@ -83,12 +85,15 @@ def test_shipped_migration_files_are_valid(path: Path) -> None:
     ],
 )
 def test_mistake_is_named_with_its_place(migration_text: str, old: str, new: str, subject: str, part: str) -> None:
-    """A mistake is one finding that names file and field and says what was expected."""
+    """A mistake is one short finding that names file and field and says what was expected."""
     with pytest.raises(Refused) as raised:
         load_migration(migration_text.replace(old, new, 1), where="shop.yaml")
 
     (finding,) = raised.value.findings
     assert finding.code is Code.MIGRATION_FILE_INVALID
+    assert finding.found
+    assert finding.remedy
+    assert len(str(finding)) < LONGEST_FINDING
     assert finding.subject.endswith(subject)
     assert part in str(finding)
 

@@ -60,7 +60,7 @@ def test_yarn_and_kubernetes_draw_the_secret(master: str) -> None:
 
 
 def test_tls_is_encryption_too() -> None:
-    """Spark's RPC over TLS does as well as its own encryption; what is switched off does not."""
+    """Spark's RPC over TLS is sufficient encryption, if it is switched on."""
     assert "" == lacking(STANDALONE, AUTHENTICATED | SECRET | {"spark.ssl.rpc.enabled": "TRUE"})
     assert "" != lacking(STANDALONE, AUTHENTICATED | SECRET | {"spark.ssl.rpc.enabled": "false"})
 
@@ -86,7 +86,7 @@ def test_secrets_are_not_shown() -> None:
 
 
 def test_settings_of_an_extra() -> None:
-    """What begins as Spark's settings do is one; true and false are written as Java reads them."""
+    """Settings whose names begin with `spark.` are taken; true and false are written as Java reads them."""
     extra = {"deploy-mode": "client", "spark.authenticate": True, "spark.x": 4, "spark.none": None}
 
     assert {"spark.authenticate": "true", "spark.x": "4"} == own_settings(extra)
@@ -136,7 +136,7 @@ def test_properties_are_written_as_they_are_read(value: str) -> None:
     ],
 )
 def test_old_kafka_clients_get_no_login(versions: dict[str, str], told: str) -> None:
-    """Each client must be known to be 3.9.1 or newer; one that cannot be told is none."""
+    """Each client must be known to be 3.9.1 or newer; an unknown version is refused."""
     findings = kafka_client_findings(versions)
 
     assert bool(told) == bool(findings)
