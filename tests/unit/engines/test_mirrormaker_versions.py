@@ -97,12 +97,19 @@ def test_key_of_an_option_that_is_off_does_not_matter(migration: Migration) -> N
     assert "replication.policy.class" not in prefixed
 
 
-@pytest.mark.parametrize("version", ["", "trunk"])
-def test_unknown_version_is_a_finding(migration: Migration, version: str) -> None:
-    """It is unknown which keys a MirrorMaker of an unknown version ignores."""
-    (finding,) = an_engine(migration).setting_findings(version)
+@pytest.mark.parametrize(
+    ("engine", "version", "code"),
+    [
+        ("mirrormaker2", "", Code.MIRROR_VERSION_UNKNOWN),
+        ("mirrormaker2", "trunk", Code.MIRROR_VERSION_UNKNOWN),
+        ("mirrormaker1", "4.0.0", Code.MM1_REMOVED),
+    ],
+)
+def test_unusable_version_is_one_finding(migration: Migration, engine: str, version: str, code: Code) -> None:
+    """An unknown version, and a Kafka without MirrorMaker 1, are one finding and not one for each key."""
+    (finding,) = an_engine(migration, engine=engine).setting_findings(version)
 
-    assert Code.MIRROR_VERSION_UNKNOWN is finding.code
+    assert code is finding.code
 
 
 @pytest.mark.parametrize(
@@ -114,13 +121,6 @@ def test_login_needs_a_kafka_that_keeps_it(migration: Migration, version: str, i
     found = [finding.code for finding in login_findings(migration, version)]
 
     assert ([] if is_safe else [Code.MIRROR_KAFKA_TOO_OLD]) == found
-
-
-def test_kafka_4_has_no_mirrormaker_1(migration: Migration) -> None:
-    """That is one finding, not one per key."""
-    (finding,) = an_engine(migration, engine="mirrormaker1").setting_findings("4.0.0")
-
-    assert Code.MM1_REMOVED is finding.code
 
 
 def test_every_version_in_the_tables_is_one() -> None:

@@ -49,11 +49,12 @@ def test_lag_of_a_partition(
 
 
 def test_caught_up_needs_samples_in_a_row() -> None:
-    """A sample above the limit restarts the count."""
+    """A sample above the limit, or later than the freshness after the last one, restarts the count."""
     ok, behind = Known(0), Known(1)
     lags = [ok, ok, behind, ok, ok, ok]
 
     assert [False] * 5 + [True] == fed(a_state(), *(sample(n, lag, ok) for n, lag in enumerate(lags)))
+    assert [False, False, True] == fed(a_state(samples=2), *(sample(at, ok) for at in (0, 61, 70)))
 
 
 def test_limit_holds_for_every_partition_by_itself() -> None:
@@ -90,11 +91,6 @@ def test_reading_that_took_too_long_counts_for_nothing() -> None:
     assert [False, False] == results
     assert "the sample is 61 s old" in state.progress
     assert [False, True] == fed(state, sample(80, Known(0)), sample(90, Known(0)))
-
-
-def test_long_pause_restarts_the_count() -> None:
-    """Samples further apart than the freshness are not in a row."""
-    assert [False, False, True] == fed(a_state(samples=2), *(sample(at, Known(0)) for at in (0, 61, 70)))
 
 
 def test_missed_sample_resets() -> None:

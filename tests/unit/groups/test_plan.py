@@ -22,13 +22,7 @@ from kafka_migration.core.ledger.generations import GenerationStart, StopCertifi
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.translation.by_partition import (
-    PartitionCopy,
-    Position,
-    copies_of,
-    counts_needed,
-    translate,
-)
+from kafka_migration.core.translation.by_partition import PartitionCopy, Position, copies_of, counts_needed, translate
 from kafka_migration.core.validation.contract import POSITION_DIGEST
 from kafka_migration.migration_file.models import ALL_USUAL_GROUPS
 from tests.unit.groups.copied_partition import (

@@ -60,8 +60,7 @@ def test_group_that_stands_as_proposed_is_not_written_again() -> None:
 
 
 @pytest.mark.parametrize(
-    "state",
-    [GroupState.STABLE, GroupState.UNKNOWN, GroupState.PREPARING_REBALANCING, GroupState.ASSIGNING],
+    "state", [GroupState.STABLE, GroupState.UNKNOWN, GroupState.PREPARING_REBALANCING, GroupState.ASSIGNING]
 )
 def test_group_that_may_have_members_is_refused(state: GroupState) -> None:
     """A group that is not known to be empty is never written, and its members are named."""

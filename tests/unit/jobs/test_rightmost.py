@@ -146,11 +146,7 @@ A, B = (0, 1), (0, 2)
     ],
 )
 def test_key_in_several_partitions(
-    source: Partitions,
-    target: Partitions,
-    is_compacted: bool,
-    places: dict[int, int],
-    missing: list[tuple[int, int]],
+    source: Partitions, target: Partitions, is_compacted: bool, places: dict[int, int], missing: list[tuple[int, int]]
 ) -> None:
     """If a key is in several partitions, the first copies count, and a record without a known copy is missing."""
     scenario = Scenario(source, target, dict.fromkeys(source, 0))

@@ -72,10 +72,7 @@ ONE = [started(1, {P0: 0}, {P0: 0}), stopped(1, {P0: 10}, {P0: 9})]
 TWO = [started(2, {P0: 10}, {P0: 9}), stopped(2, {P0: 30}, {P0: 27})]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("3", [3]), ("3-5", [3, 4, 5]), ("4-4", [4]), ("10-11", [10, 11])],
-)
+@pytest.mark.parametrize(("text", "expected"), [("3", [3]), ("3-5", [3, 4, 5]), ("4-4", [4]), ("10-11", [10, 11])])
 def test_generations_of_a_text(text: str, expected: list[int]) -> None:
     """One generation, or a range with both its ends."""
     assert expected == list(parse_generations(text))

@@ -43,10 +43,7 @@ def test_known_bounds_stay_as_they_are() -> None:
 
     ledger = fold(entry.to_document() for entry in entries)
 
-    assert {
-        NIGHTS[0]: {P0: Bound(5, 0), P1: Bound(2, 1)},
-        NIGHTS[1]: {P0: Bound(7, 1)},
-    } == ledger.bounds
+    assert {NIGHTS[0]: {P0: Bound(5, 0), P1: Bound(2, 1)}, NIGHTS[1]: {P0: Bound(7, 1)}} == ledger.bounds
 
 
 def test_new_bound_lies_between_those_of_earlier_and_later_times() -> None:

@@ -173,17 +173,15 @@ def test_proof_after_the_wait_still_counts() -> None:
     assert fence.take(look(WAIT_S + 5, {P0: 2})).ends == {P0: 2}
 
 
-def test_watcher_restarted_at_the_end_may_finish_its_proof() -> None:
-    """A restarted watcher that saw nothing move is not refused before the quiet time could pass."""
+@pytest.mark.parametrize(
+    ("second", "ends", "codes"),
+    [(look(QUIET_S, {P0: 5}), {P0: 5}, []), (look(15, {P0: 6}), None, [Code.FENCE_MOVING])],
+    ids=["nothing moves", "a record arrives"],
+)
+def test_watcher_restarted_after_the_wait(second: SourceEnds, ends: Offsets | None, codes: list[Code]) -> None:
+    """A restart does not extend the wait: the quiet time may still pass, but the first movement is refused."""
     fence = FenceWatch(QUIET_S, WAIT_S, announced_s=-WAIT_S)
-    first, last = takes(fence, look(0, {P0: 5}), look(QUIET_S, {P0: 5}))
+    first, last = takes(fence, look(0, {P0: 5}), second)
 
-    assert ((), {P0: 5}) == (first.findings, last.ends)
-
-
-def test_watcher_restarted_at_the_end_refuses_what_moves() -> None:
-    """The time of the announcement holds over a restart: the first movement after it is refused."""
-    fence = FenceWatch(QUIET_S, WAIT_S, announced_s=-WAIT_S)
-    _, second = takes(fence, look(0, {P0: 5}), look(15, {P0: 6}))
-
-    assert [Code.FENCE_MOVING] == [finding.code for finding in second.findings]
+    assert ((), ends) == (first.findings, last.ends)
+    assert codes == [finding.code for finding in last.findings]

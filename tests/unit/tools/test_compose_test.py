@@ -145,7 +145,7 @@ def test_the_first_error_is_reported(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_failing_to_clean_up_is_an_error_of_its_own() -> None:
-    """Where nothing failed before, it fails the test."""
+    """A failed clean-up fails the test if nothing failed before."""
     with pytest.raises(ComposeTestFailed, match="not down"), cleaning_up():
         raise ComposeTestFailed("not down")
 

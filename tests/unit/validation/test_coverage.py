@@ -72,11 +72,7 @@ def read(
 
 
 def box(
-    source: tuple[int, int],
-    target: tuple[int, int],
-    verdict: Verdict = Verdict.PASS,
-    generation: int = 1,
-    **more: Any,
+    source: tuple[int, int], target: tuple[int, int], verdict: Verdict = Verdict.PASS, generation: int = 1, **more: Any
 ) -> Comparison:
     """Return a comparison of one window of partition 0; each target offset is a record, unless told otherwise."""
     records = target[1] - target[0]

@@ -30,10 +30,7 @@ def ranges(windows: Iterable[Window]) -> list[tuple[int, int, tuple[int, int], t
 P3 = TopicPartition("orders", 3)
 AT_THE_STOP = {P0: 4, P1: 9, P2: 2}
 SOURCE_GREW = [started(2, {P0: 10, P1: 0}, AT_THE_STOP), stopped(2, {P0: 30, P1: 8}, {P0: 14, P1: 19, P2: 2})]
-TARGET_GREW = [
-    started(2, {P0: 10}, {**AT_THE_STOP, P3: 0}),
-    stopped(2, {P0: 30}, {P0: 14, P1: 19, P2: 2, P3: 9}),
-]
+TARGET_GREW = [started(2, {P0: 10}, {**AT_THE_STOP, P3: 0}), stopped(2, {P0: 30}, {P0: 14, P1: 19, P2: 2, P3: 9})]
 
 
 @pytest.mark.parametrize(

@@ -266,26 +266,29 @@ def star(name: str, *topics: str) -> Join:
 MANY = tuple(f"t{number:02}" for number in range(12))
 
 
-def test_hint_names_the_group_in_the_middle() -> None:
-    """Of a large wave the group is named without which the largest part is smallest."""
-    halves = [star("left", *MANY[:6]), star("right", *MANY[6:])]
-    joins = [*halves, star("bridge", "t05", "t06"), star("pair", "t00", "t01")]
-
-    assert Split(("bridge",), 2, 6) == split_of(MANY, joins)
+HALVES = [star("left", *MANY[:6]), star("right", *MANY[6:])]
+WHOLES = [star("all-1", *MANY), star("all-2", *MANY)]
 
 
-def test_hint_names_several_where_one_is_not_enough() -> None:
-    """Where two groups read everything, only both together let the wave fall apart; no other is named."""
-    joins = [star("all-1", *MANY), star("all-2", *MANY), *(star(f"g{n}", *MANY[n : n + 2]) for n in (0, 2, 4))]
-
-    assert Split(("all-1", "all-2"), 9, 2) == split_of(MANY, joins)
-
-
-def test_hint_is_none_where_transactions_hold_all_together() -> None:
-    """A transactional id cannot be ignored, so nothing is named."""
-    joins = [Join("transactional id", "tx", MANY), star("all", *MANY)]
-
-    assert split_of(MANY, joins) is None
+@pytest.mark.parametrize(
+    ("joins", "expected"),
+    [
+        pytest.param(
+            [*HALVES, star("bridge", "t05", "t06"), star("pair", "t00", "t01")],
+            Split(("bridge",), 2, 6),
+            id="the group in the middle",
+        ),
+        pytest.param(
+            [*WHOLES, *(star(f"g{n}", *MANY[n : n + 2]) for n in (0, 2, 4))],
+            Split(("all-1", "all-2"), 9, 2),
+            id="only both together",
+        ),
+        pytest.param([Join("transactional id", "tx", MANY), WHOLES[0]], None, id="a transactional id joins all"),
+    ],
+)
+def test_hint_names_the_groups_that_join_most(joins: list[Join], expected: Split | None) -> None:
+    """The hint names the groups without which the largest part is smallest; transactional ids cannot be ignored."""
+    assert expected == split_of(MANY, joins)
 
 
 def test_only_large_waves_have_a_hint() -> None:
