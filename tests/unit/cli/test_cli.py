@@ -146,18 +146,6 @@ def test_nothing_to_stop_is_refused(root: Path, capsys: pytest.CaptureFixture[st
     assert StopRequestStore(root, "shop").find(2) is None
 
 
-@pytest.mark.parametrize("verb", ["status", "stop", "verdict"])
-@pytest.mark.parametrize("name", ["shp", "..", "shop/ledger", "a file", "a folder"])
-def test_unknown_migration_is_refused(root: Path, capsys: pytest.CaptureFixture[str], verb: str, name: str) -> None:
-    """A name without evidence of a run is refused, and the known migrations are named."""
-    (root / "a file").write_text("x")
-    (root / "a folder").mkdir()
-
-    assert kafka_migration(root, verb, name) == 3
-    assert "MIGRATION_UNKNOWN" in (shown := capsys.readouterr().err)
-    assert "expected one of shop" in shown
-
-
 def test_evidence_root_that_is_not_there_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A root without any evidence is as likely the wrong place as a migration that never ran."""
     assert kafka_migration(tmp_path / "none", "status", "shop") == 3
@@ -235,18 +223,6 @@ def test_stop_without_certificate_is_partly_done(
     assert kafka_migration(root, "stop", "shop", "--wait", "--timeout", "2h") == 4
     assert f"Stopped  {AT}, MirrorMaker has ended; its stop certificate is not written yet" in capsys.readouterr().out
     assert 120 + 60 == time.elapsed_s
-
-
-@pytest.mark.parametrize("content", ["{", "[1]", "null", '{"kind": "weird"}', "{}", '{"kind": "judged", "run": 1}'])
-def test_broken_ledger_fails_in_one_line(root: Path, capsys: pytest.CaptureFixture[str], content: str) -> None:
-    """A ledger entry that makes no sense, or is of another version, is named; there is no traceback."""
-    entry = root / "shop" / "ledger" / "000001.json"
-    entry.write_text(content)
-
-    assert kafka_migration(root, "status", "shop") == 3
-    error = capsys.readouterr().err
-    assert error.startswith(f"LEDGER_BROKEN · {entry}: found ")
-    assert error.count("\n") == 1
 
 
 def test_request_stands_whatever_the_runs_evidence_says(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -235,6 +235,7 @@ def test_errors_are_shown_on_one_line(root: Path, capsys: pytest.CaptureFixture[
     error = capsys.readouterr().err
 
     assert (1, True) == (error.count("\n"), error.startswith("MIGRATION_UNKNOWN · migration \\u001b]0;owned"))
+    assert "expected one of shop" in error
 
 
 @pytest.mark.parametrize("text", ["plain", "größer 日本", HOSTILE, "\ud800", "\x7f", "back\\slash"])
