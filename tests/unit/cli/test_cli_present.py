@@ -56,7 +56,7 @@ def ended(root: Path, *findings: Finding, outcome: str = "failed", run: str = RU
 
 
 def test_status_shows_what_goes_on_and_how_old_that_is(root: Path) -> None:
-    """Step, mode and run with the age of the news; share, lag, rate and time left as the last poll saw them."""
+    """The lines show step, mode, run and age of the news, and the share, lag, rate and time left of the last poll."""
     NewsStore(root, "shop").tell_progress(POLLED)
     lines = lines_of(root, NOW)
 
@@ -83,7 +83,7 @@ def test_old_news_are_called_old(root: Path) -> None:
 
 
 def test_run_that_has_ended_is_not_at_work(root: Path) -> None:
-    """`finish` closes the news of its own run, and not those of another."""
+    """`finish` closes the news of its own run, and not of another run."""
     news = NewsStore(root, "shop")
     news.tell_progress(POLLED)
     news.tell_ended("another/run#1", "2030-01-01T12:00:00+00:00")
@@ -94,7 +94,7 @@ def test_run_that_has_ended_is_not_at_work(root: Path) -> None:
 
 
 def test_later_step_keeps_what_the_watch_saw(root: Path) -> None:
-    """The step goes on, and the progress of the copy stays until another run begins."""
+    """A later step is shown, and the progress of the copy remains until another run begins."""
     news = NewsStore(root, "shop")
     news.tell_progress(POLLED)
     news.tell_step(RUN.holder, "validate_topics", "2030-01-01T11:59:59+00:00")
@@ -130,7 +130,7 @@ def test_json_has_the_same(root: Path, capsys: pytest.CaptureFixture[str], verb:
 
 
 def test_verdict_that_a_later_run_contradicts_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The good verdict is shown with what speaks against it, and the exit code is that of a failure."""
+    """A good verdict is shown with the findings that contradict it, and the exit code is that of a failure."""
     kept(tmp_path, *BOTH_JUDGED)
     assert 0 == kafka_migration(tmp_path, "verdict", "shop")
 
@@ -143,7 +143,7 @@ def test_verdict_that_a_later_run_contradicts_is_no_success(tmp_path: Path, caps
 
 @pytest.mark.parametrize("code", [Code.CONNECTION_MISSING, Code.BEHIND, Code.APPROVAL_REFUSED, Code.UNREACHABLE])
 def test_finding_that_says_nothing_of_the_copy_contradicts_nothing(tmp_path: Path, code: Code) -> None:
-    """A run that was refused for its settings takes no verdict back."""
+    """A run that was refused for its settings contradicts no verdict."""
     kept(tmp_path, *BOTH_JUDGED)
     ended(tmp_path, Finding(code, "orders", "x", "y", "z"))
 
@@ -161,12 +161,12 @@ OF_AUDIT = Contradiction("GAP", "topic audit on the target", "x", "r#1", "t")
 def test_contradiction_stands_until_a_run_refutes_it(
     refuted: tuple[str, ...] | None, left: list[Contradiction]
 ) -> None:
-    """A run that looked at nothing keeps it; one that found topics good takes it from these, a whole one from all."""
+    """A contradiction of a topic remains until a run finds this topic, or the whole copy, good."""
     assert left == list(contradictions((OF_ORDERS, OF_AUDIT), (), "r#2", "t2", refuted))
 
 
 def test_same_contradiction_is_kept_once_as_it_was_found_last() -> None:
-    """Nights that find the same thing make no list of it."""
+    """A finding that several nights repeat is listed once, as it was found last."""
     (one,) = contradictions(
         (Contradiction(FOREIGN.code, FOREIGN.subject, "end 31", "r#1", "t"),), [FOREIGN], "r#2", "u", ()
     )
@@ -188,7 +188,7 @@ def test_status_without_a_name_lists_all(root: Path, capsys: pytest.CaptureFixtu
 
 
 def test_list_says_how_old_the_news_are(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A run that died days ago does not look as if it went on."""
+    """The list shows the age of the news, so a run that died days ago is recognizable."""
     NewsStore(root, "shop").tell_progress(POLLED)
     assert 0 == kafka_migration(root, "status")
 
@@ -213,7 +213,7 @@ HOSTILE = "\x1b]0;owned\x07 name\r\nVerdict    PASS \u202eevil\x9b31m\u2028\U000
 
 
 def test_terminal_gets_no_escape_sequences(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever run, person, reason, topic or finding is called: no control, no line and no direction is obeyed."""
+    """Control characters, line breaks and text directions in any name are shown and have no effect."""
     news = NewsStore(root, "shop")
     news.tell_progress({**POLLED, "run": HOSTILE, "stage": HOSTILE, "step": HOSTILE})
     ended(root, Finding(Code.TARGET_WRITTEN_BY_OTHERS, HOSTILE, HOSTILE, HOSTILE, HOSTILE), run=HOSTILE)
@@ -230,7 +230,7 @@ def test_terminal_gets_no_escape_sequences(root: Path, capsys: pytest.CaptureFix
 
 
 def test_errors_are_shown_on_one_line(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A name that was copied from somewhere cannot write a second line either."""
+    """A hostile name cannot write a second line of an error."""
     assert 3 == kafka_migration(root, "status", HOSTILE)
     error = capsys.readouterr().err
 

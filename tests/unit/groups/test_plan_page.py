@@ -125,12 +125,15 @@ def test_hostile_names_are_no_markup(name: str) -> None:
     assert "http://" not in text
 
 
+def plan_of(groups: int, partitions: int) -> OffsetsPlan:
+    """Return a plan of so many groups that committed on so many partitions each."""
+    offsets = tuple(moved(5, 3, Proof.RECORD, partition=TopicPartition("orders", n)) for n in range(partitions))
+    return replace(PLAN, groups=tuple(GroupPlan(f"group-{n}", offsets) for n in range(groups)))
+
+
 def test_text_of_many_partitions_is_bounded() -> None:
     """The text is short enough to load, and counts what it leaves out."""
-    offsets = tuple(moved(5, 3, Proof.RECORD, partition=TopicPartition("orders", n)) for n in range(400))
-    plan = replace(PLAN, groups=tuple(GroupPlan(f"group-{n}", offsets) for n in range(300)))
-
-    text = render_plan(plan, "shop")
+    text = render_plan(plan_of(groups=300, partitions=400), "shop")
 
     assert len(text) < 100_000
     assert "and 350 more partitions" in text
@@ -210,9 +213,8 @@ def test_rollback_is_approved_as_a_whole() -> None:
 
 
 def test_groups_without_a_section_are_counted() -> None:
-    """Where the tables of the first groups fill the page, it says how many groups it does not show in detail."""
-    offsets = tuple(moved(5, 3, Proof.RECORD, partition=TopicPartition("orders", n)) for n in range(60))
-    text = render_plan(replace(PLAN, groups=tuple(GroupPlan(f"group-{n}", offsets) for n in range(8))), "shop")
+    """If the tables of the first groups fill the page, it counts the groups that it does not show in detail."""
+    text = render_plan(plan_of(groups=8, partitions=60), "shop")
 
     assert "### `group-5`" in text
     assert "### `group-6`" not in text

@@ -39,25 +39,17 @@ def window(start: int, end: int) -> WindowPlan:
     return WindowPlan({}, piece, piece)
 
 
-def test_workload_is_the_plan_of_both_sides() -> None:
-    """The planned offsets of both sides count from the start, and their first read adds nothing."""
+def test_workload_grows_only_by_what_is_read_again() -> None:
+    """The planned offsets of both sides count from the start; the first read adds nothing, each later one does."""
     workload = Workload()
     workload.plan([window(0, 10), window(10, 30), window(7, 7), window(9, 3)])
     for piece in (SideRange("orders", 0, 0, 10), SideRange("orders", 0, 10, 30)):
         for side in ("source", "target"):
             workload.note(side, [piece])
-
     assert 60 == workload.offsets
 
-
-def test_workload_grows_by_what_is_read_again() -> None:
-    """A second look into a part adds that part, once per look."""
-    workload = Workload()
-    workload.plan([window(0, 30)])
-    workload.note("source", [SideRange("orders", 0, 0, 30)])
     workload.note("source", [SideRange("orders", 0, 20, 30)])
     workload.note("source", [SideRange("orders", 0, 0, 30), SideRange("orders", 1, 0, 30)])
-
     assert 60 + 10 + 30 == workload.offsets
 
 

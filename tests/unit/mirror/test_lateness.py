@@ -15,12 +15,12 @@ BEHIND = {"outcome": "behind", "reason": "the window ended", "lag": 90_000, "rat
 
 @pytest.mark.parametrize("watch", [None, {"outcome": "drained"}, {"outcome": "followed"}])
 def test_run_that_copied_everything_is_not_late(watch: dict[str, Any] | None) -> None:
-    """Nothing is said of a watch that reached its goals, was ended as planned, or did not take place."""
+    """A watch that reached its goals, ended as planned, or did not take place has no finding."""
     assert () == late_findings("shop", watch, None)
 
 
 def test_behind_forecasts_how_long_the_rest_takes() -> None:
-    """What is left is told in offsets, and in time at the rate at which the run copied."""
+    """The finding has the offsets left, and the time they take at the rate of the run."""
     (finding,) = late_findings("shop", BEHIND, None)
 
     assert (Code.BEHIND, "migration shop") == (finding.code, finding.subject)
@@ -44,10 +44,8 @@ def test_pending_counts_the_windows_that_hold_something() -> None:
     (finding,) = late_findings("shop", None, document)
 
     assert (1, 10) == (document["windows"], document["source_offsets"])
-    assert (Code.VALIDATION_PENDING, "1 windows with 10 source offsets not validated (too late)") == (
-        finding.code,
-        finding.found,
-    )
+    assert Code.VALIDATION_PENDING is finding.code
+    assert "1 windows with 10 source offsets not validated (too late)" == finding.found
 
 
 def test_both_are_told_mirroring_first() -> None:

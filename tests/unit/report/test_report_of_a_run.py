@@ -87,7 +87,7 @@ APPROVE = {
 
 
 def test_people_are_named() -> None:
-    """Who triggered, who answered about the producers, who approved and when, of which plan."""
+    """The report names the user who triggered the run, the answer about the producers, and the approver."""
     asked = {"announced_at": "22:05", "until": "23:05", "chosen": None, "answered_at": None, "by": None}
     report = render_report(with_step(run_of("cutover"), approve=APPROVE, producers=asked))
 
@@ -97,7 +97,7 @@ def test_people_are_named() -> None:
 
 
 def test_phases_have_durations_and_rates() -> None:
-    """Each phase has its length; copying and comparing have how much they did, and how fast."""
+    """Each phase has its duration; copying and comparing also have their amount and rate."""
     found = {phase.name: (phase.seconds, phase.did) for phase in phases(with_step(run_of(), approve=APPROVE))}
 
     assert (600, "60 offsets, 0/s") == found["Copy"]
@@ -107,14 +107,14 @@ def test_phases_have_durations_and_rates() -> None:
 
 
 def test_phase_of_an_earlier_attempt_is_left_out() -> None:
-    """A cleared run keeps documents of the attempt before: what would have ended before it began has no length."""
+    """A document of an earlier attempt gives no duration, because its phase would end before it began."""
     run = with_step(run_of(), stop={"at": "2030-01-01T21:00:00+00:00", "certificate": None})
 
     assert "Stop MirrorMaker" not in {phase.name for phase in phases(run)}
 
 
 def test_offsets_before_and_after() -> None:
-    """Per group and partition: the source, the target before, where it goes on, and what is unread."""
+    """The table has the source offset, the target offsets before and after, and the unread records."""
     report = render_report(run_of())
 
     assert "| `billing` | `orders` 0 | 50 | none | 40 | 20 |" in report
@@ -195,7 +195,7 @@ def test_failed_run_says_what_its_codes_ask_for() -> None:
 
 
 def test_task_that_failed_without_a_finding_is_named() -> None:
-    """An accident leaves no finding; the report says which log to read."""
+    """A task that failed without a finding is named, with its log."""
     report = render_report(run_of("sync", outcome="failed", tasks={"preflight": "success", "judge": "failed"}))
 
     assert "1. Read the log of the task judge" in report

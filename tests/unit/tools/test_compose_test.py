@@ -24,21 +24,19 @@ from sandbox.processes import identify
 from tests.waiting import wait_until
 
 
-def test_a_machine_without_docker_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The text says what to install."""
-    monkeypatch.setattr(engine, "found", lambda _: None)
-
-    with pytest.raises(NotPossibleHere, match=r"apt-get install docker\.io docker-compose"), engine.engine():
-        pass
-
-
-def test_without_an_engine_one_is_started_as_root_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another user is told to start one."""
-    monkeypatch.setattr(engine, "found", lambda program: f"/nowhere/{program}")
+@pytest.mark.parametrize(
+    ("program", "text"),
+    [(None, r"apt-get install docker\.io docker-compose"), ("/nowhere/docker", "No Docker engine answers")],
+)
+def test_a_machine_without_an_engine_is_refused(
+    monkeypatch: pytest.MonkeyPatch, program: str | None, text: str
+) -> None:
+    """The text says what to install, or that a user who is not root must start an engine."""
+    monkeypatch.setattr(engine, "found", lambda _: program)
     monkeypatch.setattr(engine, "_answers", lambda *_: False)
     monkeypatch.setattr("sandbox.compose.engine.os.geteuid", lambda: 1000)
 
-    with pytest.raises(NotPossibleHere, match="No Docker engine answers"), engine.engine():
+    with pytest.raises(NotPossibleHere, match=text), engine.engine():
         pass
 
 

@@ -85,12 +85,7 @@ def test_windows_without_anything_to_read_are_left_out_but_of_a_whole_reading() 
     [
         ({"source_unreadable": "deleted"}, Verdict.NOT_VERIFIABLE, ("source",), True),
         ({"target_unreadable": "deleted"}, Verdict.NOT_VERIFIABLE, ("target",), False),
-        (
-            dict.fromkeys(("source_unreadable", "target_unreadable"), "x"),
-            Verdict.NOT_VERIFIABLE,
-            ("source", "target"),
-            False,
-        ),
+        ({"source_unreadable": "x", "target_unreadable": "x"}, Verdict.NOT_VERIFIABLE, ("source", "target"), False),
         ({}, Verdict.FAIL, (), False),
     ],
 )
