@@ -157,7 +157,7 @@ def test_every_layer_and_room_is_in_its_table() -> None:
 
 
 def test_rooms_have_no_cycle() -> None:
-    """Each room imports only rooms that stand before it in the table, so no two rooms can need each other."""
+    """Each room imports only earlier rooms of the table, so no two rooms can need each other."""
     for table in (ROOMS, JOB_ROOMS):
         order = list(table)
         assert [] == [(r, other) for r in order for other in table[r] if order.index(other) > order.index(r)]

@@ -236,7 +236,7 @@ def test_attempts_end(
 
 
 def test_attempts_keep_to_the_time_of_a_poll(cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock) -> None:
-    """Where calls have less time together, all attempts end in it."""
+    """If calls share less time, all attempts end within it."""
     admin.errors = [KafkaError.NOT_LEADER_FOR_PARTITION] * 1000
     with at_most(5), pytest.raises(TransientError):
         cluster.log_end_offsets([P0], "read_committed")
@@ -245,7 +245,7 @@ def test_attempts_keep_to_the_time_of_a_poll(cluster: ConfluentCluster, admin: S
 
 
 def test_only_what_failed_is_asked_again(cluster: ConfluentCluster, admin: ScriptedAdmin) -> None:
-    """Of a batch, what was answered is not asked for twice."""
+    """Only the failed parts of a batch are requested again."""
     admin.errors = [KafkaError.NOT_LEADER_FOR_PARTITION]
     both = [P0, TopicPartition("orders", 1)]
 

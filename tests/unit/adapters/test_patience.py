@@ -29,7 +29,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def test_calls_share_the_time_of_their_block(clock: Clock) -> None:
-    """Each call gets its usual time, or what the calls before it have left; outside the block nothing is cut."""
+    """Each call gets its usual time or the time that earlier calls left; outside the block no call is limited."""
     with at_most(25):
         first = time_left(20)
         clock.now_s += 18

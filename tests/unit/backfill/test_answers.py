@@ -193,7 +193,7 @@ def test_copied_records_that_are_not_judged_are_not_verifiable() -> None:
     ("verdict", "code"), [(Verdict.FAIL, Code.COPY_DIFFERS), (Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE)]
 )
 def test_bad_judgement_of_another_run_is_named(verdict: Verdict, code: Code) -> None:
-    """What another run found wrong is a finding here; what this run found it has told by itself."""
+    """A bad judgement of another run is a finding; this run has already reported its own."""
     partition = Partition([1, 1])
     partition.copy(verdict)
     judge = partition.ledger.judgements[0].run
@@ -203,7 +203,7 @@ def test_bad_judgement_of_another_run_is_named(verdict: Verdict, code: Code) -> 
 
 
 def test_rank_in_a_bad_copy_with_holes_is_not_known() -> None:
-    """Where a window is not equal, its spans say nothing about where a record lies."""
+    """In a window that differs, the offsets do not show where a record is."""
     partition = Partition([1, 2, 3])
     partition.copy(Verdict.FAIL, extra=1)
 
@@ -258,7 +258,7 @@ def test_records_judged_before_they_were_deleted_stay_good() -> None:
 
 
 def test_count_that_can_no_longer_be_made_is_not_known() -> None:
-    """Between holes a rank cannot be told once the records are deleted; the verdict stays."""
+    """With holes, a rank cannot be counted after the records are deleted; the verdict stays."""
     partition = Partition([1, None, 1, 2, 2, 3])
     partition.copy()
     partition.bound(2, 3)

@@ -105,7 +105,7 @@ def test_stop_writes_the_request_and_says_what_follows(
 
 
 def test_asking_twice_is_fine(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The second time the first request stands, and is shown."""
+    """A second request shows the first one, which remains."""
     StopRequestStore(root, "shop").request(StopRequest(2, RUN.holder, AT, "ada", "lunch"))
 
     assert kafka_migration(root, "stop", "shop", "--reason", "other") == 0
@@ -132,7 +132,7 @@ def test_stop_says_what_the_mode_makes_of_it(
 
 
 def test_stop_needs_nothing_of_the_run_but_the_ledger(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where the run's own documents are gone the request is made all the same."""
+    """The request is made also if the run's own documents are missing."""
     assert kafka_migration(root, "stop", "shop") == 0
     assert "sees the request at its next poll, then stops MirrorMaker" in capsys.readouterr().out
 
@@ -226,7 +226,7 @@ def test_stop_without_certificate_is_partly_done(
 
 
 def test_request_stands_whatever_the_runs_evidence_says(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Mode and poll interval are only said beside the answer: that they cannot be read is no failure."""
+    """Mode and poll interval are only additional, so it is no failure if they cannot be read."""
     evidence = RunEvidence(root, "shop", RUN)
     evidence.freeze_migration("nonsense: [")
     (evidence.folder / "01-preflight-1.json").write_text("{")
@@ -249,7 +249,7 @@ def test_closed_pipe_is_no_failure(root: Path) -> None:
 
 
 def test_status_of_an_open_generation(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The lines tell phase, generation, request, what is pending, and a verdict per topic."""
+    """The lines show phase, generation, request, pending generations, and a verdict per topic."""
     StopRequestStore(root, "shop").request(StopRequest(2, RUN.holder, AT, "ada"))
 
     assert kafka_migration(root, "status", "shop") == 0
@@ -278,7 +278,7 @@ def test_status_of_a_stopped_generation_that_waits_for_its_validation(root: Path
 
 
 def test_status_of_a_migration_that_never_mirrored(tmp_path: Path) -> None:
-    """A run that was refused leaves a migration in phase new, with nothing to tell of topics."""
+    """A refused run leaves a migration in phase new, without topics."""
     (tmp_path / "shop").mkdir()
 
     assert [
@@ -332,7 +332,7 @@ def test_command_runs_from_a_copy_of_the_folders(root: Path) -> None:
 
 
 def test_person_without_a_name_is_a_user_id(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the system knows no login name, as in some containers, the user id is kept."""
+    """If the system has no login name, as in some containers, the user id is used."""
 
     def unknown() -> str:
         raise KeyError("uid not found")

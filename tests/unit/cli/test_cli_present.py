@@ -116,7 +116,7 @@ def test_status_shows_the_last_run_and_its_finding(root: Path) -> None:
 
 @pytest.mark.parametrize("verb", ["status", "verdict"])
 def test_json_has_the_same(root: Path, capsys: pytest.CaptureFixture[str], verb: str) -> None:
-    """The document has a new schema number, the contradiction, and for `status` the last run and what goes on."""
+    """The document has a new schema number, the contradiction, and for `status` the last run and the present step."""
     NewsStore(root, "shop").tell_progress(POLLED)
     ended(root, FOREIGN)
     kafka_migration(root, verb, "shop", "--json")
@@ -175,7 +175,7 @@ def test_same_contradiction_is_kept_once_as_it_was_found_last() -> None:
 
 
 def test_status_without_a_name_lists_all(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A line per migration with phase, verdict, what goes on and how the last run ended."""
+    """The list has a line per migration with phase, verdict, present step and the end of the last run."""
     (root / "clicks" / "ledger").mkdir(parents=True)
     ended(root, FOREIGN)
     assert 0 == kafka_migration(root, "status")

@@ -69,7 +69,7 @@ def test_exit_code_says_whether_everything_is_proved(
 
 
 def test_verdict_names_what_is_not_proved(tmp_path: Path) -> None:
-    """Below the table stands each place, with the reason."""
+    """Each place is listed below the table, with the reason."""
     later = [started(2, {P0: 12}, {P0: 9}), stopped(2, {P0: 30}, {P0: 27})]
     lines = verdict_lines(verdict_document(kept(tmp_path, *ONE, read((1,), box(*FIRST)), *later)))
 

@@ -46,7 +46,7 @@ def test_texts_use_no_retired_word() -> None:
     "line", ["Nobody answered.", "It begins anew.", "The user is told of it.", "Find out whoever it was.", "Mend it."]
 )
 def test_retired_word_is_found(line: str) -> None:
-    """A retired word is found wherever it stands in a line, in any case."""
+    """A retired word is found anywhere in a line, in any case."""
     assert [line] == retired(line)
 
 

@@ -146,7 +146,7 @@ def test_stored_configuration_has_the_names_of_a_connector(migration: Migration)
 
 
 def test_differences_name_the_key_and_both_values(migration: Migration) -> None:
-    """Connector and tasks are compared with what was rendered; what this package did not set is not looked at."""
+    """Connector and tasks are compared with the rendered configuration; other settings are ignored."""
     expected = stored_configuration(migration, 3)
     changed = {**expected, "topics": "orders", "source.cluster.sasl.jaas.config": "canary"}
     lacking = {key: value for key, value in expected.items() if key != "offset-syncs.topic.location"}

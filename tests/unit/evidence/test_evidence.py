@@ -87,7 +87,7 @@ def test_missing_document_is_refused_with_the_step_that_writes_it(tmp_path: Path
 
 
 def test_half_written_document_is_never_seen(tmp_path: Path) -> None:
-    """What lies beside a document while it is written has no document's name."""
+    """A temporary file of a document that is being written has no document's name."""
     write_whole(tmp_path / "a" / "run.json", "{}")
 
     assert ["run.json"] == [path.name for path in (tmp_path / "a").iterdir()]

@@ -100,7 +100,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damage_is_named(tmp_path: Path, memory: Memory, damage: str) -> None:
-    """A document that is not what the run wrote is named before anything is done with it."""
+    """A document that the run did not write in this form is named before it is used."""
     made = evidence(tmp_path, memory)
     DAMAGES[damage](Path(made.write(Kind.PLAN, {"number": 1})))
     (finding,) = made.changes()
@@ -114,7 +114,7 @@ def test_damage_is_named(tmp_path: Path, memory: Memory, damage: str) -> None:
 
 
 def test_changed_document_is_left_out_where_that_is_wanted(tmp_path: Path, memory: Memory) -> None:
-    """A task that must work all the same reads what is left."""
+    """A task that must always work reads the documents that are left."""
     made = evidence(tmp_path, memory)
     made.write(Kind.PLAN, {"number": 1})
     Path(made.write(Kind.PLAN, {"number": 2})).write_text("{}")
@@ -193,7 +193,7 @@ def test_result_of_another_program_counts_once_it_was_taken(tmp_path: Path, memo
 
 
 def test_frozen_file_is_read_as_airflow_keeps_it(tmp_path: Path, memory: Memory) -> None:
-    """A task that must work whatever happened to the folder has the file all the same."""
+    """A task that must always work has the file, whatever happened to the folder."""
     made = evidence(tmp_path, memory)
     made.freeze_migration("name: shop")
     (made.folder / "migration.yaml").write_text("name: mallory")

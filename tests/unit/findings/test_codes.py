@@ -46,7 +46,7 @@ def test_every_code_says_what_to_do_first() -> None:
 
 @pytest.mark.parametrize("code", Code)
 def test_acts_are_short_sentences(code: Code) -> None:
-    """What to do is told in few plain sentences."""
+    """The first step is a few short sentences."""
     act = ACTS[code]
 
     assert act == act.strip()

@@ -26,7 +26,7 @@ ASKING = Asking(
 
 
 def test_page_says_what_one_must_know_to_answer() -> None:
-    """Verdict on the copy, deadline, who may answer, what each answer does, run and evidence stand above the plan."""
+    """Above the plan, the page shows verdict, deadline, approvers, the effect of each answer, run and evidence."""
     page = approval_page(ASKING, "THE PLAN")
 
     for text in (

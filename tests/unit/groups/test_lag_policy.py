@@ -44,7 +44,7 @@ def fed(state: LagPolicyState, *samples: LagSample) -> list[bool]:
 def test_lag_of_a_partition(
     committed: int | None, log_start: int | None, end: int | None, probe: Probe | None, lag: Lag
 ) -> None:
-    """Lag is what is still to be read; what is not known is unknown, and a residue counts as read only by probe."""
+    """Lag counts the offsets left to read, is unknown if an offset is, and only a probe proves a residue read."""
     assert lag == partition_lag(committed, log_start, end, probe)
 
 

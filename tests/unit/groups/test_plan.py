@@ -156,7 +156,7 @@ def test_compaction_since_the_copy_does_no_harm_without_holes() -> None:
 
 
 def test_compaction_that_hides_the_rank_is_refused() -> None:
-    """Where records vanished since the copy and had to be counted, the proof fails and the group is left out."""
+    """If records that must be counted were compacted since the copy, the proof fails and the group is left out."""
     partition = CopiedPartition(["a", HOLE, "b", "c", "d", "e"], cuts=(0, 6))
     partition.source[5] = HOLE
 
@@ -196,7 +196,7 @@ def test_commit_beyond_the_end_is_refused() -> None:
 
 
 def test_group_ahead_of_the_copy_is_provisional_in_a_rehearsal_only() -> None:
-    """A rehearsal shows where it would go on now; a cutover leaves the group out."""
+    """A rehearsal shows where the group would resume now; a cutover leaves it out."""
     partition = CopiedPartition(records(5), cuts=(0, 3))
 
     rehearsed, final = partition.plan(5, final=False), partition.plan(5)
@@ -218,7 +218,7 @@ def test_partition_that_never_was_committed_stays_unset() -> None:
 
 
 def test_group_without_any_commit_is_left_out() -> None:
-    """It is listed with the reason; one that committed on other topics only is none of the migration's."""
+    """It is listed with the reason; a group that committed only on other topics is not listed."""
     translated = DENSE.translated()
     groups = [committed({}, name="archive"), committed({}, name="elsewhere", commits_elsewhere=True)]
 
@@ -229,7 +229,7 @@ def test_group_without_any_commit_is_left_out() -> None:
 
 @pytest.mark.parametrize("final", [True, False])
 def test_group_active_on_the_target_is_left_out_with_its_members(final: bool) -> None:
-    """Who reads there, and from where, is in the finding."""
+    """The finding names the members and their hosts."""
     (finding,) = DENSE.plan(5, final=final, target_members=[MEMBER]).refusals
 
     assert finding.code is Code.GROUP_ACTIVE
@@ -238,7 +238,7 @@ def test_group_active_on_the_target_is_left_out_with_its_members(final: bool) ->
 
 
 def test_group_active_on_the_source_is_provisional_in_a_rehearsal_only() -> None:
-    """It goes on reading: a rehearsal shows this moment, a cutover leaves it out."""
+    """The group still reads, so a rehearsal shows a provisional offset and a cutover leaves it out."""
     rehearsed, final = (DENSE.plan(5, final=final, source_members=[MEMBER]) for final in (False, True))
 
     assert (GroupVerdict.PROVISIONAL, 3) == (rehearsed.verdict, proposed(rehearsed.moves[0]))
@@ -288,7 +288,7 @@ def test_group_is_rewound_only_if_accepted() -> None:
 
 
 def test_offset_on_the_target_where_none_is_on_the_source_is_not_kept() -> None:
-    """Regression: a partition that stays unset must have no offset on the target, or the group would go on there."""
+    """Regression: a partition that stays unset must have no offset on the target, or the group would resume there."""
     copies = replace(DENSE.translated(5), copies={P0: DENSE.copy, P1: DENSE.copy})
     (clean, stale) = (
         plan_groups([committed({P0: 5}, target=target)], copies, is_final=True)[0] for target in ({}, {P1: 7})
@@ -301,7 +301,7 @@ def test_offset_on_the_target_where_none_is_on_the_source_is_not_kept() -> None:
 
 @pytest.mark.parametrize(("log_start", "expected"), [(0, 2), (1, 2), (4, 4), (5, 5), (6, 5)])
 def test_what_both_sides_deleted_is_not_where_a_group_goes_on(log_start: int, expected: int) -> None:
-    """Regression: an offset before the target's log start is none; no further than the first record that is held."""
+    """Regression: an offset before the target's log start is invalid; the group resumes at the first record left."""
     partition = CopiedPartition(records(8), cuts=(0, 8))
     partition.purge(5)
     copy = replace(partition.copy, target_log_start=log_start)

@@ -80,7 +80,7 @@ def test_digest_changes_with_what_is_approved(changed: OffsetsPlan) -> None:
     ],
 )
 def test_digest_stays_with_what_is_not_approved(same: OffsetsPlan) -> None:
-    """What the plan itself changes, or what passes by itself, is not in the digest."""
+    """The digest leaves out offsets that the plan itself changes, and groups that Kafka removes by itself."""
     assert same.digest == PLAN.digest
 
 

@@ -118,7 +118,7 @@ def test_records_of_several_source_partitions_may_interleave(order: list[int]) -
 
 
 def test_key_that_both_sides_hold_in_several_partitions_alike_is_equal() -> None:
-    """Regression: looked into because of another key of its bucket, its smaller partition was said to have moved."""
+    """Regression: a key that was read because of another key of its bucket was reported as moved."""
     source = [sent._replace(partition=n % 3 // 2) for n, sent in enumerate(SOURCE)]
     target = [sent._replace(partition=2 - n % 3 // 2) for n, sent in enumerate(SOURCE)]
 
@@ -393,7 +393,7 @@ def test_identical_records_do_not_hide_what_a_replay_and_a_cleaner_left() -> Non
 
 @pytest.mark.parametrize("partition", [0, 1])
 def test_compaction_explains_nothing_of_a_key_in_several_source_partitions(partition: int) -> None:
-    """Between partitions it is not known which record is newer: what a beginning lacks is neither lost nor proved."""
+    """Of two partitions it is unknown which record is newer, so records missing at a beginning are unproved."""
     source = [*SOURCE[:2], *(moved_to(sent, 1) for sent in SOURCE[2:4])]
     target = [record for record in SOURCE[:4] if record != SOURCE[2 * partition]]
 
@@ -420,7 +420,7 @@ def test_of_a_key_in_several_source_partitions_only_beginnings_are_unproved(
 
 
 def test_altered_record_of_a_key_in_several_source_partitions_is_altered() -> None:
-    """Regression: it was told as one record missing and another extra, for there are no gaps between partitions."""
+    """Regression: it was reported as one record missing and another extra, because partitions have no common gaps."""
     source = [*SOURCE[:3], *(moved_to(sent, 1) for sent in SOURCE[3:6])]
     target = [SOURCE[3], SOURCE[0], SOURCE[1]._replace(value=77), SOURCE[4], SOURCE[2], SOURCE[5]]
 

@@ -25,7 +25,7 @@ def altered(original: Record, *names: str) -> Record:
 
 
 def run(records: Sequence[Record], first_offset: int = 0, first_rank: int = 0) -> list[Record]:
-    """Number records as they stand in a log."""
+    """Number records in their order in a log."""
     return [r._replace(rank=first_rank + place, offset=first_offset + place) for place, r in enumerate(records)]
 
 
@@ -70,7 +70,7 @@ def test_an_altered_record_names_its_fields(place: int, names: tuple[str, ...]) 
 
 
 def test_a_rewritten_timestamp_on_every_record_is_altered() -> None:
-    """Where all records carry another timestamp (append time on the target), they are altered, not lost."""
+    """If all records have another timestamp (append time on the target), they are altered, not lost."""
     difference = classified(SIX, [altered(r, "timestamp") for r in SIX])
 
     assert (difference.kind, difference.fields, difference.source_offset) == ("altered", ("timestamp",), 0)
@@ -82,7 +82,7 @@ def test_a_record_overwritten_by_its_neighbour_is_altered() -> None:
 
 
 def test_tiny_partitions() -> None:
-    """One record on either side is enough to tell the kinds apart."""
+    """One record on either side is enough to distinguish the kinds."""
     one, other = contents([1, 2])
 
     assert classified([one], []).kind == "missing"
@@ -98,7 +98,7 @@ def test_two_damages_name_the_first() -> None:
 
 
 def test_records_with_nothing_in_common_are_unclassified() -> None:
-    """Runs that share nothing and go on differently are not guessed at."""
+    """Runs that share nothing and continue differently are unclassified."""
     source, target = contents(range(10)), contents(range(50, 57))
 
     difference = classify_first_difference(run(source), run(target), source_ended=False)
@@ -107,7 +107,7 @@ def test_records_with_nothing_in_common_are_unclassified() -> None:
 
 
 def cut(source: Sequence[Record], target: Sequence[Record], elsewhere: Elsewhere) -> Difference:
-    """Classify two runs that go on beyond what is seen."""
+    """Classify two runs that continue after the seen records."""
     difference = classify_first_difference(
         run(source, first_rank=500),
         run(target, SIDE_GAP, first_rank=500),
@@ -128,7 +128,7 @@ def test_the_cut_of_a_run_is_no_difference() -> None:
 
 
 def test_a_long_missing_batch_is_found_beyond_the_run() -> None:
-    """If the target goes on with a source record far behind, what lies between is missing."""
+    """If the target continues with a much later source record, the records in between are missing."""
     far = record(51)._replace(rank=900, offset=900)
 
     difference = cut(contents(range(1, 9)), contents(range(51, 59)), Elsewhere(source=[far]))
@@ -180,7 +180,7 @@ def insert(rng: random.Random, records: list[Record]) -> tuple[list[Record], str
 
 
 def repeat(rng: random.Random, records: list[Record]) -> tuple[list[Record], str, int]:
-    """Copy some records again, right behind the last of them."""
+    """Copy some records again, directly after the last of them."""
     end = rng.randint(1, len(records))
     start = rng.randrange(end)
     return records[:end] + records[start:end] + records[end:], "duplicate", end

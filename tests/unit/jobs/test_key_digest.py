@@ -82,7 +82,7 @@ def of(sums: BucketSums) -> Sums:
 
 @given(rows=ROWS, cuts=st.lists(st.integers(0, 60), max_size=4))
 def test_digest_is_what_its_definition_says(rows: list[Row], cuts: list[int]) -> None:
-    """Whatever the batches and however alike the key hashes, the sums are those of the definition."""
+    """For any batches and any key hashes, the sums are those of the definition."""
     edges = [0, *sorted(cuts), len(rows)]
     batches = [rows[start:end] for start, end in pairwise(edges)]
 

@@ -166,7 +166,7 @@ def test_missing_module_of_a_worker_is_named() -> None:
 
 
 def test_end_of_a_log_is_not_waited_for() -> None:
-    """Regression: each partition took a second, because questions waited behind a fetch for records to come."""
+    """Regression: each partition took a second, because requests waited for a fetch at the end of the log."""
     options = reader_options({}, [SideRange("orders", 0, 0, 1)], "read_committed")
 
     assert int(options["kafka.fetch.max.wait.ms"]) <= 10

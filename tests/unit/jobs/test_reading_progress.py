@@ -29,7 +29,7 @@ MINUTE = 60.0
     ],
 )
 def test_line(read: int, offsets: int, elapsed_s: float, expected: str) -> None:
-    """The rate so far tells what is left; the share is rounded down, so that only all is 100 %."""
+    """The time left follows from the rate so far; the share is rounded down, so only a complete read shows 100 %."""
     assert expected == progress_line(read, offsets, elapsed_s)
 
 
@@ -73,12 +73,12 @@ class Counter:
 
 @pytest.fixture(autouse=True)
 def job(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines begin with the name of the job that tells them."""
+    """Each line begins with the name of its job."""
     monkeypatch.setattr(sys, "argv", ["/jobs/validate_topics.py"])
 
 
 def told(capsys: pytest.CaptureFixture[str], counter: Counter) -> list[str]:
-    """Return the lines that were told until all numbers had been counted."""
+    """Return the lines that were printed until all numbers were counted."""
     workload = Workload(planned=100)
     with telling_progress(counter, workload, every_s=0.001):
         assert counter.is_seen.wait(30)
@@ -93,7 +93,7 @@ def test_only_movement_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_progress_that_cannot_be_told_fails_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever is wrong with the counting, the work goes on, and one line says so."""
+    """If the counting fails, the work continues, and one line says so."""
     (line,) = told(capsys, Counter(0, RuntimeError("no such method")))
 
     assert "validate_topics: the progress of the read is unknown (RuntimeError)" == line

@@ -94,7 +94,7 @@ def test_reason_names_all_that_are_silent(world: World) -> None:
 
 
 def test_clusters_are_asked_until_the_end(world: World) -> None:
-    """Questions go on through failures until the body ends, and none comes after it."""
+    """Questions continue despite failures until the block ends, and none follows."""
     asked, is_enough = list[None](), threading.Event()
 
     def ask() -> None:
@@ -111,7 +111,7 @@ def test_clusters_are_asked_until_the_end(world: World) -> None:
 
 
 def test_end_of_spark_is_no_silence(world: World) -> None:
-    """When Spark's own process is gone nothing is said of the cluster."""
+    """The end of Spark's own process is not reported as a silent cluster."""
     is_asked = threading.Event()
 
     def ask() -> None:
@@ -136,7 +136,7 @@ def test_end_of_spark_is_no_silence(world: World) -> None:
     ],
 )
 def test_errors_have_codes(message: str, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What Java says becomes the code that the task ends with; what is not known is Spark's failure."""
+    """Java's message decides on the code of the task; an unknown message is a failure of Spark."""
     monkeypatch.setattr("kafka_digest.shell.errors.root_cause", lambda error: message)
     with pytest.raises(JobError) as raised, naming("reading"):
         raise Py4JError(message)

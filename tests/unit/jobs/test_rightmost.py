@@ -66,7 +66,7 @@ def test_one_look_serves_all_groups(scenario: Scenario, data: st.DataObject) -> 
 @settings(max_examples=200)
 @given(scenario=SCENARIOS, rng=st.randoms(use_true_random=False))
 def test_keys_in_several_partitions_lose_nothing(scenario: Scenario, rng: random.Random) -> None:
-    """Where keys have no one partition, and so no order, every unread record is still read as often as it is there."""
+    """Keys in several partitions have no order, but every unread record is still read as often as it exists."""
     source = {number: [(key and key // 2, value) for key, value in log] for number, log in scenario.source.items()}
     target: Partitions = {0: [], 1: []}
     for log in scenario.target.values():
@@ -81,7 +81,7 @@ def test_keys_in_several_partitions_lose_nothing(scenario: Scenario, rng: random
 
 
 def test_a_record_that_is_not_there_is_missing() -> None:
-    """A record without a copy is named, wherever it stands, and no copy of those before it counts."""
+    """A record without a copy is named, and no copy of the records before it counts."""
     scenario = Scenario({0: [(0, 1), (0, 2), (0, 3)]}, {0: [(0, 1), (0, 3)]}, {0: 0})
     copies, source, _ = found(scenario)
 
@@ -109,7 +109,7 @@ def test_only_one_copy_is_the_only_choice() -> None:
 
 
 def test_compacted_key_must_end_with_the_newest_record() -> None:
-    """A copy of the newest record that stands before others of its key is not what compaction leaves."""
+    """Compaction never leaves a copy of the newest record before others of its key."""
     source: Partitions = {0: [(0, 1), (0, 2), (0, 1)]}
     copies, _, _ = found(Scenario(source, {0: [(0, 1), (0, 2)]}, {0: 0}), is_compacted=True)
 

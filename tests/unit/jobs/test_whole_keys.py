@@ -40,7 +40,7 @@ def test_no_key_is_cut_and_no_row_is_lost(rows: list[Row], cuts: list[int]) -> N
 
 @given(rows=ROWS, cuts=st.lists(st.integers(0, 30)), most=st.integers(1, 4))
 def test_long_keys_are_held_only_so_far(rows: list[Row], cuts: list[int], most: int) -> None:
-    """Of a key that goes on over batches its first rows come out, so many at least."""
+    """At least the first rows of a key that continues over batches are returned, up to the limit."""
     found = [row for chunk in chunks(rows, cuts, most) for row in chunk]
 
     for key, group in groupby(rows, key=lambda row: row[:2]):

@@ -77,7 +77,7 @@ def test_cutover_of_some_topics_leaves_the_others_syncing() -> None:
 def test_what_was_cut_over_is_not_mirrored_again(
     mode: Mode, topics: list[str], requested: list[str], is_refused: bool
 ) -> None:
-    """A run may mirror what is left; it is refused if it asks for moved topics, or if nothing is left."""
+    """A run may mirror the topics left; it is refused if it asks for moved topics, or if none are left."""
     ledger = fold([CUT_OVER.to_document()])
     codes = [finding.code for finding in phase_findings(ledger, "shop", mode, topics, requested)]
 

@@ -218,7 +218,7 @@ def test_topic_verdict_is_the_worst_since_the_last_whole_reading() -> None:
 
 
 def test_newest_judgement_decides_on_a_generation() -> None:
-    """What was read again is what it is now; a reading that could not see everything takes nothing back."""
+    """The newest reading of a generation decides, unless it could not read everything."""
     again = [*ONE, judged(1, Verdict.FAIL, run="dag/a#1"), *TWO, judged(2, Verdict.FAIL, run="dag/b#1")]
     ledger = fold([*again, judged(1, Verdict.PASS, run="dag/c#1"), judged(1, Verdict.NOT_VERIFIABLE, run="dag/d#1")])
     unseen = fold([*ONE, judged(1, Verdict.NOT_VERIFIABLE, run="dag/e#1")])

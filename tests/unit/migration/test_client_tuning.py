@@ -88,7 +88,7 @@ def test_other_properties_are_refused_with_their_owner(migration_text: str, key:
 
 
 def test_known_tuning_is_taken(migration_text: str) -> None:
-    """Every key of the list may stand in a file, with a value that Kafka takes."""
+    """A file may have every key of the list, with a value that Kafka accepts."""
     values = {
         "check.crcs": "true",
         "client.dns.lookup": "use_all_dns_ips",
@@ -119,5 +119,5 @@ def test_every_tuning_key_is_documented() -> None:
 
 @pytest.mark.parametrize("example", re.findall(r"```yaml\n(.*?)```", ENGINES_PAGE, re.DOTALL))
 def test_documented_files_are_valid(example: str) -> None:
-    """Every migration file on the page can be used as it stands."""
+    """Every migration file on the page can be used unchanged."""
     assert load_migration(example, where="docs/engines.md").topics

@@ -48,7 +48,7 @@ def test_scheduled_run_acts_from_its_tick_to_the_end_of_the_window(now: datetime
 
 @pytest.mark.parametrize(("hours", "is_idle"), [(0, False), (1.99, False), (2, True)])
 def test_without_a_window_a_run_may_begin_within_two_hours(hours: float, is_idle: bool) -> None:
-    """Without `until` mirroring has no end, and a run that begins late is none of this night."""
+    """Without `until` mirroring has no end, and a run that begins late does not belong to this night."""
     window = scheduled_window(replace(SETTINGS, until=None), NIGHT, TICK + timedelta(hours=hours))
 
     assert (is_idle, None) == (bool(window.idle_because), window.mirror_until)

@@ -43,7 +43,7 @@ def test_idle_run_skips_everything_between_its_first_and_last_task() -> None:
 
 
 def test_pending_validation_skips_the_verdict_too() -> None:
-    """Where the next run validates, this one neither measures nor judges; what it mirrored it did."""
+    """If the next run validates, this one skips measuring and judging and has only mirrored."""
     more = expected_skips(Mode.SYNC, is_pending=True) - expected_skips(Mode.SYNC)
 
     assert {"validate_topics", "judge"} == more

@@ -257,7 +257,7 @@ def test_bad_file_is_refused_in_a_few_words(migration_text: str, old: str, new: 
 
 
 def test_many_mistakes_are_counted(migration_text: str) -> None:
-    """Beyond the first hundred mistakes their number is said."""
+    """After the first hundred mistakes, the rest are counted."""
     many = "\n".join(f"k{n}: 1" for n in range(20_000))
 
     with pytest.raises(Refused, match="19,900 more mistakes"):

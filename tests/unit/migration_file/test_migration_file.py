@@ -28,7 +28,7 @@ cutover_values = attrgetter("near_offsets", "fence_quiet_s", "fence_wait_s", "dr
 
 
 def test_cutover_has_defaults_and_is_frozen(migration_text: str, migration: Migration) -> None:
-    """Without the section every usual group moves and nothing is drained first; what is given is taken, in seconds."""
+    """Without the section every usual group moves and nothing is drained first; given durations are read as seconds."""
     given = "cutover: {near: 0, fence_quiet: 5s, fence_wait: 2m, drain_groups: 1h, approvers: [ada], four_eyes: true}\n"
     usual, set_ = migration.cutover, load_migration(migration_text + given, where="shop.yaml").cutover
 

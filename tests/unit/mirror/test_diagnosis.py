@@ -77,7 +77,7 @@ def test_open_transaction_explains_more_than_the_log() -> None:
 
 
 def test_only_stalled_partitions_are_explained() -> None:
-    """A cause is added to what stalled and is known; every other finding stays as it is."""
+    """A known cause is added to the finding of a stalled partition only."""
     codes = ((Code.MIRROR_STALLED, "a[0]"), (Code.MIRROR_STALLED, "b[0]"), (Code.GAP_DURING_RUN, "a[0]"))
     findings = explained((Finding(code, subject, "x", "y", "Z.") for code, subject in codes), {"a[0]": "no disk"})
 

@@ -105,7 +105,7 @@ def test_record_between_the_two_looks_is_a_movement_and_no_transaction() -> None
 
 
 def test_refused_after_the_wait_with_one_finding_per_topic() -> None:
-    """What still moves when the time is over is named per topic with its rate; what stands still is not."""
+    """After the wait, each topic that still moves is named with its rate; a topic that stands still is not."""
     fence = a_fence()
     for at_s in range(0, WAIT_S, 30):
         assert fence.take(look(at_s, {P0: at_s, P1: 2 * at_s, AUDIT: 7})).findings == ()

@@ -25,7 +25,7 @@ ENDS = {P0: 50, P1: 0}
 
 
 def certificate(generation: int = 1, positions: Offsets | None = None, **remembered: Any) -> StopCertificate:
-    """A certificate of a copy that stands at 50 in the first partition and has stored nothing for the second."""
+    """A certificate with position 50 in the first partition and no stored position for the second."""
     positions = positions or {P0: 50, P1: 7}
     kept = Remembered(**{"stored_positions": {P0: 50}, **remembered})
     return StopCertificate(generation, "dag/run#1", "t", True, 143, "stopped", positions, ENDS, kept)

@@ -30,7 +30,7 @@ def test_behind_forecasts_how_long_the_rest_takes() -> None:
 
 @pytest.mark.parametrize("unknown", [{"rate": None}, {"rate": 0.0}, {"lag": None}])
 def test_unknown_rate_forecasts_nothing(unknown: dict[str, Any]) -> None:
-    """Without a rate, or without a lag, how long it takes is not known, and said so."""
+    """Without a rate or a lag, the time left is shown as unknown."""
     (finding,) = late_findings("shop", {**BEHIND, **unknown}, None)
 
     assert finding.found.endswith("the time left is unknown")

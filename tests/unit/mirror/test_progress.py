@@ -20,7 +20,7 @@ HALF = _meter(1000, (0, 100), (5, 300), (10, 500))
 
 
 def test_line_has_the_shape_of_gh_ost() -> None:
-    """Copied/total, per cent, lag, rate, elapsed, state and time left stand in one line."""
+    """The line has copied/total, per cent, lag, rate, elapsed time, state and time left."""
     line = progress_line(HALF, Known(500), 12, "mirroring")
 
     assert line == "Copy: 500/1,000 50.0%; Lag: 500; Rate: 40/s; Elapsed: 12s; State: mirroring; ETA: 12s"
@@ -71,7 +71,7 @@ def test_no_time_left_below_one_per_cent_or_without_movement() -> None:
 
 
 def test_nothing_to_copy_is_complete() -> None:
-    """A run without anything to copy stands at 100 %."""
+    """A run without anything to copy shows 100 %."""
     assert "0/0 100.0%" in progress_line(ProgressMeter(0), Known(0), 0, "done")
 
 

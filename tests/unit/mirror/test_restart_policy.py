@@ -35,7 +35,7 @@ def test_death_tells_how_it_came() -> None:
 
 
 def test_only_a_stop_is_a_stop() -> None:
-    """A process that ended by itself, or whose lease ran out, was not told to."""
+    """A process that ended by itself, or whose lease ran out, was not stopped on request."""
     assert was_told_to_stop(reply(ProcessState.STOPPED))
     assert not was_told_to_stop(reply(reason="lease-expired"))
 

@@ -77,7 +77,7 @@ def test_limit_fails_with_all_that_are_silent() -> None:
 
 
 def test_silences_survive_their_documents() -> None:
-    """A restarted triggerer goes on with the same silences."""
+    """A restarted triggerer continues with the same silences."""
     watch = a_watch()
     watch.take((), {Party.TARGET: GONE, Party.EVIDENCE: "disk"}, NOW)
     watch.take_untold(after(60))

@@ -225,7 +225,7 @@ def test_lag_that_is_not_known_at_the_end_stays_unknown() -> None:
     ("is_final", "words"), [(True, "at the goal, confirming"), (False, "at the end of the source")]
 )
 def test_goal_that_is_not_final_is_not_confirmed(is_final: bool, words: str) -> None:
-    """At a goal that ends nothing the line does not promise an end; a remark stands beside the state."""
+    """At a goal that is not final, the line promises no end; a remark precedes the state."""
     watch, poll = a_watch(), aimed(10, 10, Aim({P0: 10, P1: 10}, is_final=is_final))
     watch.take(Poll(poll.readings, WELL, aim=poll.aim, remark="x cannot be read"), 1)
 

@@ -48,12 +48,12 @@ LATE = (behind_finding("shop", {"progress": ""}),)
     ],
 )
 def test_the_worst_of_an_end_is_what_is_told(ended: Ended, kind: AlertKind | None) -> None:
-    """A MirrorMaker that may run comes first, then the copy, the mirroring, a refusal; late is what only is late."""
+    """A MirrorMaker that may run comes first, then a bad copy, failed mirroring, a refusal, and lateness last."""
     assert kind == ended.kind
 
 
 def test_many_findings_do_not_hide_the_first() -> None:
-    """A message names ten findings and says how many more there are; every code is told."""
+    """A message names ten findings, counts the rest, and has every code."""
     many = [refusal("Refused", *[Code.GAP] * 12, Code.SAME_CLUSTER)]
 
     alert = present(ended_alert("shop", "a run", "http://x", Ended("failed", many)))

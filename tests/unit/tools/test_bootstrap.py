@@ -118,7 +118,7 @@ def test_install_0_forbids_the_installation(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture
 def policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The machine's rule on starting services; what installations run is not run, but noted beside it."""
+    """The machine's rule on starting services; commands of installations are only noted."""
     _pretend(monkeypatch, apt=True, user=0)
     commands: list[str] = []
     (tmp_path / "commands").touch()
@@ -135,7 +135,7 @@ def policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_only_what_is_missing_is_installed_after_it_was_announced(policy: Path) -> None:
-    """What is missing and what is installed is said first; no service starts meanwhile; the rule is gone afterwards."""
+    """Missing and installed packages are printed first; no service starts meanwhile; the rule is removed at the end."""
     said: list[str] = []
 
     prerequisites.install([SSH], lambda text: said.append(text + (policy.parent / "commands").read_text()))
@@ -152,7 +152,7 @@ def test_only_what_is_missing_is_installed_after_it_was_announced(policy: Path) 
 def test_a_killed_installation_is_cleaned_up_by_the_next_start(
     policy: Path, monkeypatch: pytest.MonkeyPatch, package: str, is_switched_off: bool
 ) -> None:
-    """Packages are set up under the rule of a process that is gone, then it is removed, and that is said.
+    """Packages are set up under the rule of a dead process, then the rule is removed, with a message.
 
     The SSH service is switched off only where it was about to come; one that the machine had goes on.
     """
@@ -184,7 +184,7 @@ def test_the_rule_of_another_program_stays(policy: Path, rule: str) -> None:
 
 
 def test_the_rule_is_known_again_after_a_kill(policy: Path) -> None:
-    """What an installation writes is what the next start recognises, once its process is gone."""
+    """The next start recognizes the rule of an installation whose process has died."""
     with prerequisites._no_service_starts(["openssh-server"]):
         written = policy.read_text()
     policy.write_text(written.replace(str(os.getpid()), str(_gone_process())))

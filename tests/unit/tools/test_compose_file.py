@@ -53,7 +53,7 @@ def interpolated() -> set[str]:
 
 @pytest.mark.parametrize("name", sorted(SERVICES))
 def test_every_service_has_a_health_check_or_ends(name: str) -> None:
-    """A service tells whether it is healthy and is started again; a one-shot does neither."""
+    """A service has a health check and is restarted; a one-shot has and does neither."""
     service = SERVICES[name]
 
     assert (name not in ONE_SHOTS) == ("test" in service.get("healthcheck", {}))
@@ -95,7 +95,7 @@ def test_settings_with_secrets_inside_name_a_variable() -> None:
 
 
 def embedded_secrets(connection: dict[str, Any]) -> list[str]:
-    """Return the written-out values of a connection under names that secrets have; a file's name is none."""
+    """Return the literal values of a connection under names of secrets; file names do not count."""
     fields = {**connection, **connection.get("extra", {})}
     named = {name: str(value) for name, value in fields.items() if re.search(r"pass|secret|key|token|jaas", name)}
     harmless = {"key_file", "no_host_key_check"}
@@ -103,7 +103,7 @@ def embedded_secrets(connection: dict[str, Any]) -> list[str]:
 
 
 def test_a_written_out_secret_is_found() -> None:
-    """The rule above sees what it is for."""
+    """The rule above finds a literal secret."""
     assert ["hidden"] == embedded_secrets({"conn_type": "ssh", "password": "hidden", "extra": {"key_file": "/key"}})
     assert ["abc"] == embedded_secrets({"extra": {"private_key": "abc", "host_key": "ssh-ed25519 ${MIRROR}"}})
 
@@ -233,7 +233,7 @@ def test_what_the_images_copy_is_let_in() -> None:
 
 
 def test_make_env_gives_every_secret(env_file: Path) -> None:
-    """The file has exactly the required variables, all different, in characters that every reader takes alike."""
+    """The file has exactly the required variables, all different, in characters that need no quoting."""
     values = read_env(env_file)
 
     assert {name for name in interpolated() if SECRET.search(name)} == set(values)

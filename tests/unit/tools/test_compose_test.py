@@ -49,7 +49,7 @@ def test_a_machine_without_compose_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_failed_command_tells_the_end_of_its_output() -> None:
-    """What a command said last is in the text, errors included."""
+    """The text has the last output of a command, errors included."""
     with pytest.raises(ComposeTestFailed, match="ended with 7:\nout\nwhy"):
         run(("sh", "-c", "echo out; echo why >&2; exit 7"), 10)
 

@@ -21,7 +21,7 @@ def history() -> list[Record]:
 
 @pytest.mark.parametrize("damage", Damage)
 def test_rank_is_the_first_difference(damage: Damage, history: list[Record]) -> None:
-    """Everything before the rank is unchanged, and at the rank something else stands; the input is untouched."""
+    """Records before the rank are unchanged, the record at the rank differs, and the input is not modified."""
     before = list(history)
     result = damaged(damage, history)
     first = next(n for n, (a, b) in enumerate(zip_longest(history, result.records)) if a != b)
@@ -74,7 +74,7 @@ def test_identical_neighbours_are_passed_over() -> None:
 
 
 def test_nothing_to_damage_is_an_error() -> None:
-    """Where no record lends itself to the damage, nothing is made up."""
+    """If no record fits the damage, it is an error."""
     with pytest.raises(ValueError, match="can be damaged"):
         damaged(Damage.ALTER, [Record(b"k", None, (), 1)])
     with pytest.raises(ValueError, match="can be damaged"):

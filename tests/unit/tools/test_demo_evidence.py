@@ -51,7 +51,7 @@ def test_newest_attempt_is_read(tmp_path: Path) -> None:
 
 
 def test_run_without_document_is_none(tmp_path: Path) -> None:
-    """A run that left no `run.json` is told apart from one that left a bad one."""
+    """A run without `run.json` differs from one with a bad one."""
     assert read_run(tmp_path, DAG_ID, RUN_ID) is None
 
 

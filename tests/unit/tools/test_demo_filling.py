@@ -26,7 +26,7 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def fill(monkeypatch: pytest.MonkeyPatch, topics: set[str], *, committed: bool = False, clicks: bool = False) -> int:
-    """Call the program on a source that stands so."""
+    """Call the program on a source in this state."""
     monkeypatch.setattr(filling, "present_topics", lambda _: {"other", *topics})
     monkeypatch.setattr(filling, "have_committed", lambda _: committed)
     monkeypatch.setattr(filling, "are_clicks_whole", lambda _: clicks)

@@ -89,7 +89,7 @@ def test_tasks_come_in_the_order_of_the_graph() -> None:
 
 
 def test_log_events_become_lines() -> None:
-    """A structured event becomes `time level text`, text stays text, what is missing is left out."""
+    """A structured event becomes `time level text`, text stays text, and missing parts are left out."""
     assert _log_line({"timestamp": "12:00", "level": "info", "event": "Copy: 1"}) == "12:00 info Copy: 1"
     assert _log_line({"event": "::group::x", "sources": []}) == "::group::x"
     assert _log_line("as it is") == "as it is"

@@ -98,7 +98,7 @@ def test_rehearsal_shows_a_group_that_is_ahead_of_the_copy() -> None:
 
 @pytest.mark.parametrize(("uncommitted", "vector"), [("earliest", (8, 0)), ("latest", (8, 6))])
 def test_partition_without_commit_is_as_the_file_says(uncommitted: Uncommitted, vector: tuple[int, int]) -> None:
-    """Where the file says so, the group begins there as its `auto.offset.reset` would."""
+    """If the file says so, the group starts there as with its `auto.offset.reset`."""
     topic = replace(TOPIC, uncommitted=uncommitted)
 
     assert () == topic.lacking({0: 8})
@@ -106,7 +106,7 @@ def test_partition_without_commit_is_as_the_file_says(uncommitted: Uncommitted, 
 
 
 def test_empty_partition_needs_no_commit() -> None:
-    """Where the source never held a record, or holds none any more, there is nothing that could be skipped."""
+    """If the source never held a record, or holds none any more, no record can be skipped."""
     topic = replace(TOPIC, source_log_start={0: 2, 1: 6})
 
     assert () == topic.lacking({0: 8})
@@ -114,7 +114,7 @@ def test_empty_partition_needs_no_commit() -> None:
 
 
 def test_where_records_were_deleted_the_ledger_says_where_nothing_unread_lies_before() -> None:
-    """The group goes on at the ends before the generation that copied its first unread record, and is told so."""
+    """The group resumes at the target ends before the generation that copied its first unread record, not minimal."""
     found = plan({P0: 1, P1: 5}, vectors())
     (topic,) = found.moves
 
@@ -236,7 +236,7 @@ def test_plan_is_approved_as_a_whole() -> None:
 
 
 def test_text_shows_where_a_group_goes_on() -> None:
-    """All offsets of the topic, what is read again, and how sure that is."""
+    """The text has all offsets of the topic, the records read again, and the proof."""
     exact = plan({P0: 8, P1: 5}, vectors(p8_5=FOUND))
     by_ledger = plan({P0: 1, P1: 5}, vectors(), name="late")
     text = render_plan(OffsetsPlan("t", Mode.CUTOVER, ("orders",), (exact, by_ledger), {}), "shop")

@@ -129,7 +129,7 @@ def test_nothing_goes_back_before_what_was_read_on_the_source() -> None:
 
 
 def test_holes_and_deleted_records_are_not_counted() -> None:
-    """With transaction markers between them, or with its place deleted on the target, no offset tells a record."""
+    """Transaction markers between records, or a deleted place on the target, make counting impossible."""
     markers = [
         GenerationStart(1, RUN, AT, {P0: 0}, {P0: 0}).to_document(),
         StopCertificate(1, RUN, AT, True, 143, "stopped", {P0: 10}, {P0: 8}).to_document(),
@@ -146,12 +146,12 @@ def test_holes_and_deleted_records_are_not_counted() -> None:
 
 
 def repartitioned(ledger: Ledger) -> RepartitionedTopic:
-    """Return the topic as a ledger tells it."""
+    """Return the topic of a ledger."""
     return repartitioned_topics(ledger, {"orders": HOW}, {P0: 0}, "refuse")["orders"]
 
 
 def test_generations_that_were_read_whole_are_not_asked_about() -> None:
-    """Before the last generation that began behind a group in every partition everything is read."""
+    """A group has read everything before the last generation that began at or before its offset in every partition."""
     copying = Copying(random.Random(1), may_be_killed=False)
     for number in (1, 2, 3):
         copying.source_end += 5

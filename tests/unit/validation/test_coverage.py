@@ -65,7 +65,7 @@ def read(
     run: str = "",
     digest: str = POSITION_DIGEST,
 ) -> dict[str, Any]:
-    """Return the entry of a judgement that tells what it read."""
+    """Return the entry of a judgement with its comparisons."""
     verdicts = {"orders": max((c.verdict for c in comparisons), key=lambda v: v.severity)}
     name = run or f"dag/{'whole' if whole else 'run'}{generations}{verdicts}#1"
     return Judgement(name, "t", whole, generations, verdicts, {}, digest, {"orders": comparisons}).to_document()
@@ -74,7 +74,7 @@ def read(
 def box(
     source: tuple[int, int], target: tuple[int, int], verdict: Verdict = Verdict.PASS, generation: int = 1, **more: Any
 ) -> Comparison:
-    """Return a comparison of one window of partition 0; each target offset is a record, unless told otherwise."""
+    """Return a comparison of one window of partition 0; by default each target offset is a record."""
     records = target[1] - target[0]
     window = ReadOffsets(0, generation, *source, *target)
     return replace(Comparison(verdict, (window,), records, records, "0a", "0a"), **more)
@@ -110,7 +110,7 @@ def test_generation_that_is_not_judged_is_pending() -> None:
 
 
 def test_verdict_that_is_bad_is_not_called_pending() -> None:
-    """What is known to be wrong is told at once, whatever is still to be judged."""
+    """A bad verdict is shown at once, also while other generations are pending."""
     assert "FAIL" == covered(*ONE, read((1,), box(*FIRST, Verdict.FAIL)), *TWO).standing
 
 
@@ -137,7 +137,7 @@ def test_bad_comparison_without_offsets_counts() -> None:
 
 
 def test_target_that_shrank_while_it_was_copied_is_not_proved() -> None:
-    """Its log was truncated or made again: what earlier runs proved is not there, also if nothing new was copied."""
+    """A truncated or recreated log no longer holds what earlier runs proved, also if nothing new was copied."""
     again = [started(2, {P0: 10}, {P0: 9}), stopped(2, {P0: 10}, {P0: 0})]
     idle = [started(3, {P0: 10}, {P0: 0}), stopped(3, {P0: 10}, {P0: 0})]
     backwards = box((10, 10), (9, 0), Verdict.NOT_VERIFIABLE, generation=2)
@@ -150,7 +150,7 @@ def test_target_that_shrank_while_it_was_copied_is_not_proved() -> None:
 
 @pytest.mark.parametrize("earlier", [Verdict.NOT_VERIFIABLE, Verdict.FAIL])
 def test_good_reading_of_the_same_windows_takes_the_place_of_a_bad_one(earlier: Verdict) -> None:
-    """What was read again, all of it and later, is what it is now."""
+    """A later reading of the same windows replaces an earlier one."""
     bad = [*ONE, read((1,), box(*FIRST, earlier)), *TWO, read((2,), box(*SECOND, generation=2))]
 
     assert earlier is covered(*bad).verdict
@@ -232,7 +232,7 @@ def test_offsets_that_were_lost_are_a_gap() -> None:
 
 
 def test_offsets_that_two_generations_copied_are_an_overlap() -> None:
-    """The same source offsets against two target ranges stand on the target twice."""
+    """Source offsets that two generations copied are on the target twice."""
     later = [started(2, {P0: 7}, {P0: 9}), stopped(2, {P0: 30}, {P0: 30})]
     twice = [*ONE, *later, read((1, 2), box(*FIRST), box((7, 30), (9, 30), generation=2))]
     (flaw,) = covered(*twice).flaws

@@ -24,7 +24,7 @@ ENCRYPTED = {"spark.network.crypto.enabled": "true"}
 
 
 def lacking(master: str, settings: dict[str, str], defaults: str = "") -> str:
-    """Return what a cluster is said to lack; nothing where it is protected."""
+    """Return what a cluster lacks according to the finding; nothing if it is protected."""
     findings = unprotected_findings(SparkTarget("spark", master, own=settings, defaults=defaults), declared=False)
     assert {Code.SPARK_NOT_PROTECTED} >= {finding.code for finding in findings}
     return "".join(finding.found for finding in findings)
@@ -32,7 +32,7 @@ def lacking(master: str, settings: dict[str, str], defaults: str = "") -> str:
 
 @pytest.mark.parametrize("master", ["local", "local[4]", "local[*]", "local[ 2 , 3 ]", "local[*,1]"])
 def test_one_process_needs_nothing(master: str) -> None:
-    """Where driver and executors are one process, nothing of the connection is asked for; its ports are closed."""
+    """If driver and executors are one process, no setting is required, and its ports are closed."""
     assert "" == lacking(master, {})
     assert AUTHENTICATED | ENCRYPTED | {"spark.io.encryption.enabled": "true"} == protecting_settings(
         SparkTarget("spark", master)
@@ -53,7 +53,7 @@ def test_cluster_needs_a_secret(master: str) -> None:
 
 @pytest.mark.parametrize("master", [YARN, KUBERNETES])
 def test_yarn_and_kubernetes_draw_the_secret(master: str) -> None:
-    """They make a secret per application, but only if told to authenticate; encryption is never on by itself."""
+    """They make a secret per application, but only with authentication; encryption is never on by default."""
     assert "" == lacking(master, AUTHENTICATED | ENCRYPTED)
     assert "no spark.authenticate=true" == lacking(master, ENCRYPTED)
     assert lacking(master, AUTHENTICATED).startswith("no spark.network.crypto.enabled=true")
@@ -74,7 +74,7 @@ def test_connection_comes_before_the_defaults() -> None:
 
 
 def test_clusters_keep_their_own_secret_settings() -> None:
-    """On a cluster only what needs no agreement with it is set: its disks are encrypted with the application's key."""
+    """On a cluster, only encryption of disks is set, because it needs no agreement with the cluster."""
     assert {"spark.io.encryption.enabled": "true"} == protecting_settings(SparkTarget("spark", STANDALONE))
 
 
@@ -144,7 +144,7 @@ def test_old_kafka_clients_get_no_login(versions: dict[str, str], told: str) -> 
 
 
 def test_what_a_login_is() -> None:
-    """SASL, or a key of the client; a server's certificate is none."""
+    """A login is SASL or a client key; a server's certificate is not."""
     assert has_login({"kafka.sasl.jaas.config": "x"})
     assert has_login({"kafka.ssl.keystore.key": "x"})
     assert not has_login({"kafka.bootstrap.servers": "a:1", "kafka.ssl.truststore.certificates": "x"})

@@ -206,7 +206,7 @@ def test_what_compaction_left_must_be_in_the_same_order(in_order: bool | None, v
 
 
 def test_order_between_keys_is_not_explained_away() -> None:
-    """A record that stands between others than it should is damage, whatever else differs and is explained."""
+    """A record between wrong neighbours is damage, whatever explains the other differences."""
     result = differing(DifferenceKind.REORDERED, differences=Differences({DifferenceKind.DUPLICATE: 1}, ()))
 
     assert Verdict.FAIL is judge_partition(result, events=GenerationEvents((2,)), tolerance=Tolerance(9))[0]

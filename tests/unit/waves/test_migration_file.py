@@ -46,7 +46,7 @@ def test_it_says_what_the_wave_says() -> None:
 
 
 def test_it_names_kafkas_folder_where_that_was_given() -> None:
-    """The folder on the host stands in the file, and is not asked for any more."""
+    """The file has the folder on the host, and no comment asks for it."""
     text = wave_file("shop-01", wave("a"), replace(NAMES, kafka_home="/opt/kafka"))
 
     assert "/opt/kafka" == load_migration(text, where="shop-01.yaml").mirror.kafka_home
@@ -54,7 +54,7 @@ def test_it_names_kafkas_folder_where_that_was_given() -> None:
 
 
 def test_it_says_what_was_allowed_for_the_connections() -> None:
-    """Protections that `waves` was told may be given up are allowed by the file, each on its side."""
+    """The file allows the protections that `waves` was allowed to give up, each on its side."""
     names = replace(NAMES, source_insecure=tuple(Insecurity), target_insecure=(Insecurity.NO_HOST_NAME_CHECK,))
     migration = load_migration(wave_file("shop-01", wave("a"), names), where="shop-01.yaml")
 

@@ -135,7 +135,7 @@ def test_unknown_number_of_records_is_not_small() -> None:
 
 
 def test_ignored_groups_join_nothing() -> None:
-    """A group that matches with its whole name joins no topics, and is told for each wave that it reads."""
+    """A group whose whole name matches joins no topics, and is listed for each wave that it reads."""
     known = clusters({"monitor": TOPICS, "monitor-2": ["t1", "t2"], "a": ["t3"]})
     plan = plan_waves(known, Wish(ignored_groups=("monitor",)))
 
@@ -302,7 +302,7 @@ def test_only_large_waves_have_a_hint() -> None:
 
 
 def test_names_in_lines_are_few_and_visible() -> None:
-    """A line names the first ten, shows invisible characters as what they are, and cuts what is very long."""
+    """A line names the first ten, shows invisible characters as escapes, and shortens long names."""
     assert "a, 'b\\n' and 1 more" == some(["a", "b\n", "c"], 2)
     assert len(some(["x" * 30_000])) == 250
 

@@ -57,7 +57,7 @@ def test_acting_call_looks_and_then_acts_again(verb: str, act: Callable[[ScriptM
 
 
 def test_noise_instead_of_a_reply_is_treated_as_lost() -> None:
-    """An output without a reply tells nothing on what was done."""
+    """An output without a reply does not show what was done."""
     transport = ScriptedTransport("sh: not found", reply(), reply(state="stopped", generation=1))
 
     assert 1 == ScriptMirrorHost("shop", transport).stop("me", 1, 5).generation
@@ -67,7 +67,7 @@ def test_noise_instead_of_a_reply_is_treated_as_lost() -> None:
     "answers", [(LOST, TransientError("down")), (LOST, LOST, LOST), (LATE, LATE), (LOST, reply(), LOST)]
 )
 def test_unknown_outcome_is_said(answers: tuple[object, ...]) -> None:
-    """Where neither looking nor acting again brings an answer, the outcome is unknown."""
+    """If neither the status nor a second call is answered, the outcome is unknown."""
     with pytest.raises(OutcomeUnknown, match="start of migration shop"):
         ScriptMirrorHost("shop", ScriptedTransport(*answers)).start("me", 1, LAUNCH)
 

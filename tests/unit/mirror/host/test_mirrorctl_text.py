@@ -160,7 +160,7 @@ def test_reply_is_found_between_login_messages() -> None:
     ids=range(31),
 )
 def test_unreadable_reply_is_no_reply(stdout: str) -> None:
-    """Nothing, two replies, or a broken one are not taken for an answer, and why is said in a few words."""
+    """No reply, two replies and a broken reply are errors with a short reason."""
     with pytest.raises(UnreadableReply) as error:
         parse_reply(stdout)
     assert len(str(error.value)) <= 1_100
