@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -139,12 +140,17 @@ def test_too_large_a_document_is_not_read(tmp_path: Path, monkeypatch: pytest.Mo
         read_json(tmp_path / "a.json")
 
 
-@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
-def test_only_regular_files_are_read(tmp_path: Path, kind: str) -> None:
+OTHER_FILES: dict[str, Callable[[Path], object]] = {
+    "pipe": os.mkfifo,
+    "device": lambda path: path.symlink_to("/dev/zero"),
+    "folder": Path.mkdir,
+}
+
+
+@pytest.mark.parametrize("make", OTHER_FILES.values(), ids=OTHER_FILES)
+def test_only_regular_files_are_read(tmp_path: Path, make: Callable[[Path], object]) -> None:
     """A pipe that never ends, a device or a folder under a document's name is refused at once."""
-    path = tmp_path / "a.json"
-    make = {"pipe": lambda: os.mkfifo(path), "device": lambda: path.symlink_to("/dev/zero"), "folder": path.mkdir}
-    make[kind]()
+    make(tmp_path / "a.json")
 
     with pytest.raises(EvidenceUnreadable, match="a regular file was expected"):
-        read_json(path)
+        read_json(tmp_path / "a.json")

@@ -116,8 +116,8 @@ def test_verdict_that_is_bad_is_not_called_pending() -> None:
 
 def read_nothing(generation: int, verdict: Verdict) -> dict[str, Any]:
     """Return the entry of a judgement without a comparison."""
-    of_orders = {"orders": verdict}, {}, POSITION_DIGEST, {"orders": ()}
-    return Judgement("dag/a#1", "t", False, (generation,), *of_orders).to_document()
+    verdicts = {"orders": verdict}
+    return Judgement("dag/a#1", "t", False, (generation,), verdicts, {}, POSITION_DIGEST, {"orders": ()}).to_document()
 
 
 @pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.FAIL])
