@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,6 @@ import pytest
 from kafka_migration.adapters import documents
 from kafka_migration.adapters.documents import create_whole, read_json, write_whole
 from kafka_migration.core.findings.errors import EvidenceUnreadable
-
-pytestmark = pytest.mark.unit
 
 
 @pytest.fixture
@@ -72,18 +72,14 @@ def test_only_one_of_many_writers_creates_a_document(
     """Of writers that meet at one name exactly one succeeds, and its text stays; also without hard links."""
     if not has_links:
         monkeypatch.setattr(os, "link", lambda *paths: (_ for _ in ()).throw(PermissionError(1, "no links here")))
-    path, winners, gate = tmp_path / "1.json", [], threading.Barrier(8)
+    path, gate = tmp_path / "1.json", threading.Barrier(8)
 
-    def write(number: int) -> None:
+    def write(number: int) -> bool:
         gate.wait()
-        if create_whole(path, f"{number}"):
-            winners.append(number)
+        return create_whole(path, f"{number}")
 
-    threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as pool:
+        winners = [number for number, has_won in enumerate(pool.map(write, range(8))) if has_won]
 
     assert [int(path.read_text())] == winners
     assert ["1.json"] == [each.name for each in tmp_path.iterdir()]
@@ -144,16 +140,17 @@ def test_too_large_a_document_is_not_read(tmp_path: Path, monkeypatch: pytest.Mo
         read_json(tmp_path / "a.json")
 
 
-@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
-def test_only_regular_files_are_read(tmp_path: Path, kind: str) -> None:
+OTHER_FILES: dict[str, Callable[[Path], object]] = {
+    "pipe": os.mkfifo,
+    "device": lambda path: path.symlink_to("/dev/zero"),
+    "folder": Path.mkdir,
+}
+
+
+@pytest.mark.parametrize("make", OTHER_FILES.values(), ids=OTHER_FILES)
+def test_only_regular_files_are_read(tmp_path: Path, make: Callable[[Path], object]) -> None:
     """A pipe that never ends, a device or a folder under a document's name is refused at once."""
-    path = tmp_path / "a.json"
-    if kind == "pipe":
-        os.mkfifo(path)
-    elif kind == "device":
-        path.symlink_to("/dev/zero")
-    else:
-        path.mkdir()
+    make(tmp_path / "a.json")
 
     with pytest.raises(EvidenceUnreadable, match="a regular file was expected"):
-        read_json(path)
+        read_json(tmp_path / "a.json")

@@ -16,8 +16,6 @@ from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import Probe
 from kafka_migration.core.kafka.offsets import TopicPartition
 
-pytestmark = pytest.mark.unit
-
 TOPICS = 100
 # A topic of librdkafka's own small broker has this many.
 PARTITIONS = 4
@@ -47,7 +45,7 @@ class Met:
 
 
 class SlowCluster(ConfluentCluster):
-    """A cluster of which each poll takes six seconds and brings one partition's record; the silent bring none."""
+    """A cluster whose polls take six seconds and return one partition's record; silent partitions return none."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *silent: TopicPartition) -> None:
         super().__init__("slow", {"bootstrap.servers": "127.0.0.1:9"})

@@ -1,4 +1,4 @@
-"""What may pass is asked again, in every call, until the time of one call is over."""
+"""Every call retries temporary errors until the time of one call is over."""
 
 from __future__ import annotations
 
@@ -18,10 +18,8 @@ from kafka_migration.adapters.patience import at_most
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.kafka.cluster import ClusterFacts, CommittedOffset, NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
+from tests.unit.partitions import P0
 
-pytestmark = pytest.mark.unit
-
-P0 = TopicPartition("orders", 0)
 PASSING = [
     KafkaError.NOT_LEADER_FOR_PARTITION,
     KafkaError.LEADER_NOT_AVAILABLE,
@@ -213,7 +211,7 @@ def call(
 
 
 def test_call_is_made_again(cluster: ConfluentCluster, admin: ScriptedAdmin, call: tuple[str, Call, Any]) -> None:
-    """Whatever may pass, three times in a row, is not noticed by who asks."""
+    """The caller does not see a temporary error that occurs three times in a row."""
     name, ask, expected = call
     for error in PASSING:
         admin.errors, admin.asked = [error] * 3, []
@@ -227,7 +225,7 @@ def test_call_is_made_again(cluster: ConfluentCluster, admin: ScriptedAdmin, cal
 def test_attempts_end(
     cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock, call: tuple[str, Call, Any]
 ) -> None:
-    """What does not pass is a `TransientError`, within the time that one call may take."""
+    """An error that remains is a `TransientError`, within the time that one call may take."""
     _, ask, _ = call
     admin.errors = [KafkaError.NOT_COORDINATOR] * 1000
 
@@ -238,7 +236,7 @@ def test_attempts_end(
 
 
 def test_attempts_keep_to_the_time_of_a_poll(cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock) -> None:
-    """Where calls have less time together, all attempts end in it."""
+    """If calls share less time, all attempts end within it."""
     admin.errors = [KafkaError.NOT_LEADER_FOR_PARTITION] * 1000
     with at_most(5), pytest.raises(TransientError):
         cluster.log_end_offsets([P0], "read_committed")
@@ -247,7 +245,7 @@ def test_attempts_keep_to_the_time_of_a_poll(cluster: ConfluentCluster, admin: S
 
 
 def test_only_what_failed_is_asked_again(cluster: ConfluentCluster, admin: ScriptedAdmin) -> None:
-    """Of a batch, what was answered is not asked for twice."""
+    """Only the failed parts of a batch are requested again."""
     admin.errors = [KafkaError.NOT_LEADER_FOR_PARTITION]
     both = [P0, TopicPartition("orders", 1)]
 
@@ -255,13 +253,24 @@ def test_only_what_failed_is_asked_again(cluster: ConfluentCluster, admin: Scrip
     assert ["list_offsets"] * 3 == admin.asked
 
 
-def test_denial_is_not_asked_again(cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock) -> None:
-    """A missing right does not come by waiting."""
-    admin.errors = [KafkaError.TOPIC_AUTHORIZATION_FAILED]
-    with pytest.raises(Refused):
-        cluster.log_end_offsets([P0], "read_committed")
+@pytest.mark.parametrize(
+    ("error", "name", "refusal"),
+    [
+        (KafkaError.TOPIC_AUTHORIZATION_FAILED, "list_offsets", "authorization failed"),
+        (KafkaError.REBALANCE_IN_PROGRESS, "alter_consumer_group_offsets", "GROUP_ACTIVE"),
+    ],
+    ids=["a missing right", "a group with members"],
+)
+def test_permanent_error_is_not_retried(
+    cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock, error: int, name: str, refusal: str
+) -> None:
+    """An error that time does not remove is refused at once."""
+    admin.errors = [error]
+    with pytest.raises(Refused, match=refusal):
+        CALLS[name][0](cluster)
 
-    assert (clock.now_s, ["list_offsets"]) == (0, admin.asked)
+    assert (0, name) == (clock.now_s, admin.asked[-1])
+    assert 1 == admin.asked.count(name)
 
 
 @pytest.mark.parametrize("value", ["5", None])
@@ -287,7 +296,7 @@ UNKNOWN = [KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaErr
 
 @pytest.mark.parametrize("error", UNKNOWN)
 def test_topic_that_was_just_made_is_waited_for(cluster: ConfluentCluster, admin: ScriptedAdmin, error: int) -> None:
-    """Brokers hear of a new topic one after the other; who made it knows that it is there."""
+    """Brokers learn of a new topic at different times; the client that created it waits for all of them."""
     cluster.create_topics([NewTopic("orders", 1, 1, {})])
     admin.errors = [error] * 3
 
@@ -332,12 +341,3 @@ def test_transaction_that_hangs_is_named(
     with pytest.raises(TransientError, match="offsets of group 'g' are pending in an open transaction"):
         cluster.committed_offsets("g", [P0])
     assert clock.now_s < CALL_TIMEOUT_S
-
-
-def test_members_are_no_passing_error(cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock) -> None:
-    """A group with members is refused at once."""
-    admin.errors = [KafkaError.REBALANCE_IN_PROGRESS]
-    with pytest.raises(Refused, match="GROUP_ACTIVE"):
-        cluster.alter_offsets("g", COMMITTED)
-
-    assert clock.now_s == 0

@@ -1,4 +1,4 @@
-"""Rules of tables that are read on."""
+"""Rules of tables that are read in several steps."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from confluent_kafka import TopicPartition as ClientPartition
 from kafka_migration.adapters import kafka_tables
 from kafka_migration.adapters.kafka_tables import TableReader
 from kafka_migration.core.kafka.offsets import TopicPartition
-
-pytestmark = pytest.mark.unit
 
 P0 = TopicPartition("table", 0)
 Log = list[tuple[bytes, bytes]]
@@ -30,7 +28,7 @@ class Record:
 class OnePartitionConsumer:
     """A consumer of one partition whose log, `log`, the test writes; counts the reads from the beginning."""
 
-    log: ClassVar[Log]
+    log: ClassVar[Log] = [(b"a", b"1"), (b"b", b"2"), (b"c", b"3")]
     beginnings = 0
     closed = 0
 
@@ -61,7 +59,7 @@ def consumer(monkeypatch: pytest.MonkeyPatch) -> type[OnePartitionConsumer]:
     """The consumer that readers of this test open."""
 
     class Fresh(OnePartitionConsumer):
-        log: ClassVar[Log] = [(b"a", b"1"), (b"b", b"2"), (b"c", b"3")]
+        log: ClassVar[Log] = list(OnePartitionConsumer.log)
 
     monkeypatch.setattr(kafka_tables, "Consumer", Fresh)
     return Fresh
@@ -81,26 +79,22 @@ def test_only_what_came_since_is_read(consumer: type[OnePartitionConsumer]) -> N
     assert 1 == consumer.beginnings
 
 
-def test_topic_that_became_shorter_is_read_anew(consumer: type[OnePartitionConsumer]) -> None:
-    """Without ids the ends tell: what was read of the topic before it was made anew is forgotten."""
+@pytest.mark.parametrize(
+    ("ids", "records"), [pytest.param(("", ""), 1, id="shorter"), pytest.param(("first", "second"), 4, id="another id")]
+)
+def test_recreated_topic_is_read_again(
+    consumer: type[OnePartitionConsumer], ids: tuple[str, str], records: int
+) -> None:
+    """A recreated topic has another id, or is shorter than before; what was read of it before is forgotten."""
     reader = TableReader({})
-    read(reader, consumer)
-    consumer.log[:] = [(b"d", b"5")]
+    read(reader, consumer, ids[0])
+    consumer.log[:] = [(b"d", b"5")] * records
 
-    assert {b"d": b"5"} == read(reader, consumer)
-
-
-def test_topic_with_another_id_is_read_anew(consumer: type[OnePartitionConsumer]) -> None:
-    """With ids a topic made anew is noticed, however long it is."""
-    reader = TableReader({})
-    read(reader, consumer, "first")
-    consumer.log[:] = [(b"d", b"5")] * 4
-
-    assert {b"d": b"5"} == read(reader, consumer, "second")
+    assert {b"d": b"5"} == read(reader, consumer, ids[1])
 
 
-def test_closed_reader_begins_anew(consumer: type[OnePartitionConsumer]) -> None:
-    """Closing ends the consumer once; whoever reads again gets the whole table."""
+def test_closed_reader_reads_again(consumer: type[OnePartitionConsumer]) -> None:
+    """Closing ends the consumer once; after it the reader reads the whole table."""
     reader = TableReader({})
     table = read(reader, consumer)
     reader.close()
@@ -123,7 +117,6 @@ def test_error_that_may_pass_is_read_over(monkeypatch: pytest.MonkeyPatch) -> No
     """A leader that moves while a table is read ends nothing; any other error does."""
 
     class Moved(OnePartitionConsumer):
-        log: ClassVar[Log] = [(b"a", b"1")]
         code = KafkaError.NOT_LEADER_FOR_PARTITION
 
         def consume(self, records: int, timeout_s: float) -> list[Record]:
@@ -131,7 +124,7 @@ def test_error_that_may_pass_is_read_over(monkeypatch: pytest.MonkeyPatch) -> No
             return [Hiccup(self.code), *super().consume(records, timeout_s)]
 
     monkeypatch.setattr(kafka_tables, "Consumer", Moved)
-    assert {b"a": b"1"} == read(TableReader({}), Moved)
+    assert dict(Moved.log) == read(TableReader({}), Moved)
 
     Moved.code = KafkaError.TOPIC_AUTHORIZATION_FAILED
     with pytest.raises(KafkaException):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -14,24 +14,9 @@ from kafka_migration.adapters.kafka_tables import TableReader
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost
 from kafka_migration.adapters.patience import SHORTEST_S, at_most, time_left
 from kafka_migration.core.findings.errors import TransientError
-from kafka_migration.core.kafka.offsets import TopicPartition
-from tests.unit.adapters.test_kafka_tables import Log, OnePartitionConsumer
+from tests.unit.adapters.test_kafka_retries import Clock
+from tests.unit.adapters.test_kafka_tables import P0, OnePartitionConsumer
 from tests.unit.mirror.host.test_lost_replies import LAUNCH, LOST, ScriptedTransport, reply
-
-pytestmark = pytest.mark.unit
-
-P0 = TopicPartition("table", 0)
-
-
-class Clock:
-    """What the modules use as `time`."""
-
-    def __init__(self) -> None:
-        self.now_s = 100.0
-
-    def monotonic(self) -> float:
-        """Return the present second."""
-        return self.now_s
 
 
 @pytest.fixture
@@ -44,7 +29,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def test_calls_share_the_time_of_their_block(clock: Clock) -> None:
-    """Each call gets its usual time, or what the calls before it have left; outside the block nothing is cut."""
+    """Each call gets its usual time or the time that earlier calls left; outside the block no call is limited."""
     with at_most(25):
         first = time_left(20)
         clock.now_s += 18
@@ -68,22 +53,9 @@ def test_call_at_the_end_still_gets_a_moment(clock: Clock) -> None:
         assert time_left(20) == SHORTEST_S
 
 
-class TimedTransport(ScriptedTransport):
-    """Notes how long each command may take."""
-
-    def __init__(self, *answers: object) -> None:
-        super().__init__(*answers)
-        self.timeouts_s: list[float] = []
-
-    def __call__(self, command: str, stdin: str, timeout_s: float) -> tuple[int, str, str]:
-        """See `Transport`."""
-        self.timeouts_s.append(timeout_s)
-        return super().__call__(command, stdin, timeout_s)
-
-
 def test_reading_call_to_the_host_is_cut_with_its_repetition(clock: Clock) -> None:
     """A renewal whose connection broke is sent again within the same limit."""
-    transport = TimedTransport(LOST, reply())
+    transport = ScriptedTransport(LOST, reply())
     with at_most(12):
         ScriptMirrorHost("shop", transport).renew("me", 1)
 
@@ -92,7 +64,7 @@ def test_reading_call_to_the_host_is_cut_with_its_repetition(clock: Clock) -> No
 
 def test_acting_call_to_the_host_keeps_its_time(clock: Clock) -> None:
     """What starts a process is not cut: whether it happened would not be known."""
-    transport = TimedTransport(reply(state="running", generation=1))
+    transport = ScriptedTransport(reply(state="running", generation=1))
     with at_most(12):
         ScriptMirrorHost("shop", transport).start("me", 1, LAUNCH)
 
@@ -128,11 +100,9 @@ def test_calls_to_a_cluster_are_cut(clock: Clock) -> None:
 
 
 def test_table_that_is_cut_short_is_read_on(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A large table that needs more than one poll is not begun anew at each of them."""
+    """A large table that needs more than one poll is read from where the last poll ended."""
 
     class Slow(OnePartitionConsumer):
-        log: ClassVar[Log] = [(b"a", b"1"), (b"b", b"2"), (b"c", b"3")]
-
         def consume(self, records: int, timeout_s: float) -> Any:
             """Return one record every three seconds."""
             clock.now_s += 3

@@ -13,8 +13,6 @@ import pytest
 
 from kafka_migration.adapters.private_folder import PREFIX, private_folder, sweep
 
-pytestmark = pytest.mark.unit
-
 # Makes a folder, says which, and holds it until it is killed.
 HOLDER = """\
 import sys
@@ -44,7 +42,7 @@ def holder(temporary: Path) -> tuple[subprocess.Popen[str], Path]:
 
 
 def test_folder_is_its_users_own_and_goes(temporary: Path) -> None:
-    """Nobody else may enter the folder, and nothing of it is left at the end."""
+    """Only its user may enter the folder, and it is removed at the end."""
     with private_folder() as folder:
         assert 0o700 == stat.S_IMODE(folder.stat().st_mode)
         assert [folder] == list(temporary.iterdir())

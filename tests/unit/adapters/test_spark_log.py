@@ -8,13 +8,11 @@ import pytest
 
 from kafka_migration.orchestration.operators.spark_log import SparkLog
 
-pytestmark = pytest.mark.unit
-
 WARN, ERROR, INFO = (f"25/11/22 20:14:03 {level}" for level in ("WARN", "ERROR", "INFO"))
 
 
 class Log:
-    """Notes what is told at which level."""
+    """Notes each text with its level."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, str]] = []
@@ -73,7 +71,7 @@ def test_noise_is_not_told(log: Log, line: str) -> None:
 
 
 def test_last_word_of_the_job_is_kept(log: Log) -> None:
-    """The reason of a failure is the job's last line, whatever Spark says after it; the hook's lines are told too."""
+    """The reason of a failure is the job's last line, whatever Spark logs after it; the hook's lines are logged too."""
     spark_log = SparkLog(log, "validate_topics")
     spark_log.info("validate_topics: 1 of at most 2 records read")
     spark_log.info("validate_topics: SPARK_FAILED: it was so")

@@ -31,8 +31,6 @@ from kafka_migration.core.migration.run_window import Interval
 from kafka_migration.core.translation.by_partition import OffsetRange, copies_of, counts_needed, translate
 from kafka_migration.core.validation.contract import POSITION_DIGEST
 
-pytestmark = pytest.mark.unit
-
 P = TopicPartition("orders", 0)
 BEGIN = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -118,24 +116,35 @@ def one(found: tuple[IntervalAnswer, list[Finding]]) -> tuple[PartitionAnswer, l
     return answer.topics["orders"].partitions[0], [finding.code for finding in findings]
 
 
+def good(source: tuple[int, int], target: tuple[int, int] | None) -> tuple[PartitionAnswer, list[Code]]:
+    """Return a good answer without a finding; where its records are on the target may be unknown."""
+    return PartitionAnswer(Verdict.PASS, source, target, target and target[1] - target[0]), []
+
+
+def unverifiable(
+    source: tuple[int, int], *codes: Code, target: tuple[int, int] | None = None
+) -> tuple[PartitionAnswer, list[Code]]:
+    """Return an answer that is not verifiable, with the codes of its findings."""
+    return PartitionAnswer(Verdict.NOT_VERIFIABLE, source, target, target and target[1] - target[0]), list(codes)
+
+
 def test_judged_records_are_answered_by_rank() -> None:
-    """Where the windows have no holes, the target range has the same distance from the window's begin; none is read."""
+    """In windows without holes, the target range is as far from the start of the window; no record is read."""
     partition = Partition([1, 1, 2, 2, 3], log_start=0)
     partition.copy(end=2)
     partition.copy()
 
-    assert (PartitionAnswer(Verdict.PASS, (2, 4), (2, 4), 2), []) == one(partition.ask(2, 3))
-    assert (PartitionAnswer(Verdict.PASS, (0, 4), (0, 4), 4), []) == one(partition.ask(1, 3))
+    assert good((2, 4), (2, 4)) == one(partition.ask(2, 3))
+    assert good((0, 4), (0, 4)) == one(partition.ask(1, 3))
     assert partition.counted == 0
 
 
 def test_records_that_changed_partition_have_no_target_range() -> None:
-    """In a re-partitioned copy a good verdict is the answer; where its records lie cannot be told from offsets."""
-    partition = Partition([1, 1, 2, 2, 3], log_start=0)
-    partition.keeps_partitions = False
+    """In a re-partitioned copy, the offsets do not show where the records of a good answer are."""
+    partition = Partition([1, 1, 2, 2, 3], keeps_partitions=False)
     partition.copy()
 
-    assert (PartitionAnswer(Verdict.PASS, (2, 4), None, None), []) == one(partition.ask(2, 3))
+    assert good((2, 4), None) == one(partition.ask(2, 3))
 
 
 def test_interval_without_records_is_nothing() -> None:
@@ -144,63 +153,47 @@ def test_interval_without_records_is_nothing() -> None:
     partition.copy(Verdict.FAIL)
     answer, findings = partition.ask(2, 4)
 
-    assert ({}, None, Verdict.PASS, []) == (
-        answer.topics["orders"].partitions,
-        answer.topics["orders"].verdict,
-        answer.verdict,
-        findings,
-    )
+    assert ({}, None) == (answer.topics["orders"].partitions, answer.topics["orders"].verdict)
+    assert (Verdict.PASS, []) == (answer.verdict, findings)
 
 
 def test_records_between_holes_are_counted_once() -> None:
-    """In a window with holes ranks are counted; the next interval, and the same one again, goes on from there."""
+    """In a window with holes, ranks are counted once; later answers use these counts."""
     partition = Partition([1, None, 1, 2, None, None, 2, 3, None, 3, 3, 3])
     partition.copy()
 
-    assert PartitionAnswer(Verdict.PASS, (3, 7), (2, 4), 2) == one(partition.ask(2, 3))[0]
+    assert good((3, 7), (2, 4)) == one(partition.ask(2, 3))
     first = partition.counted
-    assert PartitionAnswer(Verdict.PASS, (0, 3), (0, 2), 2) == one(partition.ask(1, 2))[0]
-    assert PartitionAnswer(Verdict.PASS, (7, 12), (4, 8), 4) == one(partition.ask(3, 4))[0]
-    assert PartitionAnswer(Verdict.PASS, (3, 7), (2, 4), 2) == one(partition.ask(2, 3))[0]
+    assert good((0, 3), (0, 2)) == one(partition.ask(1, 2))
+    assert good((7, 12), (4, 8)) == one(partition.ask(3, 4))
+    assert good((3, 7), (2, 4)) == one(partition.ask(2, 3))
     assert (8, 8) == (first, partition.counted)
-
-
-def test_range_over_two_windows_is_one() -> None:
-    """The windows of two runs that touch are one range on the target."""
-    partition = Partition([1, None, 1, 1, 1])
-    partition.copy(end=3)
-    partition.copy()
-
-    assert PartitionAnswer(Verdict.PASS, (0, 5), (0, 4), 4) == one(partition.ask(1, 2))[0]
 
 
 def test_records_not_copied_are_not_verifiable() -> None:
     """The finding names the offsets, and why the run did not copy them."""
     partition = Partition([1, 1, 1, 1])
     partition.copy(end=3)
-    answer, findings = partition.ask(1, 2, still="not in window: [a, b)")
+    found = partition.ask(1, 2, still="not in window: [a, b)")
+    _, findings = found
 
-    assert PartitionAnswer(Verdict.NOT_VERIFIABLE, (0, 4), None, None) == answer.topics["orders"].partitions[0]
-    assert [Code.INTERVAL_NOT_COPIED] == [finding.code for finding in findings]
+    assert unverifiable((0, 4), Code.INTERVAL_NOT_COPIED) == one(found)
     assert "offsets [3, 4) are not copied; MirrorMaker was not started: not in window" in findings[0].found
 
 
-def test_copied_records_that_nobody_judged_are_not_verifiable() -> None:
-    """A window that is pending has a place on the target but no verdict."""
+def test_copied_records_that_are_not_judged_are_not_verifiable() -> None:
+    """A pending window has a place on the target but no verdict."""
     partition = Partition([1, 1])
     partition.copy(verdict=None)
 
-    assert (
-        PartitionAnswer(Verdict.NOT_VERIFIABLE, (0, 2), (0, 2), 2),
-        [Code.INTERVAL_NOT_VALIDATED],
-    ) == one(partition.ask(1, 2))
+    assert unverifiable((0, 2), Code.INTERVAL_NOT_VALIDATED, target=(0, 2)) == one(partition.ask(1, 2))
 
 
 @pytest.mark.parametrize(
     ("verdict", "code"), [(Verdict.FAIL, Code.COPY_DIFFERS), (Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE)]
 )
 def test_bad_judgement_of_another_run_is_named(verdict: Verdict, code: Code) -> None:
-    """What another run found wrong is a finding here; what this run found it has told by itself."""
+    """A bad judgement of another run is a finding; this run has already reported its own."""
     partition = Partition([1, 1])
     partition.copy(verdict)
     judge = partition.ledger.judgements[0].run
@@ -210,7 +203,7 @@ def test_bad_judgement_of_another_run_is_named(verdict: Verdict, code: Code) -> 
 
 
 def test_rank_in_a_bad_copy_with_holes_is_not_known() -> None:
-    """Where a window is not equal, its spans say nothing about where a record lies."""
+    """In a window that differs, the offsets do not show where a record is."""
     partition = Partition([1, 2, 3])
     partition.copy(Verdict.FAIL, extra=1)
 
@@ -234,14 +227,10 @@ def test_whole_reading_judges_all_it_read() -> None:
     """A whole reading takes the place of what was judged before, unless it could not see everything."""
     partition = Partition([1, 1])
     partition.copy(verdict=None)
-    partition.judge(Verdict.NOT_VERIFIABLE, 1, whole=True)
-    assert Verdict.NOT_VERIFIABLE is one(partition.ask(1, 2))[0].verdict
-    partition.judge(Verdict.PASS, 1, whole=True)
-    assert Verdict.PASS is one(partition.ask(1, 2))[0].verdict
-    partition.judge(Verdict.NOT_VERIFIABLE, 1, whole=True)
-    assert Verdict.PASS is one(partition.ask(1, 2))[0].verdict
-    partition.judge(Verdict.FAIL, 1, whole=True)
-    assert Verdict.FAIL is one(partition.ask(1, 2))[0].verdict
+    unread, good_one, bad = Verdict.NOT_VERIFIABLE, Verdict.PASS, Verdict.FAIL
+    for judged, expected in ((unread, unread), (good_one, good_one), (unread, good_one), (bad, bad)):
+        partition.judge(judged, 1, whole=True)
+        assert expected is one(partition.ask(1, 2))[0].verdict
 
 
 def test_generation_that_was_read_again_is_what_it_is_now() -> None:
@@ -263,39 +252,37 @@ def test_records_judged_before_they_were_deleted_stay_good() -> None:
     partition.bound(1, 4)
     partition.log_start = 5
 
-    assert (PartitionAnswer(Verdict.PASS, (3, 5), (2, 4), 2), []) == one(partition.ask(2, 3))
-    assert (PartitionAnswer(Verdict.PASS, (0, 3), (0, 2), 2), []) == one(partition.ask(1, 2))
-    assert (PartitionAnswer(Verdict.PASS, (5, 6), (4, 5), 1), []) == one(partition.ask(3, 4))
+    assert good((3, 5), (2, 4)) == one(partition.ask(2, 3))
+    assert good((0, 3), (0, 2)) == one(partition.ask(1, 2))
+    assert good((5, 6), (4, 5)) == one(partition.ask(3, 4))
 
 
 def test_count_that_can_no_longer_be_made_is_not_known() -> None:
-    """Between holes a rank cannot be told once the records are deleted; the verdict stays."""
+    """With holes, a rank cannot be counted after the records are deleted; the verdict stays."""
     partition = Partition([1, None, 1, 2, 2, 3])
     partition.copy()
     partition.bound(2, 3)
     partition.log_start = 5
 
-    assert (PartitionAnswer(Verdict.PASS, (3, 5), None, None), []) == one(partition.ask(2, 3))
+    assert good((3, 5), None) == one(partition.ask(2, 3))
 
 
 def test_interval_that_was_deleted_before_it_was_bounded_is_not_retained() -> None:
-    """The log began with the bound: nobody knows what lay before it, so nothing is said to be whole."""
+    """If the log starts at the bound, earlier records are unknown, so the interval is not verifiable."""
     partition = Partition([1, 1, 2, 2], log_start=2)
     partition.copy()
-    found, codes = one(partition.ask(1, 3))
 
-    assert PartitionAnswer(Verdict.NOT_VERIFIABLE, (2, 4), None, None) == found
-    assert [Code.INTERVAL_NOT_RETAINED] == codes
+    assert unverifiable((2, 4), Code.INTERVAL_NOT_RETAINED) == one(partition.ask(1, 3))
     partition.log_start = 4
     assert [Code.INTERVAL_NOT_RETAINED] == one(partition.ask(0, 1))[1]
 
 
-def test_interval_behind_deleted_records_is_known() -> None:
-    """Where a record before the bound is still held, those deleted before are earlier still."""
+def test_interval_after_deleted_records_is_known() -> None:
+    """If a record before the bound is still held, the deleted records are earlier than it."""
     partition = Partition([1, 1, 2, 2], log_start=1)
     partition.copy()
 
-    assert (PartitionAnswer(Verdict.PASS, (2, 4), (1, 3), 2), []) == one(partition.ask(2, 3))
+    assert good((2, 4), (1, 3)) == one(partition.ask(2, 3))
 
 
 def test_what_was_deleted_before_the_interval_began_was_no_part_of_it() -> None:
@@ -315,22 +302,18 @@ def test_gap_in_the_interval_is_not_retained() -> None:
     partition.copy(end=1)
     partition.bound(1, 2)
     partition.log_start = 2
-    found, codes = one(partition.ask(1, 2))
 
-    assert PartitionAnswer(Verdict.NOT_VERIFIABLE, (0, 4), None, None) == found
-    assert [Code.INTERVAL_NOT_RETAINED, Code.INTERVAL_NOT_COPIED] == codes
+    assert unverifiable((0, 4), Code.INTERVAL_NOT_RETAINED, Code.INTERVAL_NOT_COPIED) == one(partition.ask(1, 2))
 
 
 def test_records_deleted_before_the_first_copy_are_not_retained() -> None:
-    """What was bounded and then deleted before MirrorMaker ever began is lost to the copy; the rest is proved."""
+    """Records that were deleted before MirrorMaker first started are not in the copy; the rest is proved."""
     partition = Partition([1, 1, 1, 2])
     partition.bound(1, 2)
     partition.log_start = 2
     partition.copy()
 
-    assert (PartitionAnswer(Verdict.NOT_VERIFIABLE, (0, 3), None, None), [Code.INTERVAL_NOT_RETAINED]) == one(
-        partition.ask(1, 2)
-    )
+    assert unverifiable((0, 3), Code.INTERVAL_NOT_RETAINED) == one(partition.ask(1, 2))
 
 
 def test_partition_that_nothing_was_copied_of_is_not_copied() -> None:

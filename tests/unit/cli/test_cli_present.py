@@ -9,21 +9,15 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.adapters.news import NewsStore
 from kafka_migration.adapters.stop_requests import StopRequestStore
-from kafka_migration.cli.main import main
-from kafka_migration.cli.status import status_document, status_lines
-from kafka_migration.cli.store import MigrationStore
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.core.report.news import Contradiction, LastRun, age_words, contradictions
 from kafka_migration.core.text.shown import shown
-from tests.unit.cli.test_cli import RUN, mirrored_twice
-from tests.unit.cli.test_cli_verdict import BOTH_JUDGED
-
-pytestmark = pytest.mark.unit
+from tests.unit.cli.test_cli import RUN, kafka_migration, lines_of, mirrored_twice
+from tests.unit.cli.test_cli_verdict import BOTH_JUDGED, kept
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
 FOREIGN = Finding(Code.TARGET_WRITTEN_BY_OTHERS, "orders[0]", "end 31", "end 30", "Look at it.")
@@ -61,35 +55,27 @@ def ended(root: Path, *findings: Finding, outcome: str = "failed", run: str = RU
     NewsStore(root, "shop").tell_last_run(last.to_document())
 
 
-def lines_of(root: Path, now: datetime = NOW) -> list[str]:
-    return status_lines(status_document(MigrationStore(root, "shop"), now))
-
-
-def kafka_migration(root: Path, *arguments: str) -> int:
-    return main([*arguments, "--evidence-root", str(root)])
-
-
 def test_status_shows_what_goes_on_and_how_old_that_is(root: Path) -> None:
-    """Step, mode and run with the age of the news; share, lag, rate and time left as the last poll saw them."""
+    """The lines show step, mode, run and age of the news, and the share, lag, rate and time left of the last poll."""
     NewsStore(root, "shop").tell_progress(POLLED)
-    lines = lines_of(root)
+    lines = lines_of(root, NOW)
 
     assert f"Now         watch_lag, sync, by {RUN.holder} (12s ago)" in lines
     assert "Progress    60.0% (120,000 of 200,000 offsets), lag 80,000, rate 9,500/s, ETA 8s" in lines
 
 
-def test_status_says_since_when_somebody_is_silent(root: Path) -> None:
-    """An unknown lag is unknown, and the party is named."""
+def test_status_names_the_party_that_does_not_answer(root: Path) -> None:
+    """The lag is shown as unknown, with the party that does not answer and since when."""
     silent = {"party": "target cluster", "since": "2030-01-01T11:50:00+00:00", "reason": "target (t, b:9092) gone"}
     NewsStore(root, "shop").tell_progress({**POLLED, "lag": None, "rate": None, "eta_s": None, "silent": [silent]})
-    lines = lines_of(root)
+    lines = lines_of(root, NOW)
 
     assert "lag unknown, rate unknown, ETA unknown" in next(line for line in lines if line.startswith("Progress"))
     assert "Silent      target cluster since 2030-01-01T11:50:00+00:00: target (t, b:9092) gone" in lines
 
 
 def test_old_news_are_called_old(root: Path) -> None:
-    """Where the triggerer died the last poll's words stay, and the line says that nothing came since."""
+    """If the triggerer died, the line shows the last poll and says that no update followed."""
     NewsStore(root, "shop").tell_progress(POLLED)
 
     now = next(line for line in lines_of(root, NOW + timedelta(hours=3)) if line.startswith("Now"))
@@ -97,32 +83,32 @@ def test_old_news_are_called_old(root: Path) -> None:
 
 
 def test_run_that_has_ended_is_not_at_work(root: Path) -> None:
-    """`finish` closes the news of its own run, and not those of another."""
+    """`finish` closes the news of its own run, and not of another run."""
     news = NewsStore(root, "shop")
     news.tell_progress(POLLED)
     news.tell_ended("another/run#1", "2030-01-01T12:00:00+00:00")
-    assert not any("no active run" in line for line in lines_of(root))
+    assert not any("no active run" in line for line in lines_of(root, NOW))
 
     news.tell_ended(RUN.holder, "2030-01-01T12:00:00+00:00")
-    assert "Now         no active run" in lines_of(root)
+    assert "Now         no active run" in lines_of(root, NOW)
 
 
 def test_later_step_keeps_what_the_watch_saw(root: Path) -> None:
-    """The step goes on, and the progress of the copy stays until another run begins."""
+    """A later step is shown, and the progress of the copy remains until another run begins."""
     news = NewsStore(root, "shop")
     news.tell_progress(POLLED)
     news.tell_step(RUN.holder, "validate_topics", "2030-01-01T11:59:59+00:00")
-    assert any(line.startswith("Now         validate_topics, sync") for line in lines_of(root))
-    assert any(line.startswith("Progress") for line in lines_of(root))
+    assert any(line.startswith("Now         validate_topics, sync") for line in lines_of(root, NOW))
+    assert any(line.startswith("Progress") for line in lines_of(root, NOW))
 
     news.tell_step("another/run#1", "plan", "2030-01-01T11:59:59+00:00")
-    assert not any(line.startswith("Progress") for line in lines_of(root))
+    assert not any(line.startswith("Progress") for line in lines_of(root, NOW))
 
 
 def test_status_shows_the_last_run_and_its_finding(root: Path) -> None:
     """A failed or refused run is there with its mode, its age and what it found."""
     ended(root, FOREIGN)
-    lines = lines_of(root)
+    lines = lines_of(root, NOW)
 
     assert f"Last run      sync, failed, 2030-01-01T10:00:00+00:00 (2h00m ago), {RUN.holder}" in lines
     assert f"Found         {FOREIGN}" in lines
@@ -130,7 +116,7 @@ def test_status_shows_the_last_run_and_its_finding(root: Path) -> None:
 
 @pytest.mark.parametrize("verb", ["status", "verdict"])
 def test_json_has_the_same(root: Path, capsys: pytest.CaptureFixture[str], verb: str) -> None:
-    """The document has a new schema number, the contradiction, and for `status` the last run and what goes on."""
+    """The document has a new schema number, the contradiction, and for `status` the last run and the present step."""
     NewsStore(root, "shop").tell_progress(POLLED)
     ended(root, FOREIGN)
     kafka_migration(root, verb, "shop", "--json")
@@ -144,9 +130,8 @@ def test_json_has_the_same(root: Path, capsys: pytest.CaptureFixture[str], verb:
 
 
 def test_verdict_that_a_later_run_contradicts_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The good verdict is shown with what speaks against it, and the exit code is that of a failure."""
-    for entry in BOTH_JUDGED:
-        LedgerStore(tmp_path, "shop").append(entry)
+    """A good verdict is shown with the findings that contradict it, and the exit code is that of a failure."""
+    kept(tmp_path, *BOTH_JUDGED)
     assert 0 == kafka_migration(tmp_path, "verdict", "shop")
 
     ended(tmp_path, FOREIGN)
@@ -158,9 +143,8 @@ def test_verdict_that_a_later_run_contradicts_is_no_success(tmp_path: Path, caps
 
 @pytest.mark.parametrize("code", [Code.CONNECTION_MISSING, Code.BEHIND, Code.APPROVAL_REFUSED, Code.UNREACHABLE])
 def test_finding_that_says_nothing_of_the_copy_contradicts_nothing(tmp_path: Path, code: Code) -> None:
-    """A run that was refused for its settings takes no verdict back."""
-    for entry in BOTH_JUDGED:
-        LedgerStore(tmp_path, "shop").append(entry)
+    """A run that was refused for its settings contradicts no verdict."""
+    kept(tmp_path, *BOTH_JUDGED)
     ended(tmp_path, Finding(code, "orders", "x", "y", "z"))
 
     assert 0 == kafka_migration(tmp_path, "verdict", "shop")
@@ -177,12 +161,12 @@ OF_AUDIT = Contradiction("GAP", "topic audit on the target", "x", "r#1", "t")
 def test_contradiction_stands_until_a_run_refutes_it(
     refuted: tuple[str, ...] | None, left: list[Contradiction]
 ) -> None:
-    """A run that looked at nothing keeps it; one that found topics good takes it from these, a whole one from all."""
+    """A contradiction of a topic remains until a run finds this topic, or the whole copy, good."""
     assert left == list(contradictions((OF_ORDERS, OF_AUDIT), (), "r#2", "t2", refuted))
 
 
 def test_same_contradiction_is_kept_once_as_it_was_found_last() -> None:
-    """Nights that find the same thing make no list of it."""
+    """A finding that several nights repeat is listed once, as it was found last."""
     (one,) = contradictions(
         (Contradiction(FOREIGN.code, FOREIGN.subject, "end 31", "r#1", "t"),), [FOREIGN], "r#2", "u", ()
     )
@@ -191,7 +175,7 @@ def test_same_contradiction_is_kept_once_as_it_was_found_last() -> None:
 
 
 def test_status_without_a_name_lists_all(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A line per migration with phase, verdict, what goes on and how the last run ended."""
+    """The list has a line per migration with phase, verdict, present step and the end of the last run."""
     (root / "clicks" / "ledger").mkdir(parents=True)
     ended(root, FOREIGN)
     assert 0 == kafka_migration(root, "status")
@@ -204,7 +188,7 @@ def test_status_without_a_name_lists_all(root: Path, capsys: pytest.CaptureFixtu
 
 
 def test_list_says_how_old_the_news_are(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A run that died days ago does not look as if it went on."""
+    """The list shows the age of the news, so a run that died days ago is recognizable."""
     NewsStore(root, "shop").tell_progress(POLLED)
     assert 0 == kafka_migration(root, "status")
 
@@ -229,7 +213,7 @@ HOSTILE = "\x1b]0;owned\x07 name\r\nVerdict    PASS \u202eevil\x9b31m\u2028\U000
 
 
 def test_terminal_gets_no_escape_sequences(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever run, person, reason, topic or finding is called: no control, no line and no direction is obeyed."""
+    """Control characters, line breaks and text directions in any name are shown and have no effect."""
     news = NewsStore(root, "shop")
     news.tell_progress({**POLLED, "run": HOSTILE, "stage": HOSTILE, "step": HOSTILE})
     ended(root, Finding(Code.TARGET_WRITTEN_BY_OTHERS, HOSTILE, HOSTILE, HOSTILE, HOSTILE), run=HOSTILE)
@@ -246,11 +230,12 @@ def test_terminal_gets_no_escape_sequences(root: Path, capsys: pytest.CaptureFix
 
 
 def test_errors_are_shown_on_one_line(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A name that was copied from somewhere cannot write a second line either."""
+    """A hostile name cannot write a second line of an error."""
     assert 3 == kafka_migration(root, "status", HOSTILE)
     error = capsys.readouterr().err
 
     assert (1, True) == (error.count("\n"), error.startswith("MIGRATION_UNKNOWN · migration \\u001b]0;owned"))
+    assert "expected one of shop" in error
 
 
 @pytest.mark.parametrize("text", ["plain", "größer 日本", HOSTILE, "\ud800", "\x7f", "back\\slash"])

@@ -14,10 +14,9 @@ from kafka_migration.cli.store import MigrationStore
 from kafka_migration.cli.verdict import verdict_document, verdict_lines
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.cutovers import CreatedTopic, TopicsCreated
-from tests.unit.ledger.test_generations import ONE, P0, TWO, started, stopped
+from tests.unit.ledger.test_generations import ONE, TWO, started, stopped
+from tests.unit.partitions import P0
 from tests.unit.validation.test_coverage import FIRST, SECOND, box, read
-
-pytestmark = pytest.mark.unit
 
 CREATED = TopicsCreated("r", "t", {"audit": CreatedTopic("x", {})}).to_document()
 BOTH_JUDGED = [*ONE, read((1,), box(*FIRST)), *TWO, read((2,), box(*SECOND, generation=2), run="dag/second#1")]
@@ -64,13 +63,13 @@ def test_verdict_adds_up_what_the_runs_proved(tmp_path: Path, capsys: pytest.Cap
 def test_exit_code_says_whether_everything_is_proved(
     tmp_path: Path, entries: list[Any], code: int, standing: str
 ) -> None:
-    """0 is for proved alone: what is wrong is 1, and what nobody has judged is never taken for good."""
+    """The exit code is 0 only if everything is proved, 1 if something is wrong, and 5 if something is not judged."""
     assert code == exit_code(tmp_path, *entries)
     assert standing == verdict_document(MigrationStore(tmp_path, "shop"))["standing"]
 
 
 def test_verdict_names_what_is_not_proved(tmp_path: Path) -> None:
-    """Below the table stands each place, with the reason."""
+    """Each place is listed below the table, with the reason."""
     later = [started(2, {P0: 12}, {P0: 9}), stopped(2, {P0: 30}, {P0: 27})]
     lines = verdict_lines(verdict_document(kept(tmp_path, *ONE, read((1,), box(*FIRST)), *later)))
 
@@ -86,10 +85,8 @@ def test_many_reasons_are_cut(tmp_path: Path) -> None:
     document = verdict_document(kept(tmp_path, *seams))
     lines = verdict_lines(document)
 
-    assert ("orders: and 10 more; --json shows all", 21) == (
-        lines[-1],
-        sum(line.startswith("orders:") for line in lines),
-    )
+    assert "orders: and 10 more; --json shows all" == lines[-1]
+    assert 21 == sum(line.startswith("orders:") for line in lines)
     assert 29 == len(document["topics"]["orders"]["flaws"])
 
 

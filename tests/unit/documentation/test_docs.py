@@ -20,8 +20,6 @@ from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.migration_file.loading import load_migration
 from tests.documents import blocks, commands
 
-pytestmark = pytest.mark.unit
-
 ROOT = Path(__file__).parents[3]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -94,10 +92,6 @@ def test_every_verb_and_option_is_documented() -> None:
 INSTALLATION = (ROOT / "docs" / "installation.md").read_text()
 
 
-def examples(language: str) -> list[str]:
-    return blocks(INSTALLATION, language)
-
-
 def test_every_setting_is_documented() -> None:
     """The installation page has a row for each setting of the section, with its environment variable."""
     code = (ROOT / "plugins" / "kafka_migration" / "airflow_adapters" / "settings.py").read_text()
@@ -108,7 +102,7 @@ def test_every_setting_is_documented() -> None:
 
 def test_the_connections_of_the_installation_page_are_accepted() -> None:
     """Each example is whole JSON, and one of a Kafka connection translates for MirrorMaker and Spark."""
-    connections = [json.loads(text) for text in examples("json")]
+    connections = [json.loads(text) for text in blocks(INSTALLATION, "json")]
 
     for connection in connections:
         if connection["conn_type"] == "kafka":
@@ -118,7 +112,7 @@ def test_the_connections_of_the_installation_page_are_accepted() -> None:
 
 def test_the_migration_file_of_the_installation_page_is_valid() -> None:
     """The smallest migration file that is shown can be read."""
-    (text,) = examples("yaml")
+    (text,) = blocks(INSTALLATION, "yaml")
 
     assert "shop" == load_migration(text, where="docs/installation.md").name
 

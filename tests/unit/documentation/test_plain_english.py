@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.unit
-
 ROOT = Path(__file__).parents[3]
 RETIRED = re.compile(
     r"\b(nobody|somebody|whoever|anew|vouch(es|ed)? for|told of|tells of|the truth|stay(s|ed)? behind|mend(s|ed)?)\b",
@@ -48,7 +46,7 @@ def test_texts_use_no_retired_word() -> None:
     "line", ["Nobody answered.", "It begins anew.", "The user is told of it.", "Find out whoever it was.", "Mend it."]
 )
 def test_retired_word_is_found(line: str) -> None:
-    """A retired word is found wherever it stands in a line, in any case."""
+    """A retired word is found anywhere in a line, in any case."""
     assert [line] == retired(line)
 
 

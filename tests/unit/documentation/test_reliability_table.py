@@ -5,12 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.live.invariants import JvmLife, jvm_lives
 from tests.live.reliability_table import OUTCOMES, SCENARIOS, kept
-
-pytestmark = pytest.mark.unit
 
 LIVE = Path(__file__).parents[2] / "live"
 

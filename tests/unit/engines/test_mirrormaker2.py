@@ -23,8 +23,6 @@ from kafka_migration.engines.mirrormaker2_topics import (
 from kafka_migration.engines.properties import render_properties
 from tests.contract.fake_cluster import FakeCluster
 
-pytestmark = pytest.mark.unit
-
 GOLDEN = Path(__file__).parent / "golden"
 PLAIN = {"bootstrap.servers": "a:1,b:2"}
 LOGIN = {"bootstrap.servers": "a:1", "sasl.mechanism": "PLAIN", "sasl.jaas.config": 'x password="canary";'}
@@ -39,21 +37,13 @@ def engine(migration: Migration) -> MirrorMaker2:
 
 
 def test_rendered_properties_are_the_safe_profile(migration: Migration) -> None:
-    """The rendered file is, line by line, the one that was tried."""
+    """The rendered file is, line by line, the tested one; no request exceeds the smallest topic limit, 2048."""
     assert (GOLDEN / "mm2.properties").read_text() == launch(migration).files["mm2.properties"]
 
 
 def test_target_worker_only(migration: Migration) -> None:
     """`--clusters` names the target alone, so that nothing is ever written to the source."""
     assert ("--clusters", "shop-target") == launch(migration).arguments[1:]
-
-
-def test_request_never_exceeds_the_smallest_topic_limit(migration: Migration) -> None:
-    """A producer that may send more than a topic takes would split and retry for ever."""
-    text = launch(migration).files["mm2.properties"]
-
-    assert "shop-target.producer.max.request.size = 2048\n" in text
-    assert "shop-target.producer.batch.size = 2048\n" in text
 
 
 def test_secrets_travel_as_files_and_are_referred_to(migration: Migration) -> None:
@@ -122,7 +112,7 @@ def test_tuning_is_added_to_the_client_of_its_cluster(migration: Migration) -> N
 
 
 def test_split_batches_are_an_alarm_and_positions_are_trusted(migration: Migration) -> None:
-    """It splits for ever, so somebody must look; but it stores only what was acknowledged, so nothing is set back."""
+    """A split batch raises an alarm, but MirrorMaker 2 stores only acknowledged offsets, so nothing is set back."""
     line = "WARN … splitting and retrying (3 attempts left)"
 
     assert ("splitting and retrying",) == launch(migration).alarms
@@ -156,7 +146,7 @@ def test_stored_configuration_has_the_names_of_a_connector(migration: Migration)
 
 
 def test_differences_name_the_key_and_both_values(migration: Migration) -> None:
-    """Connector and tasks are compared with what was rendered; what this package did not set is not looked at."""
+    """Connector and tasks are compared with the rendered configuration; other settings are ignored."""
     expected = stored_configuration(migration, 3)
     changed = {**expected, "topics": "orders", "source.cluster.sasl.jaas.config": "canary"}
     lacking = {key: value for key, value in expected.items() if key != "offset-syncs.topic.location"}

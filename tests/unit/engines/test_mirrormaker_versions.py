@@ -16,8 +16,6 @@ from kafka_migration.engines.versions import MIRRORMAKER1_KEYS, MIRRORMAKER2_KEY
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirrormaker import properties_of
 
-pytestmark = pytest.mark.unit
-
 EVERY_LOGIN = {
     "bootstrap.servers": "a:1",
     "client.rack": "r",
@@ -47,7 +45,7 @@ def keys_unsupported_by(engine: MirrorEngine, version: str) -> set[str]:
 
 @pytest.mark.parametrize("exactly_once", [False, True])
 def test_every_key_rendered_for_mirrormaker_2_is_in_the_table(migration: Migration, exactly_once: bool) -> None:
-    """A key that nobody looked up could be ignored by the MirrorMaker on the host."""
+    """The table has the versions of every rendered key, because an old MirrorMaker ignores unknown keys."""
     launched = an_engine(migration, exactly_once=exactly_once).launch(1, LaunchFacts(EVERY_LOGIN, EVERY_LOGIN, 2048))
     named = {re.sub(r"shop-(source|target)", r"\1", key) for key in properties_of(launched, "mm2.properties")}
 
@@ -99,12 +97,19 @@ def test_key_of_an_option_that_is_off_does_not_matter(migration: Migration) -> N
     assert "replication.policy.class" not in prefixed
 
 
-@pytest.mark.parametrize("version", ["", "trunk"])
-def test_unknown_version_is_a_finding(migration: Migration, version: str) -> None:
-    """Nobody can tell what an unknown MirrorMaker ignores."""
-    (finding,) = an_engine(migration).setting_findings(version)
+@pytest.mark.parametrize(
+    ("engine", "version", "code"),
+    [
+        ("mirrormaker2", "", Code.MIRROR_VERSION_UNKNOWN),
+        ("mirrormaker2", "trunk", Code.MIRROR_VERSION_UNKNOWN),
+        ("mirrormaker1", "4.0.0", Code.MM1_REMOVED),
+    ],
+)
+def test_unusable_version_is_one_finding(migration: Migration, engine: str, version: str, code: Code) -> None:
+    """An unknown version, and a Kafka without MirrorMaker 1, are one finding and not one for each key."""
+    (finding,) = an_engine(migration, engine=engine).setting_findings(version)
 
-    assert Code.MIRROR_VERSION_UNKNOWN is finding.code
+    assert code is finding.code
 
 
 @pytest.mark.parametrize(
@@ -116,13 +121,6 @@ def test_login_needs_a_kafka_that_keeps_it(migration: Migration, version: str, i
     found = [finding.code for finding in login_findings(migration, version)]
 
     assert ([] if is_safe else [Code.MIRROR_KAFKA_TOO_OLD]) == found
-
-
-def test_kafka_4_has_no_mirrormaker_1(migration: Migration) -> None:
-    """That is one finding, not one per key."""
-    (finding,) = an_engine(migration, engine="mirrormaker1").setting_findings("4.0.0")
-
-    assert Code.MM1_REMOVED is finding.code
 
 
 def test_every_version_in_the_tables_is_one() -> None:

@@ -34,8 +34,6 @@ from kafka_migration.core.report.run_report import render_report
 from kafka_migration.core.text.markdown import table
 from kafka_migration.core.text.names import group_subject
 
-pytestmark = pytest.mark.unit
-
 RUN = "manual__2026-11-21T10:00:00+00:00"
 
 
@@ -55,20 +53,22 @@ def test_documents_are_appended(tmp_path: Path) -> None:
 
 
 def test_later_attempt_reads_what_the_earlier_one_wrote(tmp_path: Path) -> None:
-    """After a clear the tasks that did not run again are read from the attempt before."""
+    """After a clear, a later attempt reads the documents of earlier ones, and an earlier one never reads forward."""
     first = evidence(tmp_path)
     first.freeze_migration("text")
     first.write(Kind.PLAN, {"n": 1})
 
     second = evidence(tmp_path, attempt=2)
+    second.write(Kind.WATCH, {"n": 2})
 
     assert {"n": 1} == second.newest(Kind.PLAN)
     assert second.frozen_migration() == "text"
     assert [] == second.of_attempt(Kind.PLAN)
+    assert first.newest(Kind.WATCH) is None
 
 
 def test_documents_of_all_attempts_are_read_in_order(tmp_path: Path) -> None:
-    """What a run did in any attempt so far is there, oldest first."""
+    """The documents of all attempts up to this one are read, oldest first."""
     for attempt, values in ((1, "ab"), (2, "c"), (3, "d")):
         for value in values:
             evidence(tmp_path, attempt).write(Kind.APPROVE, {"value": value})
@@ -76,13 +76,6 @@ def test_documents_of_all_attempts_are_read_in_order(tmp_path: Path) -> None:
     documents = evidence(tmp_path, attempt=2).of_run(Kind.APPROVE)
 
     assert ["a", "b", "c"] == [document["value"] for document in documents]
-
-
-def test_earlier_attempt_does_not_see_the_later(tmp_path: Path) -> None:
-    """An attempt never reads forward."""
-    evidence(tmp_path, attempt=2).write(Kind.PLAN, {"n": 2})
-
-    assert evidence(tmp_path).newest(Kind.PLAN) is None
 
 
 def test_missing_document_is_refused_with_the_step_that_writes_it(tmp_path: Path) -> None:
@@ -94,7 +87,7 @@ def test_missing_document_is_refused_with_the_step_that_writes_it(tmp_path: Path
 
 
 def test_half_written_document_is_never_seen(tmp_path: Path) -> None:
-    """What lies beside a document while it is written has no document's name."""
+    """A temporary file of a document that is being written has no document's name."""
     write_whole(tmp_path / "a" / "run.json", "{}")
 
     assert ["run.json"] == [path.name for path in (tmp_path / "a").iterdir()]
@@ -103,33 +96,19 @@ def test_half_written_document_is_never_seen(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", list(Kind))
 def test_document_names_round_trip(kind: Kind) -> None:
-    """Kind and number come back from a document's name."""
+    """Kind and number are read back from a document's name."""
     assert (kind, 12) == parse_document_name(document_name(kind, 12))
 
 
+KNOWN_KINDS = (
+    "preflight reserve plan topics start watch stop validation-request validation-result judge "
+    "offsets-plan approve offsets-before offsets-result cutover finish refusal wait pending"
+)
+
+
 def test_kinds_keep_their_numbers() -> None:
-    """Documents that an earlier version wrote are found by name: no kind that it knew has another number since."""
-    known = [
-        "01-preflight-1.json",
-        "02-reserve-1.json",
-        "03-plan-1.json",
-        "04-topics-1.json",
-        "05-start-1.json",
-        "06-watch-1.json",
-        "07-stop-1.json",
-        "08-validation-request-1.json",
-        "09-validation-result-1.json",
-        "10-judge-1.json",
-        "11-offsets-plan-1.json",
-        "12-approve-1.json",
-        "13-offsets-before-1.json",
-        "14-offsets-result-1.json",
-        "15-cutover-1.json",
-        "16-finish-1.json",
-        "17-refusal-1.json",
-        "18-wait-1.json",
-        "19-pending-1.json",
-    ]
+    """Documents of earlier versions are found by name, so the number of a known kind never changes."""
+    known = [f"{number:02}-{name}-1.json" for number, name in enumerate(KNOWN_KINDS.split(), start=1)]
 
     assert known == [document_name(kind, 1) for kind in Kind][: len(known)]
 
@@ -185,19 +164,20 @@ def _run_document(
     return assemble_run(replace(FACTS, **facts), documents or {}, refusals)
 
 
+def topic_row(topic: str, verdict: str, records: int | None, of_all_runs: str | None, **more: Any) -> dict[str, Any]:
+    """Return what a judgement says of one topic with as many records on either side."""
+    counts = {"source_records": records, "target_records": records}
+    return {"topic": topic, "verdict": verdict, **counts, "whole_verdict": of_all_runs, "differences": None, **more}
+
+
+def report_on(verdict: str, *topics: dict[str, Any], **facts: Any) -> str:
+    """Return the report on a run that judged these topics."""
+    return render_report(_run_document({Kind.JUDGE: {"verdict": verdict, "topics": list(topics)}}, **facts))
+
+
 def test_report_begins_with_the_verdict() -> None:
     """The first line of the report is the answer."""
-    topics = [
-        {
-            "topic": "orders",
-            "verdict": "PASS",
-            "source_records": 5,
-            "target_records": 5,
-            "whole_verdict": "PASS",
-            "differences": None,
-        }
-    ]
-    report = render_report(_run_document(documents={Kind.JUDGE: {"verdict": "PASS", "topics": topics}}))
+    report = report_on("PASS", topic_row("orders", "PASS", 5, "PASS"))
 
     assert report.startswith("# shop: PASS (success)\n")
     assert "| orders | PASS | 5 | 5 | PASS | – |" in report
@@ -205,12 +185,11 @@ def test_report_begins_with_the_verdict() -> None:
 
 
 def test_report_tells_what_all_runs_together_prove() -> None:
-    """Beside the verdict of the run stand that of the whole topic, the records proved so far, and the first reasons."""
-    row = {"verdict": "PASS", "source_records": 40, "target_records": 40, "whole_verdict": "PASS", "differences": None}
+    """The report has the verdict on each whole topic, the records proved so far, and the first reasons."""
     proved = {"standing": "PASS", "target_records": 1_340, "reasons": []}
     open_ = {"standing": "FAIL", "target_records": None, "reasons": ["generation 3: not judged yet", "a", "b", "c"]}
-    topics = [{"topic": "orders", **row, "whole": proved}, {"topic": "audit", **row, "whole": open_}]
-    report = render_report(_run_document(documents={Kind.JUDGE: {"verdict": "PASS", "topics": topics}}))
+    wholes = {"orders": proved, "audit": open_}
+    report = report_on("PASS", *(topic_row(name, "PASS", 40, "PASS", whole=whole) for name, whole in wholes.items()))
 
     assert "| orders | PASS | 40 | 40 | PASS | 1,340 |" in report
     assert "| audit | PASS | 40 | 40 | FAIL | not known |" in report
@@ -229,9 +208,8 @@ def test_report_shows_differences_with_their_commands() -> None:
             {"kind": "altered", "fields": ["value", "headers"], **place, "target_partition": 0, "target_offset": 9},
         ],
     }
-    row = {"verdict": "FAIL", "source_records": 5, "target_records": 5, "whole_verdict": "FAIL"}
-    topics = [{"topic": "orders", **row, "differences": found}, {"topic": "audit", **row, "differences": None}]
-    report = render_report(_run_document(documents={Kind.JUDGE: {"verdict": "FAIL", "topics": topics}}))
+    topics = (topic_row("orders", "FAIL", 5, "FAIL", differences=found), topic_row("audit", "FAIL", 5, "FAIL"))
+    report = report_on("FAIL", *topics)
 
     assert "### orders: 1,200 missing, 1 altered" in report
     assert "| missing | – | `kcat -C -b $SOURCE -t orders -p 2 -o 7 -c 1` | – |" in report
@@ -241,17 +219,8 @@ def test_report_shows_differences_with_their_commands() -> None:
 
 
 def test_report_of_an_interval_names_it() -> None:
-    """The first line says which records the verdict is about; a count that is not known is not zero."""
-    topics = [
-        {
-            "topic": "orders",
-            "verdict": "NOT_VERIFIABLE",
-            "source_records": None,
-            "target_records": None,
-            "whole_verdict": None,
-            "differences": None,
-        }
-    ]
+    """The first line names the interval; an unknown count is not zero."""
+    topics = [topic_row("orders", "NOT_VERIFIABLE", None, None)]
     documents = {
         Kind.PREFLIGHT: {"run_window": {"interval": {"start": "a", "end": "b"}}},
         Kind.JUDGE: {"verdict": "NOT_VERIFIABLE", "topics": topics},
@@ -285,25 +254,18 @@ def a_request(generation: int = 3, by: str = "ada") -> StopRequest:
 
 
 def test_stop_request_is_found_by_its_generation(tmp_path: Path) -> None:
-    """A request is one whole document, found by the generation that it is for and by no other."""
+    """A request is one document of one generation; a second request for it returns the first one."""
     store = StopRequestStore(tmp_path, "shop")
 
     assert store.find(3) is None
     assert a_request() == store.request(a_request()) == store.find(3)
     assert store.find(4) is None
     assert ["3.json"] == [path.name for path in (tmp_path / "shop" / "stop-requests").iterdir()]
-
-
-def test_first_stop_request_stands(tmp_path: Path) -> None:
-    """Who asks again learns who asked first."""
-    store = StopRequestStore(tmp_path, "shop")
-    store.request(a_request())
-
     assert a_request() == store.request(a_request(by="grace"))
 
 
 def test_broken_stop_request_is_no_missing_one(tmp_path: Path) -> None:
-    """What cannot be read is never taken for a request that nobody made."""
+    """A request that cannot be read is an error, not a missing request."""
     folder = tmp_path / "shop" / "stop-requests"
     folder.mkdir(parents=True)
     (folder / "3.json").write_text("{")
@@ -372,22 +334,20 @@ def test_result_that_spark_wrote_is_seen(tmp_path: Path) -> None:
 
 
 def test_report_shows_names_as_they_are() -> None:
-    """Names of groups are whatever somebody chose: in a report they are neither markup nor another line."""
+    """A group may have any name; in a report it is neither markup nor a line break."""
     hostile = "<script>alert(1)</script> [x](javascript:y)\n# new `x`\u202e"
     finding = Finding(Code.GROUP_ACTIVE, group_subject(hostile), f"{hostile} on orders[3]", hostile, f"`cmd {hostile}`")
     row = {"group": hostile, "verdict": "ready", "outcome": "moved", "partitions": 1, "delivered_again": 0}
-    done = ConfirmedCutover(
-        migration="shop",
-        source="old",
-        target="new",
-        moved=[hostile],
-        left_behind={hostile: (finding,)},
-        not_chosen=[hostile],
-        topics=["orders"],
-        remaining=(),
-        folder="/f",
-    )
-    steps = next_steps(done)
+    where = {
+        "migration": "shop",
+        "source": "old",
+        "target": "new",
+        "folder": "/f",
+        "topics": ["orders"],
+        "remaining": (),
+    }
+    groups = {"moved": [hostile], "left_behind": {hostile: (finding,)}, "not_chosen": [hostile]}
+    steps = next_steps(ConfirmedCutover(**where, **groups))  # type: ignore[arg-type]
     document = _run_document(outcome="partly done", refusals=[{"findings": [finding.to_document()]}])
     document["groups"] = [{**row, "reasons": [hostile]}]
     document["steps"]["cutover"] = {"next_steps": list(steps)}

@@ -16,8 +16,6 @@ from kafka_migration.core.evidence.kept import ANNOUNCED, Kept, change_of, diges
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.settings import RunIdentity
 
-pytestmark = pytest.mark.unit
-
 NAME = "attempt-1/03-plan-1.json"
 
 
@@ -57,12 +55,12 @@ def evidence(root: Path, memory: Memory, attempt: int = 1) -> RunEvidence:
 
 
 def test_digest_counts_for_more_than_an_announcement() -> None:
-    """Whoever asks in between knows of a document, and who asks later of its digest."""
+    """A document is known from its announcement on, and by its digest once it is written."""
     assert {"a": "1", "b": ANNOUNCED} == joined({"a": "1"}, {"a": ANNOUNCED, "b": ANNOUNCED})
 
 
 def test_two_writers_of_one_name_leave_either_content() -> None:
-    """Tasks that run at the same time may choose one name: the content of each is the run's own."""
+    """Tasks that run at the same time may choose one name; the contents of both belong to the run."""
     one, two = digest_of(b"1"), digest_of(b"2")
     digests = joined({"a": one}, {"a": two})
 
@@ -82,7 +80,7 @@ def test_two_writers_of_one_name_leave_either_content() -> None:
     ],
 )
 def test_what_is_found_is_told(digest: str | None, content: bytes | None, found: str) -> None:
-    """A document is the run's own, or it is told what stands in its place."""
+    """A document is the run's own, or the text says what is in its place."""
     assert found == change_of(digest, content)
 
 
@@ -102,7 +100,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damage_is_named(tmp_path: Path, memory: Memory, damage: str) -> None:
-    """A document that is not what the run wrote is named before anything is done with it."""
+    """A document that the run did not write in this form is named before it is used."""
     made = evidence(tmp_path, memory)
     DAMAGES[damage](Path(made.write(Kind.PLAN, {"number": 1})))
     (finding,) = made.changes()
@@ -116,7 +114,7 @@ def test_damage_is_named(tmp_path: Path, memory: Memory, damage: str) -> None:
 
 
 def test_changed_document_is_left_out_where_that_is_wanted(tmp_path: Path, memory: Memory) -> None:
-    """A task that must work all the same reads what is left."""
+    """A task that must always work reads the documents that are left."""
     made = evidence(tmp_path, memory)
     made.write(Kind.PLAN, {"number": 1})
     Path(made.write(Kind.PLAN, {"number": 2})).write_text("{}")
@@ -160,7 +158,7 @@ def test_what_another_run_of_this_name_left_is_disowned(tmp_path: Path, memory: 
 def test_write_that_was_cut_short_is_neither_there_nor_missing(
     tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch, is_written: bool
 ) -> None:
-    """A task that dies around a write leaves a document that counts for nothing, and nothing to refuse."""
+    """A task that dies during a write leaves a document that is neither read nor refused."""
 
     class Killed(BaseException):
         pass
@@ -195,7 +193,7 @@ def test_result_of_another_program_counts_once_it_was_taken(tmp_path: Path, memo
 
 
 def test_frozen_file_is_read_as_airflow_keeps_it(tmp_path: Path, memory: Memory) -> None:
-    """A task that must work whatever happened to the folder has the file all the same."""
+    """A task that must always work has the file, whatever happened to the folder."""
     made = evidence(tmp_path, memory)
     made.freeze_migration("name: shop")
     (made.folder / "migration.yaml").write_text("name: mallory")

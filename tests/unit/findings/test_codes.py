@@ -11,8 +11,7 @@ from kafka_migration.core.findings.code_acts import ACTS
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Ended, ended_alert
-
-pytestmark = pytest.mark.unit
+from tests.present import present
 
 ROOT = Path(__file__).parents[3]
 RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
@@ -47,7 +46,7 @@ def test_every_code_says_what_to_do_first() -> None:
 
 @pytest.mark.parametrize("code", Code)
 def test_acts_are_short_sentences(code: Code) -> None:
-    """What to do is told in few plain sentences."""
+    """The first step is a few short sentences."""
     act = ACTS[code]
 
     assert act == act.strip()
@@ -63,26 +62,19 @@ def test_every_code_of_the_runbook_exists() -> None:
     assert set() == named - set(map(str, Code)) - NO_CODES
 
 
-def test_codes_that_need_more_than_a_line_have_an_entry() -> None:
-    """Each is in the bold text of an entry, where a person who searches the page finds it first."""
-    named = set(re.findall(r"`([A-Z][A-Z0-9_]+)`", " ".join(QUESTIONS)))
-
-    assert set() == NEED_AN_ENTRY - named
-
-
-def test_no_code_has_two_entries() -> None:
-    """Who finds an entry needs not look for another."""
+def test_codes_that_need_more_than_a_line_have_one_entry() -> None:
+    """The bold text of an entry names them, where a search of the page finds it, and no code has two entries."""
     named = re.findall(r"`([A-Z][A-Z0-9_]+)`", " ".join(QUESTIONS))
 
+    assert set() == NEED_AN_ENTRY - set(named)
     assert [] == sorted({code for code in named if named.count(code) > 1})
 
 
 def test_the_alert_of_a_mirrormaker_that_may_run_leads_to_its_entry() -> None:
     """The alert names the entry by words that are in its bold text."""
     ended = Ended("failed", release_problem="no answer", may_run=True)
-    alert = ended_alert("shop", "run", "", ended)
+    alert = present(ended_alert("shop", "run", "", ended))
 
-    assert alert is not None
     assert AlertKind.NOT_STOPPED is alert.kind
     (entry,) = re.findall(r"\(runbook, (.*?)\)", alert.next_act)
     assert 1 == len([question for question in QUESTIONS if entry in question])

@@ -21,8 +21,8 @@ from kafka_migration.core.translation.by_partition import (
     target_probes,
     translate,
 )
+from tests.unit.partitions import P0
 
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 HOLE = None
 Log = list[str | None]
 
@@ -142,5 +142,4 @@ def records(count: int) -> Log:
 
 DENSE = CopiedPartition(["gone", "gone", *records(8)], cuts=(2, 10))
 HOLEY = CopiedPartition(["a", HOLE, "b", HOLE, "c", "d", HOLE, "e", HOLE, HOLE], cuts=(0, 10))
-SEVERAL = CopiedPartition(["a", "b", HOLE, "c", "d", "e", HOLE, HOLE, "f"], cuts=(0, 3, 6, 6, 9))
 MEMBER = GroupMember("app-1-77", "app-1", "/10.0.0.7")

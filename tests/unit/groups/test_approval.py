@@ -19,15 +19,12 @@ from kafka_migration.core.groups.approval import (
     unapproved,
 )
 from kafka_migration.core.groups.plan import GroupPlan, OffsetsPlan, Proof
-from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Mode
 from tests.unit.groups.copied_partition import moved
-
-pytestmark = pytest.mark.unit
+from tests.unit.partitions import P0
 
 ASKED = Ask("plan-a", "12:00", 60)
 APPROVED = replace(ASKED, answered_at="12:01", chosen="Approve", responded_by=Responder("7", "ada"))
-P0 = TopicPartition("orders", 0)
 ENDS = {P0: 5}
 BILLING = GroupPlan("billing", (moved(3, 3, Proof.RECORD),))
 PLAN = OffsetsPlan("t", Mode.CUTOVER, ("orders",), (BILLING,), ENDS, ENDS, ENDS)
@@ -37,18 +34,9 @@ def codes(findings: tuple[Finding, ...]) -> list[str]:
     return [str(finding.code) for finding in findings]
 
 
-def test_ask_comes_back_from_its_document() -> None:
-    """What was asked and answered is read back as it was written."""
-    assert [ASKED, APPROVED] == [Ask.from_document(ask.to_document()) for ask in (ASKED, APPROVED)]
-
-
-def test_same_plan_may_be_asked_about_again() -> None:
-    """A retried question about the same plan shows the same text."""
+def test_run_asks_about_one_plan_only() -> None:
+    """A second question about the same plan is allowed; for another plan Airflow would show the first one's text."""
     assert () == stale_asks([ASKED, APPROVED], "plan-a", ())
-
-
-def test_another_plan_is_never_asked_about_in_the_same_run() -> None:
-    """Airflow would show the first plan's text, so one earlier ask about another plan refuses."""
     assert ["APPROVAL_STALE"] == codes(stale_asks([ASKED, replace(ASKED, digest="plan-b")], "plan-b", ()))
 
 
@@ -64,23 +52,20 @@ def test_another_plan_is_never_asked_about_in_the_same_run() -> None:
     ],
 )
 def test_only_a_persons_yes_to_just_this_plan_counts(ask: Ask | None) -> None:
-    """No question, no answer, another plan, another answer, or nobody who answered: none is an approval."""
-    assert ["APPROVAL_STALE"] == codes(unapproved(ask, "plan-a"))
-
-
-def test_approval_of_the_plan_counts() -> None:
-    """A person's yes to the plan is an approval."""
+    """An approval is the answer `Approve` of a known person to this plan, and nothing else."""
     assert () == unapproved(APPROVED, "plan-a")
+    assert ["APPROVAL_STALE"] == codes(unapproved(ask, "plan-a"))
 
 
 @pytest.mark.parametrize("triggered_by", ["ada", "7", None, "", "airflow"])
 def test_four_eyes_need_two_known_people(triggered_by: str | None) -> None:
-    """The one who triggered cannot approve; nor can anybody when that is not known, or was Airflow's own login."""
+    """The user who triggered the run cannot approve it; if that user is unknown or Airflow's own, no user can."""
+    assert () == four_eyes(APPROVED, "grace", "airflow")
     assert ["FOUR_EYES"] == codes(four_eyes(APPROVED, triggered_by, "airflow"))
 
 
 def test_other_people_are_never_asked_in_the_same_run() -> None:
-    """Airflow lets only those answer to whom the run's first question was put."""
+    """In Airflow, only the users of a run's first question can answer the later ones."""
     asked = replace(ASKED, approvers=("ada", "bob"))
 
     assert () == stale_asks([asked], "plan-a", ("bob", "ada"))
@@ -103,15 +88,10 @@ def test_other_people_are_never_asked_in_the_same_run() -> None:
     ],
 )
 def test_only_approvers_may_approve(when_begun: tuple[str, ...], now: tuple[str, ...], is_entitled: bool) -> None:
-    """Who approves must be named by the list when the run began and by the list now; an empty one names everybody."""
+    """An approver is in the list of the run's start and in the present list; an empty list allows every user."""
     findings = not_an_approver(APPROVED, when_begun, now)
 
     assert ([] if is_entitled else ["NOT_AN_APPROVER"]) == codes(findings)
-
-
-def test_four_eyes_are_two_people() -> None:
-    """Another person may approve."""
-    assert () == four_eyes(APPROVED, "grace", "airflow")
 
 
 @pytest.mark.parametrize(
@@ -133,17 +113,13 @@ def test_four_eyes_are_two_people() -> None:
     ],
 )
 def test_what_changed_is_said(live: OffsetsPlan, text: str) -> None:
-    """The refusal names the end, the group or the commit that is no longer as it was approved."""
+    """The refusal names the end, the group or the commit that differs from the approved plan."""
     assert [text] == list(plan_changes(PLAN, live))
-
-
-def test_nothing_changed_says_nothing() -> None:
-    """The same plan has no changes."""
     assert [] == list(plan_changes(PLAN, replace(PLAN, at="later")))
 
 
 def test_changed_evidence_tells_whether_an_earlier_try_wrote() -> None:
-    """After a first write nobody may read that nothing was written."""
+    """After a first write, the remedy does not claim that nothing was written."""
     texts = [evidence_changed(["x"] * 12, has_written=written).remedy for written in (False, True)]
 
     assert "Nothing was written" in texts[0]

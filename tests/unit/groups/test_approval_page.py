@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.approval import Ask
@@ -15,8 +13,6 @@ from kafka_migration.core.groups.plan import GroupPlan
 from kafka_migration.core.groups.plan_page import render_plan
 from kafka_migration.core.kafka.offsets import TopicPartition
 from tests.unit.groups.test_plan_page import OFFSET, PLAN
-
-pytestmark = pytest.mark.unit
 
 WHOLE = {"standing": "PASS", "target_records": 260_000, "reasons": []}
 TOPIC: dict[str, Any] = {"topic": "orders", "verdict": "PASS", "target_records": 1200, "whole": WHOLE}
@@ -30,7 +26,7 @@ ASKING = Asking(
 
 
 def test_page_says_what_one_must_know_to_answer() -> None:
-    """Verdict on the copy, deadline, who may answer, what each answer does, run and evidence stand above the plan."""
+    """Above the plan, the page shows verdict, deadline, approvers, the effect of each answer, run and evidence."""
     page = approval_page(ASKING, "THE PLAN")
 
     for text in (
@@ -48,7 +44,7 @@ def test_page_says_what_one_must_know_to_answer() -> None:
 
 
 def test_page_without_approvers_or_verdict() -> None:
-    """Without `cutover.approvers` everybody may answer whom Airflow lets; a rollback has no verdict of its own."""
+    """Without `cutover.approvers`, every user with the right in Airflow may answer; a rollback has no verdict."""
     page = approval_page(replace(ASKING, judged=None, ask=replace(ASKING.ask, approvers=()), four_eyes_of="ada"), "P")
 
     assert "**Who may answer**: every user whom Airflow lets answer; not `ada`, who triggered the run" in page
@@ -56,13 +52,13 @@ def test_page_without_approvers_or_verdict() -> None:
 
 
 def test_unread_records_of_each_group() -> None:
-    """Beside what a group reads again stands what waits for it on the target: the end less where it goes on."""
+    """The table shows how many records a group has not read on the target: log end offset minus its new offset."""
     assert "| `billing` | ready | 1 | 1 | 0 | 5 | – |" in render_plan(PLAN, "shop")
     assert "| 0 | not known | – |" in render_plan(replace(PLAN, target_end_offsets={}), "shop")
 
 
-def test_partition_without_a_commit_is_told_once() -> None:
-    """That a group never committed somewhere is one line, not a code, a finding and a row."""
+def test_partition_without_a_commit_is_named_once() -> None:
+    """A partition without a committed offset is named on one line only."""
     never = Finding(
         Code.OFFSET_NEVER_COMMITTED, "group billing, orders[1]", "no offset", "an offset", "It stays unset."
     )
@@ -75,8 +71,3 @@ def test_partition_without_a_commit_is_told_once() -> None:
     assert "| `billing` | `orders` | 1 | OFFSET_NEVER_COMMITTED: it starts by its auto.offset.reset, as on" in text
     assert "| `archive` | – | – | OFFSET_NEVER_COMMITTED |" in text
     assert "### Left out" not in text
-
-
-def test_page_names_the_way_back() -> None:
-    """Who approves reads which DAG takes it back."""
-    assert "`kafka_rollback__shop`: mode `fail_back`" in render_plan(PLAN, "shop")

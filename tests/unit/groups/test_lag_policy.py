@@ -8,10 +8,7 @@ from kafka_migration.core.groups.lag_policy import LagPolicy, LagPolicyState, La
 from kafka_migration.core.kafka.cluster import Probe
 from kafka_migration.core.kafka.lag import Known, Lag, Unknown
 from kafka_migration.core.kafka.offsets import TopicPartition
-
-pytestmark = pytest.mark.unit
-
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+from tests.unit.partitions import P0, P1
 
 
 def a_state(limit: int = 0, samples: int = 3, freshness_s: float = 60) -> LagPolicyState:
@@ -47,16 +44,17 @@ def fed(state: LagPolicyState, *samples: LagSample) -> list[bool]:
 def test_lag_of_a_partition(
     committed: int | None, log_start: int | None, end: int | None, probe: Probe | None, lag: Lag
 ) -> None:
-    """Lag is what is still to be read; what is not known is unknown, and a residue counts as read only by probe."""
+    """Lag counts the offsets left to read, is unknown if an offset is, and only a probe proves a residue read."""
     assert lag == partition_lag(committed, log_start, end, probe)
 
 
 def test_caught_up_needs_samples_in_a_row() -> None:
-    """A sample above the limit begins the count anew."""
+    """A sample above the limit, or later than the freshness after the last one, restarts the count."""
     ok, behind = Known(0), Known(1)
     lags = [ok, ok, behind, ok, ok, ok]
 
     assert [False] * 5 + [True] == fed(a_state(), *(sample(n, lag, ok) for n, lag in enumerate(lags)))
+    assert [False, False, True] == fed(a_state(samples=2), *(sample(at, ok) for at in (0, 61, 70)))
 
 
 def test_limit_holds_for_every_partition_by_itself() -> None:
@@ -95,13 +93,8 @@ def test_reading_that_took_too_long_counts_for_nothing() -> None:
     assert [False, True] == fed(state, sample(80, Known(0)), sample(90, Known(0)))
 
 
-def test_count_begins_anew_after_a_long_pause() -> None:
-    """Samples further apart than the freshness are not in a row."""
-    assert [False, False, True] == fed(a_state(samples=2), *(sample(at, Known(0)) for at in (0, 61, 70)))
-
-
 def test_missed_sample_resets() -> None:
-    """While the cluster does not answer nothing is known, so the count begins anew."""
+    """While the cluster does not answer, the lag is unknown, so the count restarts."""
     state = a_state(samples=2)
     fed(state, sample(0, Known(0)))
     state.miss("waiting, the source did not answer")
@@ -118,7 +111,7 @@ def test_rule_that_makes_no_sense_is_refused(bad: dict[str, int]) -> None:
 
 
 def test_text_names_some_partitions_and_counts_the_rest() -> None:
-    """A group that is far behind does not fill the log."""
+    """A group with lag in many partitions does not fill the log."""
     lags: dict[TopicPartition, Lag] = {TopicPartition("orders", n): Known(n + 1) for n in range(5)}
 
     assert "orders[0] lag 1, orders[1] lag 2 and 3 more" == behind_text(lags, named=2)

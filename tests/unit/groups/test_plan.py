@@ -12,22 +12,17 @@ from hypothesis import strategies as st
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.groups.plan import GroupVerdict, Proof
 from kafka_migration.core.groups.rules import Accepted, plan_groups, unproved_copy_findings
 from kafka_migration.core.groups.selection import unsupported_groups, which_groups
 from kafka_migration.core.kafka.cluster import GroupKind, GroupListing, GroupState, RecordPrint
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.translation.by_partition import (
-    PartitionCopy,
-    Position,
-    copies_of,
-    counts_needed,
-    translate,
-)
+from kafka_migration.core.translation.by_partition import PartitionCopy, Position, copies_of, counts_needed, translate
 from kafka_migration.core.validation.contract import POSITION_DIGEST
 from kafka_migration.migration_file.models import ALL_USUAL_GROUPS
 from tests.unit.groups.copied_partition import (
@@ -35,9 +30,6 @@ from tests.unit.groups.copied_partition import (
     HOLE,
     HOLEY,
     MEMBER,
-    P0,
-    P1,
-    SEVERAL,
     CopiedPartition,
     Log,
     committed,
@@ -45,52 +37,22 @@ from tests.unit.groups.copied_partition import (
     proposed,
     records,
 )
-
-pytestmark = pytest.mark.unit
-
-
-@pytest.mark.parametrize(
-    ("partition", "offset", "expected", "proof"),
-    [
-        pytest.param(DENSE, 2, 0, Proof.RECORD, id="start"),
-        pytest.param(DENSE, 7, 5, Proof.RECORD, id="middle"),
-        pytest.param(DENSE, 10, 8, Proof.END, id="end"),
-        pytest.param(DENSE, 0, 0, Proof.RECORD, id="below the first position"),
-        pytest.param(HOLEY, 0, 0, Proof.RECORD, id="holes: start"),
-        pytest.param(HOLEY, 1, 1, Proof.RECORD, id="holes: on a hole, counted from the left"),
-        pytest.param(HOLEY, 2, 1, Proof.RECORD, id="holes: counted from the left"),
-        pytest.param(HOLEY, 5, 3, Proof.RECORD, id="holes: counted from the right"),
-        pytest.param(HOLEY, 7, 4, Proof.RECORD, id="holes: last record"),
-        pytest.param(HOLEY, 8, 5, Proof.END, id="holes: only markers follow"),
-        pytest.param(HOLEY, 10, 5, Proof.END, id="holes: end"),
-        pytest.param(SEVERAL, 2, 2, Proof.RECORD, id="generations: marker before a boundary"),
-        pytest.param(SEVERAL, 3, 2, Proof.RECORD, id="generations: on a boundary"),
-        pytest.param(SEVERAL, 5, 4, Proof.RECORD, id="generations: second, without holes"),
-        pytest.param(SEVERAL, 6, 5, Proof.RECORD, id="generations: behind an empty one"),
-        pytest.param(SEVERAL, 9, 6, Proof.END, id="generations: end"),
-    ],
-)
-def test_offset_becomes_the_copy_of_the_next_record(
-    partition: CopiedPartition, offset: int, expected: int, proof: Proof
-) -> None:
-    """The translated offset is that of the next unread record's copy; nothing is delivered again, and it is proved."""
-    plan = partition.plan(offset)
-
-    assert GroupVerdict.READY is plan.verdict
-    assert [moved(offset, expected, proof)] == list(plan.moves)
+from tests.unit.partitions import AUDIT, P0, P1
 
 
-def test_translation_equals_brute_force() -> None:
-    """On random logs with holes and generations the unread records and what lies behind the offset are the same."""
+def test_offset_becomes_the_copy_of_the_next_unread_record() -> None:
+    """On random logs with holes and generations, a group is moved to the copy of its next unread record, proved."""
     chance = random.Random(4)
     for _ in range(300):
-        size = chance.randint(1, 14)
+        size, first = chance.randint(1, 14), chance.choice([0, 0, 1])
         source: Log = [HOLE if chance.random() < 0.3 else f"r{chance.randint(0, 3)}-{n}" for n in range(size)]
-        cuts = (0, *sorted(chance.randint(0, size) for _ in range(chance.randint(0, 3))), size)
+        cuts = (first, *sorted(chance.randint(first, size) for _ in range(chance.randint(0, 3))), size)
         partition = CopiedPartition(source, cuts)
         for offset in range(size + 1):
-            unread = [record for record in source[offset:] if record is not HOLE]
-            assert unread == partition.target[partition.target_offset(offset) :], (source, cuts, offset)
+            unread = [record for record in source[max(first, offset) :] if record is not HOLE]
+            expected = moved(offset, len(partition.target) - len(unread), Proof.RECORD if unread else Proof.END)
+            plan = partition.plan(offset)
+            assert (GroupVerdict.READY, (expected,)) == (plan.verdict, plan.moves), (source, cuts, offset)
 
 
 def test_nothing_is_counted_where_there_are_no_holes() -> None:
@@ -109,7 +71,7 @@ def test_counts_are_from_the_nearer_end_and_never_overlap() -> None:
 
 
 def test_end_with_records_that_are_sent_again_is_no_place_to_count_from() -> None:
-    """Regression: behind a hole, records that a killed MirrorMaker had already sent once moved a group too far."""
+    """Regression: after a hole, records that a killed MirrorMaker had sent before moved a group too far."""
     copied = Window(1, "orders", "orders", 0, 0, 10, 0, 11)
     copy = PartitionCopy((copied,), 0, 10, with_tails=frozenset({0}))
     place = Position(P0, 8)
@@ -121,21 +83,11 @@ def test_end_with_records_that_are_sent_again_is_no_place_to_count_from() -> Non
     assert ((0, 8), 7) == ((asked.start, asked.end), found.target_offset)
 
 
-@pytest.mark.parametrize(("offset", "target", "again"), [(0, 0, 2), (3, 3, 2), (4, 6, 0), (5, 7, 0), (10, 12, 0)])
-def test_records_that_were_sent_again_are_counted(offset: int, target: int, again: int) -> None:
-    """After a kill at position 4, with two records more on the target, a group below it gets these two twice."""
-    killed, next_one = Window(1, "orders", "orders", 0, 0, 6, 0, 6), Window(2, "orders", "orders", 0, 4, 10, 6, 12)
-    copy = PartitionCopy((killed, next_one), 0, 10)
-    (found,) = translate({P0: copy}, [Position(P0, offset)], {}).values()
-
-    assert (target, again) == (found.target_offset, found.delivered_again)
-
-
 @settings(max_examples=300)
 @given(data=st.data())
 def test_offset_after_kills_is_the_best_of_all(data: st.DataObject) -> None:
-    """However often MirrorMaker was killed and went back: no place further right has all that is unread behind it, and
-    what is read again is what stands there more than once."""
+    """However often MirrorMaker was killed, the offset is the highest one from which no unread record is skipped, and
+    the count of records delivered again is exact."""
     size = data.draw(st.integers(1, 20))
     position, target, windows = 0, list[int](), list[Window]()
     while position < size:
@@ -204,7 +156,7 @@ def test_compaction_since_the_copy_does_no_harm_without_holes() -> None:
 
 
 def test_compaction_that_hides_the_rank_is_refused() -> None:
-    """Where records vanished since the copy and had to be counted, the proof fails and the group is left out."""
+    """If records that must be counted were compacted since the copy, the proof fails and the group is left out."""
     partition = CopiedPartition(["a", HOLE, "b", "c", "d", "e"], cuts=(0, 6))
     partition.source[5] = HOLE
 
@@ -225,8 +177,8 @@ def test_difference_of_the_next_record_is_refused(offset: int) -> None:
     assert f"source offset {offset}" in plan.refusals[0].found
 
 
-def test_records_behind_the_copy_are_no_part_of_it() -> None:
-    """What came to either side after the stop is neither the next record nor its copy."""
+def test_records_after_the_copy_are_no_part_of_it() -> None:
+    """A record that either side received after the stop is neither the next record nor its copy."""
     partition = CopiedPartition(records(3), cuts=(0, 3))
     partition.source += ["new"]
     partition.target += ["foreign"]
@@ -244,24 +196,20 @@ def test_commit_beyond_the_end_is_refused() -> None:
 
 
 def test_group_ahead_of_the_copy_is_provisional_in_a_rehearsal_only() -> None:
-    """A rehearsal shows where it would go on now; a cutover leaves the group out."""
+    """A rehearsal shows where the group would resume now; a cutover leaves it out."""
     partition = CopiedPartition(records(5), cuts=(0, 3))
 
     rehearsed, final = partition.plan(5, final=False), partition.plan(5)
 
     assert [moved(5, 3, Proof.NONE, again=2)] == list(rehearsed.moves)
-    assert (GroupVerdict.PROVISIONAL, [Code.OFFSET_AHEAD_OF_COPY]) == (
-        rehearsed.verdict,
-        [f.code for f in rehearsed.warnings],
-    )
-    assert (GroupVerdict.LEFT_OUT, [Code.OFFSET_AHEAD_OF_COPY]) == (final.verdict, [f.code for f in final.refusals])
+    assert [GroupVerdict.PROVISIONAL, GroupVerdict.LEFT_OUT] == [plan.verdict for plan in (rehearsed, final)]
+    assert [[Code.OFFSET_AHEAD_OF_COPY]] * 2 == [[f.code for f in x] for x in (rehearsed.warnings, final.refusals)]
 
 
 def test_partition_that_never_was_committed_stays_unset() -> None:
     """It is named and not planned; partitions of topics that the group does not read are not named."""
-    other = TopicPartition("audit", 0)
     translated = DENSE.translated(5)
-    copies = {**translated.copies, P1: DENSE.copy, other: DENSE.copy}
+    copies = {**translated.copies, P1: DENSE.copy, AUDIT: DENSE.copy}
     (plan,) = plan_groups([committed({P0: 5})], replace(translated, copies=copies), is_final=True)
 
     assert (P1,) == plan.unset
@@ -270,7 +218,7 @@ def test_partition_that_never_was_committed_stays_unset() -> None:
 
 
 def test_group_without_any_commit_is_left_out() -> None:
-    """It is listed with the reason; one that committed on other topics only is none of the migration's."""
+    """It is listed with the reason; a group that committed only on other topics is not listed."""
     translated = DENSE.translated()
     groups = [committed({}, name="archive"), committed({}, name="elsewhere", commits_elsewhere=True)]
 
@@ -281,7 +229,7 @@ def test_group_without_any_commit_is_left_out() -> None:
 
 @pytest.mark.parametrize("final", [True, False])
 def test_group_active_on_the_target_is_left_out_with_its_members(final: bool) -> None:
-    """Who reads there, and from where, is in the finding."""
+    """The finding names the members and their hosts."""
     (finding,) = DENSE.plan(5, final=final, target_members=[MEMBER]).refusals
 
     assert finding.code is Code.GROUP_ACTIVE
@@ -290,7 +238,7 @@ def test_group_active_on_the_target_is_left_out_with_its_members(final: bool) ->
 
 
 def test_group_active_on_the_source_is_provisional_in_a_rehearsal_only() -> None:
-    """It goes on reading: a rehearsal shows this moment, a cutover leaves it out."""
+    """The group still reads, so a rehearsal shows a provisional offset and a cutover leaves it out."""
     rehearsed, final = (DENSE.plan(5, final=final, source_members=[MEMBER]) for final in (False, True))
 
     assert (GroupVerdict.PROVISIONAL, 3) == (rehearsed.verdict, proposed(rehearsed.moves[0]))
@@ -327,8 +275,8 @@ def test_which_groups_match_the_whole_name() -> None:
     assert {} == unsupported_groups(listings, usual, chosen=["billing"])
 
 
-def test_group_is_put_back_only_where_a_person_said_so() -> None:
-    """Offsets that the group has on the target are never taken back without a word, which names both."""
+def test_group_is_rewound_only_if_accepted() -> None:
+    """A group's target offsets are lowered only if the migration file names it; the finding has both offsets."""
     groups = [committed({P0: 5}, target={P0: 4}), committed({P0: 5}, name="again", target={P0: 4})]
     accepted = Accepted(may_rewind=["again"])
     again, refused = plan_groups(groups, DENSE.translated(5), is_final=True, accepted=accepted)
@@ -340,7 +288,7 @@ def test_group_is_put_back_only_where_a_person_said_so() -> None:
 
 
 def test_offset_on_the_target_where_none_is_on_the_source_is_not_kept() -> None:
-    """Regression: a partition that stays unset must have no offset on the target, or the group would go on there."""
+    """Regression: a partition that stays unset must have no offset on the target, or the group would resume there."""
     copies = replace(DENSE.translated(5), copies={P0: DENSE.copy, P1: DENSE.copy})
     (clean, stale) = (
         plan_groups([committed({P0: 5}, target=target)], copies, is_final=True)[0] for target in ({}, {P1: 7})
@@ -353,7 +301,7 @@ def test_offset_on_the_target_where_none_is_on_the_source_is_not_kept() -> None:
 
 @pytest.mark.parametrize(("log_start", "expected"), [(0, 2), (1, 2), (4, 4), (5, 5), (6, 5)])
 def test_what_both_sides_deleted_is_not_where_a_group_goes_on(log_start: int, expected: int) -> None:
-    """Regression: an offset before the target's log start is none; no further than the first record that is held."""
+    """Regression: an offset before the target's log start is invalid; the group resumes at the first record left."""
     partition = CopiedPartition(records(8), cuts=(0, 8))
     partition.purge(5)
     copy = replace(partition.copy, target_log_start=log_start)
@@ -362,23 +310,23 @@ def test_what_both_sides_deleted_is_not_where_a_group_goes_on(log_start: int, ex
     assert expected == found.target_offset
 
 
-def test_group_that_lost_its_offsets_is_named() -> None:
-    """One that an earlier cutover left behind, and that has no commits there any more, is not moved without them."""
-    gone = replace(committed({}, commits_elsewhere=True), lost_topics=("orders",))
-    (plan,) = plan_groups([gone], DENSE.translated(5), is_final=True)
-
-    assert Code.GROUP_OFFSETS_LOST in {finding.code for finding in plan.refusals}
+LOST = replace(committed({}, commits_elsewhere=True), lost_topics=("orders",))
+SPLIT = replace(committed({P0: 5}), later_topics=("audit",))
 
 
-def test_group_of_several_waves_is_left_out() -> None:
-    """Its consumers cannot read from both clusters at once."""
-    (plan,) = plan_groups([replace(committed({P0: 5}), later_topics=("audit",))], DENSE.translated(5), is_final=True)
+@pytest.mark.parametrize(
+    ("group", "codes"),
+    [(LOST, [Code.OFFSET_NEVER_COMMITTED, Code.GROUP_OFFSETS_LOST]), (SPLIT, [Code.GROUP_IN_LATER_CUTOVER])],
+)
+def test_group_of_several_cutovers_is_left_out(group: CommittedGroup, codes: list[Code]) -> None:
+    """A group stays on the source if its earlier commits are gone, or if a later cutover moves one of its topics."""
+    (plan,) = plan_groups([group], DENSE.translated(5), is_final=True)
 
-    assert [Code.GROUP_IN_LATER_CUTOVER] == [finding.code for finding in plan.refusals]
+    assert codes == [finding.code for finding in plan.refusals]
 
 
 def test_group_that_may_be_active_is_moved_with_its_members() -> None:
-    """A person's word, by the group's name, stands for its stop on the source; on the target Kafka takes none."""
+    """The migration file may accept active members on the source by the group's name, but never on the target."""
     accepted = plan_groups(
         [committed({P0: 5}, source_members=[MEMBER]), committed({P0: 5}, name="late", target_members=[MEMBER])],
         DENSE.translated(5),
@@ -391,7 +339,7 @@ def test_group_that_may_be_active_is_moved_with_its_members() -> None:
 
 
 def test_prints_of_different_records_differ() -> None:
-    """Missing is not empty, and no two fields run into each other."""
+    """A missing field differs from an empty one, and the limits between fields count."""
     records = [
         (b"k", b"v", (), 1),
         (None, b"v", (), 1),
@@ -428,12 +376,8 @@ def test_copies_come_from_the_ledger() -> None:
 
     copies = copies_of(ledger, {P0: 4, P1: 7}, {P0: 12, P1: 7}, {P0: 8})
 
-    assert (10, 8, 4, 12) == (
-        copies[P0].mirror_position,
-        copies[P0].target_end,
-        copies[P0].source_log_start,
-        copies[P0].source_end,
-    )
+    assert (10, 8) == (copies[P0].mirror_position, copies[P0].target_end)
+    assert (4, 12) == (copies[P0].source_log_start, copies[P0].source_end)
     assert (7, 0) == (copies[P1].mirror_position, copies[P1].target_end)
     assert 0 == translate(copies, [Position(P1, 5)], {})[Position(P1, 5)].target_offset
 

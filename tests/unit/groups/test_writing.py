@@ -22,80 +22,70 @@ from kafka_migration.core.groups.writing import (
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState
 from kafka_migration.core.kafka.commits import commits_document, commits_from_document, reset_offsets_csv
 from kafka_migration.core.kafka.offsets import TopicPartition
+from tests.present import present
+from tests.unit.partitions import P0, P1
 
-pytestmark = pytest.mark.unit
-
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+Commits = dict[TopicPartition, CommittedOffset]
 PROPOSED = {P0: CommittedOffset(5, "m"), P1: CommittedOffset(7)}
+ONE = {P0: CommittedOffset(1)}
 EMPTY = GroupDescription("billing", GroupState.EMPTY)
 DENIED = Finding(Code.GROUP_ACTIVE, "group billing", "a member", "none", "Stop it.")
 
 
-def codes(write: GroupWrite | None) -> list[str]:
-    return [] if write is None else [str(finding.code) for finding in write.findings]
+def codes(write: GroupWrite) -> list[str]:
+    return [str(finding.code) for finding in write.findings]
 
 
 @pytest.mark.parametrize("state", [GroupState.EMPTY, GroupState.DEAD])
-@pytest.mark.parametrize("before", [{}, {P0: CommittedOffset(1)}, {P0: CommittedOffset(1), P1: CommittedOffset(2)}])
-def test_group_as_recorded_before_is_written(state: GroupState, before: dict[TopicPartition, CommittedOffset]) -> None:
-    """An empty or unknown group whose offsets are those recorded before may be written."""
-    assert before_write(GroupDescription("billing", state), before, before, PROPOSED) is None
-
-
-def test_half_written_group_is_written_again() -> None:
-    """Where a part of the partitions stands as proposed and the rest as before, an earlier write is finished."""
-    before = {P0: CommittedOffset(1)}
-
-    assert before_write(EMPTY, {P0: PROPOSED[P0]}, before, PROPOSED) is None
+@pytest.mark.parametrize(
+    ("present_offsets", "before"),
+    [
+        pytest.param({}, {}, id="no offsets"),
+        pytest.param(ONE, ONE, id="one as before"),
+        pytest.param({**ONE, P1: CommittedOffset(2)}, {**ONE, P1: CommittedOffset(2)}, id="all as before"),
+        pytest.param({P0: PROPOSED[P0]}, ONE, id="half written"),
+        pytest.param({TopicPartition("elsewhere", 0): CommittedOffset(9)}, {}, id="offsets of other topics"),
+    ],
+)
+def test_group_as_recorded_before_is_written(state: GroupState, present_offsets: Commits, before: Commits) -> None:
+    """A group without members is written if each of its offsets is as before or already as proposed."""
+    assert before_write(GroupDescription("billing", state), present_offsets, before, PROPOSED) is None
 
 
 def test_group_that_stands_as_proposed_is_not_written_again() -> None:
     """A group that is where it should be has been moved already."""
-    write = before_write(EMPTY, PROPOSED, {}, PROPOSED)
+    write = present(before_write(EMPTY, PROPOSED, {}, PROPOSED))
 
-    assert write is not None
     assert (Write.ALREADY_MOVED, []) == (write.outcome, codes(write))
 
 
 @pytest.mark.parametrize(
-    "state",
-    [GroupState.STABLE, GroupState.UNKNOWN, GroupState.PREPARING_REBALANCING, GroupState.ASSIGNING],
+    "state", [GroupState.STABLE, GroupState.UNKNOWN, GroupState.PREPARING_REBALANCING, GroupState.ASSIGNING]
 )
 def test_group_that_may_have_members_is_refused(state: GroupState) -> None:
     """A group that is not known to be empty is never written, and its members are named."""
     member = GroupMember("id", "app-1", "/10.0.0.7")
-    write = before_write(GroupDescription("billing", state, (member,)), {}, {}, PROPOSED)
+    write = present(before_write(GroupDescription("billing", state, (member,)), {}, {}, PROPOSED))
 
-    assert write is not None
     assert (Write.REFUSED, ["GROUP_ACTIVE"]) == (write.outcome, codes(write))
     assert "app-1 on /10.0.0.7" in write.findings[0].found
 
 
 @pytest.mark.parametrize(
-    ("present", "before"),
+    ("present_offsets", "before"),
     [
-        ({P0: CommittedOffset(3)}, {P0: CommittedOffset(1)}),
+        ({P0: CommittedOffset(3)}, ONE),
         ({P0: CommittedOffset(3)}, {}),
-        ({}, {P0: CommittedOffset(1)}),
+        ({}, ONE),
         ({P0: CommittedOffset(5, "other")}, {}),
     ],
 )
-def test_group_that_somebody_else_moved_is_refused(
-    present: dict[TopicPartition, CommittedOffset], before: dict[TopicPartition, CommittedOffset]
-) -> None:
-    """Offsets that are neither those recorded before nor the proposed ones belong to somebody else."""
-    write = before_write(EMPTY, present, before, PROPOSED)
+def test_group_that_another_client_moved_is_refused(present_offsets: Commits, before: Commits) -> None:
+    """Another client committed offsets that match neither the recorded nor the proposed ones."""
+    write = present(before_write(EMPTY, present_offsets, before, PROPOSED))
 
-    assert write is not None
     assert (Write.REFUSED, ["TARGET_OFFSETS_CHANGED"]) == (write.outcome, codes(write))
     assert "orders[0]" in write.findings[0].subject
-
-
-def test_other_topics_of_the_group_do_not_count() -> None:
-    """Offsets on partitions that are not written are left alone and compared with nothing."""
-    other = {TopicPartition("elsewhere", 0): CommittedOffset(9)}
-
-    assert before_write(EMPTY, other, {}, PROPOSED) is None
 
 
 def test_read_back_as_proposed_is_moved() -> None:
@@ -106,32 +96,30 @@ def test_read_back_as_proposed_is_moved() -> None:
 
 def test_denied_write_that_changed_nothing_is_refused() -> None:
     """A broker's denial with the offsets as before is a refusal with the broker's reason."""
-    write = after_write("billing", {P0: CommittedOffset(1)}, {P0: CommittedOffset(1)}, PROPOSED, (DENIED,))
+    write = after_write("billing", ONE, ONE, PROPOSED, (DENIED,))
 
     assert (Write.REFUSED, (DENIED,)) == (write.outcome, write.findings)
 
 
-@pytest.mark.parametrize("denial", [(), (DENIED,)])
-def test_half_written_group_has_failed(denial: tuple[Finding, ...]) -> None:
-    """Offsets that are neither all as before nor all as proposed are a failure that names each partition."""
-    write = after_write("billing", {P0: PROPOSED[P0]}, {}, PROPOSED, denial)
+@pytest.mark.parametrize(
+    ("now", "denial"),
+    [({P0: PROPOSED[P0]}, ()), ({P0: PROPOSED[P0]}, (DENIED,)), ({}, ())],
+    ids=["half", "denied", "none"],
+)
+def test_write_without_its_whole_effect_has_failed(now: Commits, denial: tuple[Finding, ...]) -> None:
+    """A write that was not denied and did not set all offsets has failed, and the finding names each partition."""
+    write = after_write("billing", now, {}, PROPOSED, denial)
 
-    assert write.outcome is Write.FAILED
-    assert codes(write)[-1] == "OFFSETS_NOT_WRITTEN"
+    assert (Write.FAILED, "OFFSETS_NOT_WRITTEN") == (write.outcome, codes(write)[-1])
     assert "orders[1]" in write.findings[-1].subject
-
-
-def test_acknowledged_write_without_effect_has_failed() -> None:
-    """A write that was not denied and is not there is no refusal."""
-    assert after_write("billing", {}, {}, PROPOSED, ()).outcome is Write.FAILED
 
 
 def _left_out(group: str, code: Code) -> GroupPlan:
     return GroupPlan(group, refusals=(Finding(code, f"group {group}", "x", "y", "z"),))
 
 
-def test_result_is_partly_when_a_group_stays_behind() -> None:
-    """Planned groups that did not move, and groups left out with something to move, stay behind."""
+def test_result_is_partly_when_a_group_remains_on_the_source() -> None:
+    """Planned groups that did not move, and groups left out that have offsets, remain on the source."""
     moved, refused = GroupWrite("a", Write.MOVED, PROPOSED), GroupWrite("b", Write.REFUSED, {}, (DENIED,))
     active, empty = _left_out("c", Code.GROUP_ACTIVE), _left_out("d", Code.OFFSET_NEVER_COMMITTED)
 
@@ -143,7 +131,7 @@ def test_result_is_partly_when_a_group_stays_behind() -> None:
 
 
 def test_result_of_nothing_moved_warns_of_nothing() -> None:
-    """When nothing moved, the reasons are the refusal and no warning beside it; an unknown outcome is a warning."""
+    """If nothing moved, the reasons are in the refusal and not in warnings; an unknown outcome is a warning."""
     refused, unknown = GroupWrite("b", Write.REFUSED, {}, (DENIED,)), unknown_write("c", "no answer")
 
     assert OffsetsResult("d", (refused,), ()).to_document()["warnings"] == []

@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from kafka_digest.keys import align_tasks
 from kafka_digest.keys.align_tasks import HASHED, differences
 
-pytestmark = pytest.mark.unit
-
 Row = tuple[int, int, int, int]
 
 
@@ -58,7 +56,7 @@ ROWS: list[Row] = [
 
 @given(cuts=st.lists(st.integers(0, len(ROWS)), max_size=5))
 def test_batches_do_not_end_keys(cuts: list[int]) -> None:
-    """Where Spark cuts rows into batches, and empty batches, make no difference."""
+    """The batches that Spark makes of the rows, also empty ones, make no difference."""
     edges = [0, *sorted(cuts), len(ROWS)]
     batches = [batch(ROWS[start:end]) for start, end in pairwise(edges)]
 

@@ -34,8 +34,6 @@ from kafka_digest.keys.alignment import (
 )
 from kafka_digest.keys.subsequences import common_subsequence
 
-pytestmark = pytest.mark.unit
-
 
 class Sent(NamedTuple):
     """A record of the key as a test writes it down."""
@@ -120,7 +118,7 @@ def test_records_of_several_source_partitions_may_interleave(order: list[int]) -
 
 
 def test_key_that_both_sides_hold_in_several_partitions_alike_is_equal() -> None:
-    """Regression: looked into because of another key of its bucket, its smaller partition was said to have moved."""
+    """Regression: a key that was read because of another key of its bucket was reported as moved."""
     source = [sent._replace(partition=n % 3 // 2) for n, sent in enumerate(SOURCE)]
     target = [sent._replace(partition=2 - n % 3 // 2) for n, sent in enumerate(SOURCE)]
 
@@ -231,165 +229,122 @@ def test_several_damages_of_unique_records_are_each_labelled(seed: int) -> None:
 
 
 TOMBSTONE = Sent(0, 2000, tombstone=True)
-BOTH = (True, True)
-COMPACTS = Known(compacted=BOTH)
-GOES_ON = Known(compacted=BOTH, behind=BOTH)
+ON_SOURCE, ON_TARGET, BOTH = (True, False), (False, True), (True, True)
 
 
-@pytest.mark.parametrize(
-    ("source", "target", "known", "expected"),
-    [
-        pytest.param(SOURCE[6:], SOURCE, COMPACTS, [(COMPACTED, None, n) for n in range(6)], id="source compacted"),
-        pytest.param(SOURCE, SOURCE[8:], COMPACTS, [(COMPACTED, n, None) for n in range(8)], id="target compacted"),
-        pytest.param(SOURCE, SOURCE[8:], Known(), [(MISSING, n, None) for n in range(8)], id="topic not compacted"),
-        pytest.param(SOURCE, SOURCE[:9], COMPACTS, [(MISSING, 9, None)], id="newest missing"),
-        pytest.param(SOURCE, SOURCE[:9], GOES_ON, [(MISSING, 9, None)], id="newest missing, older ones are there"),
-        pytest.param(SOURCE[:1], [], GOES_ON, [(COMPACTED, 0, None)], id="all replaced behind the range"),
-        pytest.param(SOURCE, [*SOURCE[:3], *SOURCE[4:]], COMPACTS, [(MISSING, 3, None)], id="missing in the middle"),
-        pytest.param(SOURCE, [*SOURCE[:3], OTHER, *SOURCE[3:]], COMPACTS, [(EXTRA, None, 3)], id="foreign, replaced"),
-        pytest.param(SOURCE, [*SOURCE, SOURCE[0]], GOES_ON, [(STALE, None, 10)], id="old record at the end"),
-        pytest.param(
-            SOURCE,
-            SOURCE[8:],
-            Known(compacted=(True, False)),
-            [(MISSING, n, None) for n in range(8)],
-            id="not this side",
-        ),
-        pytest.param([SOURCE[0]] * 2, [SOURCE[0]], COMPACTS, [(COMPACTED, 0, None)], id="identical records compacted"),
-        pytest.param(
-            [SOURCE[0], SOURCE[1], SOURCE[0]],
-            [SOURCE[0]],
-            COMPACTS,
-            [(COMPACTED, n, None) for n in (0, 1)],
-            id="last of identical records stays",
-        ),
-        pytest.param(
-            SOURCE[:4],
-            [SOURCE[2], *SOURCE[1:4]],
-            COMPACTS,
-            [(COMPACTED, 0, None), (DUPLICATE, None, 0)],
-            id="sent again, then compacted",
-        ),
-        pytest.param(SOURCE[:2], [*SOURCE[:2], OTHER], COMPACTS, [(EXTRA, None, 2)], id="newest is foreign"),
-        pytest.param(
-            SOURCE, [*SOURCE[:3], OTHER, *SOURCE[4:]], COMPACTS, [(ALTERED, 3, 3)], id="altered, and has a newer one"
-        ),
-        pytest.param(
-            [*SOURCE[:2], TOMBSTONE], [], COMPACTS, [(COMPACTED, n, None) for n in range(3)], id="key deleted"
-        ),
-        pytest.param([], [SOURCE[0], TOMBSTONE], COMPACTS, [(COMPACTED, None, n) for n in (0, 1)], id="source deleted"),
-        pytest.param(
-            [SOURCE[0], TOMBSTONE], [SOURCE[0]], COMPACTS, [(MISSING, 1, None)], id="tombstone missing, key alive"
-        ),
-        pytest.param(
-            [TOMBSTONE], [], Known(compacted=BOTH, before=BOTH), [(MISSING, 0, None)], id="alive before the range"
-        ),
-        pytest.param(
-            [TOMBSTONE], [], Known(compacted=BOTH, before=(True, False)), [(COMPACTED, 0, None)], id="nowhere any more"
-        ),
-        pytest.param(
-            [],
-            SOURCE[:1],
-            Known(compacted=BOTH, behind=(False, True), deleted_behind=(False, True), goes_on=BOTH),
-            [(COMPACTED, None, 0)],
-            id="deleted behind the range",
-        ),
-        pytest.param(
-            [],
-            SOURCE[:1],
-            Known(compacted=BOTH, behind=(False, True), deleted_behind=(False, True)),
-            [(EXTRA, None, 0)],
-            id="deleted behind the range, of a source that ends with it",
-        ),
-        pytest.param(
-            [], SOURCE[:1], Known(compacted=BOTH, goes_on=BOTH), [(UNPROVED, None, 0)], id="source may have forgotten"
-        ),
-        pytest.param(
-            [],
-            SOURCE[:1],
-            Known(compacted=BOTH, before=(True, False), goes_on=BOTH),
-            [(EXTRA, None, 0)],
-            id="source has not forgotten what came before",
-        ),
-        pytest.param(
-            SOURCE[:2],
-            [],
-            Known(compacted=BOTH, behind=(True, False), deleted_behind=(True, False), goes_on=(True, False)),
-            [(MISSING, n, None) for n in (0, 1)],
-            id="tombstone behind the source's range was never copied",
-        ),
-        pytest.param(
-            SOURCE[:2],
-            [],
-            Known(compacted=BOTH, behind=(True, False), deleted_behind=(True, False), goes_on=BOTH),
-            [(UNPROVED, n, None) for n in (0, 1)],
-            id="tombstone behind the source's range may have been copied",
-        ),
-        pytest.param(
-            SOURCE[:2],
-            [],
-            Known(compacted=BOTH, behind=(True, False), goes_on=BOTH),
-            [(MISSING, n, None) for n in (0, 1)],
-            id="nothing deleted the key",
-        ),
-        pytest.param(
-            SOURCE[:2],
-            [],
-            Known(compacted=BOTH, behind=(False, True), goes_on=BOTH),
-            [(MISSING, n, None) for n in (0, 1)],
-            id="what the target has behind the range is not the source's",
-        ),
-        pytest.param(
-            [SOURCE[0], TOMBSTONE],
-            [],
-            Known(compacted=BOTH, behind=(True, False), goes_on=(True, False)),
-            [(COMPACTED, n, None) for n in (0, 1)],
-            id="deleted, cleaned, and created again after the copy",
-        ),
-        pytest.param(
-            SOURCE[:2],
-            [OTHER],
-            Known(compacted=BOTH, behind=(True, False), goes_on=(True, False), has_tail=True),
-            [*((COMPACTED, n, None) for n in (0, 1)), (EXTRA, None, 0)],
-            id="nothing but what came behind the source's range",
-        ),
-        pytest.param(
-            SOURCE[:3],
-            SOURCE[1:3],
-            Known(compacted=BOTH, before=(False, True)),
-            [(MISSING, 0, None)],
-            id="what came before the range is still there",
-        ),
-        pytest.param(
-            [], SOURCE[:1], Known(compacted=BOTH, behind=(False, True)), [(EXTRA, None, 0)], id="alive behind the range"
-        ),
-        pytest.param(SOURCE[:1], [], COMPACTS, [(MISSING, 0, None)], id="key gone without a tombstone"),
-        pytest.param(
-            SOURCE[4:],
-            SOURCE,
-            Known(expired=(True, False)),
-            [(EXPIRED, None, n) for n in range(4)],
-            id="source expired",
-        ),
-        pytest.param(
-            SOURCE,
-            SOURCE[4:],
-            Known(expired=(False, True)),
-            [(EXPIRED, n, None) for n in range(4)],
-            id="target expired",
-        ),
-        pytest.param(
-            SOURCE, SOURCE[4:], Known(expired=(True, False)), [(MISSING, n, None) for n in range(4)], id="not this side"
-        ),
-        pytest.param(
-            SOURCE[4:],
-            [*SOURCE[:6], OTHER, *SOURCE[6:]],
-            Known(expired=(True, False)),
-            [*((EXPIRED, None, n) for n in range(4)), (EXTRA, None, 6)],
-            id="extra behind what expired",
-        ),
-    ],
-)
+def compacting(**known: Any) -> Known:
+    """Return what is known of a topic that both clusters compact."""
+    return Known(**{"compacted": BOTH, **known})
+
+
+def of_source(label: str, *offsets: int) -> list[Place]:
+    """Return one difference for each of these source records."""
+    return [(label, offset, None) for offset in offsets]
+
+
+def of_target(label: str, *offsets: int) -> list[Place]:
+    """Return one difference for each of these target records."""
+    return [(label, None, offset) for offset in offsets]
+
+
+COMPACTS = compacting()
+GOES_ON = compacting(behind=BOTH)
+DELETED_ON_SOURCE = {"behind": ON_SOURCE, "deleted_behind": ON_SOURCE}
+DELETED_ON_TARGET = {"behind": ON_TARGET, "deleted_behind": ON_TARGET}
+EXPIRED_ON_SOURCE, EXPIRED_ON_TARGET = Known(expired=ON_SOURCE), Known(expired=ON_TARGET)
+
+CLEANED = {
+    "source compacted": (SOURCE[6:], SOURCE, COMPACTS, of_target(COMPACTED, *range(6))),
+    "target compacted": (SOURCE, SOURCE[8:], COMPACTS, of_source(COMPACTED, *range(8))),
+    "topic not compacted": (SOURCE, SOURCE[8:], Known(), of_source(MISSING, *range(8))),
+    "newest missing": (SOURCE, SOURCE[:9], COMPACTS, of_source(MISSING, 9)),
+    "newest missing, older ones are there": (SOURCE, SOURCE[:9], GOES_ON, of_source(MISSING, 9)),
+    "all replaced after the range": (SOURCE[:1], [], GOES_ON, of_source(COMPACTED, 0)),
+    "missing in the middle": (SOURCE, [*SOURCE[:3], *SOURCE[4:]], COMPACTS, of_source(MISSING, 3)),
+    "foreign, replaced": (SOURCE, [*SOURCE[:3], OTHER, *SOURCE[3:]], COMPACTS, of_target(EXTRA, 3)),
+    "old record at the end": (SOURCE, [*SOURCE, SOURCE[0]], GOES_ON, of_target(STALE, 10)),
+    "only the source is compacted": (SOURCE, SOURCE[8:], Known(compacted=ON_SOURCE), of_source(MISSING, *range(8))),
+    "identical records compacted": ([SOURCE[0]] * 2, [SOURCE[0]], COMPACTS, of_source(COMPACTED, 0)),
+    "last of identical records stays": (
+        [SOURCE[0], SOURCE[1], SOURCE[0]],
+        [SOURCE[0]],
+        COMPACTS,
+        of_source(COMPACTED, 0, 1),
+    ),
+    "sent again, then compacted": (
+        SOURCE[:4],
+        [SOURCE[2], *SOURCE[1:4]],
+        COMPACTS,
+        [(COMPACTED, 0, None), (DUPLICATE, None, 0)],
+    ),
+    "newest is foreign": (SOURCE[:2], [*SOURCE[:2], OTHER], COMPACTS, of_target(EXTRA, 2)),
+    "altered, and has a newer one": (SOURCE, [*SOURCE[:3], OTHER, *SOURCE[4:]], COMPACTS, [(ALTERED, 3, 3)]),
+    "key deleted": ([*SOURCE[:2], TOMBSTONE], [], COMPACTS, of_source(COMPACTED, 0, 1, 2)),
+    "source deleted": ([], [SOURCE[0], TOMBSTONE], COMPACTS, of_target(COMPACTED, 0, 1)),
+    "tombstone missing, key alive": ([SOURCE[0], TOMBSTONE], [SOURCE[0]], COMPACTS, of_source(MISSING, 1)),
+    "alive before the range": ([TOMBSTONE], [], compacting(before=BOTH), of_source(MISSING, 0)),
+    "on neither side any more": ([TOMBSTONE], [], compacting(before=ON_SOURCE), of_source(COMPACTED, 0)),
+    "deleted after the range": ([], SOURCE[:1], compacting(**DELETED_ON_TARGET, goes_on=BOTH), of_target(COMPACTED, 0)),
+    "deleted after the range, and the source ends with the range": (
+        [],
+        SOURCE[:1],
+        compacting(**DELETED_ON_TARGET),
+        of_target(EXTRA, 0),
+    ),
+    "source may have forgotten": ([], SOURCE[:1], compacting(goes_on=BOTH), of_target(UNPROVED, 0)),
+    "source still has earlier records": (
+        [],
+        SOURCE[:1],
+        compacting(before=ON_SOURCE, goes_on=BOTH),
+        of_target(EXTRA, 0),
+    ),
+    "tombstone after the source's range was never copied": (
+        SOURCE[:2],
+        [],
+        compacting(**DELETED_ON_SOURCE, goes_on=ON_SOURCE),
+        of_source(MISSING, 0, 1),
+    ),
+    "tombstone after the source's range may have been copied": (
+        SOURCE[:2],
+        [],
+        compacting(**DELETED_ON_SOURCE, goes_on=BOTH),
+        of_source(UNPROVED, 0, 1),
+    ),
+    "nothing deleted the key": (SOURCE[:2], [], compacting(behind=ON_SOURCE, goes_on=BOTH), of_source(MISSING, 0, 1)),
+    "later records of the target do not come from the source": (
+        SOURCE[:2],
+        [],
+        compacting(behind=ON_TARGET, goes_on=BOTH),
+        of_source(MISSING, 0, 1),
+    ),
+    "deleted, cleaned, and created again after the copy": (
+        [SOURCE[0], TOMBSTONE],
+        [],
+        compacting(behind=ON_SOURCE, goes_on=ON_SOURCE),
+        of_source(COMPACTED, 0, 1),
+    ),
+    "only what came after the source's range": (
+        SOURCE[:2],
+        [OTHER],
+        compacting(behind=ON_SOURCE, goes_on=ON_SOURCE, has_tail=True),
+        [*of_source(COMPACTED, 0, 1), (EXTRA, None, 0)],
+    ),
+    "earlier records are still there": (SOURCE[:3], SOURCE[1:3], compacting(before=ON_TARGET), of_source(MISSING, 0)),
+    "alive after the range": ([], SOURCE[:1], compacting(behind=ON_TARGET), of_target(EXTRA, 0)),
+    "key gone without a tombstone": (SOURCE[:1], [], COMPACTS, of_source(MISSING, 0)),
+    "source expired": (SOURCE[4:], SOURCE, EXPIRED_ON_SOURCE, of_target(EXPIRED, *range(4))),
+    "target expired": (SOURCE, SOURCE[4:], EXPIRED_ON_TARGET, of_source(EXPIRED, *range(4))),
+    "only the source expired": (SOURCE, SOURCE[4:], EXPIRED_ON_SOURCE, of_source(MISSING, *range(4))),
+    "extra after what expired": (
+        SOURCE[4:],
+        [*SOURCE[:6], OTHER, *SOURCE[6:]],
+        EXPIRED_ON_SOURCE,
+        [*of_target(EXPIRED, *range(4)), (EXTRA, None, 6)],
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "target", "known", "expected"), CLEANED.values(), ids=CLEANED)
 def test_what_a_log_may_delete_is_told_from_damage(
     source: Sequence[Sent], target: Sequence[Sent], known: Known, expected: list[Place]
 ) -> None:
@@ -415,9 +370,9 @@ def test_aborted_records_are_named_before_duplicates() -> None:
     [
         pytest.param(1, 3, Known(aborted=(7,)), [ABORTED, DUPLICATE], id="one aborted, one more"),
         pytest.param(0, 1, Known(aborted=(7, 7)), [ABORTED], id="aborted only"),
-        pytest.param(0, 2, Known(expired=(True, False)), [EXPIRED, EXPIRED], id="source expired"),
-        pytest.param(2, 0, Known(expired=(False, True)), [EXPIRED, EXPIRED], id="target expired"),
-        pytest.param(2, 0, Known(expired=(True, False)), [MISSING, MISSING], id="not this side"),
+        pytest.param(0, 2, EXPIRED_ON_SOURCE, [EXPIRED, EXPIRED], id="source expired"),
+        pytest.param(2, 0, EXPIRED_ON_TARGET, [EXPIRED, EXPIRED], id="target expired"),
+        pytest.param(2, 0, EXPIRED_ON_SOURCE, [MISSING, MISSING], id="not this side"),
     ],
 )
 def test_identical_records_without_a_key_are_explained_by_number(
@@ -438,7 +393,7 @@ def test_identical_records_do_not_hide_what_a_replay_and_a_cleaner_left() -> Non
 
 @pytest.mark.parametrize("partition", [0, 1])
 def test_compaction_explains_nothing_of_a_key_in_several_source_partitions(partition: int) -> None:
-    """Between partitions it is not known which record is newer: what a beginning lacks is neither lost nor proved."""
+    """Of two partitions it is unknown which record is newer, so records missing at a beginning are unproved."""
     source = [*SOURCE[:2], *(moved_to(sent, 1) for sent in SOURCE[2:4])]
     target = [record for record in SOURCE[:4] if record != SOURCE[2 * partition]]
 
@@ -465,7 +420,7 @@ def test_of_a_key_in_several_source_partitions_only_beginnings_are_unproved(
 
 
 def test_altered_record_of_a_key_in_several_source_partitions_is_altered() -> None:
-    """Regression: it was told as one record missing and another extra, for there are no gaps between partitions."""
+    """Regression: it was reported as one record missing and another extra, because partitions have no common gaps."""
     source = [*SOURCE[:3], *(moved_to(sent, 1) for sent in SOURCE[3:6])]
     target = [SOURCE[3], SOURCE[0], SOURCE[1]._replace(value=77), SOURCE[4], SOURCE[2], SOURCE[5]]
 

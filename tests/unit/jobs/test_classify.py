@@ -10,8 +10,6 @@ import pytest
 from kafka_digest.position.classify import Difference, Elsewhere, Record, align, classify_first_difference
 from tests.present import present
 
-pytestmark = pytest.mark.unit
-
 SIDE_GAP = 1000
 
 
@@ -27,7 +25,7 @@ def altered(original: Record, *names: str) -> Record:
 
 
 def run(records: Sequence[Record], first_offset: int = 0, first_rank: int = 0) -> list[Record]:
-    """Number records as they stand in a log."""
+    """Number records in their order in a log."""
     return [r._replace(rank=first_rank + place, offset=first_offset + place) for place, r in enumerate(records)]
 
 
@@ -45,6 +43,11 @@ def classified(source: Sequence[Record], target: Sequence[Record]) -> Difference
     return present(difference_of(source, target))
 
 
+def place_of(difference: Difference) -> tuple[str, int | None, int | None]:
+    """Return the kind of a difference and its offsets on both sides."""
+    return difference.kind, difference.source_offset, difference.target_offset
+
+
 SIX = contents(range(1, 7))
 NEW = record(99)
 
@@ -55,43 +58,6 @@ def test_equal_runs_have_no_difference() -> None:
     assert difference_of([], []) is None
 
 
-@pytest.mark.parametrize(
-    ("target", "kind", "source_offset", "target_offset"),
-    [
-        pytest.param(SIX[1:], "missing", 0, 1000, id="first missing"),
-        pytest.param(SIX[:2] + SIX[3:], "missing", 2, 1002, id="one missing"),
-        pytest.param(SIX[:2] + SIX[4:], "missing", 2, 1002, id="two missing"),
-        pytest.param(SIX[:5], "missing", 5, None, id="last missing"),
-        pytest.param([], "missing", 0, None, id="all missing"),
-        pytest.param([NEW, *SIX], "extra", 0, 1000, id="extra before the first"),
-        pytest.param([*SIX[:3], NEW, *SIX[3:]], "extra", 3, 1003, id="extra"),
-        pytest.param([*SIX, NEW], "extra", None, 1006, id="extra after the last"),
-        pytest.param([SIX[0], *SIX], "duplicate", 1, 1001, id="first twice"),
-        pytest.param([*SIX[:3], SIX[2], *SIX[3:]], "duplicate", 3, 1003, id="again at once"),
-        pytest.param([*SIX[:5], SIX[1], *SIX[5:]], "duplicate", 5, 1005, id="again later"),
-        pytest.param([*SIX, SIX[5]], "duplicate", None, 1006, id="last twice"),
-        pytest.param([*SIX, *SIX[3:]], "duplicate", None, 1006, id="replay at the end"),
-        pytest.param([SIX[1], SIX[0], *SIX[2:]], "reordered", 0, 1000, id="first two swapped"),
-        pytest.param([*SIX[:2], SIX[3], SIX[2], *SIX[4:]], "reordered", 2, 1002, id="swapped"),
-        pytest.param([*SIX[:4], SIX[5], SIX[4]], "reordered", 4, 1004, id="last two swapped"),
-        pytest.param([*SIX[1:], SIX[0]], "reordered", 0, 1000, id="first moved to the end"),
-        pytest.param(SIX[::-1], "reordered", 0, 1000, id="reversed"),
-    ],
-)
-def test_each_damage_is_named_at_its_place(
-    target: Sequence[Record], kind: str, source_offset: int | None, target_offset: int | None
-) -> None:
-    """A single damage at the start, in the middle or at the end is named with the records that stand there."""
-    difference = classified(SIX, target)
-
-    assert (kind, source_offset, target_offset) == (
-        difference.kind,
-        difference.source_offset,
-        difference.target_offset,
-    )
-    assert difference.detail.endswith(".")
-
-
 @pytest.mark.parametrize("place", [0, 3, 5])
 @pytest.mark.parametrize("names", [("key",), ("value",), ("headers",), ("timestamp",), ("key", "value")])
 def test_an_altered_record_names_its_fields(place: int, names: tuple[str, ...]) -> None:
@@ -100,26 +66,23 @@ def test_an_altered_record_names_its_fields(place: int, names: tuple[str, ...]) 
 
     difference = classified(SIX, target)
 
-    assert ("altered", names) == (difference.kind, difference.fields)
-    assert (place, SIDE_GAP + place) == (difference.source_offset, difference.target_offset)
+    assert (names, ("altered", place, SIDE_GAP + place)) == (difference.fields, place_of(difference))
 
 
 def test_a_rewritten_timestamp_on_every_record_is_altered() -> None:
-    """Where all records carry another timestamp (append time on the target), they are altered, not lost."""
+    """If all records have another timestamp (append time on the target), they are altered, not lost."""
     difference = classified(SIX, [altered(r, "timestamp") for r in SIX])
 
     assert (difference.kind, difference.fields, difference.source_offset) == ("altered", ("timestamp",), 0)
 
 
 def test_a_record_overwritten_by_its_neighbour_is_altered() -> None:
-    """Place by place wins over 'one missing, one duplicate', which explains no more."""
-    difference = classified(SIX, [SIX[0], SIX[0], *SIX[2:]])
-
-    assert (difference.kind, difference.source_offset, difference.target_offset) == ("altered", 1, 1001)
+    """A record at its place is called altered rather than one missing and one duplicate, which explains no more."""
+    assert ("altered", 1, 1001) == place_of(classified(SIX, [SIX[0], SIX[0], *SIX[2:]]))
 
 
 def test_tiny_partitions() -> None:
-    """One record on either side is enough to tell the kinds apart."""
+    """One record on either side is enough to distinguish the kinds."""
     one, other = contents([1, 2])
 
     assert classified([one], []).kind == "missing"
@@ -130,14 +93,12 @@ def test_tiny_partitions() -> None:
 
 
 def test_two_damages_name_the_first() -> None:
-    """A second damage close behind does not hide the first."""
-    missing_twice = SIX[:1] + SIX[2:3] + SIX[4:]
-
-    assert (classified(SIX, missing_twice).kind, classified(SIX, missing_twice).source_offset) == ("missing", 1)
+    """A second damage shortly after the first does not hide it."""
+    assert ("missing", 1) == place_of(classified(SIX, SIX[:1] + SIX[2:3] + SIX[4:]))[:2]
 
 
 def test_records_with_nothing_in_common_are_unclassified() -> None:
-    """Runs that share nothing and go on differently are not guessed at."""
+    """Runs that share nothing and continue differently are unclassified."""
     source, target = contents(range(10)), contents(range(50, 57))
 
     difference = classify_first_difference(run(source), run(target), source_ended=False)
@@ -146,7 +107,7 @@ def test_records_with_nothing_in_common_are_unclassified() -> None:
 
 
 def cut(source: Sequence[Record], target: Sequence[Record], elsewhere: Elsewhere) -> Difference:
-    """Classify two runs that go on beyond what is seen."""
+    """Classify two runs that continue after the seen records."""
     difference = classify_first_difference(
         run(source, first_rank=500),
         run(target, SIDE_GAP, first_rank=500),
@@ -167,12 +128,12 @@ def test_the_cut_of_a_run_is_no_difference() -> None:
 
 
 def test_a_long_missing_batch_is_found_beyond_the_run() -> None:
-    """If the target goes on with a source record far behind, what lies between is missing."""
+    """If the target continues with a much later source record, the records in between are missing."""
     far = record(51)._replace(rank=900, offset=900)
 
     difference = cut(contents(range(1, 9)), contents(range(51, 59)), Elsewhere(source=[far]))
 
-    assert (difference.kind, difference.source_offset, difference.target_offset) == ("missing", 0, SIDE_GAP)
+    assert ("missing", 0, SIDE_GAP) == place_of(difference)
     assert "source offset 900" in difference.detail
 
 
@@ -183,7 +144,7 @@ def test_a_long_replay_is_a_duplicate() -> None:
 
     difference = cut(contents(range(1, 9)), contents(range(51, 59)), Elsewhere(target=[again, later]))
 
-    assert (difference.kind, difference.source_offset, difference.target_offset) == ("duplicate", 0, SIDE_GAP)
+    assert ("duplicate", 0, SIDE_GAP) == place_of(difference)
 
 
 def test_a_long_foreign_batch_is_extra() -> None:
@@ -219,7 +180,7 @@ def insert(rng: random.Random, records: list[Record]) -> tuple[list[Record], str
 
 
 def repeat(rng: random.Random, records: list[Record]) -> tuple[list[Record], str, int]:
-    """Copy some records again, right behind the last of them."""
+    """Copy some records again, directly after the last of them."""
     end = rng.randint(1, len(records))
     start = rng.randrange(end)
     return records[:end] + records[start:end] + records[end:], "duplicate", end
@@ -240,20 +201,29 @@ def change(rng: random.Random, records: list[Record]) -> tuple[list[Record], str
     return [*records[:place], altered(records[place], *names), *records[place + 1 :]], "altered", place
 
 
-@pytest.mark.parametrize("damage", [drop, insert, repeat, swap, change])
+def move(rng: random.Random, records: list[Record]) -> tuple[list[Record], str, int]:
+    """Move the first record to the end."""
+    return [*records[1:], records[0]], "reordered", 0
+
+
+def reverse(rng: random.Random, records: list[Record]) -> tuple[list[Record], str, int]:
+    """Reverse all records."""
+    return records[::-1], "reordered", 0
+
+
+@pytest.mark.parametrize("damage", [drop, insert, repeat, swap, change, move, reverse])
 @pytest.mark.parametrize("seed", range(100))
 def test_random_damage_to_unique_records_is_named(damage: Damage, seed: int) -> None:
-    """Whatever its place and length, one damage to unique records is named with its kind and place."""
+    """One damage to unique records, of any place and length, is named with its kind and its place on both sides."""
     rng = random.Random(seed)
     source = contents(range(1, rng.randint(3, 60)))
     target, kind, place = damage(rng, source)
 
     difference = classified(source, target)
+    at_source, at_target = (place if place < len(side) else None for side in (source, target))
 
-    assert (kind, min(place, len(source))) == (
-        difference.kind,
-        difference.source_offset if difference.source_offset is not None else len(source),
-    )
+    assert (kind, at_source, None if at_target is None else SIDE_GAP + at_target) == place_of(difference)
+    assert difference.detail.endswith(".")
 
 
 @pytest.mark.parametrize("seed", range(200))
@@ -286,6 +256,7 @@ def test_aligned_rests_are_equal(seed: int) -> None:
 
     in_source = {i for h in hunks for i in range(h.source_start, h.source_end)}
     in_target = {j for h in hunks for j in range(h.target_start, h.target_end)}
-    assert [e for i, e in enumerate(source) if i not in in_source] == [
-        e for j, e in enumerate(target) if j not in in_target
+    left = [
+        [e for n, e in enumerate(side) if n not in hunk] for side, hunk in ((source, in_source), (target, in_target))
     ]
+    assert left[0] == left[1]

@@ -14,8 +14,6 @@ from kafka_digest.shell import command
 from kafka_digest.shell.documents import read_clients, take_clients
 from kafka_digest.shell.errors import JobError
 
-pytestmark = pytest.mark.unit
-
 CLIENTS = {"source": {"kafka.sasl.jaas.config": "canary"}, "target": {"kafka.request.timeout.ms": 5}}
 READ = {"source": {"kafka.sasl.jaas.config": "canary"}, "target": {"kafka.request.timeout.ms": "5"}}
 
@@ -56,7 +54,7 @@ def test_file_is_gone_before_spark_starts(
 
 
 def test_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    """A second start of the driver says what lacks; a file that is no such document is removed all the same."""
+    """A second start of the driver names the missing file; a file of another form is removed as well."""
     with pytest.raises(JobError, match=r"clients\.json: No such file"):
         take_clients(str(tmp_path / "clients.json"))
 
@@ -68,7 +66,7 @@ def test_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
 
 
 def test_shipped_copy_is_removed(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The copy in Spark's own folder goes when it is read; a file that somebody named stays."""
+    """The copy in Spark's own folder is removed when it is read; a file that the caller named stays."""
     shipped = tmp_path / "userFiles"
     shipped.mkdir()
     (shipped / file.name).write_bytes(file.read_bytes())

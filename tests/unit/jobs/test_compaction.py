@@ -7,8 +7,6 @@ import pytest
 from kafka_digest.keys.alignment import COMPACTED, DUPLICATE, EXTRA, MISSING, UNPROVED
 from kafka_digest.keys.compaction import Share, too_many
 
-pytestmark = pytest.mark.unit
-
 LOST = Share(0, 1, COMPACTED, MISSING)
 AGAIN, FOREIGN = Share(0, 0, COMPACTED, DUPLICATE), Share(0, 0, COMPACTED, EXTRA)
 

@@ -15,8 +15,6 @@ from tests.compaction.histories import DAMAGES, History, history
 from tests.compaction.product import verdict_on
 from tests.compaction.truth import Truth, truth_of
 
-pytestmark = pytest.mark.unit
-
 # So many histories of each mode; `COMPACTION_HISTORIES` for a campaign.
 HISTORIES = int(os.environ.get("COMPACTION_HISTORIES", "300"))
 EXPECTED = {

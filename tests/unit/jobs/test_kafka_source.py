@@ -15,8 +15,6 @@ from kafka_digest.reading.windows import SideRange
 from kafka_digest.shell.errors import JobError
 from kafka_digest.shell.session import FEW_PARTITIONS
 
-pytestmark = pytest.mark.unit
-
 RANGES = [SideRange("orders", 0, 3, 10), SideRange("orders", 1, 0, 7), SideRange("audit", 0, 5, 6)]
 
 
@@ -46,7 +44,7 @@ class Session:
 
 
 def test_every_reading_names_its_offsets() -> None:
-    """Trap: `earliest` and `latest` are looked up in each task anew, so that two readings see two logs."""
+    """Trap: each task looks up `earliest` and `latest` itself, so two reads would see two logs."""
     session = Session(tasks=3)
     read_ranges(session, {"kafka.bootstrap.servers": "b:9092"}, RANGES, "read_committed")
 
@@ -56,14 +54,14 @@ def test_every_reading_names_its_offsets() -> None:
 
 
 def test_lost_records_stop_the_reading() -> None:
-    """Trap: told to go on, Spark would leave the rest of the range out without a word."""
+    """Trap: with `failOnDataLoss` off, Spark would silently skip the rest of the range."""
     options = reader_options({"failOnDataLoss": "false"}, RANGES, "read_committed")
 
     assert ("true", "read_committed") == (options["failOnDataLoss"], options["kafka.isolation.level"])
 
 
 def test_many_partitions_are_read_by_the_source_that_lets_go() -> None:
-    """The newer kind of source keeps what it has fetched of every partition of a task; of few that is little."""
+    """The newer source keeps fetched records of every partition of a task, so it reads only a few partitions."""
     session = Session(tasks=0)
     for partitions, sources in ((FEW_PARTITIONS + 1, "csv,kafka,text"), (FEW_PARTITIONS, "csv,text")) * 2:
         session.tasks = partitions
@@ -88,5 +86,5 @@ def test_options_that_split_partitions_are_refused(option: str) -> None:
 
 
 def test_empty_ranges_are_not_read() -> None:
-    """Where nothing is to be read there is no frame."""
+    """Empty ranges give no frame."""
     assert read_ranges(Session(0), {}, [SideRange("orders", 0, 4, 4)], "read_committed") is None

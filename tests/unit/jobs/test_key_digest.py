@@ -7,13 +7,10 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_digest.keys.digest import NULL_BUCKET, BucketSums, KeyRuns, grouped
-
-pytestmark = pytest.mark.unit
 
 WORD = (1 << 64) - 1
 PHI = 0x9E3779B97F4A7C15
@@ -62,6 +59,22 @@ def digest(*batches: Sequence[Row], max_keys: int = 1_000) -> tuple[Sums, list[R
     return of(sums), left_out
 
 
+def summed(rows: Sequence[Row]) -> BucketSums:
+    """Return the sums of one range."""
+    runs, sums = KeyRuns(1_000), BucketSums()
+    runs.add(*columns(rows))
+    runs.roll_up(sums)
+    return sums
+
+
+def added(parts: Iterable[Sequence[Row]]) -> Sums:
+    """Return the sum of the sums of several ranges."""
+    sums = BucketSums()
+    for alone in map(summed, parts):
+        sums.add_sums(alone.filled, alone.records[alone.filled], alone.digests[alone.filled])
+    return of(sums)
+
+
 def of(sums: BucketSums) -> Sums:
     """Return the filled buckets as plain integers."""
     return {int(b): (int(sums.records[b]), int(sums.digests[b])) for b in sums.filled}
@@ -69,7 +82,7 @@ def of(sums: BucketSums) -> Sums:
 
 @given(rows=ROWS, cuts=st.lists(st.integers(0, 60), max_size=4))
 def test_digest_is_what_its_definition_says(rows: list[Row], cuts: list[int]) -> None:
-    """Whatever the batches and however alike the key hashes, the sums are those of the definition."""
+    """For any batches and any key hashes, the sums are those of the definition."""
     edges = [0, *sorted(cuts), len(rows)]
     batches = [rows[start:end] for start, end in pairwise(edges)]
 
@@ -79,31 +92,21 @@ def test_digest_is_what_its_definition_says(rows: list[Row], cuts: list[int]) ->
 @given(ranges=st.lists(ROWS, max_size=4))
 def test_digests_of_ranges_add_up(ranges: list[list[Row]]) -> None:
     """Merge law: the digest of several ranges is the sum of theirs, in any order and grouping."""
-    together, sums = BucketSums(), BucketSums()
+    together = BucketSums()
     for rows in ranges:
         runs = KeyRuns(1_000)
         runs.add(*columns(rows))
         runs.roll_up(together)
-        alone = BucketSums()
-        runs.add(*columns(rows))
-        runs.roll_up(alone)
-        sums.add_sums(alone.filled, alone.records[alone.filled], alone.digests[alone.filled])
 
-    assert of(together) == of(sums)
+    assert of(together) == added(ranges)
 
 
 @given(rows=ROWS, partitions=st.integers(1, 5), data=st.data())
 def test_digest_is_the_same_for_any_number_of_partitions(rows: list[Row], partitions: int, data: st.DataObject) -> None:
     """Merge law: where every key lives in one of them, the sums of the partitions are those of the whole."""
     parts = [[row for row in rows if row[0] % partitions == number] for number in range(partitions)]
-    merged = BucketSums()
-    for part in data.draw(st.permutations(parts)):
-        alone, runs = BucketSums(), KeyRuns(1_000)
-        runs.add(*columns(part))
-        runs.roll_up(alone)
-        merged.add_sums(alone.filled, alone.records[alone.filled], alone.digests[alone.filled])
 
-    assert (of(merged), []) == digest(rows)
+    assert (added(data.draw(st.permutations(parts))), []) == digest(rows)
 
 
 @given(rows=ROWS, max_keys=st.integers(0, 4), cut=st.integers(0, 60))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -22,10 +21,10 @@ from kafka_digest.shell.rate_limit import limited_options, reading_at_most
 from kafka_digest.validate import _check_request
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST, PartitionResult, TopicResult
-
-pytestmark = pytest.mark.unit
+from tests.documents import blocks
 
 MANUAL = Path(__file__).parents[3] / "docs" / "reference" / "spark-jobs.md"
+EXAMPLE = json.loads(blocks(MANUAL.read_text(), "json")[1])
 
 
 def plan(topic: str, partition: int, generation: int = 1, unreadable: str | None = None) -> WindowPlan:
@@ -77,9 +76,8 @@ def test_entries_of_both_jobs_are_read() -> None:
     """The entry of a window, by key or by position, and that of a topic have every field that the package reads."""
     (topic,) = _topics([plan("orders", 0)])
     by_position = _entry(Measured(plan("orders", 0), (), (), Comparison(0, 0, None)), None)
-    entries = [
-        PartitionResult.from_document({**entry, "differences": None}) for entry in (by_position, *topic.entries())
-    ]
+    documents = [{**entry, "differences": None} for entry in (by_position, *topic.entries())]
+    entries = [PartitionResult.from_document(document) for document in documents]
 
     assert [Window(1, "orders", "new.orders", 0, 0, 10, 0, 20)] * 2 == [entry.window for entry in entries]
     assert ["0000000000000000", None] == [entry.source_digest for entry in entries]
@@ -119,18 +117,15 @@ def test_partition_that_was_read_in_two_pieces_stops_the_job() -> None:
 @pytest.mark.parametrize("digest", [POSITION_DIGEST, KEY_DIGEST])
 def test_request_of_the_manual_is_one(digest: str) -> None:
     """The manual's example of a request by hand is accepted, with either digest."""
-    _, example, *_ = re.findall(r"```json\n(.*?)```", MANUAL.read_text(), re.DOTALL)
-
-    _check_request({**json.loads(example), "digest": digest})
+    _check_request({**EXAMPLE, "digest": digest})
 
 
 def test_limit_is_a_number() -> None:
-    """A limit that is none is refused before a cluster is asked for it."""
-    _, example, *_ = re.findall(r"```json\n(.*?)```", MANUAL.read_text(), re.DOTALL)
-    _check_request({**json.loads(example), "max_bytes_per_s": 1_000_000})
+    """An invalid limit is refused before a cluster is asked for it."""
+    _check_request({**EXAMPLE, "max_bytes_per_s": 1_000_000})
 
     with pytest.raises(JobError, match="max_bytes_per_s is '1 MB'; expected a whole number or null"):
-        _check_request({**json.loads(example), "max_bytes_per_s": "1 MB"})
+        _check_request({**EXAMPLE, "max_bytes_per_s": "1 MB"})
 
 
 def test_limit_needs_a_client_id() -> None:
@@ -155,8 +150,7 @@ def test_limited_fetches_are_a_second_of_the_quota(max_bytes_per_s: int, expecte
 
 def test_topics_that_share_a_target_topic_are_refused() -> None:
     """Compared by key, a topic is one with its target topic; anything else would mix two topics up."""
-    _, example, *_ = re.findall(r"```json\n(.*?)```", MANUAL.read_text(), re.DOTALL)
-    request = {**json.loads(example), "digest": KEY_DIGEST}
+    request = {**EXAMPLE, "digest": KEY_DIGEST}
     (window,) = request["windows"]
     for other in ({**window, "topic": "audit"}, {**window, "target_topic": "audit"}):
         with pytest.raises(JobError, match="one separate target topic per topic; not so"):
@@ -172,7 +166,7 @@ def test_missing_module_of_a_worker_is_named() -> None:
 
 
 def test_end_of_a_log_is_not_waited_for() -> None:
-    """Regression: each partition took a second, because questions waited behind a fetch for records to come."""
+    """Regression: each partition took a second, because requests waited for a fetch at the end of the log."""
     options = reader_options({}, [SideRange("orders", 0, 0, 1)], "read_committed")
 
     assert int(options["kafka.fetch.max.wait.ms"]) <= 10

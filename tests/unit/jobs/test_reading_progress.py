@@ -11,8 +11,6 @@ import pytest
 from kafka_digest.reading.progress import Workload, progress_line, telling_progress
 from kafka_digest.reading.windows import SideRange, WindowPlan
 
-pytestmark = pytest.mark.unit
-
 MINUTE = 60.0
 
 
@@ -31,7 +29,7 @@ MINUTE = 60.0
     ],
 )
 def test_line(read: int, offsets: int, elapsed_s: float, expected: str) -> None:
-    """The rate so far tells what is left; the share is rounded down, so that only all is 100 %."""
+    """The time left follows from the rate so far; the share is rounded down, so only a complete read shows 100 %."""
     assert expected == progress_line(read, offsets, elapsed_s)
 
 
@@ -41,25 +39,17 @@ def window(start: int, end: int) -> WindowPlan:
     return WindowPlan({}, piece, piece)
 
 
-def test_workload_is_the_plan_of_both_sides() -> None:
-    """What is planned counts from the beginning on, and reading it for the first time adds nothing."""
+def test_workload_grows_only_by_what_is_read_again() -> None:
+    """The planned offsets of both sides count from the start; the first read adds nothing, each later one does."""
     workload = Workload()
     workload.plan([window(0, 10), window(10, 30), window(7, 7), window(9, 3)])
     for piece in (SideRange("orders", 0, 0, 10), SideRange("orders", 0, 10, 30)):
         for side in ("source", "target"):
             workload.note(side, [piece])
-
     assert 60 == workload.offsets
 
-
-def test_workload_grows_by_what_is_read_again() -> None:
-    """A second look into a part adds that part, once per look."""
-    workload = Workload()
-    workload.plan([window(0, 30)])
-    workload.note("source", [SideRange("orders", 0, 0, 30)])
     workload.note("source", [SideRange("orders", 0, 20, 30)])
     workload.note("source", [SideRange("orders", 0, 0, 30), SideRange("orders", 1, 0, 30)])
-
     assert 60 + 10 + 30 == workload.offsets
 
 
@@ -83,12 +73,12 @@ class Counter:
 
 @pytest.fixture(autouse=True)
 def job(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines begin with the name of the job that tells them."""
+    """Each line begins with the name of its job."""
     monkeypatch.setattr(sys, "argv", ["/jobs/validate_topics.py"])
 
 
 def told(capsys: pytest.CaptureFixture[str], counter: Counter) -> list[str]:
-    """Return the lines that were told until all numbers had been counted."""
+    """Return the lines that were printed until all numbers were counted."""
     workload = Workload(planned=100)
     with telling_progress(counter, workload, every_s=0.001):
         assert counter.is_seen.wait(30)
@@ -103,7 +93,7 @@ def test_only_movement_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_progress_that_cannot_be_told_fails_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever is wrong with the counting, the work goes on, and one line says so."""
+    """If the counting fails, the work continues, and one line says so."""
     (line,) = told(capsys, Counter(0, RuntimeError("no such method")))
 
     assert "validate_topics: the progress of the read is unknown (RuntimeError)" == line

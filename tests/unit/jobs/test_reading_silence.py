@@ -12,8 +12,6 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 from kafka_digest.reading.silence import GIVE_UP_AFTER, Silence, asking
 from kafka_digest.shell.errors import JobError, naming
 
-pytestmark = pytest.mark.unit
-
 BEGIN = datetime(2026, 1, 1, 20, 14, 3, tzinfo=UTC)
 TARGET = "target cluster (new:9092)"
 
@@ -74,8 +72,8 @@ def test_it_is_given_up_at_the_limit_and_again(world: World) -> None:
     assert 3 == world.given_up
 
 
-def test_answer_begins_anew(world: World, capsys: pytest.CaptureFixture[str]) -> None:
-    """A cluster that answers again is told of once, and has the whole time before it."""
+def test_answer_ends_a_silence(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """An answer is reported once, and the cluster has the whole time again."""
     world.miss_for(285)
     told(capsys)
     world.silence.heard(TARGET)
@@ -96,7 +94,7 @@ def test_reason_names_all_that_are_silent(world: World) -> None:
 
 
 def test_clusters_are_asked_until_the_end(world: World) -> None:
-    """Questions go on through failures until the body ends, and none comes after it."""
+    """Questions continue despite failures until the block ends, and none follows."""
     asked, is_enough = list[None](), threading.Event()
 
     def ask() -> None:
@@ -113,7 +111,7 @@ def test_clusters_are_asked_until_the_end(world: World) -> None:
 
 
 def test_end_of_spark_is_no_silence(world: World) -> None:
-    """When Spark's own process is gone nothing is said of the cluster."""
+    """The end of Spark's own process is not reported as a silent cluster."""
     is_asked = threading.Event()
 
     def ask() -> None:
@@ -138,7 +136,7 @@ def test_end_of_spark_is_no_silence(world: World) -> None:
     ],
 )
 def test_errors_have_codes(message: str, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What Java says becomes the code that the task ends with; what is not known is Spark's failure."""
+    """Java's message decides on the code of the task; an unknown message is a failure of Spark."""
     monkeypatch.setattr("kafka_digest.shell.errors.root_cause", lambda error: message)
     with pytest.raises(JobError) as raised, naming("reading"):
         raise Py4JError(message)

@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from kafka_digest.translate.rightmost import Copies, Log, rightmost
 from tests.copy_scenarios import Partitions, Scenario, random_scenario
 
-pytestmark = pytest.mark.unit
-
 SCENARIOS = st.randoms(use_true_random=False).map(random_scenario)
 
 
@@ -38,9 +36,9 @@ def found(
     return rightmost(source, target, is_compacted=is_compacted), source, target
 
 
-def places_of(scenario: Scenario, start: dict[int, int] | None = None) -> dict[int, int]:
-    """Return where the group goes on in each target partition; at the end where nothing unread is in it."""
-    copies, source, target = found(scenario, start)
+def places_of(scenario: Scenario, start: dict[int, int] | None = None, *, is_compacted: bool = False) -> dict[int, int]:
+    """Return the group's new offset in each target partition; the end of one that holds nothing unread."""
+    copies, source, target = found(scenario, start, is_compacted=is_compacted)
     places = {number: len(log) for number, log in scenario.target.items()}
     for ours, theirs in zip(copies.source, copies.target, strict=True):
         if source.offsets[ours] >= scenario.committed[int(source.partitions[ours])]:
@@ -68,7 +66,7 @@ def test_one_look_serves_all_groups(scenario: Scenario, data: st.DataObject) -> 
 @settings(max_examples=200)
 @given(scenario=SCENARIOS, rng=st.randoms(use_true_random=False))
 def test_keys_in_several_partitions_lose_nothing(scenario: Scenario, rng: random.Random) -> None:
-    """Where keys have no one partition, and so no order, every unread record is still read as often as it is there."""
+    """Keys in several partitions have no order, but every unread record is still read as often as it exists."""
     source = {number: [(key and key // 2, value) for key, value in log] for number, log in scenario.source.items()}
     target: Partitions = {0: [], 1: []}
     for log in scenario.target.values():
@@ -83,7 +81,7 @@ def test_keys_in_several_partitions_lose_nothing(scenario: Scenario, rng: random
 
 
 def test_a_record_that_is_not_there_is_missing() -> None:
-    """A record without a copy is named, wherever it stands, and no copy of those before it counts."""
+    """A record without a copy is named, and no copy of the records before it counts."""
     scenario = Scenario({0: [(0, 1), (0, 2), (0, 3)]}, {0: [(0, 1), (0, 3)]}, {0: 0})
     copies, source, _ = found(scenario)
 
@@ -101,7 +99,7 @@ def test_compaction_leaves_the_newest_record() -> None:
 
 
 def test_only_one_copy_is_the_only_choice() -> None:
-    """Without an order a place is known to be the best where a record has one copy, and not where it has two."""
+    """Without an order, a place is known to be the best if a record has one copy, but not if it has two."""
     records: Partitions = {0: [(7, 1)], 1: [(7, 2)]}
     once: Partitions = {0: [(7, 1), (7, 2)], 1: []}
     twice: Partitions = {0: [(7, 1), (7, 2)], 1: [(7, 1)]}
@@ -111,7 +109,7 @@ def test_only_one_copy_is_the_only_choice() -> None:
 
 
 def test_compacted_key_must_end_with_the_newest_record() -> None:
-    """A copy of the newest record that stands before others of its key is not what compaction leaves."""
+    """Compaction never leaves a copy of the newest record before others of its key."""
     source: Partitions = {0: [(0, 1), (0, 2), (0, 1)]}
     copies, _, _ = found(Scenario(source, {0: [(0, 1), (0, 2)]}, {0: 0}), is_compacted=True)
 
@@ -136,9 +134,9 @@ A, B = (0, 1), (0, 2)
     [
         # Each target partition may be where the unread ones are, whichever ends with them.
         ({0: [A, A]}, {0: [A, A], 1: [A, A]}, False, {0: 0, 1: 0}, []),
-        # Of equal records of several source partitions nobody knows whose copy is the last.
+        # Of equal records of several source partitions it is unknown whose copy is the last.
         ({0: [A], 1: [A]}, {0: [A, A, A]}, False, {0: 0}, []),
-        # One copy for two records: one of them is lost, and nobody knows which.
+        # One copy for two records: one of them is lost, and it is unknown which.
         ({0: [A], 1: [A]}, {0: [A]}, False, {0: 1}, [(0, 0), (1, 0)]),
         # Two source partitions are not one order after the other.
         ({0: [A, B], 1: [B, A]}, {0: [B, A, A, B]}, False, {0: 0}, []),
@@ -148,20 +146,13 @@ A, B = (0, 1), (0, 2)
     ],
 )
 def test_key_in_several_partitions(
-    source: Partitions,
-    target: Partitions,
-    is_compacted: bool,
-    places: dict[int, int],
-    missing: list[tuple[int, int]],
+    source: Partitions, target: Partitions, is_compacted: bool, places: dict[int, int], missing: list[tuple[int, int]]
 ) -> None:
-    """Where a key has no one partition the first copies count, and what cannot be known is missing."""
-    copies, ours, theirs = found(Scenario(source, target, dict.fromkeys(source, 0)), is_compacted=is_compacted)
-    first = {number: len(log) for number, log in target.items()}
-    for at in copies.target:
-        number = int(theirs.partitions[at])
-        first[number] = min(first[number], int(theirs.offsets[at]))
+    """If a key is in several partitions, the first copies count, and a record without a known copy is missing."""
+    scenario = Scenario(source, target, dict.fromkeys(source, 0))
+    copies, ours, _ = found(scenario, is_compacted=is_compacted)
 
-    assert places == first
+    assert places == places_of(scenario, is_compacted=is_compacted)
     assert missing == sorted({(int(ours.partitions[at]), int(ours.offsets[at])) for at in copies.missing})
 
 

@@ -11,8 +11,6 @@ from tests.compaction.cleaner import Log, Record
 from tests.compaction.histories import History, Side
 from tests.compaction.product import verdict_on
 
-pytestmark = pytest.mark.unit
-
 
 def side(records: str) -> Side:
     """Return a partition whose records are written as key and value, `a0 b1`; equal words are identical records."""

@@ -16,9 +16,6 @@ from kafka_digest.keys.difference_file import DifferenceFile
 from kafka_digest.reading.clusters import SIDES
 from kafka_digest.shell.errors import JobError
 
-pytestmark = pytest.mark.unit
-
-
 Damaged = Callable[[set[int] | Exception], dict[int, dict[str, Any]]]
 
 

@@ -12,8 +12,6 @@ from kafka_digest.reading.windows import SideRange
 from kafka_digest.shell.errors import JobError
 from kafka_digest.translate.vectors import TopicCopy
 
-pytestmark = pytest.mark.unit
-
 RANGE = SideRange("orders", 0, 2, 9)
 
 
@@ -28,7 +26,7 @@ RANGE = SideRange("orders", 0, 2, 9)
     ],
 )
 def test_what_cannot_be_known_is_refused(source: Sequence[SideRange], offset: int, found: str) -> None:
-    """A commit outside of what is read, and a range that cannot be read or stands there twice, stop the job."""
+    """A commit outside of the ranges, and a range that is unreadable or requested twice, stop the job."""
     ranges = {"source": source, "target": [RANGE]}
     with pytest.raises(JobError, match=found):
         TopicCopy("orders", "orders", by_key=True, is_compacted=False, ranges=ranges, vectors=[{0: offset}])

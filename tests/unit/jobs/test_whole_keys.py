@@ -5,13 +5,10 @@ from __future__ import annotations
 from itertools import groupby, pairwise
 
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_digest.keys.whole_keys import whole_keys
-
-pytestmark = pytest.mark.unit
 
 Row = tuple[int, int, int]
 ROWS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 2)), max_size=30).map(
@@ -43,7 +40,7 @@ def test_no_key_is_cut_and_no_row_is_lost(rows: list[Row], cuts: list[int]) -> N
 
 @given(rows=ROWS, cuts=st.lists(st.integers(0, 30)), most=st.integers(1, 4))
 def test_long_keys_are_held_only_so_far(rows: list[Row], cuts: list[int], most: int) -> None:
-    """Of a key that goes on over batches its first rows come out, so many at least."""
+    """At least the first rows of a key that continues over batches are returned, up to the limit."""
     found = [row for chunk in chunks(rows, cuts, most) for row in chunk]
 
     for key, group in groupby(rows, key=lambda row: row[:2]):

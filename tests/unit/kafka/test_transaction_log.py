@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from kafka_migration.core.kafka.transaction_log import TransactionLog, UnknownFormat, decode_key, decode_value
 
-pytestmark = pytest.mark.unit
-
 KEY = bytes.fromhex("0000 0006") + b"pay-tx"
 # Producer id 1000, epoch 3, time-out 60,000 ms; state 1 (ongoing).
 HEAD = bytes.fromhex("00000000000003e8 0003 0000ea60 01")
@@ -62,30 +60,23 @@ ONGOING_ON_A_BROKER = (
 OVER_ON_A_BROKER = "0001000000000000000000000000ea600401000001a203a50240000001a203a501d300"
 
 
-def test_what_kafka_writes_is_read() -> None:
-    """The bytes of Kafka's own serializer and of a broker are understood."""
-    found = [decode_value(bytes.fromhex(written)) for written in (ONGOING_ON_A_BROKER, OVER_ON_A_BROKER)]
-
-    assert [{"a", "b"}, set()] == found
-    assert (WRITTEN_V0, "000000067061792d7478") == (V0.hex(), KEY.hex())
-    assert {"orders", "audit"} == decode_value(bytes.fromhex(WRITTEN_V0)) == decode_value(bytes.fromhex(WRITTEN_V1))
-
-
 def test_key_is_the_transactional_id() -> None:
     """Version 0 of the key holds the id as a text with its length in front."""
+    assert (WRITTEN_V0, "000000067061792d7478") == (V0.hex(), KEY.hex())
     assert decode_key(KEY) == "pay-tx"
 
 
-@pytest.mark.parametrize("value", [V0, V1], ids=["v0", "v1"])
-def test_value_names_the_topics(value: bytes) -> None:
-    """Both versions of the value name the topics, whatever partitions and tagged fields stand beside them."""
-    assert decode_value(value) == {"orders", "audit"}
-
-
-@pytest.mark.parametrize("value", [*ENDED, *NULL])
-def test_ended_transaction_names_nothing(value: bytes) -> None:
-    """An empty list of partitions, and none at all, are no topics."""
-    assert decode_value(value) == frozenset()
+@pytest.mark.parametrize(
+    ("value", "topics"),
+    [
+        *((value, {"orders", "audit"}) for value in (V0, V1, bytes.fromhex(WRITTEN_V0), bytes.fromhex(WRITTEN_V1))),
+        (bytes.fromhex(ONGOING_ON_A_BROKER), {"a", "b"}),
+        *((value, set()) for value in (bytes.fromhex(OVER_ON_A_BROKER), *ENDED, *NULL)),
+    ],
+)
+def test_value_names_the_topics(value: bytes, topics: set[str]) -> None:
+    """The topics are read from both versions, with partitions and tagged fields; a transaction that ended has none."""
+    assert topics == decode_value(value)
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,14 @@
-"""Rules of stop certificates as documents, and of the ledger that adds them up."""
+"""Rules of stop certificates and of the ledger that adds them up."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-import pytest
-
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.generations import Fingerprint, GenerationStart, Remembered, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger, fold
-
-pytestmark = pytest.mark.unit
-
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
-AUDIT = TopicPartition("audit", 0)
+from tests.present import present
+from tests.unit.partitions import AUDIT, P0
 
 
 def start(generation: int, positions: Offsets, run: str = "dag/run#1") -> dict[str, Any]:
@@ -31,21 +25,11 @@ def folded(*stops: StopCertificate) -> Ledger:
     return fold(entry for pair in entries for entry in pair)
 
 
-def test_certificate_survives_its_document() -> None:
-    """Everything that a certificate says is read back from JSON as it was."""
-    remembered = Remembered({P0: 8}, {P1: 2}, {P0: Fingerprint(7, "ab")}, {"orders": "id-1"})
-    ranges = {P1: (2, 5)}
-    made = StopCertificate(1, "r", "t", False, None, "died", {P0: 9, P1: 2}, {P0: 9}, remembered, ranges, {P0: 3})
-
-    assert made == StopCertificate.from_document(json.loads(json.dumps(made.to_document())))
-
-
 def test_later_certificate_replaces_what_it_is_about() -> None:
     """Of its partitions nothing that an earlier one remembered is left, and of others everything."""
     first = stop(1, {P0: 9, AUDIT: 4}, rewind={P0: 3, AUDIT: 1}, fingerprints={P0: Fingerprint(8, "ab")})
-    last = folded(first, stop(2, {P0: 20}, stored_positions={})).last_stop
+    last = present(folded(first, stop(2, {P0: 20}, stored_positions={})).last_stop)
 
-    assert last is not None
     assert {P0: 20, AUDIT: 4} == last.mirror_positions
     assert Remembered({AUDIT: 4}, {AUDIT: 1}) == last.remembered
 
@@ -61,7 +45,7 @@ def test_positions_are_set_back_once() -> None:
 
 
 def test_first_start_of_a_generation_wins() -> None:
-    """Said again by a start that was cut short, it does not move where the generation began."""
+    """A second start of the same generation does not change where it began."""
     (generation,) = fold([start(1, {P0: 3}), start(1, {P0: 8}, "dag/other#1")]).generations
 
     assert ({P0: 3}, "dag/run#1") == (generation.start.mirror_positions, generation.start.run)

@@ -13,7 +13,6 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.next_steps import ConfirmedCutover, next_steps
 from kafka_migration.core.groups.plan import GroupPlan, Proof
 from kafka_migration.core.groups.writing import GroupWrite, OffsetsResult, Write
-from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger, fold
@@ -21,10 +20,8 @@ from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.migration.settings import Mode, Phase, RunIdentity
 from kafka_migration.core.validation.windows import whole_windows
 from tests.unit.groups.copied_partition import moved
+from tests.unit.partitions import P0
 
-pytestmark = pytest.mark.unit
-
-P0 = TopicPartition("orders", 0)
 STEPS: dict[str, Any] = {
     "migration": "shop",
     "source": "old",
@@ -52,7 +49,7 @@ def test_entry_sets_the_phase() -> None:
 
 
 def test_cutover_of_some_topics_leaves_the_others_syncing() -> None:
-    """Until the last topic is cut over the migration is on its way; each run is told by what it moved itself."""
+    """The phase is `cutting_over` until the last topic is moved; a cutover is found by its own run."""
     first = replace(CUT_OVER, remaining=("audit",))
     last = replace(CUT_OVER, run="dag/second#1", topics=("audit",))
     begun, done = fold([*_copied(), first.to_document()]), fold([first.to_document(), last.to_document()])
@@ -80,7 +77,7 @@ def test_cutover_of_some_topics_leaves_the_others_syncing() -> None:
 def test_what_was_cut_over_is_not_mirrored_again(
     mode: Mode, topics: list[str], requested: list[str], is_refused: bool
 ) -> None:
-    """A run may mirror what is left; it is refused if it asks for moved topics, or if nothing is left."""
+    """A run may mirror the topics left; it is refused if it asks for moved topics, or if none are left."""
     ledger = fold([CUT_OVER.to_document()])
     codes = [finding.code for finding in phase_findings(ledger, "shop", mode, topics, requested)]
 
@@ -100,8 +97,8 @@ PLANNED = GroupPlan("billing", (moved(3, 3, Proof.RECORD, again=2),)).to_documen
 LEFT_OUT = GroupPlan("audit", refusals=(ACTIVE,)).to_document()
 
 
-def test_rows_of_a_rehearsal_say_that_nothing_was_written() -> None:
-    """Without a result every group of the plan is there, not written; without a plan there is no row."""
+def test_rows_without_a_result_say_what_was_written() -> None:
+    """A rehearsal has written no group; if writing began without a result, the outcome of planned groups is unknown."""
     rows = group_rows({"groups": [PLANNED, LEFT_OUT]}, None, has_begun=False)
 
     assert [("billing", "ready", "not written", 2), ("audit", "left out", "not written", 0)] == [
@@ -109,13 +106,8 @@ def test_rows_of_a_rehearsal_say_that_nothing_was_written() -> None:
     ]
     assert ["GROUP_ACTIVE: a member"] == rows[1]["reasons"]
     assert [] == group_rows(None, None, has_begun=False)
-
-
-def test_rows_of_an_interrupted_writing_claim_nothing() -> None:
-    """Where writing began and left no result, a planned group may be written or not; one left out is not."""
-    rows = group_rows({"groups": [PLANNED, LEFT_OUT]}, None, has_begun=True)
-
-    assert ["unknown", "not written"] == [row["outcome"] for row in rows]
+    interrupted = group_rows({"groups": [PLANNED, LEFT_OUT]}, None, has_begun=True)
+    assert ["unknown", "not written"] == [row["outcome"] for row in interrupted]
 
 
 def test_rows_of_restored_groups_do_not_say_how_much_is_read_again() -> None:
@@ -135,7 +127,7 @@ def test_rows_of_a_cutover_say_what_became_of_each_group() -> None:
 
 
 def test_next_steps_name_connections_groups_and_the_way_back() -> None:
-    """The steps begin with the consumers, name who stays behind and why, and the way back."""
+    """The steps begin with the consumers, and name groups that were not moved with the reason, and the rollback."""
     steps = next_steps(ConfirmedCutover(**STEPS, moved=["billing"], left_behind={"audit": (ACTIVE,)}))
 
     assert "billing" in steps[0]
@@ -148,7 +140,7 @@ def test_next_steps_name_connections_groups_and_the_way_back() -> None:
 
 
 def test_next_steps_without_moved_groups_start_no_consumers() -> None:
-    """Nobody is told to start consumers that have nothing to go on with."""
+    """Without moved groups, the steps start with the producers and name no consumers."""
     steps = next_steps(ConfirmedCutover(**STEPS, moved=[], left_behind={}))
 
     assert "producers" in steps[0]

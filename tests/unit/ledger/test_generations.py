@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
-from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.cutovers import CutOver
@@ -21,16 +21,12 @@ from kafka_migration.core.ledger.generations import (
 )
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.migration.settings import Mode, Phase
-from kafka_migration.core.mirror.gap_guard import continuity_findings
 from kafka_migration.core.validation.contract import POSITION_DIGEST
 from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.core.validation.windows import delta_windows, whole_windows
-
-pytestmark = pytest.mark.unit
-
-P0 = TopicPartition("orders", 0)
-P1 = TopicPartition("orders", 1)
+from tests.unit.partitions import AUDIT, P0, P1
 
 
 def started(number: int, source: dict[TopicPartition, int], target: dict[TopicPartition, int]) -> dict[str, Any]:
@@ -71,16 +67,12 @@ def _read_offsets(topic: str, number: int, whole: bool) -> ReadOffsets:
 
 
 ME = "dag/me#1"
-AUDIT = TopicPartition("audit", 0)
 BOTH = [started(1, {P0: 0, AUDIT: 0}, {P0: 0, AUDIT: 0}), stopped(1, {P0: 10, AUDIT: 7}, {P0: 9, AUDIT: 7})]
 ONE = [started(1, {P0: 0}, {P0: 0}), stopped(1, {P0: 10}, {P0: 9})]
 TWO = [started(2, {P0: 10}, {P0: 9}), stopped(2, {P0: 30}, {P0: 27})]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("3", [3]), ("3-5", [3, 4, 5]), ("4-4", [4]), ("10-11", [10, 11])],
-)
+@pytest.mark.parametrize(("text", "expected"), [("3", [3]), ("3-5", [3, 4, 5]), ("4-4", [4]), ("10-11", [10, 11])])
 def test_generations_of_a_text(text: str, expected: list[int]) -> None:
     """One generation, or a range with both its ends."""
     assert expected == list(parse_generations(text))
@@ -99,37 +91,37 @@ def test_new_migration_has_an_empty_ledger() -> None:
     """Without entries the phase is new and nothing is open or pending."""
     ledger = fold([])
 
-    assert (Phase.NEW, None, (), None) == (
-        ledger.phase,
-        ledger.open_generation,
-        ledger.pending_for(ME),
-        ledger.last_stop,
-    )
+    assert (Phase.NEW, None, None) == (ledger.phase, ledger.open_generation, ledger.last_stop)
+    assert () == ledger.pending_for(ME)
 
 
 def test_generation_is_open_until_its_certificate() -> None:
-    """A started generation is open; its stop certificate closes it and makes it pending."""
-    open_ledger, closed_ledger = fold(ONE[:1]), fold(ONE)
-
-    assert open_ledger.open_generation is not None
-    assert open_ledger.pending_for(ME) == ()
-    assert closed_ledger.open_generation is None
-    assert [1] == [g.number for g in closed_ledger.pending_for(ME)]
+    """A started generation is open; its stop certificate closes it."""
+    assert fold(ONE[:1]).open_generation is not None
+    assert fold(ONE).open_generation is None
 
 
-def test_judged_generations_are_no_longer_pending() -> None:
-    """A run validates only what no run has judged."""
-    assert [2] == [g.number for g in fold([*ONE, judged(1, Verdict.PASS), *TWO]).pending_for(ME)]
+MINE = [*ONE, judged(1, Verdict.FAIL, run=ME)]
 
 
-def test_cleared_run_judges_its_own_windows_again() -> None:
+@pytest.mark.parametrize(
+    ("entries", "run", "expected"),
+    [
+        pytest.param(ONE[:1], ME, [], id="still open"),
+        pytest.param(ONE, ME, [1], id="stopped"),
+        pytest.param([*ONE, judged(1, Verdict.PASS), *TWO], ME, [2], id="judged by another run"),
+        pytest.param(MINE, "dag/me#2", [1], id="judged by the run before it was cleared"),
+        pytest.param(MINE, "dag/other#1", [], id="judged by a run that was cleared"),
+    ],
+)
+def test_run_validates_what_no_other_run_has_judged(entries: list[Any], run: str, expected: list[int]) -> None:
     """Regression: after a clear the run's own windows counted as judged, so nothing was measured again."""
-    ledger = fold([*ONE, judged(1, Verdict.FAIL, run="dag/me#1")])
-    again = fold([*ONE, judged(1, Verdict.FAIL, run="dag/me#1"), judged(1, Verdict.PASS, run="dag/me#2")])
+    assert expected == [g.number for g in fold(entries).pending_for(run)]
 
-    assert [1] == [g.number for g in ledger.pending_for("dag/me#2")]
-    assert () == ledger.pending_for("dag/other#1")
-    assert topic_verdict(again, "orders") is Verdict.PASS
+
+def test_cleared_run_replaces_its_own_verdict() -> None:
+    """The judgement of a later attempt of the same run counts."""
+    assert topic_verdict(fold([*MINE, judged(1, Verdict.PASS, run="dag/me#2")]), "orders") is Verdict.PASS
 
 
 def test_backfill_asked_again_measures_only_what_was_not_good() -> None:
@@ -163,15 +155,12 @@ def test_topics_that_a_judgement_does_not_name_stay_pending() -> None:
     ledger = fold([*BOTH, judged(1, Verdict.PASS, topics=("orders",))])
     (pending,) = ledger.pending_generations
 
-    assert (frozenset({"audit"}), [(0, 7)]) == (
-        pending.topics,
-        [(w.source_start, w.source_end) for w in delta_windows([pending])],
-    )
+    assert (frozenset({"audit"}), [(0, 7, 0, 7)]) == (pending.topics, offsets(delta_windows([pending])))
     assert () == fold([*BOTH, judged(1, Verdict.PASS, topics=("orders", "audit"))]).pending_generations
 
 
 def test_judgement_of_fewer_topics_does_not_replace_the_earlier_one() -> None:
-    """A cleared run that says less than before takes nothing back of what it said of the other topics."""
+    """A cleared run that judges fewer topics than before keeps its judgement of the others."""
     whole = judged(1, Verdict.PASS, run="dag/me#1", topics=("orders", "audit"))
     ledger = fold([*BOTH, whole, judged(1, Verdict.PASS, run="dag/me#2", topics=("orders",))])
 
@@ -187,47 +176,35 @@ def test_cutover_is_never_taken_back() -> None:
     assert Phase.SYNCING is fold(ONE).phase
 
 
-def test_window_runs_from_the_positions_at_the_start_to_those_at_the_stop() -> None:
-    """Source [P, P') is compared with target [E, E')."""
-    (window,) = delta_windows(fold([*ONE, judged(1, Verdict.PASS), *TWO]).pending_for(ME))
-
-    assert (10, 30, 9, 27) == (window.source_start, window.source_end, window.target_start, window.target_end)
+def offsets(windows: Iterable[Window]) -> list[tuple[int, int, int, int]]:
+    """Return source start, source end, target start and target end of each window."""
+    return [(w.source_start, w.source_end, w.target_start, w.target_end) for w in windows]
 
 
-def test_graceful_generations_in_a_row_are_one_window() -> None:
-    """Touching windows of graceful generations are read as one."""
-    (window,) = delta_windows(fold([*ONE, *TWO]).pending_for(ME))
-
-    assert (0, 30, 0, 27) == (window.source_start, window.source_end, window.target_start, window.target_end)
+KILLED = [ONE[0], stopped(1, {P0: 10}, {P0: 12}, graceful=False)]
+AFTER_THE_KILL = [started(2, {P0: 10}, {P0: 12}), stopped(2, {P0: 30}, {P0: 32})]
+WITH_ANOTHER_PARTITION = [ONE[0], stopped(1, {P0: 10, P1: 4}, {P0: 9, P1: 4})]
 
 
-def test_ungraceful_generation_keeps_its_own_window() -> None:
-    """The tail of a killed generation may be sent again, so its window is not merged."""
-    killed = [ONE[0], stopped(1, {P0: 10}, {P0: 12}, graceful=False)]
-    after = [started(2, {P0: 10}, {P0: 12}), stopped(2, {P0: 30}, {P0: 32})]
-
-    windows = delta_windows(fold([*killed, *after]).pending_for(ME))
-
-    assert [(0, 10), (10, 30)] == [(w.source_start, w.source_end) for w in windows]
-
-
-def test_partition_added_while_mirroring_begins_at_zero() -> None:
-    """A partition that only the stop certificate knows is validated from its first record."""
-    ledger = fold([ONE[0], stopped(1, {P0: 10, P1: 4}, {P0: 9, P1: 4})])
-
-    windows = {w.partition: (w.source_start, w.source_end) for w in delta_windows(ledger.pending_for(ME))}
-
-    assert {0: (0, 10), 1: (0, 4)} == windows
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        pytest.param([*ONE, judged(1, Verdict.PASS), *TWO], [(10, 30, 9, 27)], id="from start to stop"),
+        pytest.param([*ONE, *TWO], [(0, 30, 0, 27)], id="graceful generations in a row are one window"),
+        pytest.param([*KILLED, *AFTER_THE_KILL], [(0, 10, 0, 12), (10, 30, 12, 32)], id="a killed one is separate"),
+        pytest.param(WITH_ANOTHER_PARTITION, [(0, 10, 0, 9), (0, 4, 0, 4)], id="an added partition begins at 0"),
+    ],
+)
+def test_windows_of_generations(entries: list[Any], expected: list[tuple[int, int, int, int]]) -> None:
+    """The positions at the start and at the stop bound a window; the tail of a killed generation may be sent again."""
+    assert expected == offsets(delta_windows(fold(entries).pending_for(ME)))
 
 
 def test_whole_window_reaches_the_present_end_of_the_target() -> None:
     """Re-reading the whole copy must also see records that should not be there, and miss what is gone."""
     ledger = fold([*ONE, *TWO])
 
-    assert [(0, 30, 0, 28)] == [
-        (w.source_start, w.source_end, w.target_start, w.target_end)
-        for w in whole_windows(ledger, ["orders"], {P0: 28})
-    ]
+    assert [(0, 30, 0, 28)] == offsets(whole_windows(ledger, ["orders"], {P0: 28}))
     assert [] == list(whole_windows(ledger, ["other"], {}))
 
 
@@ -241,7 +218,7 @@ def test_topic_verdict_is_the_worst_since_the_last_whole_reading() -> None:
 
 
 def test_newest_judgement_decides_on_a_generation() -> None:
-    """What was read again is what it is now; a reading that could not see everything takes nothing back."""
+    """The newest reading of a generation decides, unless it could not read everything."""
     again = [*ONE, judged(1, Verdict.FAIL, run="dag/a#1"), *TWO, judged(2, Verdict.FAIL, run="dag/b#1")]
     ledger = fold([*again, judged(1, Verdict.PASS, run="dag/c#1"), judged(1, Verdict.NOT_VERIFIABLE, run="dag/d#1")])
     unseen = fold([*ONE, judged(1, Verdict.NOT_VERIFIABLE, run="dag/e#1")])
@@ -253,26 +230,7 @@ def test_newest_judgement_decides_on_a_generation() -> None:
 
 def test_last_stop_knows_every_partition() -> None:
     """A partition keeps its newest certificate when a later generation does not name it."""
-    other = TopicPartition("audit", 0)
-    ledger = fold([*ONE, started(2, {other: 0}, {other: 0}), stopped(2, {other: 7}, {other: 7})])
+    ledger = fold([*ONE, started(2, {AUDIT: 0}, {AUDIT: 0}), stopped(2, {AUDIT: 7}, {AUDIT: 7})])
 
     assert ledger.last_stop is not None
-    assert {P0: 10, other: 7} == ledger.last_stop.mirror_positions
-
-
-def test_continuity_accepts_what_the_certificate_says() -> None:
-    """The stored position and the target's end are those of the certificate."""
-    assert () == continuity_findings(fold(ONE).last_stop, stored={P0: 10}, target_end_offsets={P0: 9})
-    assert () == continuity_findings(None, stored={P0: 8}, target_end_offsets={P0: 9})
-
-
-@pytest.mark.parametrize(
-    ("stored", "end", "code"),
-    [(11, 9, Code.POSITION_CHANGED), (10, 10, Code.TARGET_WRITTEN_BY_OTHERS), (10, 3, Code.TARGET_WRITTEN_BY_OTHERS)],
-)
-def test_continuity_names_what_changed(stored: int, end: int, code: Code) -> None:
-    """A position that moved, or a target that grew or shrank, while nothing of ours ran is refused."""
-    (finding,) = continuity_findings(fold(ONE).last_stop, {P0: stored}, {P0: end})
-
-    assert code is finding.code
-    assert finding.subject == "orders[0]"
+    assert {P0: 10, AUDIT: 7} == ledger.last_stop.mirror_positions

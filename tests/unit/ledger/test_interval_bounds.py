@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.interval_bounds import (
     Bound,
     BoundsResolved,
@@ -20,10 +20,8 @@ from kafka_migration.core.ledger.interval_bounds import (
 )
 from kafka_migration.core.ledger.ledger import fold
 from kafka_migration.core.migration.run_window import Interval
+from tests.unit.partitions import AUDIT, P0, P1
 
-pytestmark = pytest.mark.unit
-
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 NIGHTS = [datetime(2030, 1, 1, tzinfo=UTC) + timedelta(days=n) for n in range(5)]
 
 
@@ -45,10 +43,7 @@ def test_known_bounds_stay_as_they_are() -> None:
 
     ledger = fold(entry.to_document() for entry in entries)
 
-    assert {
-        NIGHTS[0]: {P0: Bound(5, 0), P1: Bound(2, 1)},
-        NIGHTS[1]: {P0: Bound(7, 1)},
-    } == ledger.bounds
+    assert {NIGHTS[0]: {P0: Bound(5, 0), P1: Bound(2, 1)}, NIGHTS[1]: {P0: Bound(7, 1)}} == ledger.bounds
 
 
 def test_new_bound_lies_between_those_of_earlier_and_later_times() -> None:
@@ -82,13 +77,12 @@ def test_goal_is_what_the_interval_lacks() -> None:
 
 
 def test_interval_has_the_partitions_whose_bounds_are_both_known() -> None:
-    """A partition without one of the bounds, or of a topic that nobody asks for, has no range."""
-    audit = TopicPartition("audit", 0)
-    bounds = resolved({NIGHTS[0]: {P0: 5, P1: 7, audit: 1}, NIGHTS[1]: {P0: 9, audit: 2}}).added_to({})
+    """A partition without one of the bounds, or of another topic, has no range."""
+    bounds = resolved({NIGHTS[0]: {P0: 5, P1: 7, AUDIT: 1}, NIGHTS[1]: {P0: 9, AUDIT: 2}}).added_to({})
     interval = Interval(NIGHTS[0], NIGHTS[1])
 
     assert [P0] == list(IntervalBounds.of(bounds, interval, ["orders"]).start)
-    assert [audit, P0] == list(IntervalBounds.of(bounds, interval, ["orders", "audit"]).start)
+    assert [AUDIT, P0] == list(IntervalBounds.of(bounds, interval, ["orders", "audit"]).start)
     assert [] == list(IntervalBounds.of(bounds, Interval(NIGHTS[1], NIGHTS[2]), ["orders"]).start)
 
 

@@ -13,8 +13,6 @@ from kafka_migration.core.ledger.cutovers import CreatedTopic
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.mirror.target_topics import recreated_findings
 
-pytestmark = pytest.mark.unit
-
 
 def test_id_of_zeros_is_none() -> None:
     """The client shows an id that was not given as zeros; that is no id, and every other is kept as it is."""

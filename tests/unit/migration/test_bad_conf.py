@@ -1,4 +1,4 @@
-"""What anybody with the right to trigger may put into a run's conf: findings in a few words, and never an accident."""
+"""Bad fields in a run's conf: each is a short finding, and never an unexpected error."""
 
 from __future__ import annotations
 
@@ -11,40 +11,18 @@ from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.run_conf import MAX_UNKNOWN, unknown_findings
 from kafka_migration.steps.request import RunRequest
 
-pytestmark = pytest.mark.unit
-
 LONG = "x" * 100_000
 DEEP: Any = []
 for _ in range(500):
     DEEP = [DEEP]
 NO_NAMES = (
-    "orders",
-    5,
-    0.5,
-    True,
-    {"orders": 1},
-    [5],
-    [None],
-    [""],
-    [["orders"]],
-    [LONG],
-    [f"t{number}" for number in range(100_001)],
-    DEEP,
-    10**6000,
+    *("orders", 5, 0.5, True, {"orders": 1}, DEEP, 10**6000),
+    *([5], [None], [""], [["orders"]], [LONG], [f"t{number}" for number in range(100_001)]),
 )
 BAD_MODES: tuple[Any, ...] = ("", "Sync", LONG, 5, [], {}, DEEP, 10**6000, "interval", "restore", None)
 BAD_GENERATIONS: tuple[Any, ...] = ("0", "5-3", "-1", "1-", LONG, "9" * 50, 5, [], {}, True)
-BAD_TIMES: tuple[Any, ...] = (
-    "soon",
-    "2030-01-01",
-    "2030-01-01T00:00:00",
-    "2030-13-01T00:00:00Z",
-    LONG,
-    5,
-    [],
-    DEEP,
-    10**6000,
-)
+NO_TIMES = ("soon", "2030-01-01", "2030-01-01T00:00:00", "2030-13-01T00:00:00Z")
+BAD_TIMES: tuple[Any, ...] = (*NO_TIMES, LONG, 5, [], DEEP, 10**6000)
 BAD_NOTES: tuple[Any, ...] = (5, [], {}, True, LONG, DEEP)
 BAD: list[dict[str, Any]] = [
     *({"mode": mode} for mode in BAD_MODES),
@@ -92,7 +70,7 @@ def test_name_given_twice_counts_once() -> None:
 
 
 def test_many_unknown_names_are_a_few_findings() -> None:
-    """Names that nobody knows are named up to a number, then counted."""
+    """Unknown names are listed up to a number, then counted."""
     findings = tuple(unknown_findings("topics", [f"{n} {LONG}" for n in range(5_000)], "topics of the migration"))
 
     require_few_words(findings)

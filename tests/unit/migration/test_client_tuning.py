@@ -13,8 +13,6 @@ from kafka_migration.engines.versions import MIRRORMAKER2_KEYS
 from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.migration_file.models import MIRROR_WORDS
 
-pytestmark = pytest.mark.unit
-
 ENGINES_PAGE = (Path(__file__).parents[3] / "docs" / "engines.md").read_text()
 
 
@@ -61,9 +59,8 @@ def test_source_alias_is_not_the_targets(migration_text: str) -> None:
 
 def test_source_alias_is_no_word_of_mirrormakers_settings(migration_text: str) -> None:
     """`replication.factor` would become a setting of a cluster called replication."""
-    rendered = {
-        key.partition(".")[0] for key in MIRRORMAKER2_KEYS if "." in key and key[0].islower() and "->" not in key
-    }
+    keys = [key for key in MIRRORMAKER2_KEYS if "." in key and key[0].islower() and "->" not in key]
+    rendered = {key.partition(".")[0] for key in keys}
 
     assert rendered - {"source", "target", "log4j"} == MIRROR_WORDS
     (finding,) = findings_of(migration_text, "", "  alias: replication\n")
@@ -91,7 +88,7 @@ def test_other_properties_are_refused_with_their_owner(migration_text: str, key:
 
 
 def test_known_tuning_is_taken(migration_text: str) -> None:
-    """Every key of the list may stand in a file, with a value that Kafka takes."""
+    """A file may have every key of the list, with a value that Kafka accepts."""
     values = {
         "check.crcs": "true",
         "client.dns.lookup": "use_all_dns_ips",
@@ -105,7 +102,7 @@ def test_known_tuning_is_taken(migration_text: str) -> None:
 
 
 def test_what_the_profiles_set_cannot_be_tuned() -> None:
-    """Every client setting in a rendered file belongs to somebody; only the batch size is shared with the file."""
+    """Every client setting in a rendered file has one owner; only the batch size is shared with the file."""
     kept = re.findall(r"^shop-\w+\.((?:consumer|producer)\.\S+) =", golden("mm2"), re.MULTILINE)
     for client in ("consumer", "producer"):
         kept += [f"{client}.{key}" for key in re.findall(r"^(\S+) =", golden(client), re.MULTILINE)]
@@ -122,5 +119,5 @@ def test_every_tuning_key_is_documented() -> None:
 
 @pytest.mark.parametrize("example", re.findall(r"```yaml\n(.*?)```", ENGINES_PAGE, re.DOTALL))
 def test_documented_files_are_valid(example: str) -> None:
-    """Every migration file on the page can be used as it stands."""
+    """Every migration file on the page can be used unchanged."""
     assert load_migration(example, where="docs/engines.md").topics

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-
-import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.overlap import overlap_findings
 from kafka_migration.core.migration.settings import Cluster, Migration, TopicNames, TopicNaming
-from kafka_migration.migration_file.loading import load_migrations
-
-pytestmark = pytest.mark.unit
 
 
 def test_shared_topics_are_named_with_the_other_file(migration: Migration) -> None:
@@ -39,13 +33,9 @@ def reverse(migration: Migration, *topics: str) -> Migration:
 def test_other_topics_or_targets_do_not_overlap(migration: Migration) -> None:
     """The same topic for another target is another copy; so is one under another name of another source."""
     prefixed = with_names(replace(migration, source=Cluster("third_kafka", "x")), "prefixed")
-    others = [
-        replace(migration, topics=("bills",)),
-        replace(migration, target=Cluster("third_kafka", "x")),
-        prefixed,
-    ]
+    others = [replace(migration, topics=("bills",)), replace(migration, target=Cluster("third_kafka", "x"))]
 
-    assert () == overlap_findings(migration, others)
+    assert () == overlap_findings(migration, [*others, prefixed])
 
 
 def test_two_sources_do_not_write_one_topic(migration: Migration) -> None:
@@ -86,12 +76,3 @@ def test_copying_a_prefixed_copy_back_is_a_loop(migration: Migration) -> None:
     (finding,) = overlap_findings(mine, [reverse(migration, "eu.orders")])
 
     assert Code.REPLICATION_LOOP is finding.code
-
-
-def test_files_that_cannot_be_read_are_left_out(tmp_path: Path, migration_text: str) -> None:
-    """A broken file refuses its own runs only."""
-    (tmp_path / "shop.yaml").write_text(migration_text)
-    (tmp_path / "broken.yaml").write_text("nonsense: [")
-    (tmp_path / "folder.yaml").mkdir()
-
-    assert ["shop"] == [migration.name for migration in load_migrations(tmp_path)]

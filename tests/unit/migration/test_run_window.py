@@ -18,8 +18,6 @@ from kafka_migration.core.migration.run_window import (
 )
 from kafka_migration.core.migration.settings import NightlySettings
 
-pytestmark = pytest.mark.unit
-
 SETTINGS = NightlySettings("0 1 * * *", "UTC", time(5, 30), time(7, 0), "fail", "wait", 4 * 3600)
 TICK = datetime(2030, 1, 2, 1, tzinfo=UTC)
 NIGHT = Interval(TICK - timedelta(days=1), TICK)
@@ -50,25 +48,25 @@ def test_scheduled_run_acts_from_its_tick_to_the_end_of_the_window(now: datetime
 
 @pytest.mark.parametrize(("hours", "is_idle"), [(0, False), (1.99, False), (2, True)])
 def test_without_a_window_a_run_may_begin_within_two_hours(hours: float, is_idle: bool) -> None:
-    """Without `until` mirroring has no end, and a run that begins late is none of this night."""
+    """Without `until` mirroring has no end, and a run that begins late does not belong to this night."""
     window = scheduled_window(replace(SETTINGS, until=None), NIGHT, TICK + timedelta(hours=hours))
 
     assert (is_idle, None) == (bool(window.idle_because), window.mirror_until)
 
 
-def test_window_may_last_until_after_midnight() -> None:
-    """An end that is earlier on the clock than the tick is on the next day, and so is that of the validation."""
-    tick = utc(2030, 1, 1, 22)
-    window = scheduled_window(SETTINGS, Interval(tick - timedelta(days=1), tick), tick)
+@pytest.mark.parametrize(
+    ("tick", "validate_until", "ends"),
+    [
+        pytest.param(utc(2030, 1, 1, 22), time(7), (utc(2030, 1, 2, 5, 30), utc(2030, 1, 2, 7)), id="after midnight"),
+        pytest.param(TICK, SETTINGS.until, (utc(2030, 1, 2, 5, 30),) * 2, id="the same end for both"),
+    ],
+)
+def test_ends_of_a_window(tick: datetime, validate_until: time, ends: tuple[datetime, datetime]) -> None:
+    """An end that is earlier on the clock than the tick is on the next day; equal times are the same moment."""
+    settings = replace(SETTINGS, validate_until=validate_until)
+    window = scheduled_window(settings, Interval(tick - timedelta(days=1), tick), tick)
 
-    assert (utc(2030, 1, 2, 5, 30), utc(2030, 1, 2, 7)) == (window.mirror_until, window.validate_until)
-
-
-def test_validation_may_end_with_the_mirroring() -> None:
-    """The same time for both ends is the same moment, not one day later."""
-    window = scheduled_window(replace(SETTINGS, validate_until=SETTINGS.until), NIGHT, TICK)
-
-    assert window.mirror_until == window.validate_until == utc(2030, 1, 2, 5, 30)
+    assert ends == (window.mirror_until, window.validate_until)
 
 
 @pytest.mark.parametrize(
@@ -83,16 +81,15 @@ def test_validation_may_end_with_the_mirroring() -> None:
         (time(2, 30), utc(2030, 10, 27, 0, 30), utc(2030, 10, 28, 1, 30)),
         # The day is that of the time zone, not of UTC.
         (time(1, 0), utc(2030, 1, 1, 23, 30), utc(2030, 1, 2, 0)),
+        # Without a limit in the file there is no end.
+        (None, TICK, None),
     ],
 )
-def test_local_times_follow_the_clocks_of_their_zone(local: time, after: datetime, moment: datetime) -> None:
-    """A time left out counts as if it were there, one that comes twice is the first; never the moment itself."""
+def test_local_times_follow_the_clocks_of_their_zone(
+    local: time | None, after: datetime, moment: datetime | None
+) -> None:
+    """A time that the clocks skip counts as if it existed, and of one that comes twice the first counts."""
     assert moment == first_at(local, BERLIN, after)
-
-
-def test_no_local_time_is_no_moment() -> None:
-    """What the file does not limit has no end."""
-    assert first_at(None, BERLIN, TICK) is None
 
 
 def test_backfill_mirrors_in_todays_window_only() -> None:
@@ -118,20 +115,6 @@ def test_mirror_is_not_started_once_the_window_is_over() -> None:
     assert "the window for mirroring ended at 2030-01-02T05:30:00+00:00" == window.still_at(utc(2030, 1, 2, 5, 30))
     assert "why not" == RunWindow(still_because="why not").still_at(TICK)
     assert "" == RunWindow().still_at(TICK)
-
-
-@pytest.mark.parametrize(
-    "window",
-    [
-        RunWindow(),
-        RunWindow(RunType.BACKFILL, NIGHT, still_because="not in window"),
-        scheduled_window(SETTINGS, NIGHT, TICK),
-        scheduled_window(replace(SETTINGS, timezone=BERLIN), NIGHT, TICK + timedelta(hours=12)),
-    ],
-)
-def test_run_window_survives_its_document(window: RunWindow) -> None:
-    """What preflight wrote, the later tasks read."""
-    assert window == RunWindow.from_document(window.to_document())
 
 
 @pytest.mark.parametrize(

@@ -17,13 +17,11 @@ from kafka_migration.core.mirror.diagnosis import (
 )
 from kafka_migration.core.mirror.engine import FailedTask, MirrorHealth
 
-pytestmark = pytest.mark.unit
-
 TRACE = "ConnectException: Unrecoverable\n\tat x\nCaused by: A\nCaused by: RecordTooLargeException: 2 MB\n\tat y"
 
 
 def test_health_names_everything_that_is_wrong() -> None:
-    """Failed tasks come with first line and last cause, then the configuration, then what the log must never hold."""
+    """The findings are failed tasks with their causes, then the configuration, then alarms of the log."""
     health = MirrorHealth(failed=(FailedTask("task-0", TRACE),), differences=("topics is a, not b",))
     findings = health_findings(health, "WARN splitting and retrying")
 
@@ -32,10 +30,6 @@ def test_health_names_everything_that_is_wrong() -> None:
     assert expected == findings[0].found
     assert "topics is a, not b" == findings[1].found
     assert "its log: WARN splitting and retrying" == findings[2].found
-
-
-def test_well_is_no_finding() -> None:
-    """Running tasks and an empty alarm say nothing."""
     assert () == health_findings(MirrorHealth(assigned=frozenset()), "")
 
 
@@ -77,13 +71,13 @@ def test_newest_complaint_counts() -> None:
 
 
 def test_open_transaction_explains_more_than_the_log() -> None:
-    """Behind an open transaction nothing can be read, whatever else the log tells; without any sign that is said."""
+    """An open transaction is the cause whatever the log contains; without any sign, the text says so."""
     assert OPEN_TRANSACTION == likely_cause("ERROR RecordTooLargeException", open_transaction=True)
     assert NO_SIGN == likely_cause("INFO well\n", open_transaction=False)
 
 
 def test_only_stalled_partitions_are_explained() -> None:
-    """A cause is added to what stalled and is known; every other finding stays as it is."""
+    """A known cause is added to the finding of a stalled partition only."""
     codes = ((Code.MIRROR_STALLED, "a[0]"), (Code.MIRROR_STALLED, "b[0]"), (Code.GAP_DURING_RUN, "a[0]"))
     findings = explained((Finding(code, subject, "x", "y", "Z.") for code, subject in codes), {"a[0]": "no disk"})
 

@@ -17,11 +17,7 @@ from kafka_migration.core.mirror.drain import (
     gaps_of,
     lag_of,
 )
-
-pytestmark = pytest.mark.unit
-
-P0 = TopicPartition("orders", 0)
-P1 = TopicPartition("orders", 1)
+from tests.unit.partitions import P0, P1
 
 
 @pytest.mark.parametrize(

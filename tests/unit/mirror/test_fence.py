@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.mirror.fence import FenceStatus, FenceWatch, SourceEnds
+from tests.unit.partitions import AUDIT, P0, P1
 
-pytestmark = pytest.mark.unit
-
-P0 = TopicPartition("orders", 0)
-P1 = TopicPartition("orders", 1)
-AUDIT = TopicPartition("audit", 0)
 QUIET_S, WAIT_S = 60, 600
 
 
@@ -41,7 +39,7 @@ def test_fenced_when_every_end_stood_still_long_enough() -> None:
 
 
 def test_one_moving_partition_keeps_all_from_being_fenced() -> None:
-    """A record anywhere starts the quiet time anew, and what moved is told with its offsets."""
+    """A record in any partition restarts the quiet time, and the status shows its offsets."""
     statuses = takes(a_fence(), look(0, {P0: 10, P1: 5}), look(50, {P0: 10, P1: 125}), look(60, {P0: 10, P1: 125}))
 
     assert all(status.ends is None for status in statuses)
@@ -58,12 +56,20 @@ def test_stand_still_is_counted_from_the_last_movement() -> None:
     assert fence.take(look(110, {P0: 11})).ends == {P0: 11}
 
 
-def test_falling_end_is_a_movement() -> None:
-    """An end that falls (an unclean election) is no stand-still either."""
-    fence = a_fence()
-    takes(fence, look(0, {P0: 10}), look(30, {P0: 8}))
-
-    assert fence.take(look(60, {P0: 8})).ends is None
+@pytest.mark.parametrize(
+    "looks",
+    [
+        pytest.param(
+            (look(0, {P0: 10}), look(30, {P0: 8}), look(60, {P0: 8})), id="an end fell in an unclean election"
+        ),
+        pytest.param([look(at_s, {}, {P0: 1}, {P0}) for at_s in (0, 100)], id="no high watermark"),
+        pytest.param([look(at_s, {P0: 1}, {}, {P0}) for at_s in (0, 100)], id="no last stable offset"),
+        pytest.param([look(at_s, {}) for at_s in (0, 100)], id="no partition"),
+    ],
+)
+def test_other_ends_prove_nothing(looks: Sequence[SourceEnds]) -> None:
+    """Only partitions whose two ends are known and stand still for the whole time are fenced."""
+    assert {None} == {status.ends for status in takes(a_fence(), *looks)}
 
 
 def test_open_transaction_keeps_the_fence_open() -> None:
@@ -78,7 +84,7 @@ def test_open_transaction_keeps_the_fence_open() -> None:
 
 
 def test_unreadable_partition_is_not_still() -> None:
-    """A partition that could not be read, even once, must stand still for the whole time anew."""
+    """A partition that could not be read, even once, must stand still for the whole time again."""
     fence, both = a_fence(), {P0, P1}
     takes(fence, look(0, {P0: 10, P1: 5}))
     lost = fence.take(look(30, {P0: 10}, partitions=both))
@@ -86,20 +92,6 @@ def test_unreadable_partition_is_not_still() -> None:
     assert (None, (P1,), "orders[1] cannot be read") == (lost.ends, lost.unreadable, str(lost))
     assert fence.take(look(60, {P0: 10, P1: 5})).ends is None
     assert fence.take(look(120, {P0: 10, P1: 5})).ends == {P0: 10, P1: 5}
-
-
-@pytest.mark.parametrize("missing", ["high", "stable"])
-def test_both_ends_must_be_read(missing: str) -> None:
-    """A high watermark without a last stable offset is not known, and the other way round."""
-    high, stable = ({}, {P0: 1}) if missing == "high" else ({P0: 1}, {})
-    fence = a_fence()
-
-    assert [None, None] == [s.ends for s in takes(fence, *(look(at, high, stable, {P0}) for at in (0, 100)))]
-
-
-def test_nothing_to_look_at_proves_nothing() -> None:
-    """Without a partition there is no fence."""
-    assert [None, None] == [s.ends for s in takes(a_fence(), look(0, {}), look(100, {}))]
 
 
 def test_record_between_the_two_looks_is_a_movement_and_no_transaction() -> None:
@@ -113,7 +105,7 @@ def test_record_between_the_two_looks_is_a_movement_and_no_transaction() -> None
 
 
 def test_refused_after_the_wait_with_one_finding_per_topic() -> None:
-    """What still moves when the time is over is named per topic with its rate; what stands still is not."""
+    """After the wait, each topic that still moves is named with its rate; a topic that stands still is not."""
     fence = a_fence()
     for at_s in range(0, WAIT_S, 30):
         assert fence.take(look(at_s, {P0: at_s, P1: 2 * at_s, AUDIT: 7})).findings == ()
@@ -125,7 +117,7 @@ def test_refused_after_the_wait_with_one_finding_per_topic() -> None:
 
 
 def test_refused_after_the_wait_for_an_open_transaction() -> None:
-    """A transaction that nobody ends is a reason of its own, also beside a topic that moves."""
+    """A transaction that stays open is a finding of its own, also next to a topic that moves."""
     fence = a_fence()
     takes(fence, *(look(at, {P0: at, AUDIT: 9}, {P0: at, AUDIT: 4}) for at in range(0, WAIT_S, 30)))
     findings = fence.take(look(WAIT_S, {P0: WAIT_S, AUDIT: 9}, {P0: WAIT_S, AUDIT: 4})).findings
@@ -174,24 +166,22 @@ def test_many_partitions_are_counted_after_the_first_ten() -> None:
 
 
 def test_proof_after_the_wait_still_counts() -> None:
-    """Ends found fenced at the look after the time are fenced: the time is there to find producers, not to punish."""
+    """Ends that stood still long enough are fenced, also at the first look after the wait."""
     fence = a_fence()
     takes(fence, look(0, {P0: 1}), look(WAIT_S - QUIET_S - 1, {P0: 2}))
 
     assert fence.take(look(WAIT_S + 5, {P0: 2})).ends == {P0: 2}
 
 
-def test_watcher_restarted_at_the_end_may_finish_its_proof() -> None:
-    """A restarted watcher that saw nothing move is not refused before the quiet time could pass."""
+@pytest.mark.parametrize(
+    ("second", "ends", "codes"),
+    [(look(QUIET_S, {P0: 5}), {P0: 5}, []), (look(15, {P0: 6}), None, [Code.FENCE_MOVING])],
+    ids=["nothing moves", "a record arrives"],
+)
+def test_watcher_restarted_after_the_wait(second: SourceEnds, ends: Offsets | None, codes: list[Code]) -> None:
+    """A restart does not extend the wait: the quiet time may still pass, but the first movement is refused."""
     fence = FenceWatch(QUIET_S, WAIT_S, announced_s=-WAIT_S)
-    first, last = takes(fence, look(0, {P0: 5}), look(QUIET_S, {P0: 5}))
+    first, last = takes(fence, look(0, {P0: 5}), second)
 
-    assert ((), {P0: 5}) == (first.findings, last.ends)
-
-
-def test_watcher_restarted_at_the_end_refuses_what_moves() -> None:
-    """The time of the announcement holds over a restart: the first movement after it is refused."""
-    fence = FenceWatch(QUIET_S, WAIT_S, announced_s=-WAIT_S)
-    _, second = takes(fence, look(0, {P0: 5}), look(15, {P0: 6}))
-
-    assert [Code.FENCE_MOVING] == [finding.code for finding in second.findings]
+    assert ((), ends) == (first.findings, last.ends)
+    assert codes == [finding.code for finding in last.findings]

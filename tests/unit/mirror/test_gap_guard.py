@@ -19,16 +19,13 @@ from kafka_migration.core.mirror.gap_guard import (
     recreated_source_findings,
     stale_state_findings,
 )
+from tests.unit.partitions import AUDIT, P0, P1
 
-pytestmark = pytest.mark.unit
-
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
-AUDIT = TopicPartition("audit", 0)
 ENDS = {P0: 50, P1: 0}
 
 
 def certificate(generation: int = 1, positions: Offsets | None = None, **remembered: Any) -> StopCertificate:
-    """A certificate of a copy that stands at 50 in the first partition and has stored nothing for the second."""
+    """A certificate with position 50 in the first partition and no stored position for the second."""
     positions = positions or {P0: 50, P1: 7}
     kept = Remembered(**{"stored_positions": {P0: 50}, **remembered})
     return StopCertificate(generation, "dag/run#1", "t", True, 143, "stopped", positions, ENDS, kept)
@@ -40,25 +37,23 @@ def last_stop(*stops: StopCertificate) -> StopCertificate | None:
 
 
 @pytest.mark.parametrize(
-    ("stored", "found"),
+    ("stored", "ends", "found"),
     [
-        ({P0: 50}, []),
-        ({}, [(Code.POSITION_MISSING, "orders[0]")]),
-        ({P0: 49}, [(Code.POSITION_CHANGED, "orders[0]")]),
-        ({P0: 51}, [(Code.POSITION_CHANGED, "orders[0]")]),
-        ({P0: 50, P1: 7}, [(Code.POSITION_CHANGED, "orders[1]")]),
+        ({P0: 50}, ENDS, []),
+        ({}, ENDS, [(Code.POSITION_MISSING, "orders[0]")]),
+        ({P0: 49}, ENDS, [(Code.POSITION_CHANGED, "orders[0]")]),
+        ({P0: 51}, ENDS, [(Code.POSITION_CHANGED, "orders[0]")]),
+        ({P0: 50, P1: 7}, ENDS, [(Code.POSITION_CHANGED, "orders[1]")]),
+        ({P0: 50}, {P0: 51, P1: 0}, [(Code.TARGET_WRITTEN_BY_OTHERS, "orders[0]")]),
+        ({P0: 50}, {P0: 43, P1: 0}, [(Code.TARGET_WRITTEN_BY_OTHERS, "orders[0]")]),
+        # A run that is limited to other topics reads no position of these.
+        ({}, {AUDIT: 0}, []),
     ],
 )
-def test_positions_must_be_those_that_were_certified(stored: Offsets, found: list[Any]) -> None:
-    """A stored position that is gone, lower or higher is refused; so is one where none was."""
-    findings = continuity_findings(certificate(), stored, ENDS)
-
-    assert found == [(f.code, f.subject) for f in findings]
-
-
-def test_partitions_that_a_run_does_not_read_are_not_compared() -> None:
-    """A run that is limited to other topics knows no position of these, and misses none."""
-    assert () == continuity_findings(certificate(), {}, {AUDIT: 0})
+def test_positions_and_ends_must_be_those_of_the_certificate(stored: Offsets, ends: Offsets, found: list[Any]) -> None:
+    """A stored position that is missing, changed or new is refused, and so is a target end that moved."""
+    assert found == [(f.code, f.subject) for f in continuity_findings(certificate(), stored, ends)]
+    assert () == continuity_findings(None, stored, ends)
 
 
 @pytest.mark.parametrize(("stored", "count"), [({P0: 50}, 0), ({P0: 20}, 0), ({P0: 30}, 1), ({}, 1)])
@@ -133,7 +128,7 @@ def test_deleted_record_is_not_read_again(log_start: Offsets, wanted: Mapping[To
 
 
 def test_first_id_of_a_topic_stays() -> None:
-    """A source topic that was created anew while it was copied is found out at the next start."""
+    """A source topic that was recreated during the copy is found at the next start."""
     stops = (certificate(number, source_topic_ids={"orders": f"id-{number}"}) for number in (1, 2))
     (finding,) = recreated_source_findings(last_stop(*stops), truth("id-2", record(49)))
 

@@ -10,19 +10,17 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.mirror.lateness import late_findings, pending_document
 
-pytestmark = pytest.mark.unit
-
 BEHIND = {"outcome": "behind", "reason": "the window ended", "lag": 90_000, "rate": 1_000.0}
 
 
 @pytest.mark.parametrize("watch", [None, {"outcome": "drained"}, {"outcome": "followed"}])
 def test_run_that_copied_everything_is_not_late(watch: dict[str, Any] | None) -> None:
-    """Nothing is said of a watch that reached its goals, was ended as planned, or did not take place."""
+    """A watch that reached its goals, ended as planned, or did not take place has no finding."""
     assert () == late_findings("shop", watch, None)
 
 
 def test_behind_forecasts_how_long_the_rest_takes() -> None:
-    """What is left is told in offsets, and in time at the rate at which the run copied."""
+    """The finding has the offsets left, and the time they take at the rate of the run."""
     (finding,) = late_findings("shop", BEHIND, None)
 
     assert (Code.BEHIND, "migration shop") == (finding.code, finding.subject)
@@ -32,7 +30,7 @@ def test_behind_forecasts_how_long_the_rest_takes() -> None:
 
 @pytest.mark.parametrize("unknown", [{"rate": None}, {"rate": 0.0}, {"lag": None}])
 def test_unknown_rate_forecasts_nothing(unknown: dict[str, Any]) -> None:
-    """Without a rate, or without a lag, how long it takes is not known, and said so."""
+    """Without a rate or a lag, the time left is shown as unknown."""
     (finding,) = late_findings("shop", {**BEHIND, **unknown}, None)
 
     assert finding.found.endswith("the time left is unknown")
@@ -46,10 +44,8 @@ def test_pending_counts_the_windows_that_hold_something() -> None:
     (finding,) = late_findings("shop", None, document)
 
     assert (1, 10) == (document["windows"], document["source_offsets"])
-    assert (Code.VALIDATION_PENDING, "1 windows with 10 source offsets not validated (too late)") == (
-        finding.code,
-        finding.found,
-    )
+    assert Code.VALIDATION_PENDING is finding.code
+    assert "1 windows with 10 source offsets not validated (too late)" == finding.found
 
 
 def test_both_are_told_mirroring_first() -> None:

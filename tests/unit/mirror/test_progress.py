@@ -8,8 +8,6 @@ from kafka_migration.core.kafka.lag import Known, Unknown
 from kafka_migration.core.mirror.progress import ProgressMeter, progress_line
 from kafka_migration.core.text.shown import duration
 
-pytestmark = pytest.mark.unit
-
 
 def _meter(total: int, *samples: tuple[float, int]) -> ProgressMeter:
     meter = ProgressMeter(total)
@@ -18,20 +16,19 @@ def _meter(total: int, *samples: tuple[float, int]) -> ProgressMeter:
     return meter
 
 
-def test_line_has_the_shape_of_gh_ost() -> None:
-    """Copied/total, per cent, lag, rate, elapsed, state and time left stand in one line."""
-    meter = _meter(1000, (0, 100), (5, 300), (10, 500))
+HALF = _meter(1000, (0, 100), (5, 300), (10, 500))
 
-    line = progress_line(meter, Known(500), 12, "mirroring")
+
+def test_line_has_the_shape_of_gh_ost() -> None:
+    """The line has copied/total, per cent, lag, rate, elapsed time, state and time left."""
+    line = progress_line(HALF, Known(500), 12, "mirroring")
 
     assert line == "Copy: 500/1,000 50.0%; Lag: 500; Rate: 40/s; Elapsed: 12s; State: mirroring; ETA: 12s"
 
 
 def test_unknown_lag_hides_the_time_left() -> None:
-    """With a lag that cannot be read the reason comes first, once, and nobody is told when it will end."""
-    meter = _meter(1000, (0, 100), (5, 300), (10, 500))
-
-    line = progress_line(meter, Unknown("target did not answer"), 12, "waiting, target did not answer")
+    """If the lag is unknown, the line begins with the reason and shows no time left."""
+    line = progress_line(HALF, Unknown("target did not answer"), 12, "waiting, target did not answer")
 
     assert line == "State: waiting, target did not answer; Copy: 500/1,000 50.0%; Lag: unknown; Elapsed: 12s"
 
@@ -74,7 +71,7 @@ def test_no_time_left_below_one_per_cent_or_without_movement() -> None:
 
 
 def test_nothing_to_copy_is_complete() -> None:
-    """A run without anything to copy stands at 100 %."""
+    """A run without anything to copy shows 100 %."""
     assert "0/0 100.0%" in progress_line(ProgressMeter(0), Known(0), 0, "done")
 
 

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from datetime import timedelta
 
-import pytest
-
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.steps.mirror.forecast import retention_of
 from tests.contract.fake_cluster import FakeCluster
-
-pytestmark = pytest.mark.unit
 
 
 class Vanishing(FakeCluster):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,8 +9,6 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.mirror.host import HostReply, ProcessState
 from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others, was_told_to_stop
-
-pytestmark = pytest.mark.unit
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -37,21 +34,14 @@ def test_death_tells_how_it_came() -> None:
     assert "the end was not observed" in Death.of(reply(reason=""), NOW, 0).reason
 
 
-def test_death_survives_its_document() -> None:
-    """A trigger that is restarted reads the same death, and waits no longer than the first would have."""
-    death = Death.of(reply(), NOW, 2)
-
-    assert death == Death.from_document(json.loads(json.dumps(death.to_document())))
-
-
 def test_only_a_stop_is_a_stop() -> None:
-    """A process that ended by itself, or whose lease ran out, was not told to."""
+    """A process that ended by itself, or whose lease ran out, was not stopped on request."""
     assert was_told_to_stop(reply(ProcessState.STOPPED))
     assert not was_told_to_stop(reply(reason="lease-expired"))
 
 
 def test_findings_name_every_death() -> None:
-    """A run that gives up tells of all of them, and how often it started anew; a stop by others is told as one."""
+    """A run that gives up names all deaths and the number of restarts; a stop on request is not called a death."""
     finding = dead_for_good([Death.of(reply(), NOW, 0), Death.of(reply(), NOW, 1)], 1)
 
     assert (Code.MIRROR_DEAD, 2) == (finding.code, finding.found.count("generation 4"))

@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.mirror.retention_forecast import CopyProgress, TopicRetention, next_start_before
+from kafka_migration.core.mirror.retention_forecast import CopyProgress, Forecast, TopicRetention, next_start_before
+from tests.present import present
+from tests.unit.partitions import P0, P1
 
-pytestmark = pytest.mark.unit
-
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 BY_TIME = TopicRetention(6 * HOUR, has_size_limit=False)
@@ -32,6 +30,11 @@ def progress(**more: Any) -> CopyProgress:
     return CopyProgress(**values | more)
 
 
+def forecast(retention: TopicRetention, **more: Any) -> Forecast:
+    """Return the forecast for a topic with this retention."""
+    return present(next_start_before(progress(**more), {"orders": retention}))
+
+
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
@@ -49,31 +52,27 @@ def test_retention_is_read_from_the_topics_settings(settings: tuple[str, str, st
 
 def test_by_time_the_first_uncopied_record_counts() -> None:
     """It goes when it is as old as the topic's retention; a partition that is copied to its end counts from now."""
-    waiting = next_start_before(progress(uncopied_since={P1: NOW - 4 * HOUR}), {"orders": BY_TIME})
-    copied = next_start_before(progress(), {"orders": BY_TIME})
+    waiting = forecast(BY_TIME, uncopied_since={P1: NOW - 4 * HOUR})
+    copied = forecast(BY_TIME)
 
-    assert waiting is not None
-    assert copied is not None
     assert (NOW + 2 * HOUR, P1) == (waiting.at, waiting.partition)
     assert NOW + 6 * HOUR == copied.at
 
 
 def test_what_is_overdue_is_due_now() -> None:
     """Records that outlived their time go at any moment: the forecast never lies in the past."""
-    forecast = next_start_before(progress(uncopied_since={P0: NOW - 9 * HOUR}), {"orders": BY_TIME})
+    overdue = forecast(BY_TIME, uncopied_since={P0: NOW - 9 * HOUR})
 
-    assert forecast is not None
-    assert NOW == forecast.at
-    assert "the next run must start before 2030-01-01T00:00+00:00: orders[0], retention.ms 21,600,000" == str(forecast)
+    assert NOW == overdue.at
+    assert "the next run must start before 2030-01-01T00:00+00:00: orders[0], retention.ms 21,600,000" == str(overdue)
 
 
 def test_by_size_the_log_start_moves_as_fast_as_records_come() -> None:
     """7,200 offsets lie before the position and one comes per second: two hours."""
-    forecast = next_start_before(progress(), {"orders": BY_SIZE})
+    full = forecast(BY_SIZE)
 
-    assert forecast is not None
-    assert (NOW + 2 * HOUR, P0) == (forecast.at, forecast.partition)
-    assert "2030-01-01T02:00:00+00:00" == forecast.to_document()["at"]
+    assert (NOW + 2 * HOUR, P0) == (full.at, full.partition)
+    assert "2030-01-01T02:00:00+00:00" == full.to_document()["at"]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +85,7 @@ def test_by_size_the_log_start_moves_as_fast_as_records_come() -> None:
     ],
 )
 def test_size_tells_nothing_without_a_rate_or_before_the_first_deletion(more: dict[str, Any]) -> None:
-    """After no run, or one a moment ago, or none that copied, the rate is not known, and not zero."""
+    """The rate is unknown, not zero, if no earlier run copied anything or the last one was a moment ago."""
     assert next_start_before(progress(**more), {"orders": BY_SIZE}) is None
 
 
@@ -98,8 +97,6 @@ def test_unknown_retention_is_no_forecast() -> None:
 
 def test_slow_source_is_no_overflow() -> None:
     """Regression: more years than Python can count failed the task that stops MirrorMaker."""
-    slow = progress(positions={P0: 10**15}, positions_before={P0: 10**15 - 1})
-    forecast = next_start_before(slow, {"orders": BY_SIZE})
+    slow = forecast(BY_SIZE, positions={P0: 10**15}, positions_before={P0: 10**15 - 1})
 
-    assert forecast is not None
-    assert forecast.at > NOW + timedelta(days=36_000)
+    assert slow.at > NOW + timedelta(days=36_000)

@@ -11,8 +11,6 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import OutcomeUnknown, TransientError
 from kafka_migration.core.mirror.silence import Party, SilenceWatch, party_of, silences_of
 
-pytestmark = pytest.mark.unit
-
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 GONE = "target (new_kafka, b:9092) did not answer in time"
 
@@ -79,7 +77,7 @@ def test_limit_fails_with_all_that_are_silent() -> None:
 
 
 def test_silences_survive_their_documents() -> None:
-    """A restarted triggerer goes on with the same silences."""
+    """A restarted triggerer continues with the same silences."""
     watch = a_watch()
     watch.take((), {Party.TARGET: GONE, Party.EVIDENCE: "disk"}, NOW)
     watch.take_untold(after(60))
@@ -101,5 +99,5 @@ def test_silences_survive_their_documents() -> None:
     ],
 )
 def test_error_names_who_is_silent(error: Exception, party: Party | None) -> None:
-    """By its first words or its type; whoever was asked stands for an error that names nobody."""
+    """The first words or the type of an error name the party; otherwise it is the one that was asked."""
     assert (party, party or Party.SOURCE) == (party_of(error), party_of(error, Party.SOURCE))

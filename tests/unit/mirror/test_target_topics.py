@@ -17,8 +17,6 @@ from kafka_migration.core.mirror.target_topics import (
     target_topic_findings,
 )
 
-pytestmark = pytest.mark.unit
-
 OURS = fold([TopicsCreated("r", "t", {"orders": CreatedTopic("id-1", {"retention.ms": "1000"})}).to_document()])
 NOTHING = fold([])
 
@@ -78,7 +76,7 @@ def test_topics_that_the_source_lacks_are_all_named(migration: Migration) -> Non
 
 
 def test_recreated_target_topic_is_told_by_its_id() -> None:
-    """A topic deleted and created anew has another id, whatever its offsets say."""
+    """A topic that was deleted and created again has another id, whatever its offsets are."""
     (finding,) = recreated_findings(topic("orders", 4, topic_id="id-2"), OURS)
 
     assert finding.code is Code.TARGET_TOPIC_RECREATED

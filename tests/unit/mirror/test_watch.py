@@ -14,12 +14,8 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.drain import PartitionReading
 from kafka_migration.core.mirror.engine import FailedTask, MirrorHealth
 from kafka_migration.core.mirror.watch import Aim, Ending, Outcome, Poll, Watch, watch_limits
-
-pytestmark = pytest.mark.unit
-
-P0 = TopicPartition("orders", 0)
-P1 = TopicPartition("orders", 1)
-
+from tests.present import present
+from tests.unit.partitions import P0, P1
 
 WELL = MirrorHealth(assigned=frozenset({P0, P1}))
 
@@ -34,35 +30,37 @@ def a_poll(first: int | None, second: int | None, log_start: int = 0, **more: ob
 
 
 def test_drained_needs_two_passes_in_a_row() -> None:
-    """One reading at the goal is not enough; a reading behind it starts the count anew."""
+    """One reading at the goal is not enough; a reading below it restarts the count."""
     watch = a_watch()
 
     outcomes = [watch.take(a_poll(*positions), now) for now, positions in enumerate([(100, 100), (100, 99)])]
     outcomes += [watch.take(a_poll(100, 100), now) for now in (2, 3)]
 
     assert [None, None, None] == outcomes[:3]
-    assert outcomes[3] is not None
-    assert outcomes[3].outcome is Outcome.DRAINED
+    assert present(outcomes[3]).outcome is Outcome.DRAINED
 
 
-def test_unknown_position_is_never_drained() -> None:
-    """A partition that cannot be read keeps the watch waiting, and the line says unknown."""
+@pytest.mark.parametrize(
+    ("poll", "text"),
+    [
+        pytest.param(a_poll(100, None), "Lag: unknown", id="position unknown"),
+        pytest.param(Poll({P0: PartitionReading(100, 0, 100)}, WELL), "", id="partition missing"),
+        *(
+            (a_poll(100, 100, health=MirrorHealth(assigned=assigned)), "partition(s) not assigned to a task yet")
+            for assigned in (frozenset({P0}), frozenset(), None)
+        ),
+    ],
+)
+def test_incomplete_poll_is_never_drained(poll: Poll, text: str) -> None:
+    """The watch waits while the position or the task of any partition of the goals is unknown."""
     watch = a_watch()
 
-    assert [None] * 5 == [watch.take(a_poll(100, None), now) for now in range(5)]
-    assert "Lag: unknown" in watch.progress
-
-
-def test_missing_partition_is_never_drained() -> None:
-    """A poll that does not name every partition of the goals proves nothing."""
-    watch = a_watch()
-    poll = Poll({P0: PartitionReading(100, 0, 100)}, WELL)
-
-    assert [None] * 3 == [watch.take(poll, now) for now in range(3)]
+    assert [None] * 5 == [watch.take(poll, now) for now in range(5)]
+    assert text in watch.progress
 
 
 def test_unreachable_is_waiting_not_failing() -> None:
-    """While host or cluster do not answer the watch waits and gives the reason."""
+    """While the host or a cluster does not answer, the watch waits and names the reason."""
     watch = a_watch()
 
     assert watch.take(Poll({}, unreachable="host did not answer"), 1) is None
@@ -81,9 +79,8 @@ def test_unreachable_is_waiting_not_failing() -> None:
 )
 def test_failure_ends_the_watch_at_once(poll: Poll, code: Code) -> None:
     """A failed task, another configuration, a refused batch and a gap need no second look."""
-    result = a_watch().take(poll, 1)
+    result = present(a_watch().take(poll, 1))
 
-    assert result is not None
     assert result.outcome is Outcome.FAILED
     assert code in {finding.code for finding in result.findings}
 
@@ -95,8 +92,7 @@ def test_stall_is_judged_per_partition() -> None:
     results = [watch.take(a_poll(10, 10 + now), now) for now in (0, 30, 59, 60)]
 
     assert [None, None, None] == results[:3]
-    assert results[3] is not None
-    assert ["orders[0]"] == [finding.subject for finding in results[3].findings]
+    assert ["orders[0]"] == [finding.subject for finding in present(results[3]).findings]
 
 
 def test_drained_partition_does_not_stall() -> None:
@@ -125,8 +121,7 @@ def test_partition_proved_by_a_probe_is_probed_again_at_the_next_poll() -> None:
         results.append(watch.take(Poll({P0: PartitionReading(21, 0, 20, probe)}, WELL), now))
 
     assert [None, None] == results[:2]
-    assert results[2] is not None
-    assert results[2].outcome is Outcome.DRAINED
+    assert present(results[2]).outcome is Outcome.DRAINED
 
 
 def test_progress_counts_from_the_start_position() -> None:
@@ -150,20 +145,19 @@ def test_reaching_goals_that_are_not_final_goes_on() -> None:
     assert "State: near, fencing: still for 3 of 60 s" in watch.progress
 
 
-def test_new_goals_must_be_reached_anew() -> None:
+def test_new_goals_must_be_reached_again() -> None:
     """Passes at older goals count for nothing, and the result holds the goals that were proved."""
     watch, later = a_watch(), Aim({P0: 100, P1: 120}, stage="fenced")
     watch.take(a_poll(100, 100), 0)
     results = [watch.take(aimed(100, 120, later), now) for now in (1, 2)]
 
     assert results[0] is None
-    assert results[1] is not None
-    assert later.goals == results[1].goals
-    assert {"orders": {"0": 100, "1": 120}} == results[1].to_document()["goals"]
+    assert later.goals == present(results[1]).goals
+    assert {"orders": {"0": 100, "1": 120}} == present(results[1]).to_document()["goals"]
 
 
 def test_aim_stays_until_another_is_given() -> None:
-    """Also while nothing can be reached the line tells the stage, and the goals stay."""
+    """The line shows the stage, and the goals stay, also while the host does not answer."""
     watch, aim = a_watch(), Aim({P0: 150, P1: 150}, stage="fenced")
     watch.take(aimed(50, 50, aim), 1)
     watch.take(Poll({}, unreachable="host did not answer"), 2)
@@ -190,11 +184,10 @@ def test_partition_added_since_the_start_is_copied_from_its_beginning() -> None:
 
 
 def test_findings_of_the_aim_end_the_watch() -> None:
-    """What the guide of the watch found fails it like any other finding."""
+    """A finding of the aim fails the watch like any other finding."""
     finding = Finding(Code.FENCE_MOVING, "topic orders", "x", "y", "z")
-    result = a_watch().take(aimed(1, 1, Aim({P0: 5, P1: 5}, is_final=False, findings=(finding,))), 1)
+    result = present(a_watch().take(aimed(1, 1, Aim({P0: 5, P1: 5}, is_final=False, findings=(finding,))), 1))
 
-    assert result is not None
     assert (Outcome.FAILED, (finding,), {}) == (result.outcome, result.findings, result.goals)
 
 
@@ -207,22 +200,17 @@ def test_rest_at_the_goal_is_no_stall_when_the_goal_moves_on() -> None:
     stalled = watch.take(aimed(10, 10, Aim({P0: 12, P1: 10}, is_final=False)), 160)
 
     assert [None] * 5 == results
-    assert stalled is not None
-    assert ["orders[0]"] == [finding.subject for finding in stalled.findings]
+    assert ["orders[0]"] == [finding.subject for finding in present(stalled).findings]
 
 
 def test_ending_carries_reason_lag_and_findings() -> None:
-    """A watch that is ended before its goals says why and what is left; findings are its guide's."""
+    """A watch that ends before its goals names the reason, the lag and the findings."""
     watch, finding = a_watch(), Finding(Code.STOP_REQUESTED, "generation 1", "x", "y", "z")
     watch.take(a_poll(60, 70), 1)
     result = watch.end(Ending(Outcome.FAILED, "asked to stop", (finding,)))
 
-    assert (Outcome.FAILED, "asked to stop", 70, (finding,)) == (
-        result.outcome,
-        result.reason,
-        result.lag,
-        result.findings,
-    )
+    assert (Outcome.FAILED, "asked to stop", 70) == (result.outcome, result.reason, result.lag)
+    assert (finding,) == result.findings
 
 
 def test_lag_that_is_not_known_at_the_end_stays_unknown() -> None:
@@ -237,7 +225,7 @@ def test_lag_that_is_not_known_at_the_end_stays_unknown() -> None:
     ("is_final", "words"), [(True, "at the goal, confirming"), (False, "at the end of the source")]
 )
 def test_goal_that_is_not_final_is_not_confirmed(is_final: bool, words: str) -> None:
-    """At a goal that ends nothing the line does not promise an end; a remark stands beside the state."""
+    """At a goal that is not final, the line promises no end; a remark precedes the state."""
     watch, poll = a_watch(), aimed(10, 10, Aim({P0: 10, P1: 10}, is_final=is_final))
     watch.take(Poll(poll.readings, WELL, aim=poll.aim, remark="x cannot be read"), 1)
 
@@ -269,18 +257,8 @@ def test_watch_is_not_late_before_its_end(
     assert (deadline, timeout) == (limits.deadline, limits.trigger_timeout)
 
 
-def test_drained_needs_every_partition_of_the_goals_assigned() -> None:
-    """Copied to the goal while nobody copies a partition, or nobody said who does, is not proved."""
-    for assigned in (frozenset({P0}), frozenset(), None):
-        watch = a_watch()
-        polls = [a_poll(100, 100, health=MirrorHealth(assigned=assigned)) for _ in range(4)]
-
-        assert [None] * 4 == [watch.take(poll, now) for now, poll in enumerate(polls)]
-        assert "partition(s) not assigned to a task yet" in watch.progress
-
-
-def test_partition_that_nobody_copies_ends_the_watch() -> None:
-    """After the time of a stall without a task for it; a poll that could not ask starts the time anew."""
+def test_partition_without_a_task_ends_the_watch() -> None:
+    """A partition that has no task for the time of a stall fails the watch; an unanswered poll restarts that time."""
     watch, alone = a_watch(stall_after_s=60), MirrorHealth(assigned=frozenset({P0}))
 
     def take(now: float, **more: Any) -> list[Code]:
@@ -293,29 +271,27 @@ def test_partition_that_nobody_copies_ends_the_watch() -> None:
 
 def test_overtaken_partition_ends_with_the_exact_range() -> None:
     """The finding and the result name the first offset that was not copied and the first that is left."""
-    result = a_watch().take(a_poll(5, 9, log_start=7), 1)
+    result = present(a_watch().take(a_poll(5, 9, log_start=7), 1))
 
-    assert result is not None
     assert {P0: (5, 7)} == result.gaps
     assert "offsets 5–6" in result.findings[0].remedy
     assert {"orders": {"0": [5, 7]}} == result.to_document()["gaps"]
 
 
 def test_what_a_probe_proved_stays_proved() -> None:
-    """Before what the probe met nothing is to be copied, and how the watch ends does not change that."""
+    """Nothing is left to copy below the offset that a probe found, however the watch ends."""
     watch = Watch({P0: 0}, {P0: 21}, 60, 0)
     watch.take(Poll({P0: PartitionReading(21, 0, 18, Probe(20, is_end=False))}, WELL), 1)
 
     assert {P0: 20} == watch.proved
     assert {P0: 20} == watch.end(Ending(Outcome.BEHIND, "x")).proved
     watch.take(Poll({P0: PartitionReading(21, 0, 21)}, WELL), 2)
-    drained = watch.take(Poll({P0: PartitionReading(21, 0, 21)}, WELL), 3)
-    assert drained is not None
+    drained = present(watch.take(Poll({P0: PartitionReading(21, 0, 21)}, WELL), 3))
     assert {"orders": {"0": 21}} == drained.to_document()["proved"]
 
 
-def test_time_in_which_nobody_could_look_is_no_stall() -> None:
-    """Regression: a MirrorMaker that had been dead for long was called stalled at the first look after its restart."""
+def test_time_without_a_poll_is_no_stall() -> None:
+    """Regression: a MirrorMaker that had been dead for long was called stalled by the first poll after its restart."""
     watch = a_watch(stall_after_s=60)
     polls = [a_poll(10, 10), Poll({}, unreachable="generation 1 died"), a_poll(10, 10), a_poll(10, 10)]
 

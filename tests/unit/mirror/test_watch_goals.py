@@ -11,10 +11,8 @@ from kafka_migration.core.kafka.lag import Known, Unknown
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.fence import FenceWatch, SourceEnds
 from kafka_migration.core.mirror.watch_goals import CutoverCourse, FollowCourse
+from tests.unit.partitions import P0, P1
 
-pytestmark = pytest.mark.unit
-
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 Ends = Mapping[TopicPartition, int]
 
 
@@ -31,10 +29,11 @@ def announced(course: CutoverCourse, at_s: float = 0) -> CutoverCourse:
     return course
 
 
-def fenced(course: CutoverCourse, ends: Ends) -> CutoverCourse:
-    announced(course)
-    course.aim(look(0, ends))
-    course.aim(look(60, ends))
+def fenced() -> CutoverCourse:
+    """Return a course whose fence is proved."""
+    course = announced(a_course())
+    for at_s in (0, 60):
+        course.aim(look(at_s, {P0: 20, P1: 12}))
     return course
 
 
@@ -68,13 +67,9 @@ def test_end_that_cannot_be_read_keeps_its_goal_and_proves_nothing() -> None:
     ("lag", "is_near"), [(Known(100), True), (Known(0), True), (Known(101), False), (Unknown("x"), False)]
 )
 def test_near_is_a_known_lag_within_the_limit(lag: Known | Unknown, is_near: bool) -> None:
-    """One poll within the limit is enough; a lag that is not known never is near."""
+    """One poll within the limit is enough, an unknown lag is never near, and there is one announcement only."""
     assert is_near is a_course().is_near(lag)
-
-
-def test_near_is_announced_once() -> None:
-    """After the announcement nobody is told again, however large the lag becomes and falls."""
-    assert not announced(a_course()).is_near(Known(0))
+    assert not announced(a_course()).is_near(lag)
 
 
 def test_fenced_ends_become_the_goals() -> None:
@@ -96,7 +91,7 @@ def test_fenced_ends_become_the_goals() -> None:
 )
 def test_fence_breaks_when_anything_arrives(high: Ends, stable: Ends | None) -> None:
     """A record, an open transaction or a new partition after the proof opens the fence again."""
-    course = fenced(a_course(), {P0: 20, P1: 12})
+    course = fenced()
     aim = course.aim(look(70, high, stable))
 
     assert (False, "near", None) == (aim.is_final, aim.stage, course.fenced_ends)
@@ -105,7 +100,7 @@ def test_fence_breaks_when_anything_arrives(high: Ends, stable: Ends | None) -> 
 
 def test_fence_that_broke_can_be_proved_again() -> None:
     """A straggler's last records become part of the fenced ends, within the time to wait."""
-    course = fenced(a_course(), {P0: 20, P1: 12})
+    course = fenced()
     aims = [course.aim(look(at_s, {P0: 21, P1: 12})) for at_s in (70, 130)]
 
     assert [False, True] == [aim.is_final for aim in aims]
@@ -114,21 +109,20 @@ def test_fence_that_broke_can_be_proved_again() -> None:
 
 def test_fence_that_broke_after_the_wait_is_refused() -> None:
     """Also while draining the time to wait is counted from the announcement."""
-    course = fenced(a_course(), {P0: 20, P1: 12})
-    aim = course.aim(look(600, {P0: 21, P1: 12}))
+    aim = fenced().aim(look(600, {P0: 21, P1: 12}))
 
     assert ["topic orders"] == [finding.subject for finding in aim.findings]
 
 
 def test_fence_holds_while_a_partition_cannot_be_read() -> None:
     """What cannot be read does not break a proved fence, and is not drained either."""
-    aim = fenced(a_course(), {P0: 20, P1: 12}).aim(look(700, {P0: 20}))
+    aim = fenced().aim(look(700, {P0: 20}))
 
     assert (True, (P1,), ()) == (aim.is_final, aim.unread, aim.findings)
 
 
 def test_recorded_fence_is_taken_up_by_a_restarted_watcher() -> None:
-    """A watcher that knows the fenced ends goes on draining at once, if they are still the ends."""
+    """A restarted watcher that knows the fenced ends continues to drain, if they are still the ends."""
     course = announced(a_course(), at_s=-3600)
     course.fenced_ends = {P0: 20, P1: 12}
 

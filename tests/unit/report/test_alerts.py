@@ -11,8 +11,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.mirror.lateness import behind_finding
 from kafka_migration.core.report.alerts import Alert, Ended, ended_alert, run_link
-
-pytestmark = pytest.mark.unit
+from tests.present import present
 
 
 def finding(code: Code = Code.COPY_DIFFERS, subject: str = "topic orders") -> Finding:
@@ -38,28 +37,27 @@ LATE = (behind_finding("shop", {"progress": ""}),)
         (Ended("failed", [refusal("ValidationFailed", Code.COPY_DIFFERS)]), AlertKind.FAILED),
         (Ended("failed", [refusal("OffsetsNotMoved", Code.OFFSETS_NOT_WRITTEN)]), AlertKind.ERROR),
         (Ended("failed", bad_tasks={"plan": "failed"}), AlertKind.ERROR),
-        (Ended("failed", late=[behind_finding("shop", {"progress": ""})]), AlertKind.BEHIND),
+        (Ended("failed", late=LATE), AlertKind.BEHIND),
         (Ended("failed", [refusal("ValidationFailed", Code.COPY_DIFFERS)], late=LATE), AlertKind.FAILED),
         (Ended("failed", [refusal("MirrorFailed", Code.GAP_DURING_RUN)], late=LATE), AlertKind.STALLED),
         (Ended("failed", bad_tasks={"judge": "failed"}, late=LATE), AlertKind.ERROR),
-        (Ended("success", late=[behind_finding("shop", {"progress": ""})]), AlertKind.BEHIND),
+        (Ended("success", late=LATE), AlertKind.BEHIND),
         (Ended("failed", [refusal("Refused", Code.GAP)], may_run=True), AlertKind.NOT_STOPPED),
         # Documents of before this version name no error.
         (Ended("failed", [{"findings": [finding().to_document()]}]), AlertKind.REFUSED),
     ],
 )
 def test_the_worst_of_an_end_is_what_is_told(ended: Ended, kind: AlertKind | None) -> None:
-    """A MirrorMaker that may run comes first, then the copy, the mirroring, a refusal; late is what only is late."""
+    """A MirrorMaker that may run comes first, then a bad copy, failed mirroring, a refusal, and lateness last."""
     assert kind == ended.kind
 
 
 def test_many_findings_do_not_hide_the_first() -> None:
-    """A message names ten findings and says how many more there are; every code is told."""
+    """A message names ten findings, counts the rest, and has every code."""
     many = [refusal("Refused", *[Code.GAP] * 12, Code.SAME_CLUSTER)]
 
-    alert = ended_alert("shop", "a run", "http://x", Ended("failed", many))
+    alert = present(ended_alert("shop", "a run", "http://x", Ended("failed", many)))
 
-    assert alert is not None
     assert 10 == alert.text.count("GAP · ")
     assert "… and 3 more in the report" in alert.text
     assert ("GAP", "SAME_CLUSTER") == alert.codes
@@ -70,9 +68,8 @@ def test_names_are_no_markup() -> None:
     subject = '<a href="http://evil">orders</a>'
     ended = Ended("failed", [{"error": "Refused", "findings": [finding(subject=subject).to_document()]}])
 
-    alert = ended_alert("shop", "a run", "http://x", ended)
+    alert = present(ended_alert("shop", "a run", "http://x", ended))
 
-    assert alert is not None
     assert "<a " not in alert.html
     assert subject in alert.text
 

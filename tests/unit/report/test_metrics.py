@@ -11,8 +11,6 @@ from kafka_migration.core.kafka.lag import Known, Unknown
 from kafka_migration.core.mirror.progress import ProgressMeter
 from kafka_migration.core.report.metrics import Metric, MetricsOf
 
-pytestmark = pytest.mark.unit
-
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
 
@@ -35,12 +33,12 @@ def test_known_lag_has_rate_and_time_left() -> None:
 
 
 def test_unknown_lag_is_not_sent_as_a_number() -> None:
-    """What cannot be read is told as unknown, and neither as zero nor as what it was."""
+    """An unknown lag is sent as unknown, neither as zero nor as its last value."""
     assert {"kafka_migration.lag_unknown": 1} == values(MetricsOf("shop").lag(Unknown("no answer"), ProgressMeter(1)))
 
 
 def test_headroom_is_never_negative() -> None:
-    """StatsD takes a minus for a decrease; the moment itself tells how long ago it was."""
+    """StatsD reads a negative number as a decrease, so the headroom ends at zero; the moment is sent as well."""
     before = NOW - timedelta(hours=1)
 
     assert {

@@ -9,12 +9,12 @@ import pytest
 from kafka_migration.core.findings.code_acts import ACTS
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.course import phases
 from kafka_migration.core.report.readiness import readiness
 from kafka_migration.core.report.run_report import render_report
 from kafka_migration.core.text.markdown import escaped
-
-pytestmark = pytest.mark.unit
+from tests.present import present
 
 WHOLE = {"standing": "PASS", "proved": True, "target_records": 200, "reasons": []}
 TOPIC = {
@@ -87,7 +87,7 @@ APPROVE = {
 
 
 def test_people_are_named() -> None:
-    """Who triggered, who answered about the producers, who approved and when, of which plan."""
+    """The report names the user who triggered the run, the answer about the producers, and the approver."""
     asked = {"announced_at": "22:05", "until": "23:05", "chosen": None, "answered_at": None, "by": None}
     report = render_report(with_step(run_of("cutover"), approve=APPROVE, producers=asked))
 
@@ -97,7 +97,7 @@ def test_people_are_named() -> None:
 
 
 def test_phases_have_durations_and_rates() -> None:
-    """Each phase has its length; copying and comparing have how much they did, and how fast."""
+    """Each phase has its duration; copying and comparing also have their amount and rate."""
     found = {phase.name: (phase.seconds, phase.did) for phase in phases(with_step(run_of(), approve=APPROVE))}
 
     assert (600, "60 offsets, 0/s") == found["Copy"]
@@ -107,14 +107,14 @@ def test_phases_have_durations_and_rates() -> None:
 
 
 def test_phase_of_an_earlier_attempt_is_left_out() -> None:
-    """A cleared run keeps documents of the attempt before: what would have ended before it began has no length."""
+    """A document of an earlier attempt gives no duration, because its phase would end before it began."""
     run = with_step(run_of(), stop={"at": "2030-01-01T21:00:00+00:00", "certificate": None})
 
     assert "Stop MirrorMaker" not in {phase.name for phase in phases(run)}
 
 
 def test_offsets_before_and_after() -> None:
-    """Per group and partition: the source, the target before, where it goes on, and what is unread."""
+    """The table has the source offset, the target offsets before and after, and the unread records."""
     report = render_report(run_of())
 
     assert "| `billing` | `orders` 0 | 50 | none | 40 | 20 |" in report
@@ -149,14 +149,13 @@ LEFT_OUT = {**READY, "verdict": "left out", "reasons": ["GROUP_ACTIVE: a member"
 )
 def test_what_stands_against_a_cutover(changes: dict[str, Any], reason: str) -> None:
     """Each reason is named, and any one of them is a no."""
-    found = readiness(run_of(**changes))
+    found = present(readiness(run_of(**changes)))
 
-    assert found is not None
     assert (False, (reason,)) == (found.is_ready, found.against)
 
 
-def test_groups_that_stay_behind_are_told_with_a_yes() -> None:
-    """Some groups can be moved: ready, but the report names who would stay, and who still reads."""
+def test_groups_that_would_not_move_are_named_with_a_yes() -> None:
+    """If some groups can move, the report says ready, and names those that would stay or still read."""
     groups = [
         {**READY, "reasons": []},
         {**LEFT_OUT, "group": "late"},
@@ -164,9 +163,8 @@ def test_groups_that_stay_behind_are_told_with_a_yes() -> None:
         {**LEFT_OUT, "group": "idle", "reasons": ["OFFSET_NEVER_COMMITTED: nothing"]},
     ]
 
-    found = readiness(run_of(groups=groups))
+    found = present(readiness(run_of(groups=groups)))
 
-    assert found is not None
     assert found.is_ready
     assert (
         "group late would not be moved: GROUP_ACTIVE: a member",
@@ -174,21 +172,17 @@ def test_groups_that_stay_behind_are_told_with_a_yes() -> None:
     ) == found.notes
 
 
-@pytest.mark.parametrize("mode", ["sync", "follow", "validate", "cutover", "interval", "restore", "fail_back"])
-def test_only_a_rehearsal_says_ready(mode: str) -> None:
-    """Other modes did not look at what a cutover needs."""
-    assert readiness(run_of(mode)) is None
+OUTCOMES = ["success", "failed", "behind", "validation pending", "not in window", "partly done"]
 
 
-@pytest.mark.parametrize(
-    "outcome", ["success", "failed", "behind", "validation pending", "not in window", "partly done"]
-)
-@pytest.mark.parametrize(
-    "mode", ["rehearse", "sync", "follow", "validate", "cutover", "interval", "restore", "fail_back"]
-)
-def test_every_run_says_what_to_do_next(mode: str, outcome: str) -> None:
-    """Whatever a run was and came to, a person reads a next step."""
-    assert "## What to do next\n\n1. " in render_report(run_of(mode, outcome=outcome))
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_every_run_says_what_to_do_next(mode: Mode, outcome: str) -> None:
+    """Every report has a next step; only a rehearsal says whether the migration is ready for a cutover."""
+    run = run_of(str(mode), outcome=outcome)
+
+    assert "## What to do next\n\n1. " in render_report(run)
+    assert (readiness(run) is None) is (mode is not Mode.REHEARSE)
 
 
 def test_failed_run_says_what_its_codes_ask_for() -> None:
@@ -201,7 +195,7 @@ def test_failed_run_says_what_its_codes_ask_for() -> None:
 
 
 def test_task_that_failed_without_a_finding_is_named() -> None:
-    """An accident leaves no finding; the report says which log to read."""
+    """A task that failed without a finding is named, with its log."""
     report = render_report(run_of("sync", outcome="failed", tasks={"preflight": "success", "judge": "failed"}))
 
     assert "1. Read the log of the task judge" in report
@@ -209,13 +203,10 @@ def test_task_that_failed_without_a_finding_is_named() -> None:
 
 def test_rollback_has_no_verdict_in_its_title() -> None:
     """A rollback compares no copy; a group was put back, or was there already."""
-    groups = [
-        {**READY, "verdict": "to put back", "outcome": "already_moved", "reasons": []},
-        {**READY, "group": "b", "verdict": "to put back", "outcome": "moved", "reasons": []},
-    ]
-    report = render_report(
-        with_step(run_of("fail_back", verdict=None, topics=[], groups=groups), **{"rollback-plan": {"plan": {}}})
-    )
+    put_back = {**READY, "verdict": "to put back", "outcome": "moved", "reasons": []}
+    groups = [{**put_back, "outcome": "already_moved"}, {**put_back, "group": "b"}]
+    run = run_of("fail_back", verdict=None, topics=[], groups=groups)
+    report = render_report(with_step(run, **{"rollback-plan": {"plan": {}}}))
 
     assert report.startswith("# shop: rollback (success)\n")
     assert "| `billing` | to put back | already there |" in report

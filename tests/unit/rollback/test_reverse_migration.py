@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from kafka_migration.core.groups.plan import TargetOnly
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Insecurity, Migration
 from kafka_migration.core.rollback.reverse_migration import reverse_migration
 from kafka_migration.migration_file.loading import load_migration
 
-pytestmark = pytest.mark.unit
-
 LEFT = (TargetOnly("orders", {TopicPartition("orders", 1): 40}, 7, is_exact=True),)
 
 
 def test_it_loads_and_goes_back(migration: Migration) -> None:
-    """Source and target have changed places, the topics have names of their own, and the first offsets are told."""
+    """Source and target are exchanged, the topics have other names, and the text has the first offsets."""
     mirror = replace(migration.mirror, engine="mirrormaker1", kafka_home="/opt/kafka")
     source = replace(migration.source, insecure=(Insecurity.SASL_PLAINTEXT,))
     name, text = reverse_migration(replace(migration, mirror=mirror, source=source), LEFT)

@@ -9,40 +9,40 @@ import pytest
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupState
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.rollback.rules import MovedGroup, restored
+from tests.unit.partitions import P0, P1, P2
 
-pytestmark = pytest.mark.unit
-
-A, B, C = (TopicPartition("orders", number) for number in range(3))
 MOVED = MovedGroup(
     description=GroupDescription("billing", GroupState.EMPTY),
-    written={A: 5, B: 3},
+    written={P0: 5, P1: 3},
     before={},
-    present={A: CommittedOffset(5), B: CommittedOffset(3)},
+    present={P0: CommittedOffset(5), P1: CommittedOffset(3)},
     has_others=False,
     source_before={},
     source_present={},
 )
 
 
-def test_group_that_had_nothing_is_taken_away() -> None:
-    """Also with what it has committed since on another partition of these topics, and when it is gone already."""
-    more = replace(MOVED, present={**MOVED.present, C: CommittedOffset(1)})
-
-    for group in (MOVED, more, replace(MOVED, present={})):
-        plan = restored(group, {})
-        assert (True, {}, ()) == (plan.is_removed, plan.proposed, tuple(f for f in plan.warnings if "STAYS" in f.code))
+SAVED = {P0: CommittedOffset(2, "text")}
 
 
-def test_group_with_offsets_of_other_topics_is_never_deleted() -> None:
-    """Its offsets elsewhere would go with it: those that the cutover wrote stay, and that is told."""
-    plan = restored(replace(MOVED, has_others=True), {})
+@pytest.mark.parametrize(
+    ("group", "is_removed", "proposed", "staying"),
+    [
+        pytest.param(MOVED, True, {}, 0, id="had no offsets"),
+        pytest.param(
+            replace(MOVED, present={**MOVED.present, P2: CommittedOffset(1)}), True, {}, 0, id="has committed since"
+        ),
+        pytest.param(replace(MOVED, present={}), True, {}, 0, id="gone already"),
+        pytest.param(replace(MOVED, has_others=True), False, {}, 2, id="has offsets of other topics"),
+        pytest.param(replace(MOVED, before=SAVED), False, SAVED, 1, id="had an offset of one partition"),
+    ],
+)
+def test_group_is_deleted_only_if_it_had_no_offsets(
+    group: MovedGroup, is_removed: bool, proposed: dict[TopicPartition, CommittedOffset], staying: int
+) -> None:
+    """Saved offsets are restored; offsets that would go with others are left, each with a warning."""
+    plan = restored(group, {})
 
-    assert (False, {}, ["OFFSET_STAYS"] * 2) == (plan.is_removed, plan.proposed, [f.code for f in plan.warnings])
-
-
-def test_saved_offsets_are_written_and_nothing_is_deleted() -> None:
-    """Where one partition had an offset before, that is put back, and the other stays."""
-    plan = restored(replace(MOVED, before={A: CommittedOffset(2, "text")}), {})
-
-    assert (False, {A: CommittedOffset(2, "text")}) == (plan.is_removed, plan.proposed)
-    assert ["OFFSET_STAYS"] == [finding.code for finding in plan.warnings]
+    assert (is_removed, proposed) == (plan.is_removed, plan.proposed)
+    assert ["OFFSET_STAYS"] * staying == [finding.code for finding in plan.warnings if "STAYS" in finding.code]
+    assert is_removed or staying == len(plan.warnings)

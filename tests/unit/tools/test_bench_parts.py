@@ -18,8 +18,6 @@ from bench.measuring import Cost
 from bench.sizes import QUICK
 from bench.validation import levels, shapes, submitting, translating
 
-pytestmark = pytest.mark.unit
-
 
 def each_once(arms: Mapping[str, Callable[[], object]], runs: int) -> dict[str, Cost]:
     """Call each arm once, as if each took a second."""

@@ -23,13 +23,13 @@ from kafka_migration.core.validation.spark_target import (
 )
 from sandbox.compose.checkout import COPIED, read_env
 
-pytestmark = pytest.mark.unit
-
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docker-compose.yaml").read_text()
 SERVICES: dict[str, dict[str, Any]] = yaml.safe_load(TEXT)["services"]
+SETTINGS = [setting for service in SERVICES.values() for setting in service.get("environment", {}).items()]
 ONE_SHOTS = {"airflow-db", "demo-data"}
 DOCKERFILE = (ROOT / "docker" / "Dockerfile").read_text()
+SCRIPTS = [path for path in (ROOT / "docker").iterdir() if path.is_file() and path.read_bytes()[:2] == b"#!"]
 STAGES = dict(re.findall(r"^FROM \S+ AS (\S+)\n(.*?)(?=^FROM |\Z)", DOCKERFILE, re.MULTILINE | re.DOTALL))
 SECRET = re.compile(r"PASSWORD|SECRET|KEY")
 SPARK_SECRET = "${SPARK_SECRET:?run docker/make-env first}"
@@ -53,7 +53,7 @@ def interpolated() -> set[str]:
 
 @pytest.mark.parametrize("name", sorted(SERVICES))
 def test_every_service_has_a_health_check_or_ends(name: str) -> None:
-    """A service tells whether it is healthy and is started again; a one-shot does neither."""
+    """A service has a health check and is restarted; a one-shot has and does neither."""
     service = SERVICES[name]
 
     assert (name not in ONE_SHOTS) == ("test" in service.get("healthcheck", {}))
@@ -78,16 +78,14 @@ def test_secrets_have_no_default() -> None:
 
 
 def test_settings_with_secrets_name_a_variable() -> None:
-    """No value of the file that should be secret is written out in it."""
-    for service in SERVICES.values():
-        for name, value in service.get("environment", {}).items():
-            if SECRET.search(name) and "PASSWORDS_FILE" not in name:
-                assert value.startswith("${")
+    """The file contains no value that should be secret."""
+    for name, value in SETTINGS:
+        assert value.startswith("${") or not SECRET.search(name) or "PASSWORDS_FILE" in name
 
 
 def test_settings_with_secrets_inside_name_a_variable() -> None:
     """The database's address and the connections have no secret of their own in them either."""
-    settings = {name: value for service in SERVICES.values() for name, value in service.get("environment", {}).items()}
+    settings = dict(SETTINGS)
     address = settings["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"]
     connections = [json.loads(value) for name, value in settings.items() if name.startswith("AIRFLOW_CONN_")]
 
@@ -97,16 +95,15 @@ def test_settings_with_secrets_inside_name_a_variable() -> None:
 
 
 def embedded_secrets(connection: dict[str, Any]) -> list[str]:
-    """Return the written-out values of a connection under names that secrets have; a file's name is none."""
+    """Return the literal values of a connection under names of secrets; file names do not count."""
     fields = {**connection, **connection.get("extra", {})}
     named = {name: str(value) for name, value in fields.items() if re.search(r"pass|secret|key|token|jaas", name)}
-    return [
-        value for name, value in named.items() if name not in {"key_file", "no_host_key_check"} and "${" not in value
-    ]
+    harmless = {"key_file", "no_host_key_check"}
+    return [value for name, value in named.items() if name not in harmless and "${" not in value]
 
 
 def test_a_written_out_secret_is_found() -> None:
-    """The rule above sees what it is for."""
+    """The rule above finds a literal secret."""
     assert ["hidden"] == embedded_secrets({"conn_type": "ssh", "password": "hidden", "extra": {"key_file": "/key"}})
     assert ["abc"] == embedded_secrets({"extra": {"private_key": "abc", "host_key": "ssh-ed25519 ${MIRROR}"}})
 
@@ -218,7 +215,7 @@ def test_mirrorctl_finds_its_folder_in_every_way() -> None:
 
 
 def test_key_of_the_mirror_host_may_call_mirrorctl_only() -> None:
-    """Whoever gets hold of Airflow's key has no shell on the MirrorMaker host; the script is where the line says."""
+    """Airflow's key gives no shell on the MirrorMaker host: it can only run the script that the line names."""
     script = (ROOT / "docker" / "mirror-host.sh").read_text()
 
     assert """printf 'restrict,command="sh /opt/docker/mirrorctl forced" ssh-ed25519 %s airflow\\n'""" in script
@@ -236,7 +233,7 @@ def test_what_the_images_copy_is_let_in() -> None:
 
 
 def test_make_env_gives_every_secret(env_file: Path) -> None:
-    """The file has exactly the required variables, all different, in characters that every reader takes alike."""
+    """The file has exactly the required variables, all different, in characters that need no quoting."""
     values = read_env(env_file)
 
     assert {name for name in interpolated() if SECRET.search(name)} == set(values)
@@ -258,7 +255,7 @@ def test_make_env_makes_the_keys_that_belong_together(env_file: Path, tmp_path: 
 
 
 def test_make_env_keeps_secrets_to_their_owner(env_file: Path) -> None:
-    """Nobody else may read the file, and it is neither committed nor copied into an image."""
+    """Only its owner may read the file, and it is neither committed nor copied into an image."""
     assert 0o600 == stat.S_IMODE(env_file.stat().st_mode)
     assert "/.env" in (ROOT / ".gitignore").read_text().split()
     assert "!.env" not in (ROOT / ".dockerignore").read_text().split()
@@ -282,15 +279,12 @@ def test_make_env_never_makes_the_same_twice(env_file: Path, tmp_path: Path) -> 
 
 def test_scripts_can_be_run() -> None:
     """What the images start, and `make-env`, are executable."""
-    scripts = [path for path in (ROOT / "docker").iterdir() if path.is_file() and path.read_bytes()[:2] == b"#!"]
-
-    assert [] == [path.name for path in scripts if not os.access(path, os.X_OK)]
+    assert [] == [path.name for path in SCRIPTS if not os.access(path, os.X_OK)]
 
 
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not installed")
 def test_scripts_pass_shellcheck() -> None:
     """The shell scripts have none of the usual mistakes."""
-    scripts = [path for path in (ROOT / "docker").iterdir() if path.is_file() and path.read_bytes()[:2] == b"#!"]
-    done = subprocess.run(["shellcheck", *scripts], capture_output=True, text=True)
+    done = subprocess.run(["shellcheck", *SCRIPTS], capture_output=True, text=True)
 
     assert (0, "") == (done.returncode, done.stdout)

@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.unit
-
 SCRIPTS = Path(__file__).parents[3] / "docker"
 
 
@@ -58,7 +56,7 @@ def test_every_password_becomes_json(airflow: Path, password: str) -> None:
 
 
 def test_a_migration_file_that_cannot_be_read_is_refused(airflow: Path) -> None:
-    """Airflow does not start; one line says what to do. A link to nowhere is what root cannot read either."""
+    """Airflow does not start, and one line says what to do. Root cannot read a dangling link either."""
     (airflow / "include" / "migrations" / "closed.yaml").symlink_to("nowhere")
     done = start_airflow(airflow)
 
@@ -91,7 +89,7 @@ def start_postgres(folder: Path, single_user: str) -> subprocess.CompletedProces
 
 
 def test_a_database_is_made_once(postgres: Path) -> None:
-    """It is served after it was found; the second start makes none."""
+    """A database is served after it was found, and the second start creates none."""
     found = """sed -n "s/SELECT.*/1: datname = \\"airflow\\"/p" """
 
     assert f"serving {postgres}/main\n" == start_postgres(postgres, found).stdout

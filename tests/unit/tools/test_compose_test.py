@@ -23,24 +23,20 @@ from sandbox.jars import PROJECT
 from sandbox.processes import identify
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.unit
 
-
-def test_a_machine_without_docker_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The text says what to install."""
-    monkeypatch.setattr(engine, "found", lambda _: None)
-
-    with pytest.raises(NotPossibleHere, match=r"apt-get install docker\.io docker-compose"), engine.engine():
-        pass
-
-
-def test_without_an_engine_one_is_started_as_root_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another user is told to start one."""
-    monkeypatch.setattr(engine, "found", lambda program: f"/nowhere/{program}")
+@pytest.mark.parametrize(
+    ("program", "text"),
+    [(None, r"apt-get install docker\.io docker-compose"), ("/nowhere/docker", "No Docker engine answers")],
+)
+def test_a_machine_without_an_engine_is_refused(
+    monkeypatch: pytest.MonkeyPatch, program: str | None, text: str
+) -> None:
+    """The text says what to install, or that a user who is not root must start an engine."""
+    monkeypatch.setattr(engine, "found", lambda _: program)
     monkeypatch.setattr(engine, "_answers", lambda *_: False)
     monkeypatch.setattr("sandbox.compose.engine.os.geteuid", lambda: 1000)
 
-    with pytest.raises(NotPossibleHere, match="No Docker engine answers"), engine.engine():
+    with pytest.raises(NotPossibleHere, match=text), engine.engine():
         pass
 
 
@@ -53,7 +49,7 @@ def test_a_machine_without_compose_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_failed_command_tells_the_end_of_its_output() -> None:
-    """What a command said last is in the text, errors included."""
+    """The text has the last output of a command, errors included."""
     with pytest.raises(ComposeTestFailed, match="ended with 7:\nout\nwhy"):
         run(("sh", "-c", "echo out; echo why >&2; exit 7"), 10)
 
@@ -147,7 +143,7 @@ def test_the_first_error_is_reported(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_failing_to_clean_up_is_an_error_of_its_own() -> None:
-    """Where nothing failed before, it fails the test."""
+    """A failed clean-up fails the test if nothing failed before."""
     with pytest.raises(ComposeTestFailed, match="not down"), cleaning_up():
         raise ComposeTestFailed("not down")
 
@@ -185,12 +181,7 @@ def test_an_engine_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch,
         own.__exit__(None, None, None)
 
     assert not folder.exists()
-    wait_until(lambda: is_gone(child), what="the end of the child")
-
-
-def is_gone(pid: int) -> bool:
-    """True when a process has ended; one that nobody waits for counts."""
-    return identify(pid) is None
+    wait_until(lambda: identify(child) is None, what="the end of the child")
 
 
 def test_what_an_engine_leaves_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

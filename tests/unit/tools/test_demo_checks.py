@@ -10,8 +10,6 @@ from sandbox.data.reading import Content
 from sandbox.demo.checks import content_problems, sync_problems
 from sandbox.demo.evidence import Count, RunEvidence
 
-pytestmark = pytest.mark.unit
-
 Contents = tuple[tuple[int, str], ...]
 SEEDED = {"orders": 100, "audit": 10}
 SENT = {"orders": 130, "audit": 10}

@@ -9,8 +9,6 @@ import pytest
 from sandbox.data.damage import Damage, damaged
 from sandbox.data.records import Record, orders, spread
 
-pytestmark = pytest.mark.unit
-
 COUNT = 101
 MIDDLE = COUNT // 2
 
@@ -23,7 +21,7 @@ def history() -> list[Record]:
 
 @pytest.mark.parametrize("damage", Damage)
 def test_rank_is_the_first_difference(damage: Damage, history: list[Record]) -> None:
-    """Everything before the rank is unchanged, and at the rank something else stands; the input is untouched."""
+    """Records before the rank are unchanged, the record at the rank differs, and the input is not modified."""
     before = list(history)
     result = damaged(damage, history)
     first = next(n for n, (a, b) in enumerate(zip_longest(history, result.records)) if a != b)
@@ -68,7 +66,7 @@ def test_reorder_swaps_neighbours_of_one_key(history: list[Record]) -> None:
 
 
 def test_identical_neighbours_are_passed_over() -> None:
-    """A record like the next one is not chosen: nobody could say which of the two is missing or twice there."""
+    """A record that equals the next one is not chosen, because the damage could not be located."""
     same, other = Record(b"k", b"v", (), 1), Record(b"k", b"w", (), 2)
 
     assert damaged(Damage.DROP, [same, same, same, other]).rank == 2
@@ -76,7 +74,7 @@ def test_identical_neighbours_are_passed_over() -> None:
 
 
 def test_nothing_to_damage_is_an_error() -> None:
-    """Where no record lends itself to the damage, nothing is made up."""
+    """If no record fits the damage, it is an error."""
     with pytest.raises(ValueError, match="can be damaged"):
         damaged(Damage.ALTER, [Record(b"k", None, (), 1)])
     with pytest.raises(ValueError, match="can be damaged"):

@@ -15,8 +15,6 @@ from sandbox.demo.failure import DemoFailed
 from sandbox.demo.runs import FinishedRun
 from sandbox.demo.story import Story
 
-pytestmark = pytest.mark.unit
-
 PLACE = Place("altered", "orders", 2, 30824, 30824)
 
 
@@ -57,18 +55,18 @@ def test_a_damage_is_found_where_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "verdict", "is_named"), [("success", "PASS", False), ("failed", "PASS", True), ("failed", "FAIL", False)]
+    ("state", "verdict", "places", "text"),
+    [
+        ("success", "PASS", [], "the damage was not found"),
+        ("failed", "PASS", [PLACE], "the damage was not found"),
+        ("failed", "FAIL", [], "the damage was not found"),
+        ("failed", "FAIL", [PLACE._replace(source_offset=30825)], "the damage is at .*30824.* the run names .*30825"),
+    ],
 )
-def test_a_damage_that_no_run_names_fails_the_demo(state: str, verdict: str, is_named: bool) -> None:
-    """Without a failed run, its verdict FAIL and a finding, nothing was found."""
-    with pytest.raises(DemoFailed, match="the damage was not found"):
-        found(state, verdict, *([finding(PLACE)] if is_named else []))
-
-
-def test_a_damage_at_another_place_fails_the_demo() -> None:
-    """A finding that names another offset has not found the damage."""
-    with pytest.raises(DemoFailed, match=r"the damage is at .*30824.* the run names .*30825"):
-        found("failed", "FAIL", finding(PLACE._replace(source_offset=30825)))
+def test_a_damage_that_no_run_names_fails_the_demo(state: str, verdict: str, places: list[Place], text: str) -> None:
+    """The demo fails without a failed run, its verdict FAIL and a finding that names the place."""
+    with pytest.raises(DemoFailed, match=text):
+        found(state, verdict, *map(finding, places))
 
 
 def found(state: str, verdict: str, *findings: Finding) -> str:

@@ -14,8 +14,7 @@ from kafka_migration.core.validation.contract import PartitionResult, SideCount
 from kafka_migration.core.validation.differences import DifferenceKind, FirstDifference
 from kafka_migration.core.validation.judging import judge_partition
 from sandbox.demo.evidence import Count, Finding, Place, read_run
-
-pytestmark = pytest.mark.unit
+from tests.present import present
 
 DAG_ID = "kafka_migration__demo"
 RUN_ID = "manual__2026-01-01T00:00:00+00:00"
@@ -43,9 +42,8 @@ def test_newest_attempt_is_read(tmp_path: Path) -> None:
     for attempt, verdict in ((2, "FAIL"), (10, "PASS"), (1, "FAIL")):
         _write(tmp_path, attempt, _document(verdict))
 
-    run = read_run(tmp_path, DAG_ID, RUN_ID)
+    run = present(read_run(tmp_path, DAG_ID, RUN_ID))
 
-    assert run is not None
     assert (run.verdict, run.folder.name) == ("PASS", "attempt-10")
     assert run.records == {"orders": Count(3, 2)}
     assert run.total_records == 3
@@ -53,7 +51,7 @@ def test_newest_attempt_is_read(tmp_path: Path) -> None:
 
 
 def test_run_without_document_is_none(tmp_path: Path) -> None:
-    """A run that left no `run.json` is told apart from one that left a bad one."""
+    """A run without `run.json` differs from one with a bad one."""
     assert read_run(tmp_path, DAG_ID, RUN_ID) is None
 
 
@@ -61,9 +59,8 @@ def test_run_without_records_validated_nothing(tmp_path: Path) -> None:
     """No topic read means no records, in words too."""
     _write(tmp_path, 1, {**_document(None), "records": {}})
 
-    run = read_run(tmp_path, DAG_ID, RUN_ID)
+    run = present(read_run(tmp_path, DAG_ID, RUN_ID))
 
-    assert run is not None
     assert (run.total_records, run.counts_words, run.verdict) == (0, "no records", None)
 
 
@@ -74,8 +71,7 @@ def test_place_is_read_from_the_packages_own_finding(target_topic: str) -> None:
     difference = FirstDifference(DifferenceKind.ALTERED, 50, 49, ("value",), "it differs in value.")
     side = SideCount(100, 1_000, 0, 99)
     result = PartitionResult(window, side, side, equal=False, blocks=1, differing_blocks=1, first_difference=difference)
-    _, finding = judge_partition(result)
-    assert finding is not None
+    finding = present(judge_partition(result)[1])
 
     read = Finding(**finding.to_document())
 

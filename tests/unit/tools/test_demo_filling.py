@@ -7,8 +7,6 @@ import pytest
 from sandbox.data import __main__ as filling
 from sandbox.data.topics import TOPICS
 
-pytestmark = pytest.mark.unit
-
 SEEDED = {topic.name for topic in TOPICS}
 WHOLE = SEEDED | {"clicks"}
 
@@ -28,7 +26,7 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def fill(monkeypatch: pytest.MonkeyPatch, topics: set[str], *, committed: bool = False, clicks: bool = False) -> int:
-    """Call the program on a source that stands so."""
+    """Call the program on a source in this state."""
     monkeypatch.setattr(filling, "present_topics", lambda _: {"other", *topics})
     monkeypatch.setattr(filling, "have_committed", lambda _: committed)
     monkeypatch.setattr(filling, "are_clicks_whole", lambda _: clicks)
@@ -47,7 +45,7 @@ def test_a_whole_source_is_left_alone(monkeypatch: pytest.MonkeyPatch, done: lis
 
 
 def test_what_is_lacking_as_a_whole_is_added(monkeypatch: pytest.MonkeyPatch, done: list[str]) -> None:
-    """The clicks come after all else: without any of them filling goes on there."""
+    """The clicks are filled last, so a source that lacks only them is completed."""
     assert (0, ["clicks"]) == (fill(monkeypatch, SEEDED, committed=True), done)
 
 
@@ -55,6 +53,6 @@ def test_what_is_lacking_as_a_whole_is_added(monkeypatch: pytest.MonkeyPatch, do
 def test_a_half_filled_source_is_refused(
     monkeypatch: pytest.MonkeyPatch, done: list[str], capsys: pytest.CaptureFixture[str], topics: set[str]
 ) -> None:
-    """It is called so, and the text says how to begin anew."""
+    """The text says that the source is half filled, and how to start again."""
     assert (1, []) == (fill(monkeypatch, topics), done)
     assert "docker volume rm <project>_kafka-source" in capsys.readouterr().out

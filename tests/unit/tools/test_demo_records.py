@@ -10,8 +10,6 @@ import pytest
 from sandbox.data import records
 from sandbox.data.records import BY_KEY, JITTER_MS, SPAN_MS, Record
 
-pytestmark = pytest.mark.unit
-
 START_MS = 1_760_000_000_000
 COUNT = 5_000
 Generate = Callable[..., Iterator[Record]]

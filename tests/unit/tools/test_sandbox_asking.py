@@ -16,8 +16,6 @@ from sandbox.data.reading import partitions_of
 from sandbox.data.topics import Topic, create_topics
 from sandbox.errors import SandboxError
 
-pytestmark = pytest.mark.unit
-
 NOT_YET = KafkaException(KafkaError(KafkaError.NOT_LEADER_FOR_PARTITION))
 NO_LEADERS = KafkaException(KafkaError(KafkaError._NOENT, "No leaders found"))
 NEVER = KafkaException(KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED, "not allowed"))
@@ -59,7 +57,7 @@ def test_a_refusal_that_stays_is_an_error_at_once() -> None:
 
 
 def test_a_refusal_that_does_not_pass_in_time_is_an_error() -> None:
-    """Nobody waits for ever."""
+    """The time to ask is limited."""
     with pytest.raises(SandboxError, match="the end: "):
         asked(Answers(NOT_YET, NOT_YET), "the end", timeout_s=-1)
 
@@ -94,7 +92,7 @@ def done(answer: object) -> Future[Any]:
 
 
 def test_a_created_topic_has_leaders(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A broker confirms a topic before it leads it: whoever comes next after the creation is answered."""
+    """Creating a topic waits until its partitions have leaders, because brokers confirm the creation earlier."""
     young = YoungCluster()
     monkeypatch.setattr(topics, "admin", lambda _: young)
 

@@ -20,8 +20,6 @@ from sandbox.processes import MARKER
 from sandbox.ssh import SshHost
 from sandbox.state import SandboxState
 
-pytestmark = pytest.mark.unit
-
 
 @pytest.fixture
 def layout(tmp_path: Path) -> Layout:
@@ -74,7 +72,7 @@ def test_the_folder_is_its_owners_own(tmp_path: Path) -> None:
 
 
 def test_each_sandbox_has_a_password_of_its_own(tmp_path: Path, layout: Layout) -> None:
-    """Nobody can guess the password of Airflow's admin; its file is for its owner only."""
+    """The password of Airflow's admin is random, and only the owner can read its file."""
     other = Airflow(tmp_path / "other", 4, Postgres(tmp_path / "postgres", 5))
 
     layout.airflow.write_home()

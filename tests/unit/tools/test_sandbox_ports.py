@@ -11,8 +11,6 @@ import pytest
 from sandbox import parts
 from sandbox.jars import PROJECT
 
-pytestmark = pytest.mark.unit
-
 
 @pytest.fixture(autouse=True)
 def few_ports(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -31,7 +29,7 @@ def test_ports_of_one_process_are_different() -> None:
 
 
 def test_a_port_that_another_process_was_given_is_not_given_again(tmp_path: Path) -> None:
-    """Nobody listens on it yet, but it is claimed until that process ends."""
+    """A port without a listener is claimed until its process ends."""
     code = (
         "from sandbox import parts; parts.PORTS = range(31900, 31909); parts.is_free = lambda _: True; "
         "print(*parts.free_ports(9), flush=True); input()"

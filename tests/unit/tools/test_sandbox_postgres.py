@@ -5,12 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-
 from sandbox.environment import base_environment
 from sandbox.postgres import Postgres
-
-pytestmark = pytest.mark.unit
 
 
 def test_template_of_another_owner_serves_as_well(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Rules of groups on copies that chose partitions anew: what is asked of Spark, and what is planned of its answer."""
+"""Rules of groups on re-partitioned copies: the request to Spark, and the plan from its result."""
 
 from __future__ import annotations
 
@@ -25,10 +25,8 @@ from kafka_migration.core.translation.contract import (
     translations_from_document,
 )
 from tests.unit.groups.copied_partition import committed
+from tests.unit.partitions import P0, P1
 
-pytestmark = pytest.mark.unit
-
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 # Two generations copied two partitions to three; the source has deleted the first two records of partition 0.
 TOPIC = RepartitionedTopic(
     "orders",
@@ -92,7 +90,7 @@ def test_what_is_not_proved_is_not_moved(
 
 
 def test_rehearsal_shows_a_group_that_is_ahead_of_the_copy() -> None:
-    """What it read behind the copy is counted as read again, and nothing is called proved."""
+    """Records that it read after the end of the copy count as read again, and nothing is called proved."""
     found = plan({P0: 12, P1: 5}, vectors(p10_5=FOUND), is_final=False)
 
     assert (GroupVerdict.PROVISIONAL, 1 + 2) == (found.verdict, found.delivered_again)
@@ -100,7 +98,7 @@ def test_rehearsal_shows_a_group_that_is_ahead_of_the_copy() -> None:
 
 @pytest.mark.parametrize(("uncommitted", "vector"), [("earliest", (8, 0)), ("latest", (8, 6))])
 def test_partition_without_commit_is_as_the_file_says(uncommitted: Uncommitted, vector: tuple[int, int]) -> None:
-    """Where the file says so, the group begins there as its `auto.offset.reset` would."""
+    """If the file says so, the group starts there as with its `auto.offset.reset`."""
     topic = replace(TOPIC, uncommitted=uncommitted)
 
     assert () == topic.lacking({0: 8})
@@ -108,7 +106,7 @@ def test_partition_without_commit_is_as_the_file_says(uncommitted: Uncommitted, 
 
 
 def test_empty_partition_needs_no_commit() -> None:
-    """Where the source never held a record, or holds none any more, there is nothing that could be skipped."""
+    """If the source never held a record, or holds none any more, no record can be skipped."""
     topic = replace(TOPIC, source_log_start={0: 2, 1: 6})
 
     assert () == topic.lacking({0: 8})
@@ -116,7 +114,7 @@ def test_empty_partition_needs_no_commit() -> None:
 
 
 def test_where_records_were_deleted_the_ledger_says_where_nothing_unread_lies_before() -> None:
-    """The group goes on at the ends before the generation that copied its first unread record, and is told so."""
+    """The group resumes at the target ends before the generation that copied its first unread record, not minimal."""
     found = plan({P0: 1, P1: 5}, vectors())
     (topic,) = found.moves
 
@@ -178,19 +176,21 @@ def test_answer_is_taken_from_the_documents() -> None:
     assert {"orders": {((0, 8), (1, 5)): FOUND}} == seen.translations
 
 
-@pytest.mark.parametrize("ends", [{"mirror_positions": {0: 11, 1: 6}}, {"target_ends": {0: 5, 1: 9, 2: 3}}])
-def test_answer_about_an_earlier_copy_is_none(ends: Mapping[str, Any]) -> None:
-    """After the topic was copied on, counts and ends of an earlier answer are not those of the copy."""
+@pytest.mark.parametrize(
+    ("topic", "changed", "expected"),
+    [
+        pytest.param(replace(TOPIC, mirror_positions={0: 11, 1: 6}), {}, {}, id="more was copied"),
+        pytest.param(replace(TOPIC, target_ends={0: 5, 1: 9, 2: 3}), {}, {}, id="the target grew"),
+        pytest.param(TOPIC, {"id": "80"}, {"orders": {}}, id="another request"),
+    ],
+)
+def test_answer_to_another_question_is_none(
+    topic: RepartitionedTopic, changed: Mapping[str, Any], expected: Mapping[str, Any]
+) -> None:
+    """A result counts only for its own request, and only while the copy is as it was then."""
     request, result = request_and_result()
 
-    assert {} == vectors(topic=replace(TOPIC, **ends)).answered(request, result).translations
-
-
-def test_answer_to_another_request_is_none() -> None:
-    """A result that an earlier try left, before a request that Spark did not answer, answers nothing."""
-    request, result = request_and_result()
-
-    assert {"orders": {}} == vectors().answered({**request, "id": "80"}, result).translations
+    assert expected == vectors(topic=topic).answered({**request, **changed}, result).translations
 
 
 def test_answer_stays_when_the_source_deletes_on() -> None:
@@ -203,7 +203,7 @@ def test_answer_stays_when_the_source_deletes_on() -> None:
 
 @pytest.mark.parametrize("commits", [{P0: 8, P1: 5}, {P0: 1, P1: 5}], ids=["copies", "by the ledger"])
 def test_what_the_target_deleted_is_not_passed_over(commits: Mapping[TopicPartition, int]) -> None:
-    """Where the first unread copy is gone from the target, the group is left out; where nothing is unread it is not."""
+    """A group is left out if the target deleted its first unread record, but not if it has read everything."""
     seen = vectors(p8_5=FOUND)
     gone = plan(commits, replace(seen, target_log_start={TopicPartition("orders", 1): 8}))
     end = plan({P0: 8, P1: 5}, replace(seen, target_log_start={TopicPartition("orders", 2): 2}))
@@ -226,18 +226,17 @@ def test_result_of_another_version_is_not_read() -> None:
         translations_from_document({"kind": RESULT_KIND, "schema": 1, "topics": []})
 
 
-def test_plan_is_read_back_and_approved_as_a_whole() -> None:
-    """The plan survives JSON; another target offset, or another commit, is another plan."""
+def test_plan_is_approved_as_a_whole() -> None:
+    """Another target offset is another plan."""
     group = plan({P0: 8, P1: 5}, vectors(p8_5=FOUND))
     whole = OffsetsPlan("t", Mode.CUTOVER, ("orders",), (group,), {P0: 5}, {P0: 10}, {P0: 10})
     other = plan({P0: 8, P1: 5}, vectors(p8_5=replace(FOUND, goes_on_at={0: 3, 1: 6, 2: 2})))
 
-    assert whole == OffsetsPlan.from_document(json.loads(json.dumps(whole.to_document())))
     assert whole.digest != replace(whole, groups=(other,)).digest
 
 
 def test_text_shows_where_a_group_goes_on() -> None:
-    """All offsets of the topic, what is read again, and how sure that is."""
+    """The text has all offsets of the topic, the records read again, and the proof."""
     exact = plan({P0: 8, P1: 5}, vectors(p8_5=FOUND))
     by_ledger = plan({P0: 1, P1: 5}, vectors(), name="late")
     text = render_plan(OffsetsPlan("t", Mode.CUTOVER, ("orders",), (exact, by_ledger), {}), "shop")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,10 +17,9 @@ from kafka_migration.core.rollback.rules import Returning
 from kafka_migration.core.translation.by_partition import Position, copies_of, counts_needed, translate
 from kafka_migration.core.translation.by_topic import HowCopied, RepartitionedTopic, repartitioned_topics
 from kafka_migration.core.translation.copied_topic import CopiedTopic
+from tests.present import present
+from tests.unit.partitions import P0
 
-pytestmark = pytest.mark.unit
-
-P0 = TopicPartition("orders", 0)
 RUN, AT = "kafka_migration__shop/manual__1#1", "2030-01-01T00:00:00+00:00"
 HOW = HowCopied("orders", keeps_partitions=True, is_compacted=False, has_timestamps=True)
 
@@ -66,12 +64,18 @@ def copied(rng: random.Random, *, may_be_killed: bool) -> Copying:
     return copying
 
 
+def copied_once() -> Copying:
+    """Return a clean copy that was made in one generation."""
+    copying = Copying(random.Random(1), may_be_killed=False, source_end=10)
+    copying.generation(1)
+    return copying
+
+
 def topic_of(copying: Copying) -> CopiedTopic:
     """Return the topic looked at from the copy."""
     ledger = copying.ledger
     copies = copies_of(ledger, {P0: 0}, {P0: copying.source_end}, {P0: len(copying.target)})
-    (topic,) = repartitioned_topics(ledger, {"orders": HOW}, {P0: 0}, "refuse").values()
-    return CopiedTopic(topic, {}, {0: copies[P0]})
+    return CopiedTopic(repartitioned(ledger), {}, {0: copies[P0]})
 
 
 def moved_to(copying: Copying, committed: int) -> int:
@@ -86,8 +90,8 @@ def moved_to(copying: Copying, committed: int) -> int:
 @settings(max_examples=300)
 @given(rng=st.randoms(use_true_random=False), may_be_killed=st.booleans())
 def test_counted_place_loses_nothing(rng: random.Random, may_be_killed: bool) -> None:
-    """A group that reads on in the copy from where it was moved, and goes back by counting, has read every record; in
-    clean copies none twice. Where a killed MirrorMaker left records twice, counting tells nothing from there on."""
+    """A group that reads the copy and then goes back by counting has read every record, in clean copies none twice.
+    Counting gives no answer from the first record on that a killed MirrorMaker sent twice."""
     copying = copied(rng, may_be_killed=may_be_killed)
     committed = rng.randint(0, copying.source_end)
     moved = moved_to(copying, committed)
@@ -116,18 +120,16 @@ def group(on_target: dict[int, int], on_source: dict[int, int]) -> CommittedGrou
 
 
 def test_nothing_goes_back_before_what_was_read_on_the_source() -> None:
-    """What a group had committed on the source it has read, wherever it stands on the target."""
-    copying = Copying(random.Random(1), may_be_killed=False, source_end=10)
-    copying.generation(1)
+    """A group has read what it had committed on the source, whatever its offsets on the target are."""
+    copying = copied_once()
     topic, end = topic_of(copying), copying.source_end
-    returned = Returning({"orders": topic}).returned(group({0: 2}, {0: 6}), topic, {0: 2})
+    returned = present(Returning({"orders": topic}).returned(group({0: 2}, {0: 6}), topic, {0: 2}))
 
-    assert returned is not None
     assert ({P0: CommittedOffset(6)}, end - 6) == (returned.proposed, returned.unread)
 
 
 def test_holes_and_deleted_records_are_not_counted() -> None:
-    """With transaction markers between them, or with its place deleted on the target, no offset tells a record."""
+    """Transaction markers between records, or a deleted place on the target, make counting impossible."""
     markers = [
         GenerationStart(1, RUN, AT, {P0: 0}, {P0: 0}).to_document(),
         StopCertificate(1, RUN, AT, True, 143, "stopped", {P0: 10}, {P0: 8}).to_document(),
@@ -135,8 +137,7 @@ def test_holes_and_deleted_records_are_not_counted() -> None:
     copies = copies_of(fold(markers), {P0: 0}, {P0: 10}, {P0: 8})
     with_holes = CopiedTopic(repartitioned(fold(markers)), {}, {0: copies[P0]})
     whole = topic_of(Copying(random.Random(1), may_be_killed=False))
-    copying = Copying(random.Random(1), may_be_killed=False, source_end=10)
-    copying.generation(1)
+    copying = copied_once()
     deleted = CopiedTopic(topic_of(copying).topic, {0: 5}, topic_of(copying).copies)
 
     assert with_holes.counted({0: 4}) is None
@@ -145,12 +146,12 @@ def test_holes_and_deleted_records_are_not_counted() -> None:
 
 
 def repartitioned(ledger: Ledger) -> RepartitionedTopic:
-    """Return the topic as a ledger tells it."""
+    """Return the topic of a ledger."""
     return repartitioned_topics(ledger, {"orders": HOW}, {P0: 0}, "refuse")["orders"]
 
 
 def test_generations_that_were_read_whole_are_not_asked_about() -> None:
-    """Before the last generation that began behind a group in every partition everything is read."""
+    """A group has read everything before the last generation that began at or before its offset in every partition."""
     copying = Copying(random.Random(1), may_be_killed=False)
     for number in (1, 2, 3):
         copying.source_end += 5

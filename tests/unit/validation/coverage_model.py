@@ -27,7 +27,7 @@ VERDICTS = st.sampled_from([Verdict.PASS] * 4 + [Verdict.WARN, Verdict.FAIL, Ver
 
 @dataclass(frozen=True)
 class Copy:
-    """What a generation copied of one partition, told by where it begins against the end of the one before."""
+    """A generation's copy of one partition, by its start relative to the end of the previous one."""
 
     source_shift: int
     source: int

@@ -10,17 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.spans import joined, without
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST
 from kafka_migration.core.validation.coverage import FlawKind, TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
-from tests.unit.ledger.test_generations import BOTH, ONE, P0, P1, TWO, judged, started, stopped
+from tests.unit.ledger.test_generations import BOTH, ONE, TWO, judged, started, stopped
+from tests.unit.partitions import P0, P1
 from tests.unit.validation.coverage_model import Life, SingleOffsets, flaws_of, lives, proved_by
-
-pytestmark = pytest.mark.unit
 
 SPANS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), max_size=6)
 
@@ -44,7 +42,7 @@ def test_spans_are_their_offsets(spans: list[tuple[int, int]], others: list[tupl
 
 @given(lives)
 def test_coverage_is_that_of_single_offsets(rounds: list[Any]) -> None:
-    """Whatever was copied, lost, sent again, and judged in whatever order, each offset is told for what it is."""
+    """For any order of copies, losses, replays and judgements, each offset has the right state."""
     life = Life(rounds)
     expected = SingleOffsets(life)
     covered = coverage_of(life.ledger).get("orders", TopicCoverage("orders"))
@@ -67,23 +65,24 @@ def read(
     run: str = "",
     digest: str = POSITION_DIGEST,
 ) -> dict[str, Any]:
-    """Return the entry of a judgement that tells what it read."""
+    """Return the entry of a judgement with its comparisons."""
     verdicts = {"orders": max((c.verdict for c in comparisons), key=lambda v: v.severity)}
     name = run or f"dag/{'whole' if whole else 'run'}{generations}{verdicts}#1"
     return Judgement(name, "t", whole, generations, verdicts, {}, digest, {"orders": comparisons}).to_document()
 
 
 def box(
-    source: tuple[int, int],
-    target: tuple[int, int],
-    verdict: Verdict = Verdict.PASS,
-    generation: int = 1,
-    **more: Any,
+    source: tuple[int, int], target: tuple[int, int], verdict: Verdict = Verdict.PASS, generation: int = 1, **more: Any
 ) -> Comparison:
-    """Return a comparison of one window of partition 0; each target offset is a record, unless told otherwise."""
+    """Return a comparison of one window of partition 0; by default each target offset is a record."""
     records = target[1] - target[0]
     window = ReadOffsets(0, generation, *source, *target)
     return replace(Comparison(verdict, (window,), records, records, "0a", "0a"), **more)
+
+
+def places(coverage: TopicCoverage) -> list[tuple[int, str, int, int]]:
+    """Return partition, side, start and end of each flaw."""
+    return [(flaw.partition, flaw.side, flaw.start, flaw.end) for flaw in coverage.flaws]
 
 
 FIRST, SECOND, MERGED = ((0, 10), (0, 9)), ((10, 30), (9, 27)), ((0, 30), (0, 27))
@@ -100,7 +99,7 @@ def test_windows_of_two_nights_add_up() -> None:
     assert ["dag/run(1,)", "dag/run(2,)"] == [s.judgement.run.partition("{")[0] for s in whole.partitions[0].source]
 
 
-def test_what_nobody_judged_is_pending() -> None:
+def test_generation_that_is_not_judged_is_pending() -> None:
     """A generation without a judgement is never counted as proved, nor as wrong."""
     half = covered(*ONE, read((1,), box(*FIRST)), *TWO)
     running = covered(*ONE, read((1,), box(*FIRST)), TWO[0])
@@ -111,25 +110,23 @@ def test_what_nobody_judged_is_pending() -> None:
 
 
 def test_verdict_that_is_bad_is_not_called_pending() -> None:
-    """What is known to be wrong is told at once, whatever is still to be judged."""
+    """A bad verdict is shown at once, also while other generations are pending."""
     assert "FAIL" == covered(*ONE, read((1,), box(*FIRST, Verdict.FAIL)), *TWO).standing
 
 
-def test_topic_without_a_record_is_proved() -> None:
-    """Where nothing was to copy, a judgement that had nothing to read proves it."""
-    nothing = [started(1, {P0: 0}, {P0: 0}), stopped(1, {P0: 0}, {P0: 0})]
-    entry = Judgement("dag/a#1", "t", False, (1,), {"orders": Verdict.PASS}, {}, POSITION_DIGEST, {"orders": ()})
-    empty = covered(*nothing, entry.to_document())
-
-    assert (True, 0, 0) == (empty.is_proved, empty.source_offsets, empty.target_records)
+def read_nothing(generation: int, verdict: Verdict) -> dict[str, Any]:
+    """Return the entry of a judgement without a comparison."""
+    verdicts = {"orders": verdict}
+    return Judgement("dag/a#1", "t", False, (generation,), verdicts, {}, POSITION_DIGEST, {"orders": ()}).to_document()
 
 
-def test_bad_judgement_that_read_nothing_counts() -> None:
-    """A verdict that no offset carries is not lost: the topic has it until the next judgement."""
-    entry = Judgement("dag/a#1", "t", False, (1,), {"orders": Verdict.FAIL}, {}, POSITION_DIGEST, {"orders": ()})
-    nothing = [started(1, {P0: 0}, {P0: 0}), stopped(1, {P0: 0}, {P0: 0})]
+@pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.FAIL])
+def test_judgement_without_a_comparison_counts(verdict: Verdict) -> None:
+    """A topic without records has the verdict of its judgement, although no offset has it."""
+    empty = covered(started(1, {P0: 0}, {P0: 0}), stopped(1, {P0: 0}, {P0: 0}), read_nothing(1, verdict))
 
-    assert Verdict.FAIL is covered(*nothing, entry.to_document()).verdict
+    assert (verdict, verdict.is_good) == (empty.verdict, empty.is_proved)
+    assert (0, 0) == (empty.source_offsets, empty.target_records)
 
 
 def test_bad_comparison_without_offsets_counts() -> None:
@@ -140,12 +137,11 @@ def test_bad_comparison_without_offsets_counts() -> None:
 
 
 def test_target_that_shrank_while_it_was_copied_is_not_proved() -> None:
-    """Its log was truncated or made again: what earlier runs proved is not there, also if nothing new was copied."""
+    """A truncated or recreated log no longer holds what earlier runs proved, also if nothing new was copied."""
     again = [started(2, {P0: 10}, {P0: 9}), stopped(2, {P0: 10}, {P0: 0})]
     idle = [started(3, {P0: 10}, {P0: 0}), stopped(3, {P0: 10}, {P0: 0})]
     backwards = box((10, 10), (9, 0), Verdict.NOT_VERIFIABLE, generation=2)
-    nothing = Judgement("dag/c#1", "t", False, (3,), {"orders": Verdict.PASS}, {}, POSITION_DIGEST, {"orders": ()})
-    entries = (*ONE, read((1,), box(*FIRST)), *again, read((2,), backwards), *idle, nothing.to_document())
+    entries = (*ONE, read((1,), box(*FIRST)), *again, read((2,), backwards), *idle, read_nothing(3, Verdict.PASS))
 
     assert not covered(*entries).is_proved
     assert [(FlawKind.WRITTEN_BY_OTHERS, 0, 9)] == [(f.kind, f.start, f.end) for f in covered(*entries).flaws]
@@ -154,7 +150,7 @@ def test_target_that_shrank_while_it_was_copied_is_not_proved() -> None:
 
 @pytest.mark.parametrize("earlier", [Verdict.NOT_VERIFIABLE, Verdict.FAIL])
 def test_good_reading_of_the_same_windows_takes_the_place_of_a_bad_one(earlier: Verdict) -> None:
-    """What was read again, all of it and later, is what it is now."""
+    """A later reading of the same windows replaces an earlier one."""
     bad = [*ONE, read((1,), box(*FIRST, earlier)), *TWO, read((2,), box(*SECOND, generation=2))]
 
     assert earlier is covered(*bad).verdict
@@ -167,13 +163,13 @@ def test_fail_stands_until_all_that_it_read_was_read_again() -> None:
     half = covered(*failed, read((1,), box(*FIRST)))
 
     assert (Verdict.FAIL, 10) == (half.verdict, half.source_offsets)
-    assert [("source", 10, 30), ("target", 9, 27)] == [(f.side, f.start, f.end) for f in half.flaws]
+    assert [(0, "source", 10, 30), (0, "target", 9, 27)] == places(half)
     assert {FlawKind.DIFFERS} == {flaw.kind for flaw in half.flaws}
     assert covered(*failed, read((1,), box(*FIRST)), read((2,), box(*SECOND, generation=2))).is_proved
 
 
 def test_fail_of_a_whole_reading_is_not_hidden_by_its_generations() -> None:
-    """What stands on the target behind the copy was read by the whole reading alone, so it decides."""
+    """Only the whole reading has read the target's records after the copy, so its verdict stays."""
     strange = [*ONE, read((1,), box((0, 10), (0, 12), Verdict.FAIL), whole=True), read((1,), box(*FIRST))]
 
     assert Verdict.FAIL is covered(*strange).verdict
@@ -225,7 +221,7 @@ def test_offsets_that_no_generation_copied_are_found() -> None:
 
 
 def test_offsets_that_were_lost_are_a_gap() -> None:
-    """What the source deleted before it was copied stays missing, whoever judges the rest as good."""
+    """Records that the source deleted before the copy are missing, although the rest is judged as good."""
     lost = {**ONE[1], "gaps": {"orders": {"0": [4, 6]}}}
     whole = covered(ONE[0], lost, read((1,), box(*FIRST)))
 
@@ -236,7 +232,7 @@ def test_offsets_that_were_lost_are_a_gap() -> None:
 
 
 def test_offsets_that_two_generations_copied_are_an_overlap() -> None:
-    """The same source offsets against two target ranges stand on the target twice."""
+    """Source offsets that two generations copied are on the target twice."""
     later = [started(2, {P0: 7}, {P0: 9}), stopped(2, {P0: 30}, {P0: 30})]
     twice = [*ONE, *later, read((1, 2), box(*FIRST), box((7, 30), (9, 30), generation=2))]
     (flaw,) = covered(*twice).flaws
@@ -248,7 +244,7 @@ def test_offsets_that_two_generations_copied_are_an_overlap() -> None:
 
 @pytest.mark.parametrize(("began", "span"), [(12, (9, 12)), (5, (5, 9))])
 def test_target_that_changed_between_two_windows_is_found(began: int, span: tuple[int, int]) -> None:
-    """Where the target did not stand still between a stop and the next start, what lies there is nobody's copy."""
+    """Offsets that the target gained or lost between a stop and the next start belong to no copy."""
     later = [started(2, {P0: 10}, {P0: began}), stopped(2, {P0: 30}, {P0: began + 18})]
     changed = [*ONE, *later, read((1, 2), box(*FIRST), box((10, 30), (began, began + 18), generation=2))]
     (flaw,) = covered(*changed).flaws
@@ -263,9 +259,7 @@ def test_part_that_a_judgement_left_out_is_not_judged() -> None:
     both = [started(1, {P0: 0, P1: 0}, {P0: 0, P1: 0}), stopped(1, {P0: 10, P1: 4}, {P0: 9, P1: 4})]
     whole = covered(*both, read((1,), box((0, 8), (0, 9))))
 
-    assert [(0, "source", 8, 10), (1, "source", 0, 4), (1, "target", 0, 4)] == [
-        (f.partition, f.side, f.start, f.end) for f in whole.flaws
-    ]
+    assert [(0, "source", 8, 10), (1, "source", 0, 4), (1, "target", 0, 4)] == places(whole)
     assert {FlawKind.NOT_JUDGED} == {flaw.kind for flaw in whole.flaws}
 
 
@@ -280,28 +274,22 @@ def test_topics_are_covered_apart() -> None:
 
 @pytest.mark.parametrize("digest", [KEY_DIGEST, "key-order-fmix64/1"])
 def test_comparison_by_key_covers_partitions_that_only_the_target_has(digest: str) -> None:
-    """By key, with a digest of any version, each target partition is part of the copy; what was not read is told."""
-    p1 = TopicPartition("orders", 1)
-    keyed = [started(1, {P0: 0}, {P0: 0, p1: 0}), stopped(1, {P0: 10}, {P0: 4, p1: 6})]
+    """By key, with a digest of any version, every target partition belongs to the copy; an unread one is a flaw."""
+    keyed = [started(1, {P0: 0}, {P0: 0, P1: 0}), stopped(1, {P0: 10}, {P0: 4, P1: 6})]
     windows = (ReadOffsets(0, 1, 0, 10, 0, 4), ReadOffsets(1, 1, 0, 0, 0, 6))
     whole = Comparison(Verdict.PASS, windows, 10, 10, "0a", "0a")
     part = replace(whole, windows=windows[:1])
 
-    assert (True, 10, 10) == (
-        (found := covered(*keyed, read((1,), whole, digest=digest))).is_proved,
-        found.source_offsets,
-        found.target_records,
-    )
-    assert [(1, "target", 0, 6)] == [
-        (f.partition, f.side, f.start, f.end) for f in covered(*keyed, read((1,), part, digest=digest)).flaws
-    ]
+    found = covered(*keyed, read((1,), whole, digest=digest))
+
+    assert (True, 10, 10) == (found.is_proved, found.source_offsets, found.target_records)
+    assert [(1, "target", 0, 6)] == places(covered(*keyed, read((1,), part, digest=digest)))
 
 
 def test_partition_that_the_source_gets_later_begins_anywhere() -> None:
     """By key the target's partition was there before; that the source's begins above zero is no gap."""
-    p1 = TopicPartition("orders", 1)
-    first = [started(1, {P0: 0}, {P0: 0, p1: 0}), stopped(1, {P0: 10}, {P0: 4, p1: 6})]
-    then = [started(2, {P0: 10, p1: 7}, {P0: 4, p1: 6}), stopped(2, {P0: 10, p1: 9}, {P0: 5, p1: 7})]
+    first = [started(1, {P0: 0}, {P0: 0, P1: 0}), stopped(1, {P0: 10}, {P0: 4, P1: 6})]
+    then = [started(2, {P0: 10, P1: 7}, {P0: 4, P1: 6}), stopped(2, {P0: 10, P1: 9}, {P0: 5, P1: 7})]
     windows = (ReadOffsets(0, 2, 0, 10, 0, 5), ReadOffsets(1, 2, 7, 9, 0, 7))
     comparison = Comparison(Verdict.PASS, windows, 12, 12, "0a", "0a")
 

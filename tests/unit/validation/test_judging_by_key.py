@@ -21,8 +21,6 @@ from kafka_migration.core.validation.differences import Difference, DifferenceKi
 from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
 
-pytestmark = pytest.mark.unit
-
 WINDOWS = [
     PartitionResult(
         Window(4, "orders", "new.orders", partition, 0, 10, 5, 15),
@@ -34,6 +32,7 @@ WINDOWS = [
     )
     for partition in (0, 1)
 ]
+UNREAD = replace(WINDOWS[1], equal=False, source_unreadable="the log starts at offset 5")
 EQUAL = TopicResult(4, "orders", "new.orders", True, 0, 20, 20, "0a", "0a")
 KINDS = DifferenceKind
 MANY = Tolerance(duplicates=1_000)
@@ -58,11 +57,6 @@ def judge(
     return verdict
 
 
-def judged(result: ValidationResult, topic: str, killed: int) -> tuple[TopicVerdict, ...]:
-    """Judge a result, of one topic of which a generation was killed."""
-    return judge_topics(result, events={topic: GenerationEvents({killed})}, tolerance=MANY)
-
-
 def test_equal_buckets_pass() -> None:
     """Nothing differs and everything was read."""
     found = judge(EQUAL)
@@ -72,8 +66,7 @@ def test_equal_buckets_pass() -> None:
 
 def test_what_cannot_be_read_is_not_verifiable() -> None:
     """One partition that cannot be read leaves every key of the topic open."""
-    unread = replace(WINDOWS[1], equal=False, source_unreadable="the log starts at offset 5")
-    found = judge(replace(EQUAL, equal=False), WINDOWS[0], unread)
+    found = judge(replace(EQUAL, equal=False), WINDOWS[0], UNREAD)
 
     assert Verdict.NOT_VERIFIABLE is found.verdict
     assert "partition 1, source: the log starts at offset 5" in str(found.findings[0])
@@ -147,7 +140,7 @@ def test_what_is_explained_is_good_up_to_a_bound(
 def test_order_is_not_verifiable_while_the_target_got_partitions(
     kinds: tuple[DifferenceKind, ...], grown: tuple[int, ...], verdict: Verdict
 ) -> None:
-    """A partition more moves keys: what is there can be told, in which order not."""
+    """A new partition moves keys: their records can be compared, their order cannot."""
     assert verdict is judge(differing(*kinds), grown=grown).verdict
 
 
@@ -160,22 +153,24 @@ def test_order_is_not_verifiable_while_the_target_got_partitions(
         ((KINDS.MISSING,), Verdict.FAIL),
     ],
 )
-def test_damage_is_damage_also_beside_what_was_deleted(kinds: tuple[DifferenceKind, ...], verdict: Verdict) -> None:
-    """Records that retention took leave the rest to be compared; only they are not verifiable."""
-    unread = replace(WINDOWS[1], equal=False, source_unreadable="the log starts at offset 5")
-
-    assert verdict is judge(differing(*kinds), WINDOWS[0], unread).verdict
+def test_damage_is_found_next_to_deleted_records(kinds: tuple[DifferenceKind, ...], verdict: Verdict) -> None:
+    """Only the records that retention deleted are not verifiable; the rest is compared."""
+    assert verdict is judge(differing(*kinds), WINDOWS[0], UNREAD).verdict
 
 
 def test_killed_generations_count_for_the_comparison_that_they_belong_to() -> None:
-    """Of two comparisons of a topic each has the generations after those of the one before."""
+    """Of two comparisons of a topic, the second one covers the generations after those of the first."""
     later = replace(differing(KINDS.DUPLICATE), generation=6)
     windows = [replace(w, window=replace(w.window, generation=g)) for w in WINDOWS for g in (4, 6)]
     result = ValidationResult("4.0.0", "t", "t", tuple(windows), (later, EQUAL), KEY_DIGEST)
 
-    assert [Verdict.FAIL] == [topic.verdict for topic in judged(result, "orders", 3)]
-    assert [Verdict.WARN] == [topic.verdict for topic in judged(result, "orders", 5)]
-    assert [Verdict.FAIL] == [topic.verdict for topic in judged(result, "audit", 5)]
+    for topic, killed, expected in (
+        ("orders", 3, Verdict.FAIL),
+        ("orders", 5, Verdict.WARN),
+        ("audit", 5, Verdict.FAIL),
+    ):
+        (found,) = judge_topics(result, events={topic: GenerationEvents({killed})}, tolerance=MANY)
+        assert expected is found.verdict
 
 
 def test_digests_that_differed_once_are_no_pass() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
@@ -10,11 +11,9 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.ledger import fold
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.windows import delta_key_windows, whole_windows
-from tests.unit.ledger.test_generations import ME, P0, P1, started, stopped
+from tests.unit.ledger.test_generations import ME, started, stopped
+from tests.unit.partitions import P0, P1, P2
 
-pytestmark = pytest.mark.unit
-
-P2 = TopicPartition("orders", 2)
 # One source partition, copied into three of the target.
 FIRST = [started(1, {P0: 0}, {P0: 0, P1: 5, P2: 0}), stopped(1, {P0: 10}, {P0: 4, P1: 9, P2: 2}, graceful=False)]
 SECOND = [started(2, {P0: 10}, {P0: 4, P1: 9, P2: 2}), stopped(2, {P0: 30}, {P0: 14, P1: 19, P2: 2})]
@@ -28,37 +27,40 @@ def ranges(windows: Iterable[Window]) -> list[tuple[int, int, tuple[int, int], t
     ]
 
 
-def test_partitions_that_only_the_target_has_belong_to_the_comparison() -> None:
-    """A key may be in any partition of the target, also in one that the source does not have."""
-    windows = delta_key_windows(fold(FIRST).pending_for(ME))
-
-    assert [(1, 0, (0, 10), (0, 4)), (1, 1, (0, 0), (5, 9)), (1, 2, (0, 0), (0, 2))] == ranges(windows)
-
-
-def test_generations_that_continue_each_other_are_one_comparison() -> None:
-    """Also after an ungraceful end: what was sent again is then found beside the first copy."""
-    windows = delta_key_windows(fold([*FIRST, *SECOND]).pending_for(ME))
-
-    assert [(2, 0, (0, 30), (0, 14)), (2, 1, (0, 0), (5, 19)), (2, 2, (0, 0), (0, 2))] == ranges(windows)
+P3 = TopicPartition("orders", 3)
+AT_THE_STOP = {P0: 4, P1: 9, P2: 2}
+SOURCE_GREW = [started(2, {P0: 10, P1: 0}, AT_THE_STOP), stopped(2, {P0: 30, P1: 8}, {P0: 14, P1: 19, P2: 2})]
+TARGET_GREW = [started(2, {P0: 10}, {**AT_THE_STOP, P3: 0}), stopped(2, {P0: 30}, {P0: 14, P1: 19, P2: 2, P3: 9})]
 
 
-def test_generations_with_something_between_them_are_compared_apart() -> None:
-    """Where the target grew between a stop and the next start, what came between is nobody's copy."""
-    windows = delta_key_windows(fold([*FIRST, *LATER]).pending_for(ME))
+@pytest.mark.parametrize(
+    ("later", "expected"),
+    [
+        pytest.param([], [(1, 0, (0, 10), (0, 4)), (1, 1, (0, 0), (5, 9)), (1, 2, (0, 0), (0, 2))], id="target only"),
+        pytest.param(
+            SECOND, [(2, 0, (0, 30), (0, 14)), (2, 1, (0, 0), (5, 19)), (2, 2, (0, 0), (0, 2))], id="continued"
+        ),
+        pytest.param(
+            SOURCE_GREW, [(2, 0, (0, 30), (0, 14)), (2, 1, (0, 8), (5, 19)), (2, 2, (0, 0), (0, 2))], id="source grew"
+        ),
+    ],
+)
+def test_windows_have_all_partitions_of_both_sides(later: list[Any], expected: list[Any]) -> None:
+    """A key may be in any partition of the target; generations that continue each other are one comparison, also after
+    an ungraceful end, and a partition that the source got later continues the windows of its topic."""
+    assert expected == ranges(delta_key_windows(fold([*FIRST, *later]).pending_for(ME)))
 
-    assert [1, 1, 1, 2, 2, 2] == [w.generation for w in windows]
 
-
-def test_target_partition_added_between_generations_ends_the_comparison() -> None:
-    """Keys may be in another partition from then on; before and after are compared apart."""
-    p3 = TopicPartition("orders", 3)
-    grown = [
-        started(2, {P0: 10}, {P0: 4, P1: 9, P2: 2, p3: 0}),
-        stopped(2, {P0: 30}, {P0: 14, P1: 19, P2: 2, p3: 9}),
-    ]
-    windows = delta_key_windows(fold([*FIRST, *grown]).pending_for(ME))
-
-    assert [1, 1, 1, 2, 2, 2, 2] == [w.generation for w in windows]
+@pytest.mark.parametrize(
+    ("later", "generations"),
+    [
+        pytest.param(LATER, [1, 1, 1, 2, 2, 2], id="the target received other records"),
+        pytest.param(TARGET_GREW, [1, 1, 1, 2, 2, 2, 2], id="keys may be in another partition from then on"),
+    ],
+)
+def test_generations_are_compared_apart(later: list[Any], generations: list[int]) -> None:
+    """A change of the target between a stop and the next start, or a new target partition, ends the comparison."""
+    assert generations == [w.generation for w in delta_key_windows(fold([*FIRST, *later]).pending_for(ME))]
 
 
 def test_source_partition_that_the_target_had_before_begins_anywhere() -> None:
@@ -78,14 +80,6 @@ def test_whole_reading_looks_into_partitions_that_no_generation_knows() -> None:
 
     assert (2, 9, (0, 0), (0, 100)) == ranges(windows)[-1]
     assert {"orders"} == {w.topic for w in windows}
-
-
-def test_partition_added_since_begins_at_zero() -> None:
-    """A partition that the source got later continues its topic's windows."""
-    grown = [started(2, {P0: 10, P1: 0}, {P0: 4, P1: 9, P2: 2}), stopped(2, {P0: 30, P1: 8}, {P0: 14, P1: 19, P2: 2})]
-    windows = delta_key_windows(fold([*FIRST, *grown]).pending_for(ME))
-
-    assert [(2, 0, (0, 30), (0, 14)), (2, 1, (0, 8), (5, 19)), (2, 2, (0, 0), (0, 2))] == ranges(windows)
 
 
 def test_whole_topic_is_one_comparison() -> None:

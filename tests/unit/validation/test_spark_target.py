@@ -17,8 +17,6 @@ from kafka_migration.core.validation.spark_target import (
     unprotected_findings,
 )
 
-pytestmark = pytest.mark.unit
-
 STANDALONE, YARN, KUBERNETES = "spark://spark:7077", "yarn", "k8s://https://kubernetes:6443"
 SECRET = {"spark.authenticate.secret": "s"}
 AUTHENTICATED = {"spark.authenticate": "true"}
@@ -26,7 +24,7 @@ ENCRYPTED = {"spark.network.crypto.enabled": "true"}
 
 
 def lacking(master: str, settings: dict[str, str], defaults: str = "") -> str:
-    """Return what a cluster is said to lack; nothing where it is protected."""
+    """Return what a cluster lacks according to the finding; nothing if it is protected."""
     findings = unprotected_findings(SparkTarget("spark", master, own=settings, defaults=defaults), declared=False)
     assert {Code.SPARK_NOT_PROTECTED} >= {finding.code for finding in findings}
     return "".join(finding.found for finding in findings)
@@ -34,7 +32,7 @@ def lacking(master: str, settings: dict[str, str], defaults: str = "") -> str:
 
 @pytest.mark.parametrize("master", ["local", "local[4]", "local[*]", "local[ 2 , 3 ]", "local[*,1]"])
 def test_one_process_needs_nothing(master: str) -> None:
-    """Where driver and executors are one process, nothing of the connection is asked for; its ports are closed."""
+    """If driver and executors are one process, no setting is required, and its ports are closed."""
     assert "" == lacking(master, {})
     assert AUTHENTICATED | ENCRYPTED | {"spark.io.encryption.enabled": "true"} == protecting_settings(
         SparkTarget("spark", master)
@@ -55,14 +53,14 @@ def test_cluster_needs_a_secret(master: str) -> None:
 
 @pytest.mark.parametrize("master", [YARN, KUBERNETES])
 def test_yarn_and_kubernetes_draw_the_secret(master: str) -> None:
-    """They make a secret per application, but only if told to authenticate; encryption is never on by itself."""
+    """They make a secret per application, but only with authentication; encryption is never on by default."""
     assert "" == lacking(master, AUTHENTICATED | ENCRYPTED)
     assert "no spark.authenticate=true" == lacking(master, ENCRYPTED)
     assert lacking(master, AUTHENTICATED).startswith("no spark.network.crypto.enabled=true")
 
 
 def test_tls_is_encryption_too() -> None:
-    """Spark's RPC over TLS does as well as its own encryption; what is switched off does not."""
+    """Spark's RPC over TLS is sufficient encryption, if it is switched on."""
     assert "" == lacking(STANDALONE, AUTHENTICATED | SECRET | {"spark.ssl.rpc.enabled": "TRUE"})
     assert "" != lacking(STANDALONE, AUTHENTICATED | SECRET | {"spark.ssl.rpc.enabled": "false"})
 
@@ -76,7 +74,7 @@ def test_connection_comes_before_the_defaults() -> None:
 
 
 def test_clusters_keep_their_own_secret_settings() -> None:
-    """On a cluster only what needs no agreement with it is set: its disks are encrypted with the application's key."""
+    """On a cluster, only encryption of disks is set, because it needs no agreement with the cluster."""
     assert {"spark.io.encryption.enabled": "true"} == protecting_settings(SparkTarget("spark", STANDALONE))
 
 
@@ -88,7 +86,7 @@ def test_secrets_are_not_shown() -> None:
 
 
 def test_settings_of_an_extra() -> None:
-    """What begins as Spark's settings do is one; true and false are written as Java reads them."""
+    """Settings whose names begin with `spark.` are taken; true and false are written as Java reads them."""
     extra = {"deploy-mode": "client", "spark.authenticate": True, "spark.x": 4, "spark.none": None}
 
     assert {"spark.authenticate": "true", "spark.x": "4"} == own_settings(extra)
@@ -138,7 +136,7 @@ def test_properties_are_written_as_they_are_read(value: str) -> None:
     ],
 )
 def test_old_kafka_clients_get_no_login(versions: dict[str, str], told: str) -> None:
-    """Each client must be known to be 3.9.1 or newer; one that cannot be told is none."""
+    """Each client must be known to be 3.9.1 or newer; an unknown version is refused."""
     findings = kafka_client_findings(versions)
 
     assert bool(told) == bool(findings)
@@ -146,7 +144,7 @@ def test_old_kafka_clients_get_no_login(versions: dict[str, str], told: str) -> 
 
 
 def test_what_a_login_is() -> None:
-    """SASL, or a key of the client; a server's certificate is none."""
+    """A login is SASL or a client key; a server's certificate is not."""
     assert has_login({"kafka.sasl.jaas.config": "x"})
     assert has_login({"kafka.ssl.keystore.key": "x"})
     assert not has_login({"kafka.bootstrap.servers": "a:1", "kafka.ssl.truststore.certificates": "x"})

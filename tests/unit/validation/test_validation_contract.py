@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import fields, replace
 from typing import Any
 
 import pytest
 
 from kafka_digest.position.blocks import Block, SplitInput, check_blocks, compare_blocks, drill_range, window_digest
-from kafka_digest.reading.windows import LogBounds, SideRange, in_rounds, plan_window, readable_range, too_long
+from kafka_digest.reading.windows import (
+    LogBounds,
+    SideRange,
+    WindowPlan,
+    in_rounds,
+    plan_window,
+    readable_range,
+    too_long,
+)
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.migration.tolerance import Tolerance
 from kafka_migration.core.validation.contract import (
     DIGESTS,
-    KEY_DIGEST,
     PartitionResult,
     SideCount,
-    TopicResult,
     ValidationRequest,
     ValidationResult,
     empty_result,
     unanswered_windows,
 )
-from kafka_migration.core.validation.differences import (
-    Difference,
-    DifferenceKind,
-    Differences,
-    FirstDifference,
-)
+from kafka_migration.core.validation.differences import Difference, DifferenceKind, Differences, FirstDifference
 from kafka_migration.core.validation.judging import judge_partition, judge_topics
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
 from tests.present import present
-
-pytestmark = pytest.mark.unit
 
 WINDOW = Window(3, "orders", "orders", 0, 0, 10, 5, 15)
 COUNT = SideCount(10, 800, 0, 9)
@@ -47,7 +45,10 @@ EQUAL = PartitionResult(
     source_digest="0b",
     target_digest="0b",
 )
+UNREAD = replace(EQUAL, equal=False, source_unreadable="deleted")
 REQUEST = ValidationRequest("demo", "dag/run#1", 65_536, "read_committed", (WINDOW,), untimed_topics=("orders",))
+KINDS = DifferenceKind
+Judged = tuple[Verdict, Code | None]
 
 
 def differing(
@@ -67,53 +68,21 @@ def result_of(*partitions: PartitionResult) -> ValidationResult:
     return ValidationResult("4.0.0", "2026-01-01T00:00:00+00:00", "2026-01-01T00:01:00+00:00", partitions)
 
 
-def through_json(document: object) -> Any:
-    """Return the document as the other side reads it."""
-    return json.loads(json.dumps(document))
+def test_documents_are_the_agreed_ones() -> None:
+    """Job and package agree on digest, schema, kinds and names of the documents."""
+    request = REQUEST.to_document()
+    result = result_of(EQUAL, differing(fields=("value", "headers")), UNREAD)
+
+    assert ("partition-position-xxhash64/2", 2) == (request["digest"], request["schema"])
+    assert ("validation-request", "orders") == (request["kind"], request["windows"][0]["target_topic"])
+    assert "altered" == result.to_document()["partitions"][1]["first_difference"]["kind"]
+    assert (30, 30) == (result.source_records, result.target_records)
 
 
-def test_request_round_trip() -> None:
-    """A request is read back as it was written, and its document is the agreed one."""
-    document = through_json(REQUEST.to_document())
-
-    assert ValidationRequest.from_document(document) == REQUEST
-    assert document["digest"] == "partition-position-xxhash64/2"
-    assert (document["schema"], document["kind"]) == (2, "validation-request")
-    assert document["windows"][0]["target_topic"] == "orders"
-
-
-def test_limited_request_round_trip() -> None:
-    """A limit is read back, and its job has a client id of its own, which no migration's name can give."""
-    limited = replace(REQUEST, max_bytes_per_s=1_000_000)
-
-    assert ValidationRequest.from_document(through_json(limited.to_document())) == limited
+def test_limited_request_has_its_own_client_id() -> None:
+    """The job of a limited request has a client id that no migration's name can give."""
     assert "kafka-migration-validation-demo" == REQUEST.client_id
-    assert "kafka-migration-validation-demo.limited" == limited.client_id
-
-
-def test_result_round_trip() -> None:
-    """A result is read back as it was written, with and without a difference."""
-    result = result_of(
-        EQUAL, differing(fields=("value", "headers")), replace(EQUAL, equal=False, source_unreadable="deleted")
-    )
-
-    document = through_json(result.to_document())
-
-    assert ValidationResult.from_document(document) == result
-    assert (result.source_records, result.target_records) == (30, 30)
-    assert document["partitions"][1]["first_difference"]["kind"] == "altered"
-
-
-def test_result_by_key_round_trip() -> None:
-    """A comparison by key is read back as it was written, with its digest and its differences."""
-    differences = Differences({DifferenceKind.MISSING: 3}, (Difference(DifferenceKind.MISSING, (), 1, 7, None, None),))
-    topics = (
-        TopicResult(3, "orders", "orders", False, 2, 10, 7, "0a", "0b", differences),
-        TopicResult(3, "audit", "audit", True, 0, 1, 1, "0c", "0c"),
-    )
-    result = replace(result_of(EQUAL), topics=topics, digest=KEY_DIGEST)
-
-    assert ValidationResult.from_document(through_json(result.to_document())) == result
+    assert "kafka-migration-validation-demo.limited" == replace(REQUEST, max_bytes_per_s=1_000_000).client_id
 
 
 @pytest.mark.parametrize(
@@ -159,122 +128,63 @@ def test_only_empty_windows_are_equal_unread() -> None:
         empty_result(REQUEST, "now")
 
 
-@pytest.mark.parametrize(
-    ("result", "graceful", "verdict", "code"),
-    [
-        pytest.param(EQUAL, True, Verdict.PASS, None, id="equal"),
-        pytest.param(EQUAL, False, Verdict.PASS, None, id="equal after a kill"),
-        pytest.param(differing(), True, Verdict.FAIL, Code.COPY_DIFFERS, id="altered"),
-        pytest.param(differing(), False, Verdict.FAIL, Code.COPY_DIFFERS, id="altered after a kill"),
-        pytest.param(differing(DifferenceKind.DUPLICATE, None, 15), True, Verdict.FAIL, Code.COPY_DIFFERS, id="tail"),
-        pytest.param(
-            differing(DifferenceKind.DUPLICATE, None, 15),
-            False,
-            Verdict.NOT_VERIFIABLE,
-            Code.RECORDS_NOT_VERIFIABLE,
-            id="repeated tail after a kill",
-        ),
-        pytest.param(
-            differing(DifferenceKind.EXTRA, None, 15),
-            False,
-            Verdict.NOT_VERIFIABLE,
-            Code.RECORDS_NOT_VERIFIABLE,
-            id="extra tail after a kill",
-        ),
-        pytest.param(
-            differing(DifferenceKind.EXTRA, 4, 9), False, Verdict.FAIL, Code.COPY_DIFFERS, id="extra in the middle"
-        ),
-        pytest.param(
-            differing(DifferenceKind.MISSING, 9, None), False, Verdict.FAIL, Code.COPY_DIFFERS, id="missing at the end"
-        ),
-        pytest.param(
-            replace(EQUAL, equal=False, source_unreadable="deleted"),
-            True,
-            Verdict.NOT_VERIFIABLE,
-            Code.RECORDS_NOT_VERIFIABLE,
-            id="source unreadable",
-        ),
-        pytest.param(
-            differing(DifferenceKind.EXTRA, None, 12, source_unreadable="open transaction"),
-            True,
-            Verdict.NOT_VERIFIABLE,
-            Code.RECORDS_NOT_VERIFIABLE,
-            id="source readable in part",
-        ),
-        pytest.param(
-            differing(DifferenceKind.MISSING, 7, None, target_unreadable="open transaction"),
-            True,
-            Verdict.NOT_VERIFIABLE,
-            Code.RECORDS_NOT_VERIFIABLE,
-            id="target readable in part",
-        ),
-        pytest.param(
-            differing(source_unreadable="open transaction"),
-            True,
-            Verdict.FAIL,
-            Code.COPY_DIFFERS,
-            id="altered before the unreadable part",
-        ),
-        pytest.param(
-            replace(EQUAL, equal=False, differing_blocks=1),
-            True,
-            Verdict.FAIL,
-            Code.COPY_DIFFERS,
-            id="differing without a place",
-        ),
-    ],
-)
-def test_judging(result: PartitionResult, graceful: bool, verdict: Verdict, code: Code | None) -> None:
+PASSES = (Verdict.PASS, None)
+FAILS = (Verdict.FAIL, Code.COPY_DIFFERS)
+STAYS_OPEN = (Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE)
+REPEATED_TAIL = differing(KINDS.DUPLICATE, None, 15)
+JUDGED = {
+    "equal": (EQUAL, True, PASSES),
+    "equal after a kill": (EQUAL, False, PASSES),
+    "altered": (differing(), True, FAILS),
+    "altered after a kill": (differing(), False, FAILS),
+    "repeated tail": (REPEATED_TAIL, True, FAILS),
+    "repeated tail after a kill": (REPEATED_TAIL, False, STAYS_OPEN),
+    "extra tail after a kill": (differing(KINDS.EXTRA, None, 15), False, STAYS_OPEN),
+    "extra in the middle": (differing(KINDS.EXTRA, 4, 9), False, FAILS),
+    "missing at the end": (differing(KINDS.MISSING, 9, None), False, FAILS),
+    "source unreadable": (UNREAD, True, STAYS_OPEN),
+    "source readable in part": (differing(KINDS.EXTRA, None, 12, source_unreadable="open"), True, STAYS_OPEN),
+    "target readable in part": (differing(KINDS.MISSING, 7, None, target_unreadable="open"), True, STAYS_OPEN),
+    "altered before the unreadable part": (differing(source_unreadable="open transaction"), True, FAILS),
+    "differing without a place": (replace(EQUAL, equal=False, differing_blocks=1), True, FAILS),
+}
+
+
+@pytest.mark.parametrize(("result", "graceful", "expected"), JUDGED.values(), ids=JUDGED)
+def test_judging(result: PartitionResult, graceful: bool, expected: Judged) -> None:
     """Every outcome of a comparison has one verdict, and all but PASS one finding."""
-    judged, finding = judge_partition(result, events=GenerationEvents(() if graceful else {3}))
+    verdict, finding = judge_partition(result, events=GenerationEvents(() if graceful else {3}))
 
-    assert judged is verdict
-    assert (finding.code if finding else None) is code
+    assert expected == (verdict, finding and finding.code)
 
 
 @pytest.mark.parametrize(
-    ("kinds", "killed", "unreadable", "verdict", "code"),
+    ("kinds", "killed", "unreadable", "expected"),
     [
-        ((DifferenceKind.COMPACTED,), (), None, Verdict.WARN, Code.ORDER_NOT_COMPARED),
-        ((DifferenceKind.UNPROVED,), (), None, Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE),
-        (
-            (DifferenceKind.UNPROVED, DifferenceKind.COMPACTED),
-            (),
-            None,
-            Verdict.NOT_VERIFIABLE,
-            Code.RECORDS_NOT_VERIFIABLE,
-        ),
-        ((DifferenceKind.UNPROVED, DifferenceKind.MISSING), (), None, Verdict.FAIL, Code.COPY_DIFFERS),
-        ((DifferenceKind.DUPLICATE,), (2,), None, Verdict.WARN, Code.RECORDS_REPLAYED),
-        ((DifferenceKind.DUPLICATE,), (3,), None, Verdict.FAIL, Code.COPY_DIFFERS),
-        ((DifferenceKind.COMPACTED, DifferenceKind.ALTERED), (), None, Verdict.FAIL, Code.COPY_DIFFERS),
-        (
-            (DifferenceKind.COMPACTED, DifferenceKind.EXTRA),
-            (3,),
-            None,
-            Verdict.NOT_VERIFIABLE,
-            Code.RECORDS_NOT_VERIFIABLE,
-        ),
-        ((DifferenceKind.COMPACTED,), (), "a transaction is open", Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE),
-        ((DifferenceKind.EXPIRED,), (), "the log starts at 5", Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE),
-        ((DifferenceKind.EXPIRED, DifferenceKind.ALTERED), (), "the log starts at 5", Verdict.FAIL, Code.COPY_DIFFERS),
+        ((KINDS.COMPACTED,), (), None, (Verdict.WARN, Code.ORDER_NOT_COMPARED)),
+        ((KINDS.UNPROVED,), (), None, STAYS_OPEN),
+        ((KINDS.UNPROVED, KINDS.COMPACTED), (), None, STAYS_OPEN),
+        ((KINDS.UNPROVED, KINDS.MISSING), (), None, FAILS),
+        ((KINDS.DUPLICATE,), (2,), None, (Verdict.WARN, Code.RECORDS_REPLAYED)),
+        ((KINDS.DUPLICATE,), (3,), None, FAILS),
+        ((KINDS.COMPACTED, KINDS.ALTERED), (), None, FAILS),
+        ((KINDS.COMPACTED, KINDS.EXTRA), (3,), None, STAYS_OPEN),
+        ((KINDS.COMPACTED,), (), "a transaction is open", STAYS_OPEN),
+        ((KINDS.EXPIRED,), (), "the log starts at 5", STAYS_OPEN),
+        ((KINDS.EXPIRED, KINDS.ALTERED), (), "the log starts at 5", FAILS),
     ],
 )
-def test_windows_that_differ_are_judged_by_what_explains_it(
-    kinds: tuple[DifferenceKind, ...],
-    killed: tuple[int, ...],
-    unreadable: str | None,
-    verdict: Verdict,
-    code: Code | None,
+def test_differing_window_is_judged_by_its_explanation(
+    kinds: tuple[DifferenceKind, ...], killed: tuple[int, ...], unreadable: str | None, expected: Judged
 ) -> None:
-    """What was found key by key decides: compaction, a replay between two generations, retention, or damage."""
-    first = None if unreadable else FirstDifference(DifferenceKind.EXTRA, 4, 9, (), "somewhere.")
+    """The differences of keys decide: compaction, a replay between two generations, retention, or damage."""
+    first = None if unreadable else FirstDifference(KINDS.EXTRA, 4, 9, (), "somewhere.")
     differences = Differences(dict.fromkeys(kinds, 1), ())
     result = replace(EQUAL, equal=False, differences=differences, source_unreadable=unreadable, first_difference=first)
 
-    judged, finding = judge_partition(result, events=GenerationEvents(killed), tolerance=Tolerance(duplicates=1))
+    verdict, finding = judge_partition(result, events=GenerationEvents(killed), tolerance=Tolerance(duplicates=1))
 
-    assert (verdict, code) == (judged, finding and finding.code)
+    assert expected == (verdict, finding and finding.code)
 
 
 @pytest.mark.parametrize(
@@ -285,21 +195,18 @@ def test_windows_that_differ_are_judged_by_what_explains_it(
         (False, Verdict.FAIL, Code.COPY_DIFFERS),
     ],
 )
-def test_what_compaction_left_must_be_in_the_same_order(
-    in_order: bool | None, verdict: Verdict, code: Code | None
-) -> None:
+def test_what_compaction_left_must_be_in_the_same_order(in_order: bool | None, verdict: Verdict, code: Code) -> None:
     """A window in which compaction explains everything passes only if the rest is known to be in order."""
-    kind = DifferenceKind.REORDERED if in_order is False else DifferenceKind.MISSING
-    result = differing(kind, differences=Differences({DifferenceKind.COMPACTED: 3}, ()), rest_in_order=in_order)
-    read_back = PartitionResult.from_document(result.to_document())
+    kind = KINDS.REORDERED if in_order is False else KINDS.MISSING
+    result = differing(kind, differences=Differences({KINDS.COMPACTED: 3}, ()), rest_in_order=in_order)
 
-    judged, finding = judge_partition(read_back)
+    judged, finding = judge_partition(PartitionResult.from_document(result.to_document()))
 
     assert (verdict, code) == (judged, finding and finding.code)
 
 
 def test_order_between_keys_is_not_explained_away() -> None:
-    """A record that stands between others than it should is damage, whatever else differs and is explained."""
+    """A record between wrong neighbours is damage, whatever explains the other differences."""
     result = differing(DifferenceKind.REORDERED, differences=Differences({DifferenceKind.DUPLICATE: 1}, ()))
 
     assert Verdict.FAIL is judge_partition(result, events=GenerationEvents((2,)), tolerance=Tolerance(9))[0]
@@ -319,7 +226,7 @@ def test_a_finding_says_where_to_look() -> None:
 def test_topics_are_rolled_up() -> None:
     """A topic's verdict is its worst window's; counts and findings are per topic."""
     renamed = replace(EQUAL, window=replace(WINDOW, topic="audit", target_topic="audit-copy"))
-    tail = differing(DifferenceKind.EXTRA, None, 15)
+    tail = differing(KINDS.EXTRA, None, 15)
 
     audit, orders = judge_topics(result_of(EQUAL, tail, renamed), events={"orders": GenerationEvents({3})})
 
@@ -377,13 +284,17 @@ def test_an_empty_range_is_always_readable() -> None:
     assert "before its start" in present(turned)
 
 
-def test_one_unreadable_side_leaves_both_unread() -> None:
-    """Where nothing of one side can be read there is nothing to compare the other with."""
-    plan = plan_window(WINDOW.to_document(), {}, {("orders", 0): LogBounds(0, 20, 20)})
+def planned(source: LogBounds | None) -> WindowPlan:
+    """Plan the window of a target that still has all of it."""
+    bounds = {} if source is None else {("orders", 0): source}
+    return plan_window(WINDOW.to_document(), bounds, {("orders", 0): LogBounds(0, 20, 20)})
 
-    assert plan.source.is_empty
-    assert plan.target.is_empty
-    assert plan.target.unreadable is None
+
+def test_one_unreadable_side_leaves_both_unread() -> None:
+    """If nothing of one side can be read, the other side is not read either."""
+    plan = planned(None)
+
+    assert (True, True, None) == (plan.source.is_empty, plan.target.is_empty, plan.target.unreadable)
 
 
 @pytest.mark.parametrize(
@@ -397,23 +308,19 @@ def test_one_unreadable_side_leaves_both_unread() -> None:
 def test_what_was_deleted_from_the_beginning_leaves_a_rest_to_compare(
     source: LogBounds, is_expired: bool, read: tuple[int, int]
 ) -> None:
-    """Retention takes records from the beginning only; what else cannot be read is anywhere in the keys."""
-    plan = plan_window(WINDOW.to_document(), {("orders", 0): source}, {("orders", 0): LogBounds(0, 20, 20)})
+    """Retention deletes from the beginning only, so the rest of the window is compared."""
+    plan = planned(source)
 
     assert (is_expired, read) == (plan.is_expired, (plan.source.start, plan.source.end))
     assert not plan.target.is_empty
 
 
 def test_deleted_beginning_and_open_transaction_leave_nothing_to_compare() -> None:
-    """Neither ranks nor the keys at the end are known then."""
-    plan = plan_window(
-        WINDOW.to_document(), {("orders", 0): LogBounds(5, 10, 7)}, {("orders", 0): LogBounds(0, 20, 20)}
-    )
+    """With both, neither the ranks nor the last records of the keys are known."""
+    plan = planned(LogBounds(5, 10, 7))
 
     assert (True, True, False) == (plan.source.is_empty, plan.target.is_empty, plan.is_expired)
-    unreadable = present(plan.source.unreadable)
-    assert "open" in unreadable
-    assert "deleted" in unreadable
+    assert all(word in present(plan.source.unreadable) for word in ("open", "deleted"))
 
 
 def test_windows_of_a_partition_are_read_one_after_the_other() -> None:

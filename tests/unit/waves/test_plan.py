@@ -18,23 +18,14 @@ from kafka_migration.core.kafka.transaction_log import COMMITTED_OFFSETS
 from kafka_migration.core.migration.patterns import matches
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.waves.components import Join, Split, split_of
-from kafka_migration.core.waves.plan import (
-    MAX_TOPICS,
-    Clusters,
-    GroupReads,
-    WavePlan,
-    Wish,
-    plan_waves,
-    some,
-)
+from kafka_migration.core.waves.plan import MAX_TOPICS, Clusters, GroupReads, WavePlan, Wish, plan_waves, some
 from kafka_migration.core.waves.wording import reasons, remarks
 from kafka_migration.engines.never_copied import never_copied_findings
 from kafka_migration.migration_file.models import ALL_USUAL_GROUPS, MigrationModel
 
-pytestmark = pytest.mark.unit
-
 TOPICS = [f"t{number}" for number in range(8)]
 NAMES = st.sampled_from(["alpha", "beta", "gamma", "delta", "monitor"])
+Topics = Mapping[str, frozenset[str]]
 READS = st.dictionaries(NAMES, st.frozensets(st.sampled_from(TOPICS), max_size=3))
 
 
@@ -62,15 +53,7 @@ def words(plan: WavePlan, number: int = 0) -> str:
 
 
 @given(READS, READS)
-def test_every_topic_is_in_one_wave(reads: Mapping[str, frozenset[str]], writes: Mapping[str, frozenset[str]]) -> None:
-    """Waves divide the topics: each is in exactly one."""
-    plan = plan_waves(clusters(reads, writes), Wish())
-
-    assert sorted(TOPICS) == sorted(topic for wave in plan.waves for topic in wave.topics)
-
-
-@given(READS, READS)
-def test_nothing_crosses_waves(reads: Mapping[str, frozenset[str]], writes: Mapping[str, frozenset[str]]) -> None:
+def test_nothing_crosses_waves(reads: Topics, writes: Topics) -> None:
     """All topics of a group that is not ignored, and of a transactional id, are in one wave, which names it."""
     plan = plan_waves(clusters(reads, writes), Wish(ignored_groups=("monitor",)))
 
@@ -85,9 +68,7 @@ def test_nothing_crosses_waves(reads: Mapping[str, frozenset[str]], writes: Mapp
 
 
 @given(READS, READS)
-def test_waves_are_no_larger_than_they_must_be(
-    reads: Mapping[str, frozenset[str]], writes: Mapping[str, frozenset[str]]
-) -> None:
+def test_waves_are_no_larger_than_they_must_be(reads: Topics, writes: Topics) -> None:
     """Of the topics that groups read no wave can be divided: from each of its topics joins lead to all others."""
     for wave in plan_waves(clusters(reads, writes), Wish()).waves:
         reached = {wave.topics[0]}
@@ -97,9 +78,7 @@ def test_waves_are_no_larger_than_they_must_be(
 
 
 @given(READS, READS, st.randoms(use_true_random=False))
-def test_order_of_what_is_read_changes_nothing(
-    reads: Mapping[str, frozenset[str]], writes: Mapping[str, frozenset[str]], random: Random
-) -> None:
+def test_order_of_what_is_read_changes_nothing(reads: Topics, writes: Topics, random: Random) -> None:
     """Clusters list what they have in any order; the waves are the same."""
 
     def shuffled(items: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,20 +87,13 @@ def test_order_of_what_is_read_changes_nothing(
         return dict(pairs)
 
     known, again = clusters(reads, writes), clusters(shuffled(reads), shuffled(writes))
-    again = Clusters(
-        shuffled(again.partitions),
-        shuffled(again.records),
-        again.groups,
-        again.transactions,
-    )
+    again = Clusters(shuffled(again.partitions), shuffled(again.records), again.groups, again.transactions)
 
     assert plan_waves(known, Wish()) == plan_waves(again, Wish())
 
 
 @given(READS, READS)
-def test_smallest_first_and_unread_last(
-    reads: Mapping[str, frozenset[str]], writes: Mapping[str, frozenset[str]]
-) -> None:
+def test_smallest_first_and_unread_last(reads: Topics, writes: Topics) -> None:
     """The first wave has the fewest records; all topics that no group reads are together in the last."""
     waves = plan_waves(clusters(reads, writes), Wish()).waves
 
@@ -131,10 +103,8 @@ def test_smallest_first_and_unread_last(
 
 
 @given(READS, READS, st.integers(1, 9))
-def test_small_waves_are_put_together(
-    reads: Mapping[str, frozenset[str]], writes: Mapping[str, frozenset[str]], min_topics: int
-) -> None:
-    """No wave that groups read is smaller than asked for, unless all together are; none that was one is divided."""
+def test_small_waves_are_put_together(reads: Topics, writes: Topics, min_topics: int) -> None:
+    """Each topic is in one wave; no wave that groups read is smaller than asked for, and no wave is divided for it."""
     alone = plan_waves(clusters(reads, writes), Wish()).waves
     waves = plan_waves(clusters(reads, writes), Wish(min_topics=min_topics)).waves
     read = [wave for wave in waves if wave.is_read]
@@ -165,7 +135,7 @@ def test_unknown_number_of_records_is_not_small() -> None:
 
 
 def test_ignored_groups_join_nothing() -> None:
-    """A group that matches with its whole name joins no topics, and is told for each wave that it reads."""
+    """A group whose whole name matches joins no topics, and is listed for each wave that it reads."""
     known = clusters({"monitor": TOPICS, "monitor-2": ["t1", "t2"], "a": ["t3"]})
     plan = plan_waves(known, Wish(ignored_groups=("monitor",)))
 
@@ -175,31 +145,21 @@ def test_ignored_groups_join_nothing() -> None:
     assert "ignored, although they read these topics: monitor" in words(plan)
 
 
-@pytest.mark.parametrize("group", ["console-consumer-77", "kafka-migration-mirror-shop", "__canary"])
-def test_some_groups_are_always_ignored(group: str) -> None:
-    """Throw-away groups, MirrorMaker 1's own and those of a platform join nothing."""
-    plan = plan_waves(clusters({group: TOPICS}), Wish())
-
-    assert not plan.waves[0].is_read
-    assert not plan.waves[0].joins
+IGNORED = ("console-consumer-77", "kafka-migration-mirror-shop", "__canary")
 
 
-@pytest.mark.parametrize(
-    "group", ["connect-sink", "console-consumer-77", "kafka-migration-mirror-shop", "__canary", "a"]
-)
-def test_migration_file_and_waves_agree_on_usual_groups(group: str) -> None:
-    """Regression: the default of `cutover.groups` matches exactly the groups that a wave does not ignore."""
-    plan = plan_waves(clusters({group: TOPICS}), Wish())
+@pytest.mark.parametrize("group", [*IGNORED, "connect-sink", "a"])
+def test_only_usual_groups_join_topics(group: str) -> None:
+    """Temporary groups, MirrorMaker 1's own and a platform's join nothing; sink connectors are usual consumers.
 
-    assert matches(group, [ALL_USUAL_GROUPS]) is (group in plan.waves[0].movable)
+    Regression: the default of `cutover.groups` matches exactly the groups that a wave does not ignore.
+    """
+    first = plan_waves(clusters({group: TOPICS}), Wish()).waves[0]
+    is_usual = group not in IGNORED
 
-
-def test_sink_of_connect_joins_its_topics() -> None:
-    """The sink connectors of Connect are consumers, so their groups join topics and move."""
-    plan = plan_waves(clusters({"connect-sink": TOPICS}), Wish())
-
-    assert ("connect-sink",) == plan.waves[0].movable
-    assert tuple(TOPICS) == plan.waves[0].topics
+    assert (() if group in IGNORED else (group,)) == first.movable
+    assert (is_usual, is_usual, tuple(TOPICS)) == (first.is_read, bool(first.joins), first.topics)
+    assert matches(group, [ALL_USUAL_GROUPS]) is is_usual
 
 
 def test_topics_that_are_elsewhere_join_and_are_not_proposed() -> None:
@@ -226,7 +186,7 @@ def test_transaction_with_offsets_is_told_and_not_guessed() -> None:
 
 
 def test_unknown_is_told() -> None:
-    """What nobody may tell of a group or a transactional id is not known; of ignored groups it is not asked."""
+    """A group or transactional id that may not be described is reported as unknown, unless it is ignored."""
     groups = (
         GroupReads("secret", not_known="denied"),
         GroupReads("sharing", "share", not_known="its kind"),
@@ -306,30 +266,29 @@ def star(name: str, *topics: str) -> Join:
 MANY = tuple(f"t{number:02}" for number in range(12))
 
 
-def test_hint_names_the_group_in_the_middle() -> None:
-    """Of a large wave the group is named without which the largest part is smallest."""
-    halves = [
-        star("left", *MANY[:6]),
-        star("right", *MANY[6:]),
-        star("bridge", "t05", "t06"),
-        star("pair", "t00", "t01"),
-    ]
-
-    assert Split(("bridge",), 2, 6) == split_of(MANY, halves)
+HALVES = [star("left", *MANY[:6]), star("right", *MANY[6:])]
+WHOLES = [star("all-1", *MANY), star("all-2", *MANY)]
 
 
-def test_hint_names_several_where_one_is_not_enough() -> None:
-    """Where two groups read everything, only both together let the wave fall apart; no other is named."""
-    joins = [star("all-1", *MANY), star("all-2", *MANY), *(star(f"g{n}", *MANY[n : n + 2]) for n in (0, 2, 4))]
-
-    assert Split(("all-1", "all-2"), 9, 2) == split_of(MANY, joins)
-
-
-def test_hint_is_none_where_transactions_hold_all_together() -> None:
-    """A transactional id cannot be ignored, so nothing is named."""
-    joins = [Join("transactional id", "tx", MANY), star("all", *MANY)]
-
-    assert split_of(MANY, joins) is None
+@pytest.mark.parametrize(
+    ("joins", "expected"),
+    [
+        pytest.param(
+            [*HALVES, star("bridge", "t05", "t06"), star("pair", "t00", "t01")],
+            Split(("bridge",), 2, 6),
+            id="the group in the middle",
+        ),
+        pytest.param(
+            [*WHOLES, *(star(f"g{n}", *MANY[n : n + 2]) for n in (0, 2, 4))],
+            Split(("all-1", "all-2"), 9, 2),
+            id="only both together",
+        ),
+        pytest.param([Join("transactional id", "tx", MANY), WHOLES[0]], None, id="a transactional id joins all"),
+    ],
+)
+def test_hint_names_the_groups_that_join_most(joins: list[Join], expected: Split | None) -> None:
+    """The hint names the groups without which the largest part is smallest; transactional ids cannot be ignored."""
+    assert expected == split_of(MANY, joins)
 
 
 def test_only_large_waves_have_a_hint() -> None:
@@ -343,7 +302,7 @@ def test_only_large_waves_have_a_hint() -> None:
 
 
 def test_names_in_lines_are_few_and_visible() -> None:
-    """A line names the first ten, shows invisible characters as what they are, and cuts what is very long."""
+    """A line names the first ten, shows invisible characters as escapes, and shortens long names."""
     assert "a, 'b\\n' and 1 more" == some(["a", "b\n", "c"], 2)
     assert len(some(["x" * 30_000])) == 250
 
@@ -354,7 +313,7 @@ def test_nothing_there_is_no_wave() -> None:
 
 
 def test_unread_topics_are_as_many_files_as_they_must_be() -> None:
-    """What nobody reads is one wave, unless a migration file would have too many topics."""
+    """Topics without a group are one wave, unless a migration file would have too many topics."""
     partitions = {f"t{number:04}": 1 for number in range(MAX_TOPICS + 2)}
     tied = {"tx": ("t0000", "t5001")}
     waves = plan_waves(Clusters(partitions, partitions, transactions=tied), Wish()).waves

@@ -20,8 +20,6 @@ from kafka_migration.core.mirror.mirrorctl_protocol import (
     render_request,
 )
 
-pytestmark = pytest.mark.unit
-
 REPLY = {
     **HostReply(True, "", "", "status", "shop", 3, ProcessState.DEAD, exit_code=1).to_document(),
     "holder": "dag/run#1",
@@ -100,7 +98,7 @@ def test_zero_byte_is_refused() -> None:
 
 
 def test_texts_travel_in_plain_ascii() -> None:
-    """Whatever a shell or a line could stumble over travels as a backslash escape, and stays one line."""
+    """Characters that a shell or a line could misread are sent as backslash escapes, on one line."""
     assert r"a b\nc\0011\0047$(x)\0047 \0134 \0303\0274\0177" == encode("a b\nc\t'$(x)' \\ ü\x7f")
 
 
@@ -139,13 +137,8 @@ def test_reply_is_found_between_login_messages() -> None:
     """Whatever a login prints before and after, the reply is read, and unknown fields are left out."""
     reply = parse_reply(f"Welcome! @@mirrorctl\nno newline{framed(REPLY)}Bye {{}}@@\n")
 
-    assert (3, ProcessState.DEAD, 1, "dag/run#1", "last line\n") == (
-        reply.generation,
-        reply.state,
-        reply.exit_code,
-        reply.holder,
-        reply.log,
-    )
+    assert (3, ProcessState.DEAD, 1) == (reply.generation, reply.state, reply.exit_code)
+    assert ("dag/run#1", "last line\n") == (reply.holder, reply.log)
 
 
 @pytest.mark.parametrize(
@@ -167,14 +160,14 @@ def test_reply_is_found_between_login_messages() -> None:
     ids=range(31),
 )
 def test_unreadable_reply_is_no_reply(stdout: str) -> None:
-    """Nothing, two replies, or a broken one are not taken for an answer, and why is said in a few words."""
+    """No reply, two replies and a broken reply are errors with a short reason."""
     with pytest.raises(UnreadableReply) as error:
         parse_reply(stdout)
     assert len(str(error.value)) <= 1_100
 
 
 def test_long_texts_of_a_host_are_cut() -> None:
-    """A host that tells a lot does not make a finding that nobody can read."""
+    """A host's long texts are shortened, so that its findings stay readable."""
     long = "x" * 1_000_000
 
     with pytest.raises(Refused) as refusal:
@@ -197,19 +190,15 @@ def test_refusal_names_code_object_and_remedy() -> None:
     assert finding.remedy
 
 
-def test_locked_host_may_be_asked_again() -> None:
-    """A locked migration is no refusal: nothing was done, and it passes."""
-    with pytest.raises(TransientError, match="HOST_LOCKED"):
-        checked(refused("HOST_LOCKED"))
-
-
-def test_dead_process_brings_its_log() -> None:
-    """A process that did not live is a failure of MirrorMaker, with the end of its log."""
-    with pytest.raises(MirrorFailed, match="the end"):
-        checked(refused("MIRROR_DEAD"))
-
-
-def test_unknown_code_is_kept_in_the_text() -> None:
-    """A code of a newer mirrorctl is a refusal all the same."""
-    with pytest.raises(Refused, match="NEW_CODE: because"):
-        checked(refused("NEW_CODE"))
+@pytest.mark.parametrize(
+    ("code", "error", "text"),
+    [
+        pytest.param("HOST_LOCKED", TransientError, "HOST_LOCKED", id="a lock is temporary"),
+        pytest.param("MIRROR_DEAD", MirrorFailed, "the end", id="a dead process has a log"),
+        pytest.param("NEW_CODE", Refused, "NEW_CODE: because", id="a newer mirrorctl has other codes"),
+    ],
+)
+def test_code_decides_on_the_error(code: str, error: type[Exception], text: str) -> None:
+    """A lock may be asked again, a dead process is a failure with its log, and an unknown code is a refusal."""
+    with pytest.raises(error, match=text):
+        checked(refused(code))
