@@ -115,6 +115,13 @@ def test_small_waves_are_put_together(reads: Topics, writes: Topics, min_topics:
     assert all((wave.parts > 1) is ("they are independent" in "".join(reasons(wave))) for wave in read)
 
 
+def test_small_rest_joins_the_last_wave() -> None:
+    """Topics that remain after the last wave and are too few for one of their own are not left out."""
+    reads = {"alpha": ["t1"], "beta": ["t2"], "gamma": ["t3"]}
+
+    assert ("t1", "t2", "t3") == topics_of(plan_waves(clusters(reads), Wish(min_topics=2)))[0]
+
+
 def test_a_wave_says_why() -> None:
     """The groups and transactional ids that join topics are named with these topics."""
     plan = plan_waves(clusters({"billing": ["t1", "t2"], "audit": ["t2"]}, {"tx": ["t2", "t3"]}), Wish())
