@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import subprocess
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +28,9 @@ def kill_keepers(machine: Machine) -> None:
     """Kill supervisor and watcher; return when both are dead, which on a busy machine takes its time."""
     pids = [keeper(machine, name) for name in ("supervisor", "watcher")]
     for pid in pids:
-        os.kill(pid, signal.SIGKILL)
+        # One may end because the other has ended.
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not any(is_running(pid) for pid in pids), what="the end of both keepers")
 
 

@@ -73,13 +73,17 @@ class Sshd:
     def stop(self) -> None:
         """End it together with its sessions."""
         if self.process is not None:
-            for pid in _children(self.process.pid):
-                # A session may end by itself meanwhile.
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+            self.end_sessions()
             self.process.kill()
             self.process.wait()
             self.process = None
+
+    def end_sessions(self) -> None:
+        """Kill the processes of all sessions; one may end by itself meanwhile."""
+        assert self.process is not None
+        for pid in _children(self.process.pid):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def connection(self, **extra: object) -> str:
         """The Airflow connection that verifies the host's key, changed by `extra`."""
@@ -100,10 +104,12 @@ class Sshd:
 
 
 def _children(pid: int) -> list[int]:
-    found: list[int] = []
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        found += [int(child), *_children(int(child))]
-    return found
+    """Return all processes below a process; one that has ended has none."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    return [found for child in map(int, children) for found in (child, *_children(child))]
 
 
 @pytest.fixture
@@ -259,9 +265,7 @@ def test_reading_call_survives_a_broken_connection(sshd: Sshd, machine: Machine)
         host.status()
         late = pool.submit(host.fingerprint, str(machine.kafka_home), str(machine.java_home))
         wait_until(asked.exists, what="the call")
-        assert sshd.process is not None
-        for pid in _children(sshd.process.pid):
-            os.kill(pid, signal.SIGKILL)
+        sshd.end_sessions()
 
         assert "17.0.1" == late.result().facts["java"]
     assert 2 == (sshd.folder / "log").read_text().count("Accepted publickey")
