@@ -138,8 +138,8 @@ class ReadLater(Mapping[Any, Any]):
 
     @cached_property
     def _values(self) -> dict[Any, Any]:
+        # Two threads may read it at the same time, so its JSON form stays.
         values: dict[Any, Any] = _part(self._name, self._kind, self._document)
-        self._document = None
         return values
 
     def __getitem__(self, key: Any) -> Any:
