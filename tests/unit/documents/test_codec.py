@@ -14,8 +14,6 @@ import pytest
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
-pytestmark = pytest.mark.unit
-
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 
 

@@ -19,8 +19,6 @@ import pytest
 import kafka_migration.core
 from kafka_migration.core.documents.codec import Document, written
 
-pytestmark = pytest.mark.unit
-
 SEEDS = range(20)
 OTHERS: list[Any] = [None, True, 7, -0.5, "text", [], {}, ["text"], {"text": 1}, float("nan")]
 

@@ -26,8 +26,6 @@ from kafka_migration.core.ledger.chain import Head
 from kafka_migration.core.ledger.cutovers import CreatedTopic, Reserved, TopicsCreated
 from kafka_migration.core.ledger.generations import GenerationStart
 
-pytestmark = pytest.mark.unit
-
 ADA, BOB = "kafka_migration__shop/manual__1#1", "kafka_migration__shop/manual__2#1"
 
 

@@ -10,8 +10,6 @@ import pytest
 from sandbox import kerberos_client
 from sandbox.kerberos_client import BuildError
 
-pytestmark = pytest.mark.unit
-
 
 def test_missing_program_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without a compiler is refused with Debian's name of the package."""
