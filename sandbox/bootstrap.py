@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -36,7 +36,7 @@ class BootstrapError(Exception):
 def main() -> int:
     """Make everything ready and return the exit code."""
     try:
-        text = _missing()
+        text = missing(prerequisites.find_missing)
         if text:
             print(text, file=sys.stderr)
             return 3
@@ -69,15 +69,15 @@ def plan(found: str | None, wanted: str) -> str:
     return "update"
 
 
-def _missing() -> str:
+def missing(find: Callable[[], Sequence[prerequisites.Missing]]) -> str:
     """Return the refusal; empty if the machine has everything or it could be installed."""
     if prerequisites.may_install():
         prerequisites.recover(_say)
-    missing = prerequisites.find_missing()
-    if missing and prerequisites.can_install(missing):
-        prerequisites.install(missing, _say)
-        missing = prerequisites.find_missing()
-    return prerequisites.refusal(missing) if missing else ""
+    found = find()
+    if found and prerequisites.can_install(found):
+        prerequisites.install(found, _say)
+        found = find()
+    return prerequisites.refusal(found) if found else ""
 
 
 def _prepare_environment() -> None:
@@ -104,30 +104,37 @@ def _read_stamp() -> str | None:
 def _rebuild() -> None:
     _say(f".venv: installing with Python {sys.version_info[0]}.{sys.version_info[1]} (1 GB, takes a minute or two)")
     shutil.rmtree(VENV, ignore_errors=True)
-    _run(sys.executable, "-m", "venv", str(VENV))
+    run(sys.executable, "-m", "venv", str(VENV))
 
 
 def _install() -> None:
     python = str(VENV / "bin" / "python")
     pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes")
-    _run(*pip, "-r", str(PROJECT / LOCKS[0]))
+    run(*pip, "-r", str(PROJECT / LOCKS[0]))
     sync = (str(VENV / "bin" / "uv"), "pip", "sync", "--quiet", "--python", python, "--require-hashes")
     # pyspark is a source distribution, so its build also runs here.
     build = ("--build-constraints", str(PROJECT / LOCKS[2]))
     # Compile once here; with PYTHONDONTWRITEBYTECODE every Airflow process would compile its imports again.
-    _run(*sync, *build, "--compile-bytecode", str(PROJECT / LOCKS[1]))
+    run(*sync, *build, "--compile-bytecode", str(PROJECT / LOCKS[1]))
 
 
-def _run(*command: str) -> None:
+def run(*command: str, cwd: Path = PROJECT, environment: Mapping[str, str] | None = None) -> None:
+    """Run a command with further variables; raise `BootstrapError` with its last lines if it fails."""
     done = subprocess.run(
-        command, env=environment_of_uv(), capture_output=True, text=True, check=False, timeout=INSTALL_TIMEOUT_S
+        command,
+        cwd=cwd,
+        env={**_environment(), **(environment or {})},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=INSTALL_TIMEOUT_S,
     )
     if done.returncode != 0:
         tail = "\n".join((done.stdout + done.stderr).splitlines()[-20:])
         raise BootstrapError(f"{' '.join(command)} ended with {done.returncode}:\n{tail}")
 
 
-def environment_of_uv() -> dict[str, str]:
+def _environment() -> dict[str, str]:
     """Return the environment in which uv uses pip's package index and certificates."""
     environment = dict(os.environ)
     for pip_name, uv_name in (("PIP_INDEX_URL", "UV_DEFAULT_INDEX"), ("PIP_CERT", "SSL_CERT_FILE")):

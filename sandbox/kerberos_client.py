@@ -17,11 +17,11 @@ import sys
 import sysconfig
 import tarfile
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from sandbox import prerequisites
-from sandbox.bootstrap import PROJECT, VENV, environment_of_uv
+from sandbox.bootstrap import PROJECT, VENV, BootstrapError, missing, run
 
 FOLDER = PROJECT / ".cache" / "kerberos-client"
 REQUIREMENTS = PROJECT / "requirements-kerberos.txt"
@@ -48,25 +48,16 @@ HEADERS = {
 PROGRAMS = {"gcc": "gcc", "g++": "g++", "make": "make", "pkg-config": "pkg-config", "npm": "npm"}
 # The library by which SASL speaks Kerberos; it is loaded when a client connects.
 SASL_MODULE = ("libgssapiv2.so", "libsasl2-modules-gssapi-mit")
-TIMEOUT_S = 3_600
-
-
-class BuildError(Exception):
-    """A step of the build failed; the text is the end of its output."""
 
 
 def main() -> int:
     """Build the client unless it is there; return the exit code."""
-    missing = list(find_missing())
-    if missing and prerequisites.can_install(missing):
-        prerequisites.install(missing, print)
-        missing = list(find_missing())
-    if missing:
-        print(prerequisites.refusal(missing), file=sys.stderr)
-        return 3
     try:
+        if text := missing(lambda: list(find_missing())):
+            print(text, file=sys.stderr)
+            return 3
         ensure()
-    except (BuildError, subprocess.TimeoutExpired) as error:
+    except (BootstrapError, prerequisites.AptError, subprocess.TimeoutExpired) as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 1
     return 0
@@ -88,7 +79,7 @@ def find_missing() -> Iterator[prerequisites.Missing]:
 
 
 def ensure() -> None:
-    """Build the client, unless a complete one is there. Raises `BuildError`."""
+    """Build the client, unless a complete one is there. Raises `BootstrapError`."""
     if not problem(FOLDER):
         return
     print("kerberos-client: building librdkafka and confluent-kafka (takes some minutes)", flush=True)
@@ -97,7 +88,7 @@ def ensure() -> None:
         work = Path(folder)
         built = _package(_library(_sources(work), work / "librdkafka"), work / "client")
         if text := problem(built):
-            raise BuildError(text)
+            raise BootstrapError(text)
         shutil.rmtree(FOLDER, ignore_errors=True)
         built.rename(FOLDER)
     print(f"kerberos-client: {FOLDER.relative_to(PROJECT)} is ready")
@@ -110,16 +101,19 @@ def problem(folder: Path) -> str:
         f"assert client.__file__.startswith({str(folder)!r}), client.__file__;"
         f"AdminClient({{'builtin.features': {FEATURES!r}}})"
     )
-    done = _ended(VENV / "bin" / "python", "-c", code, environment={"PYTHONPATH": str(folder)})
-    return "" if done.returncode == 0 else _tail(done)
+    try:
+        run(str(VENV / "bin" / "python"), "-c", code, environment={"PYTHONPATH": str(folder)})
+    except BootstrapError as error:
+        return str(error)
+    return ""
 
 
 def _sources(work: Path) -> Path:
     """Fetch librdkafka's sources with npm, and check their digest."""
-    _run("npm", "pack", "--silent", SOURCE, cwd=work)
+    run("npm", "pack", "--silent", SOURCE, cwd=work)
     (archive,) = work.glob("*.tgz")
     if hashlib.sha512(archive.read_bytes()).hexdigest() != SOURCE_SHA512:
-        raise BuildError(f"{SOURCE}: the archive has not the expected SHA-512")
+        raise BootstrapError(f"{SOURCE}: the archive has not the expected SHA-512")
     with tarfile.open(archive) as packed:
         packed.extractall(work, filter="data")
     return work / SOURCE_FOLDER
@@ -127,9 +121,9 @@ def _sources(work: Path) -> Path:
 
 def _library(sources: Path, prefix: Path) -> Path:
     """Build and install librdkafka; return where it is installed."""
-    _run("./configure", f"--prefix={prefix}", *OPTIONS, cwd=sources)
-    _run("make", "-C", "src", f"-j{os.cpu_count() or 1}", cwd=sources)
-    _run("make", "-C", "src", "install", cwd=sources)
+    run("./configure", f"--prefix={prefix}", *OPTIONS, cwd=sources)
+    run("make", "-C", "src", f"-j{os.cpu_count() or 1}", cwd=sources)
+    run("make", "-C", "src", "install", cwd=sources)
     return prefix
 
 
@@ -143,34 +137,10 @@ def _package(library: Path, target: Path) -> Path:
     build = ("--no-binary", "confluent-kafka", "--build-constraints", str(PROJECT / "requirements-build.txt"))
     uv = (str(VENV / "bin" / "uv"), "pip", "install", "--quiet", "--python", str(VENV / "bin" / "python"))
     options = ("--no-deps", "--no-cache", "--require-hashes", "--target", str(target))
-    _run(*uv, *options, *build, "-r", str(REQUIREMENTS), environment=environment)
+    run(*uv, *options, *build, "-r", str(REQUIREMENTS), environment=environment)
     (target / LIBRARIES).mkdir()
     shutil.copy(library / "lib" / LIBRARY, target / LIBRARIES)
     return target
-
-
-def _run(*command: str | Path, cwd: Path = PROJECT, environment: Mapping[str, str] | None = None) -> None:
-    done = _ended(*command, cwd=cwd, environment=environment)
-    if done.returncode != 0:
-        raise BuildError(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{_tail(done)}")
-
-
-def _ended(
-    *command: str | Path, cwd: Path = PROJECT, environment: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        cwd=cwd,
-        env={**environment_of_uv(), **(environment or {})},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=TIMEOUT_S,
-    )
-
-
-def _tail(done: subprocess.CompletedProcess[str]) -> str:
-    return "\n".join((done.stdout + done.stderr).splitlines()[-20:])
 
 
 if __name__ == "__main__":

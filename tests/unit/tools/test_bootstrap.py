@@ -426,7 +426,7 @@ def test_lock_files_hold_hashes_and_no_address() -> None:
 def test_what_builds_pyspark_is_pinned(monkeypatch: pytest.MonkeyPatch) -> None:
     """pyspark comes as source: setuptools and wheel, which build it, are installed with hashes only, as is all else."""
     commands: list[tuple[str, ...]] = []
-    monkeypatch.setattr(bootstrap, "_run", lambda *command: commands.append(command))
+    monkeypatch.setattr(bootstrap, "run", lambda *command: commands.append(command))
 
     bootstrap._install()
 
@@ -510,5 +510,5 @@ def test_nothing_is_cleaned_up_with_install_0(policy: Path, monkeypatch: pytest.
     monkeypatch.setenv("INSTALL", "0")
     monkeypatch.setattr(prerequisites, "find_missing", lambda: ())
 
-    assert "" == bootstrap._missing()
+    assert "" == bootstrap.missing(prerequisites.find_missing)
     assert policy.exists()

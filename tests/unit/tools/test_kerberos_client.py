@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox import kerberos_client
-from sandbox.kerberos_client import BuildError
+from sandbox.bootstrap import BootstrapError, run
 
 
 def test_missing_program_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,9 +25,9 @@ def test_folder_without_the_client_is_not_complete(tmp_path: Path) -> None:
 
 def test_changed_sources_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is unpacked or built from an archive with another digest."""
-    monkeypatch.setattr(kerberos_client, "_run", lambda *_, cwd, **__: (cwd / "client.tgz").write_bytes(b"other"))
+    monkeypatch.setattr(kerberos_client, "run", lambda *_, cwd, **__: (cwd / "client.tgz").write_bytes(b"other"))
 
-    with pytest.raises(BuildError, match="SHA-512"):
+    with pytest.raises(BootstrapError, match="SHA-512"):
         kerberos_client._sources(tmp_path)
 
 
@@ -35,5 +35,5 @@ def test_failed_step_shows_its_last_lines() -> None:
     """The error of a step names the command, its exit code and its output."""
     command: tuple[Any, ...] = ("sh", "-c", "echo no compiler >&2; exit 4")
 
-    with pytest.raises(BuildError, match=r"ended with 4:\nno compiler"):
-        kerberos_client._run(*command)
+    with pytest.raises(BootstrapError, match=r"ended with 4:\nno compiler"):
+        run(*command)
