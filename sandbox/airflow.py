@@ -20,6 +20,7 @@ from sandbox.health import health
 from sandbox.jars import PROJECT
 from sandbox.parts import HOST, Part, PartSpec, wait_ready
 from sandbox.postgres import Postgres
+from sandbox.private import write_private
 
 USER = "demo"
 PARALLELISM = 8
@@ -97,8 +98,7 @@ class Airflow:
         """Write the files that Airflow's configuration names: the password file and the host name module."""
         (self.home / "config").mkdir(parents=True)
         (self.home / "config" / "sandbox_hostname.py").write_text(_HOSTNAME_MODULE)
-        self._passwords.touch(mode=0o600)
-        self._passwords.write_text(json.dumps({USER: self.password}))
+        write_private(self._passwords, json.dumps({USER: self.password}))
 
     def prepare_database(self, environment: Mapping[str, str], logs: Path) -> None:
         """Copy an empty database of this Airflow version; the first sandbox creates it, which takes half a minute.

@@ -14,6 +14,7 @@ from sandbox.environment import java
 from sandbox.errors import SandboxError
 from sandbox.jars import kafka_home
 from sandbox.parts import HOST, PartSpec
+from sandbox.private import write_private
 
 HEAP_MB = 512
 READY_LINE = "Kafka Server started"
@@ -53,10 +54,14 @@ class Listener:
 
 def login_listener(port: int) -> Listener:
     """Return a listener on which clients log in as `LOGIN_USER`, without encryption, with a random password."""
+    return Listener("login", port, "SASL_PLAINTEXT", plain_login(LOGIN_USER, secrets.token_urlsafe(16)))
+
+
+def plain_login(user: str, password: str) -> dict[str, str]:
+    """Return the properties of a listener on which one user logs in with SASL PLAIN."""
     module = "org.apache.kafka.common.security.plain.PlainLoginModule"
-    login = f'{module} required user_{LOGIN_USER}="{secrets.token_urlsafe(16)}";'
-    properties = {"sasl.enabled.mechanisms": "PLAIN", "plain.sasl.jaas.config": login}
-    return Listener("login", port, "SASL_PLAINTEXT", properties)
+    login = f'{module} required user_{user}="{password}";'
+    return {"sasl.enabled.mechanisms": "PLAIN", "plain.sasl.jaas.config": login}
 
 
 @dataclass(frozen=True)
@@ -87,8 +92,7 @@ class KafkaCluster:
             SandboxError: Kafka's storage tool refused; the text is its output.
         """
         self.folder.mkdir(parents=True)
-        self._properties.touch(mode=0o600)
-        self._properties.write_text(self.properties())
+        write_private(self._properties, self.properties())
         self._log4j.write_text(_LOG4J)
         command = (*self._java(environment), "kafka.tools.StorageTool", "format", "-t", cluster_id())
         done = subprocess.run(
@@ -117,10 +121,8 @@ class KafkaCluster:
         """Render `server.properties` for a single node with short time-outs."""
         more = "".join(f",{each}" for each in self.listeners)
         protocols = "".join(f",{each.name.upper()}:{each.protocol}" for each in self.listeners)
-        own = {
-            f"listener.name.{each.name}.{key}": text for each in self.listeners for key, text in each.properties.items()
-        }
-        lines = "".join(f"{key}={text}\n" for key, text in {**own, **self.settings}.items())
+        settings = (*(each.broker_properties() for each in self.listeners), self.settings)
+        lines = "".join(f"{key}={text}\n" for each in settings for key, text in each.items())
         return f"""process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@{HOST}:{self.controller_port}

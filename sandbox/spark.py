@@ -12,6 +12,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from sandbox.jars import PROJECT
+from sandbox.private import write_private
 
 JOB = PROJECT / "spark_jobs" / "validate_topics.py"
 
@@ -53,8 +54,7 @@ def submit_job(
         (folder / f"{name}.json").write_text(json.dumps(document))
     quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
     settings = folder / "spark.properties"
-    settings.touch(mode=0o600)
-    settings.write_text("".join(f"{name} {value}\n" for name, value in {**quiet, **(conf or {})}.items()))
+    write_private(settings, "".join(f"{name} {value}\n" for name, value in {**quiet, **(conf or {})}.items()))
     command = [
         *(str(Path(sys.executable).parent / "spark-submit"), "--master", master),
         *("--properties-file", str(settings)),

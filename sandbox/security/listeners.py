@@ -6,13 +6,16 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
-from sandbox.kafka import Listener
+from sandbox.data.clients import client_config
+from sandbox.kafka import Listener, plain_login
+from sandbox.parts import HOST
+from sandbox.private import write_private
 from sandbox.security.authority import Authority
 
 Way = Literal["tls", "mtls", "plain", "scram-sha-256", "scram-sha-512"]
-WAYS: tuple[Way, ...] = ("tls", "mtls", "plain", "scram-sha-256", "scram-sha-512")
+WAYS: tuple[Way, ...] = get_args(Way)
 # One listener serves both kinds of SCRAM.
 LISTENERS = ("tls", "mtls", "plain", "scram")
 SCRAM = ("scram-sha-256", "scram-sha-512")
@@ -22,7 +25,6 @@ AUTHORIZER = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "super.users": "User:ANONYMOUS",
 }
-_MODULE = "org.apache.kafka.common.security"
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,11 @@ class Security:
             "ssl.truststore.type": "PEM",
             "ssl.truststore.location": self._file("ca.pem", self.authority.certificate),
         }
-        plain = f'{_MODULE}.plain.PlainLoginModule required user_{USER}="{self.password}";'
-        scram = f"{_MODULE}.scram.ScramLoginModule required;"
+        scram = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
         own: dict[str, tuple[str, dict[str, str]]] = {
             "tls": ("SSL", {}),
             "mtls": ("SSL", {"ssl.client.auth": "required"}),
-            "plain": ("SASL_SSL", {"sasl.enabled.mechanisms": "PLAIN", "plain.sasl.jaas.config": plain}),
+            "plain": ("SASL_SSL", plain_login(USER, self.password)),
             "scram": (
                 "SASL_SSL",
                 {
@@ -72,7 +73,7 @@ class Security:
 
     def address(self, way: Way) -> str:
         """Return `host:port` of the listener for a way."""
-        return Listener("", self.ports["scram" if way in SCRAM else way], "").address
+        return f"{HOST}:{self.ports['scram' if way in SCRAM else way]}"
 
     def principal(self, way: Way) -> str:
         """Return the broker's name for the user that connects in this way."""
@@ -88,7 +89,7 @@ class Security:
         )
 
         # A client that is not kept ends its open calls. A request may name a user only once.
-        admin = AdminClient({"bootstrap.servers": bootstrap})
+        admin = AdminClient(client_config(bootstrap))
         for kind in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
             change = UserScramCredentialUpsertion(USER, ScramCredentialInfo(kind, 4096), self.password.encode())
             for future in admin.alter_user_scram_credentials([change]).values():
@@ -112,7 +113,7 @@ class Security:
             for principal in {self.principal(way) for way in WAYS}
             for kind, name in {**kinds, ResourceType.BROKER: "kafka-cluster"}.items()
         ]
-        admin = AdminClient({"bootstrap.servers": bootstrap})
+        admin = AdminClient(client_config(bootstrap))
         for future in admin.create_acls(acls).values():
             future.result(60)
 
@@ -123,6 +124,5 @@ class Security:
     def _file(self, name: str, text: str) -> str:
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / name
-        path.touch(mode=0o600)
-        path.write_text(text)
+        write_private(path, text)
         return str(path)
