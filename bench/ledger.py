@@ -11,7 +11,6 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.measuring import interleaved, ratio
@@ -20,11 +19,11 @@ from bench.sizes import Ledger as Size
 from kafka_migration.adapters.ledger_store import LEDGER_FOLDER, LedgerStore
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.ledger.chain import Head
 from kafka_migration.core.ledger.generations import Fingerprint, GenerationStart, Remembered, StopCertificate
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.contract import POSITION_DIGEST
+from tests.contract.memory_anchor import MemoryAnchor
 
 MIGRATION = "bench"
 PARTITIONS_PER_TOPIC = 100
@@ -35,7 +34,7 @@ _AT = "2030-01-01T00:00:00+00:00"
 def rows(size: Size) -> Iterator[Row]:
     """Generate the ledger and time both arms."""
     with tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder:
-        root, head = Path(folder), KeptHead()
+        root, head = Path(folder), MemoryAnchor()
         _fill(LedgerStore(root, MIGRATION, anchor=head), size)
         files = sorted((root / MIGRATION / LEDGER_FOLDER).iterdir())
         arms = {
@@ -55,22 +54,7 @@ def rows(size: Size) -> Iterator[Row]:
     )
 
 
-@dataclass(slots=True)
-class KeptHead:
-    """Keeps the head of the ledger as Airflow's variable does."""
-
-    kept: Head = field(default_factory=Head)
-
-    def head(self) -> Head:
-        """Return the head that was kept last."""
-        return self.kept
-
-    def keep(self, head: Head) -> None:
-        """Keep a head instead of the previous one."""
-        self.kept = head
-
-
-def _read(root: Path, head: KeptHead) -> Ledger:
+def _read(root: Path, head: MemoryAnchor) -> Ledger:
     """Read the ledger as a new process does."""
     return LedgerStore(root, MIGRATION, anchor=head).read()
 

@@ -22,24 +22,11 @@ from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Refused, TransientError
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.chain import Head
 from kafka_migration.core.ledger.cutovers import CreatedTopic, Reserved, TopicsCreated
 from kafka_migration.core.ledger.generations import GenerationStart
+from tests.contract.memory_anchor import MemoryAnchor
 
 ADA, BOB = "kafka_migration__shop/manual__1#1", "kafka_migration__shop/manual__2#1"
-
-
-@dataclass
-class MemoryAnchor:
-    """Keeps the head as Airflow does, in memory."""
-
-    kept: Head = field(default_factory=Head)
-
-    def head(self) -> Head:
-        return self.kept
-
-    def keep(self, head: Head) -> None:
-        self.kept = head
 
 
 def topics_entry(name: str) -> dict[str, Any]:
