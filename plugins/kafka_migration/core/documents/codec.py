@@ -211,8 +211,8 @@ def _read_object(kinds: tuple[Any, ...], value: Any) -> dict[Any, Any]:
 
 def _read_name(kind: Any, name: str) -> Any:
     """Read a key. It has one text only, so that no two texts are the same key."""
-    key = _reader(kind)(name) if kind is not int else int(name)
-    if (text := str(key) if kind is int else _name(key)) != name:
+    key = int(name) if kind is int else read(kind, name)
+    if (text := _name(key)) != name:
         raise ValueError(f"expected {text!r}, found {name!r}")
     return key
 
