@@ -56,8 +56,10 @@ class GroupCalls(ClusterClient):
     def _listed(self) -> Any:
         result = self._admin.list_consumer_groups(request_timeout=call_timeout_s()).result(call_timeout_s())
         if result.errors:
-            # Do not return an incomplete list without the groups of one broker.
-            raise result.errors[0]
+            # Do not return an incomplete list without the groups of one broker. The client documents a list of
+            # `KafkaException`, and gives `KafkaError`, which no `except` clause catches (confluent-kafka 2.16.1).
+            error = result.errors[0]
+            raise error if isinstance(error, KafkaException) else KafkaException(error)
         return result.valid
 
     def _groups_of_all_protocols(self) -> Any:

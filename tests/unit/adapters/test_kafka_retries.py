@@ -83,6 +83,10 @@ class ScriptedAdmin:
     def _batch(self, name: str, keys: Iterable[Any], value: Any) -> dict[Any, Future[Any]]:
         return {key: done(self._answer(name, value)) for key in keys}
 
+    def poll(self, timeout_s: float) -> int:
+        """Report no error."""
+        return 0
+
     def list_topics(self, timeout: float) -> Any:
         """Return the topic, which has a leader; asked between two attempts, it never fails."""
         orders = SimpleNamespace(partitions={0: SimpleNamespace(leader=1)})
@@ -136,7 +140,7 @@ class ScriptedAdmin:
         listing = SimpleNamespace(group_id="g", state=SimpleNamespace(name="EMPTY"), type=None)
         answer = self._answer("list_consumer_groups", listing)
         is_error = isinstance(answer, KafkaException)
-        return done(SimpleNamespace(errors=[answer] if is_error else [], valid=[] if is_error else [answer]))
+        return done(SimpleNamespace(errors=[answer.args[0]] if is_error else [], valid=[] if is_error else [answer]))
 
     def describe_consumer_groups(self, groups: Any, request_timeout: float) -> Any:
         """Return it as empty; only where it is asked about by itself may it fail."""
