@@ -12,7 +12,7 @@ from sandbox.data.clients import client_config
 from sandbox.kafka import Listener, plain_login
 from sandbox.parts import HOST
 from sandbox.private import write_private
-from sandbox.security.authority import Authority
+from sandbox.security.authority import Authority, Credentials
 
 Way = Literal["tls", "mtls", "plain", "scram-sha-256", "scram-sha-512"]
 WAYS: tuple[Way, ...] = get_args(Way)
@@ -38,13 +38,7 @@ class Security:
 
     def listeners(self) -> tuple[Listener, ...]:
         """Write the broker's certificate; return the listeners, in the order of `LISTENERS`."""
-        broker = self.authority.issue("broker")
-        tls = {
-            "ssl.keystore.type": "PEM",
-            "ssl.keystore.location": self._file("broker.pem", broker.key + broker.certificate),
-            "ssl.truststore.type": "PEM",
-            "ssl.truststore.location": self._file("ca.pem", self.authority.certificate),
-        }
+        tls = self.tls_properties("broker", self.authority.issue("broker"))
         scram = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
         own: dict[str, tuple[str, dict[str, str]]] = {
             "tls": ("SSL", {}),
@@ -62,6 +56,15 @@ class Security:
             Listener(name, self.ports[name], protocol, {**tls, **properties})
             for name, (protocol, properties) in own.items()
         )
+
+    def tls_properties(self, name: str, credentials: Credentials) -> dict[str, str]:
+        """Write a broker's certificate under this name; return the properties of a listener that uses it."""
+        return {
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.location": self._file(f"{name}.pem", credentials.key + credentials.certificate),
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.location": self._file("ca.pem", self.authority.certificate),
+        }
 
     def connection(self, way: Way) -> dict[str, str]:
         """Return the settings of a connection, by librdkafka's names, that works in this way."""
@@ -118,11 +121,15 @@ class Security:
             future.result(60)
 
     def _own_certificate(self) -> dict[str, str]:
-        own = self.authority.issue(USER)
-        return {"ssl.certificate.pem": own.certificate, "ssl.key.pem": own.key}
+        return client_certificate(self.authority.issue(USER))
 
     def _file(self, name: str, text: str) -> str:
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / name
         write_private(path, text)
         return str(path)
+
+
+def client_certificate(own: Credentials) -> dict[str, str]:
+    """Return the settings of a connection that shows this certificate."""
+    return {"ssl.certificate.pem": own.certificate, "ssl.key.pem": own.key}

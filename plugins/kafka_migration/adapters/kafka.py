@@ -53,10 +53,8 @@ class ConfluentCluster(GroupCalls, RecordReads):
         self._tables = TableReader(self._config)
 
     def facts(self) -> ClusterFacts:
-        """Return the cluster's id and broker count."""
-        cluster = self._call(
-            lambda: self._admin.describe_cluster(request_timeout=call_timeout_s()).result(call_timeout_s())
-        )
+        """Return the cluster's id and broker count; a refusal of the connection is raised without waiting longer."""
+        cluster = self._call(lambda: self._answer(self._admin.describe_cluster(request_timeout=call_timeout_s())))
         return ClusterFacts(cluster.cluster_id, len(cluster.nodes))
 
     def topic_names(self) -> frozenset[str]:

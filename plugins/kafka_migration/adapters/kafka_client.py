@@ -6,13 +6,18 @@ import contextlib
 import logging
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
 from kafka_migration.adapters.kafka_retries import call_timeout_s, may_pass, outcomes, retried
+from kafka_migration.adapters.listeners import attempt_of
+from kafka_migration.core.connections.listener import refusal
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.cluster import IsolationLevel
@@ -32,9 +37,10 @@ _DENIED = {
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
     KafkaError.GROUP_AUTHORIZATION_FAILED,
     KafkaError.CLUSTER_AUTHORIZATION_FAILED,
-    KafkaError.SASL_AUTHENTICATION_FAILED,
-    KafkaError._AUTHENTICATION,
 }
+# While no broker answers, the listeners are looked at so often.
+LOOK_EVERY_S = 3.0
+_POLL_S = 0.1
 # Brokers learn of a new topic one after the other. For this long, a call is repeated if a broker does not know it.
 NEW_FOR_S = 60.0
 
@@ -48,7 +54,8 @@ class ClusterClient:
     def __init__(self, name: str, config: Mapping[str, Any]) -> None:
         self.name = name
         self._config = dict(config)
-        self._admin = AdminClient({**self._config, "logger": quiet_logger()})
+        self._errors = ReportedErrors(config.get("error_cb"))
+        self._admin = AdminClient({**self._config, "logger": quiet_logger(), "error_cb": self._errors})
         self._made_at: dict[str, float] = {}
 
     def _results(
@@ -81,19 +88,51 @@ class ClusterClient:
             return may_pass(error) or (error.code() in _ABSENT and self._is_new(topic_of(subject)))
 
         try:
-            return outcomes(ask, subjects, passes, self._learn_leaders)
+            found = outcomes(ask, subjects, passes, self._learn_leaders)
         except KafkaException as error:
             raise self._translated(error) from error
         except TimeoutError as error:
-            raise TransientError(f"{self.name} did not answer in time") from error
+            raise self._without_answer("did not answer in time") from error
+        if any(not isinstance(outcome, KafkaException) for outcome in found.values()):
+            self._errors.forget()
+        return found
 
     def _call(self, call: Callable[[], T]) -> T:
         try:
-            return retried(call, self._learn_leaders)
+            answer = retried(call, self._learn_leaders)
         except KafkaException as error:
             raise self._translated(error) from error
         except TimeoutError as error:
-            raise TransientError(f"{self.name} did not answer in time") from error
+            raise self._without_answer("did not answer in time") from error
+        self._errors.forget()
+        return answer
+
+    def _answer(self, asked: Future[T]) -> T:
+        """Return the answer to a request; raises `Refused` as soon as it is known why no broker will give one."""
+        deadline, next_look = time.monotonic() + call_timeout_s(), 0.0
+        while not asked.done() and time.monotonic() < deadline:
+            self._admin.poll(_POLL_S)
+            if self._errors.are_all_down and time.monotonic() >= next_look:
+                self._require_no_refusal()
+                next_look = time.monotonic() + LOOK_EVERY_S
+        return asked.result(0)
+
+    def _require_no_refusal(self) -> None:
+        """Raise `Refused` if the listeners or the client show why the cluster refuses this connection."""
+        attempt = attempt_of(self._config, self._errors.texts)
+        if found := refusal(self.name, attempt, datetime.now(UTC)):
+            raise Refused([found])
+
+    def _without_answer(self, what: str) -> Exception:
+        """Return the error for a call without an answer: a refusal if its reason is known, else a temporary one."""
+        self._admin.poll(0)
+        if self._errors.are_all_down:
+            try:
+                self._require_no_refusal()
+            except Refused as refused:
+                return refused
+        reported = f" ({self._errors.texts[-1]})" if self._errors.texts else ""
+        return TransientError(f"{self.name} {what}{reported}")
 
     def _learn_leaders(self) -> None:
         """Fetch all topics again: until then, librdkafka uses the old leaders."""
@@ -110,15 +149,48 @@ class ClusterClient:
             return Refused(
                 [
                     Finding(
-                        Code.CONNECTION_INVALID,
+                        Code.RIGHT_MISSING,
                         self.name,
                         error.str(),
-                        "a login that may describe, read and (on the target) create and write the topics",
-                        "Correct the credentials in the Airflow connection, or grant the missing permission.",
+                        "a user with the rights that a migration needs",
+                        "Grant the missing right to the user of the Airflow connection.",
                     )
                 ]
             )
+        if error.code() in {KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_DOWN}:
+            return self._without_answer(f"did not answer: {error.str()}")
         return TransientError(f"{self.name}: {error.str()}")
+
+
+class ReportedErrors:
+    """The latest errors that librdkafka reports about its connections, oldest first, and whether any broker is up.
+
+    It is a callback `error_cb`; `then` is that of the connection, which is called as well.
+    """
+
+    def __init__(self, then: Callable[[KafkaError], object] | None = None) -> None:
+        self._then = then
+        self._texts: deque[str] = deque(maxlen=64)
+        self.are_all_down = False
+
+    def __call__(self, error: KafkaError) -> None:
+        """Remember an error."""
+        if error.code() == KafkaError._ALL_BROKERS_DOWN:
+            self.are_all_down = True
+        else:
+            self._texts.append(error.str())
+        if self._then is not None:
+            self._then(error)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The errors in librdkafka's words, which name the listener."""
+        return tuple(self._texts)
+
+    def forget(self) -> None:
+        """Forget all errors, because a broker has answered."""
+        self._texts.clear()
+        self.are_all_down = False
 
 
 def chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

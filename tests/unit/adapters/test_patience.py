@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
 
-from kafka_migration.adapters import kafka_records, kafka_tables, patience
+from kafka_migration.adapters import kafka_client, kafka_records, kafka_tables, patience
 from kafka_migration.adapters.kafka import ConfluentCluster
 from kafka_migration.adapters.kafka_retries import CALL_TIMEOUT_S
 from kafka_migration.adapters.kafka_tables import TableReader
@@ -23,7 +23,7 @@ from tests.unit.mirror.host.test_lost_replies import LAUNCH, LOST, ScriptedTrans
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of the limits, and of what reads until one."""
     made = Clock()
-    for module in (patience, kafka_tables, kafka_records):
+    for module in (patience, kafka_client, kafka_tables, kafka_records):
         monkeypatch.setattr(module, "time", made)
     return made
 
@@ -72,31 +72,35 @@ def test_acting_call_to_the_host_keeps_its_time(clock: Clock) -> None:
 
 
 class SilentAdmin:
-    """An admin client whose cluster never answers; notes how long it was waited for."""
+    """An admin client whose cluster never answers; notes the time that each request was given."""
 
-    def __init__(self) -> None:
-        self.waited_s: list[float] = []
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.asked_s: list[float] = []
 
     def describe_cluster(self, request_timeout: float) -> Any:
         """Return a future that is never done."""
+        self.asked_s.append(request_timeout)
+        return Future()
 
-        def result(timeout: float) -> Any:
-            self.waited_s += [request_timeout, timeout]
-            raise TimeoutError
-
-        return SimpleNamespace(result=result)
+    def poll(self, timeout_s: float) -> int:
+        """Wait without an event."""
+        self._clock.now_s += max(timeout_s, 0.01)
+        return 0
 
 
 def test_calls_to_a_cluster_are_cut(clock: Clock) -> None:
-    """A silent cluster is given up when the time of the poll is over, by the client and by the wait for it."""
+    """The client gives up a silent cluster when the time of the poll is over, and so does the wait for its answer."""
     cluster = ConfluentCluster("target (new_kafka, b:9092)", {"bootstrap.servers": "127.0.0.1:1"})
-    cluster._admin = admin = SilentAdmin()
+    cluster._admin = admin = SilentAdmin(clock)
     with at_most(7), pytest.raises(TransientError, match="b:9092"):
         cluster.facts()
+    ended_s = clock.now_s
     with pytest.raises(TransientError):
         cluster.facts()
 
-    assert [7, 7, CALL_TIMEOUT_S, CALL_TIMEOUT_S] == admin.waited_s
+    assert [7, CALL_TIMEOUT_S] == admin.asked_s
+    assert [7, CALL_TIMEOUT_S] == [pytest.approx(s, abs=1) for s in (ended_s, clock.now_s - ended_s)]
 
 
 def test_table_that_is_cut_short_is_read_on(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,12 +29,26 @@ ACTS: Mapping[Code, str] = {
     f"{_NOTHING_STARTED}",
     # Connections and clusters
     Code.CONNECTION_MISSING: "Create the connection, or correct its name in the migration file.",
-    Code.CONNECTION_INVALID: "Correct the setting, the login or the permission that the finding names.",
+    Code.CONNECTION_INVALID: "Correct the setting that the finding names.",
     Code.CONNECTION_INSECURE: "Correct the connection, or allow it in the migration file (`source.insecure`, "
     "`target.insecure`). Then it is only a warning.",
     Code.KAFKA_CLIENT_WITHOUT_KERBEROS: f"Log in with SCRAM, PLAIN or a client certificate. {_NOTHING_STARTED}",
     Code.CLUSTER_UNREACHABLE: "Check that the brokers run and that Airflow reaches their advertised listeners. Then "
     f"trigger the run again. {_NOTHING_STARTED}",
+    Code.PROTOCOL_DIFFERS: "Set `security.protocol` in the connection to the protocol that the finding names, or use "
+    "the address of another listener.",
+    Code.CERTIFICATE_EXPIRED: "Renew the certificate. If it is valid, correct the clock of the Airflow worker.",
+    Code.CERTIFICATE_NOT_YET_VALID: "Correct the clock of the Airflow worker. If it is right, wait or renew the "
+    "certificate.",
+    Code.CERTIFICATE_OF_OTHER_HOST: "Use a host name from the certificate in `bootstrap.servers` and in the brokers' "
+    "`advertised.listeners`.",
+    Code.CERTIFICATE_NOT_TRUSTED: "Make sure that the address is right. Then set `ssl.ca.pem` to the certificate of "
+    "the brokers' CA.",
+    Code.CLIENT_CERTIFICATE_REFUSED: "Set `ssl.certificate.pem` and `ssl.key.pem` to a valid certificate of a CA that "
+    "the brokers trust.",
+    Code.MECHANISM_NOT_OFFERED: "Set `sasl.mechanism` to one that the finding names.",
+    Code.LOGIN_REFUSED: "Correct user and password in the connection, or create the user on the cluster.",
+    Code.RIGHT_MISSING: "Grant the right that the finding names to the user of the connection.",
     Code.ALERTS_INVALID: "Correct the notifier or the alerts file, or install the notifier's provider on the workers "
     f"and the triggerer. {_NOTHING_STARTED}",
     Code.SAME_CLUSTER: f"Correct one of the two connections. {_NOTHING_STARTED}",

@@ -58,6 +58,33 @@ class Code(StrEnum):
         "A connection uses Kerberos (GSSAPI), but Airflow's Kafka client was built without Kerberos support.",
     )
     CLUSTER_UNREACHABLE = "CLUSTER_UNREACHABLE", "A Kafka cluster did not answer in time."
+    PROTOCOL_DIFFERS = (
+        "PROTOCOL_DIFFERS",
+        "The listener of a Kafka cluster requires another `security.protocol` than the connection sets.",
+    )
+    CERTIFICATE_EXPIRED = "CERTIFICATE_EXPIRED", "The certificate of a Kafka listener has ended."
+    CERTIFICATE_NOT_YET_VALID = (
+        "CERTIFICATE_NOT_YET_VALID",
+        "The certificate of a Kafka listener is not valid yet.",
+    )
+    CERTIFICATE_OF_OTHER_HOST = (
+        "CERTIFICATE_OF_OTHER_HOST",
+        "The certificate of a Kafka listener is not for the host that the connection names.",
+    )
+    CERTIFICATE_NOT_TRUSTED = (
+        "CERTIFICATE_NOT_TRUSTED",
+        "The certificate of a Kafka listener was not issued by a CA that the connection trusts.",
+    )
+    CLIENT_CERTIFICATE_REFUSED = (
+        "CLIENT_CERTIFICATE_REFUSED",
+        "A Kafka listener requires a client certificate, and refused the one of the connection or received none.",
+    )
+    MECHANISM_NOT_OFFERED = (
+        "MECHANISM_NOT_OFFERED",
+        "A Kafka listener does not offer the SASL mechanism that the connection sets.",
+    )
+    LOGIN_REFUSED = "LOGIN_REFUSED", "A Kafka cluster refused the login of the connection."
+    RIGHT_MISSING = "RIGHT_MISSING", "A Kafka cluster refused a request because the user lacks a right."
     ALERTS_INVALID = (
         "ALERTS_INVALID",
         "A notifier cannot be created, or the alerts file breaks a rule of its format.",

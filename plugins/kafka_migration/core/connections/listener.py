@@ -1,0 +1,181 @@
+"""Why the listeners of a cluster refuse a connection: from what they offer, and from what the Kafka client reported.
+
+librdkafka reports the same text for every certificate that it refuses, and nothing if a listener requires TLS.
+Therefore the listener itself is asked. It shows its TLS, certificate and SASL mechanisms before a login.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from kafka_migration.core.connections.checks import mechanism_of, protocol_of
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+
+Config = Mapping[str, object]
+
+_MAX_REPORTED = 300
+# OpenSSL's names of the alerts with which a broker refuses a client certificate, as librdkafka quotes them.
+_CLIENT_CERTIFICATE_ALERTS = ("certificate", "unknown ca")
+_SET_IN_CONNECTION = "in the Airflow connection"
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A certificate: its names in RFC 4514's form, the hosts that it is for, and its dates in UTC."""
+
+    subject: str
+    issuer: str
+    hosts: tuple[str, ...]
+    starts: datetime
+    ends: datetime
+
+    def is_valid_at(self, moment: datetime) -> bool:
+        """Whether its dates include a moment."""
+        return self.starts <= moment <= self.ends
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """What one listener shows before a login.
+
+    `is_tls`: whether it answers a TLS handshake. `distrust`: why its certificate is not accepted, in OpenSSL's words;
+    empty if it is. `mechanisms`: those of its SASL login, none if it has no login, `None` if it did not answer that.
+    """
+
+    address: str
+    is_tls: bool
+    certificate: Certificate | None = None
+    distrust: str = ""
+    mechanisms: tuple[str, ...] | None = None
+
+    @property
+    def protocol(self) -> str:
+        """The `security.protocol` that it requires, as far as it showed it."""
+        return ("SASL_" if self.mechanisms else "") + ("SSL" if self.is_tls else "PLAINTEXT")
+
+
+class _Reason(NamedTuple):
+    """A reason why a connection is refused."""
+
+    code: Code
+    found: str
+    expected: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A connection that no broker has answered.
+
+    `config` are its settings, `own` its client certificates, `listeners` those of its `bootstrap.servers` that answer,
+    and `reported` the errors of the client, oldest first.
+    """
+
+    config: Config
+    own: Sequence[Certificate]
+    listeners: Sequence[Listener]
+    reported: Sequence[str]
+
+
+def refusal(name: str, attempt: Attempt, now: datetime) -> Finding | None:
+    """Return why the cluster refuses the connection, or `None` if that is not known; `name` names both."""
+    problem = next(_problems(attempt, now), None)
+    return Finding(problem.code, name, *problem[1:]) if problem else None
+
+
+def _problems(attempt: Attempt, now: datetime) -> Iterator[_Reason]:
+    for listener in attempt.listeners:
+        yield from _protocol_problems(attempt.config, listener)
+        if listener.distrust:
+            yield _distrusted(attempt.config, listener, now)
+        yield from _login_problems(attempt, listener, now)
+
+
+def _protocol_problems(config: Config, listener: Listener) -> Iterator[_Reason]:
+    ours = protocol_of(config)
+    is_other_login = listener.mechanisms is not None and bool(listener.mechanisms) != ours.startswith("SASL_")
+    if listener.is_tls != ours.endswith("SSL") or is_other_login:
+        needed = listener.protocol
+        login = f" with {' or '.join(listener.mechanisms)}" if listener.mechanisms else ""
+        yield _Reason(
+            Code.PROTOCOL_DIFFERS,
+            f"security.protocol {ours}, but the listener {listener.address} requires {needed}{login}",
+            f"security.protocol {needed}, or the address of a listener for {ours}",
+            f"Correct security.protocol or bootstrap.servers {_SET_IN_CONNECTION}.",
+        )
+
+
+def _distrusted(config: Config, listener: Listener, now: datetime) -> _Reason:
+    certificate = listener.certificate
+    if certificate is not None and not certificate.is_valid_at(now):
+        return _outdated(f"the certificate of {listener.address}", certificate, now)
+    if certificate is not None and "mismatch" in listener.distrust:
+        return _Reason(
+            Code.CERTIFICATE_OF_OTHER_HOST,
+            f"the certificate of {listener.address} is for {', '.join(certificate.hosts) or certificate.subject}",
+            f"a certificate for {listener.address.rpartition(':')[0]}",
+            "Use a name from the certificate in bootstrap.servers and advertised.listeners, or have the certificate "
+            "issued for this name.",
+        )
+    issuer = f", issued by {certificate.issuer}" if certificate else ""
+    trusted = "in ssl.ca.pem" if "ssl.ca.pem" in config else "in the trust store of this machine"
+    return _Reason(
+        Code.CERTIFICATE_NOT_TRUSTED,
+        f"the certificate of {listener.address}{issuer}: {listener.distrust}",
+        f"a certificate whose CA is {trusted}",
+        f"Make sure that the address is right. Then set ssl.ca.pem {_SET_IN_CONNECTION} to the certificate of the CA.",
+    )
+
+
+def _outdated(what: str, certificate: Certificate, now: datetime) -> _Reason:
+    """Return the problem with a certificate that is not valid now."""
+    is_early = now < certificate.starts
+    found = f"begins at {certificate.starts:%F %T} UTC" if is_early else f"ended at {certificate.ends:%F %T} UTC"
+    return _Reason(
+        Code.CERTIFICATE_NOT_YET_VALID if is_early else Code.CERTIFICATE_EXPIRED,
+        f"{what} {found}; this machine's clock says {now:%F %T} UTC",
+        "a certificate that is valid now",
+        "Correct this machine's clock if it is wrong. Otherwise renew the certificate.",
+    )
+
+
+def _login_problems(attempt: Attempt, listener: Listener, now: datetime) -> Iterator[_Reason]:
+    mechanism, offered = mechanism_of(attempt.config), listener.mechanisms
+    if mechanism and offered and mechanism not in offered:
+        yield _Reason(
+            Code.MECHANISM_NOT_OFFERED,
+            f"sasl.mechanism {mechanism}, but the listener {listener.address} offers {', '.join(offered)}",
+            f"one of {', '.join(offered)}",
+            f"Correct sasl.mechanism {_SET_IN_CONNECTION}, or enable {mechanism} on the brokers.",
+        )
+    mine = [text for text in attempt.reported if f"//{listener.address}/" in text]
+    if refused := next((text for text in mine if "SASL" in text and "failed" in text.lower()), ""):
+        yield _Reason(
+            Code.LOGIN_REFUSED,
+            refused[:_MAX_REPORTED],
+            "a login that the brokers accept",
+            f"Correct the login {_SET_IN_CONNECTION}, or create it on the cluster.",
+        )
+    elif refused := next((text for text in mine if _is_certificate_alert(text)), ""):
+        yield _client_certificate(attempt, listener, refused, now)
+
+
+def _is_certificate_alert(text: str) -> bool:
+    _, alert, name = text.lower().partition("alert ")
+    return bool(alert) and any(each in name for each in _CLIENT_CERTIFICATE_ALERTS)
+
+
+def _client_certificate(attempt: Attempt, listener: Listener, alert: str, now: datetime) -> _Reason:
+    if outdated := [each for each in attempt.own if not each.is_valid_at(now)]:
+        return _outdated("the client certificate", outdated[0], now)
+    found = f"the listener {listener.address} refused the client certificate: {alert[:_MAX_REPORTED]}"
+    return _Reason(
+        Code.CLIENT_CERTIFICATE_REFUSED,
+        found if attempt.own else f"no client certificate, which the listener {listener.address} requires",
+        "a client certificate that is valid and whose CA the brokers trust",
+        f"Correct ssl.certificate.pem and ssl.key.pem {_SET_IN_CONNECTION}.",
+    )

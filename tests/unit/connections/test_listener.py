@@ -1,0 +1,85 @@
+"""Each reason why a listener refuses a connection has its own code; without a reason there is no finding."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from kafka_migration.core.connections.listener import Attempt, Certificate, Listener, refusal
+from kafka_migration.core.findings.codes import Code
+
+NOW = datetime(2026, 1, 10, tzinfo=UTC)
+DAY = timedelta(days=1)
+GOOD = Certificate("CN=broker", "CN=ca", ("b1",), NOW - DAY, NOW + DAY)
+ENDED = Certificate("CN=broker", "CN=ca", ("b1",), NOW - 2 * DAY, NOW - DAY)
+EARLY = Certificate("CN=broker", "CN=ca", ("b1",), NOW + DAY, NOW + 2 * DAY)
+SCRAM = {"security.protocol": "SASL_SSL", "sasl.mechanism": "SCRAM-SHA-512"}
+TLS = {"security.protocol": "ssl"}
+LOGIN_FAILED = "sasl_ssl://b1:9/bootstrap: SASL authentication error: Authentication failed (after 3ms)"
+ALERT = "ssl://b1:9/bootstrap: Receive failed: ssl/tls alert bad certificate: SSL alert number 42"
+
+
+def listener(*, is_tls: bool = True, distrust: str = "", mechanisms: tuple[str, ...] | None = ()) -> Listener:
+    """A listener with a good certificate."""
+    return Listener("b1:9", is_tls, GOOD if is_tls else None, distrust, mechanisms)
+
+
+def shown(certificate: Certificate | None, distrust: str) -> Listener:
+    """A TLS listener with a certificate that is not accepted."""
+    return Listener("b1:9", True, certificate, distrust)
+
+
+CASES = {
+    "TLS required": ({}, listener(), (), Code.PROTOCOL_DIFFERS),
+    "no TLS": (TLS, listener(is_tls=False), (), Code.PROTOCOL_DIFFERS),
+    "login required": (TLS, listener(mechanisms=("PLAIN",)), (), Code.PROTOCOL_DIFFERS),
+    "no login": (SCRAM, listener(), (LOGIN_FAILED,), Code.PROTOCOL_DIFFERS),
+    "certificate ended": (TLS, shown(ENDED, "certificate has expired"), (), Code.CERTIFICATE_EXPIRED),
+    "certificate early": (TLS, shown(EARLY, "not yet valid"), (), Code.CERTIFICATE_NOT_YET_VALID),
+    "other host": (TLS, shown(GOOD, "Hostname mismatch, …"), (), Code.CERTIFICATE_OF_OTHER_HOST),
+    "other CA": (TLS, shown(GOOD, "self-signed certificate"), (), Code.CERTIFICATE_NOT_TRUSTED),
+    "unknown certificate": (TLS, shown(None, "self-signed certificate"), (), Code.CERTIFICATE_NOT_TRUSTED),
+    "mechanism": (SCRAM, listener(mechanisms=("PLAIN",)), (LOGIN_FAILED,), Code.MECHANISM_NOT_OFFERED),
+    "login": (SCRAM, listener(mechanisms=("SCRAM-SHA-512",)), (LOGIN_FAILED,), Code.LOGIN_REFUSED),
+    "login, mechanisms unknown": (SCRAM, listener(mechanisms=None), (LOGIN_FAILED,), Code.LOGIN_REFUSED),
+    "client certificate": (TLS, listener(mechanisms=None), ("refused", ALERT), Code.CLIENT_CERTIFICATE_REFUSED),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_reason_has_its_code(case: str) -> None:
+    """The finding names the reason, the listener and the connection."""
+    config, seen, reported, code = CASES[case]
+    found = refusal("source (old)", Attempt(config, (), [seen], reported), NOW)
+
+    assert found is not None
+    assert (code, "source (old)") == (found.code, found.subject)
+    assert "b1:9" in found.found
+
+
+def test_own_certificate_that_ended_is_the_reason() -> None:
+    """If the client certificate has ended, the finding names its date and this machine's clock."""
+    found = refusal("source", Attempt(TLS, (ENDED,), [listener(mechanisms=None)], (ALERT,)), NOW)
+
+    assert found is not None
+    assert Code.CERTIFICATE_EXPIRED is found.code
+    assert "the client certificate ended at 2026-01-09 00:00:00 UTC" in found.found
+    assert "clock says 2026-01-10" in found.found
+
+
+NO_REASON = {
+    "a good listener": (TLS, [listener()], ()),
+    "no listener answers": (TLS, [], ("ssl://b1:9/bootstrap: Connect failed: Connection refused",)),
+    "a good login": (SCRAM, [listener(mechanisms=("SCRAM-SHA-512",))], ()),
+    "the login of another listener failed": (SCRAM, [listener(mechanisms=None)], (LOGIN_FAILED.replace("b1", "b2"),)),
+    "a disconnect": (TLS, [listener(mechanisms=None)], ("ssl://b1:9/1: Disconnected (after 9ms)",)),
+}
+
+
+@pytest.mark.parametrize("case", NO_REASON)
+def test_without_a_reason_there_is_no_finding(case: str) -> None:
+    """What could pass by itself is no refusal."""
+    config, seen, reported = NO_REASON[case]
+
+    assert refusal("source", Attempt(config, (), seen, reported), NOW) is None
