@@ -68,6 +68,13 @@ def test_no_time_left_below_one_per_cent_or_without_movement() -> None:
     """Before 1 % and while nothing moves there is no estimate."""
     assert _meter(100_000, (0, 0), (5, 1), (10, 2)).eta_s is None
     assert _meter(100, (0, 50), (5, 50), (10, 50)).eta_s is None
+    assert _meter(100).eta_s is None
+
+
+def test_time_left_at_the_end_is_zero() -> None:
+    """If everything is copied, the time left is known without a rate: 0."""
+    assert 0 == _meter(100, (6, 100)).eta_s
+    assert 0 == _meter(0, (6, 0)).eta_s
 
 
 def test_nothing_to_copy_is_complete() -> None:

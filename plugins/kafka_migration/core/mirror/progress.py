@@ -67,8 +67,10 @@ class ProgressMeter:
 
     @property
     def eta_s(self) -> float | None:
-        """Seconds left at the current rate; `None` before 1 % or without progress."""
+        """Seconds left at the current rate; 0 at the end; `None` before 1 % or without progress."""
         rate = self.rate
+        if self.samples and self.copied >= self.total:
+            return 0.0
         if rate is None or rate <= 0 or self.copied < self.total * MIN_SHARE:
             return None
         return max(0, self.total - self.copied) / rate
