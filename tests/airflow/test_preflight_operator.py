@@ -10,6 +10,7 @@ import pytest
 from kafka_migration.airflow_adapters.connections import findings_of_side
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.resources import Operation, Resource
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.orchestration.operators import preflight as preflight_module
 from tests.airflow.world import P0, World
@@ -60,6 +61,25 @@ def test_preflight_refuses_a_target_that_cannot_be_one(world: World, attribute: 
     setattr(world.target, attribute, value)
 
     world.refuses("preflight", match=found)
+
+
+def test_preflight_refuses_a_login_without_rights(world: World) -> None:
+    """Preflight names each missing right that the brokers show, on both sides, with the command that grants it."""
+    world.source.denied = {(Resource("topic", topic), Operation.READ) for topic in world.source.topics}
+    world.target.denied = {(Resource("group", "kafka-migration-reader-", is_prefix=True), Operation.DESCRIBE)}
+
+    refusal = world.refuses("preflight", match="no right Read on topic orders, audit")
+
+    assert ["RIGHT_MISSING", "RIGHT_MISSING"] == world.refusal_codes
+    assert "--allow-principal User:migration --operation Describe --resource-pattern-type prefixed" in refusal
+
+
+def test_rights_on_new_topics_are_checked_when_they_exist(world: World) -> None:
+    """Brokers show the rights on a topic only once it exists: `create_topics` refuses before MirrorMaker starts."""
+    world.target.denied = {(Resource("topic", "orders"), Operation.WRITE)}
+    world.do("preflight", "reserve", "plan")
+
+    world.refuses("create_topics", match="RIGHT_MISSING .* no right Write on topic orders; expected .* MirrorMaker")
 
 
 def test_preflight_refuses_an_invalid_file(world: World) -> None:

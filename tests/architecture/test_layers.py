@@ -42,6 +42,7 @@ ROOMS = {
     "kafka": {"documents"},
     "migration": {"documents", "findings", "kafka", "text"},
     "connections": {"findings", "migration"},
+    "access": {"findings", "kafka", "migration", "text"},
     "evidence": {"findings", "migration"},
     "ledger": {"documents", "evidence", "findings", "kafka", "migration"},
     "mirror": {"documents", "findings", "kafka", "ledger", "migration", "text"},

@@ -13,6 +13,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupState, KafkaCluster, NewTopic, Probe
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.resources import THE_CLUSTER, Operation, Resource
 from tests.present import present
 
 Record = tuple[bytes | None, bytes | None]
@@ -63,6 +64,17 @@ class ClusterContract:
 
         assert facts.cluster_id
         assert facts.brokers == 1
+
+    def test_rights_are_reported(self, topic: str) -> None:
+        """A cluster without access control grants everything; the rights on a missing topic are not known."""
+        known, missing = Resource("topic", topic), Resource("topic", "contract-none")
+        groups = [Resource("group", "*"), Resource("group", "app-", is_prefix=True), Resource("group", "app")]
+        granted = self.cluster.granted([known, missing, *groups, THE_CLUSTER])
+
+        assert {known, *groups, THE_CLUSTER} == granted.keys()
+        assert {Operation.READ, Operation.WRITE, Operation.ALTER_CONFIGS} <= granted[known]
+        assert all({Operation.READ, Operation.DESCRIBE} <= granted[group] for group in groups)
+        assert Operation.ALTER_CONFIGS in granted[THE_CLUSTER]
 
     def test_created_topic_is_described(self, topic: str) -> None:
         """Partitions, own settings and id of a created topic are described; defaults are not its settings."""

@@ -27,6 +27,7 @@ from kafka_migration.core.kafka.cluster import (
     TopicDescription,
 )
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.resources import Operation, Resource
 
 Record = tuple[bytes | None, bytes | None]
 
@@ -88,6 +89,7 @@ class FakeCluster:
         self.topics: dict[str, FakeTopic] = {}
         self.groups: dict[str, FakeGroup] = {}
         self.is_down = False
+        self.denied: set[tuple[Resource, Operation]] = set()
         self.closings = 0
         self._ids = 0
 
@@ -127,6 +129,12 @@ class FakeCluster:
         log = self.topics[topic].partitions[partition]
         log.records = log.records[log_start - log.log_start :]
         log.log_start = log_start
+
+    def granted(self, resources: Collection[Resource]) -> Mapping[Resource, frozenset[Operation]]:
+        """Return every operation but the denied ones; of a topic that does not exist, and of ids, nothing is known."""
+        self._answer()
+        shown = [each for each in resources if each.kind in {"group", "cluster"} or each.name in self.topics]
+        return {each: frozenset(o for o in Operation if (each, o) not in self.denied) for each in shown}
 
     def facts(self) -> ClusterFacts:
         """Return the cluster's id and broker count."""

@@ -25,6 +25,7 @@ from kafka_migration.adapters.kafka_client import chunks
 from kafka_migration.adapters.kafka_groups import GroupCalls
 from kafka_migration.adapters.kafka_records import RecordReads
 from kafka_migration.adapters.kafka_retries import RetryPauses, call_timeout_s, may_pass
+from kafka_migration.adapters.kafka_rights import RightCalls
 from kafka_migration.adapters.kafka_tables import TableReader
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
@@ -45,7 +46,7 @@ NO_OFFSET = -1
 NO_TOPIC_ID = str(Uuid(0, 0))
 
 
-class ConfluentCluster(GroupCalls, RecordReads):
+class ConfluentCluster(GroupCalls, RecordReads, RightCalls):
     """One cluster, reached with the librdkafka settings of an Airflow connection: topics, offsets, groups, records."""
 
     def __init__(self, name: str, config: Mapping[str, Any]) -> None:

@@ -46,6 +46,13 @@ def certificates(pem: str) -> tuple[Certificate, ...]:
     return ()
 
 
+def principal_of(config: Mapping[str, Any]) -> str:
+    """Return the principal that brokers probably derive from a connection; they may map names by rules of their own."""
+    own = certificates(as_text(config.get("ssl.certificate.pem")) or "")
+    user = as_text(config.get("sasl.username")) or (own[0].subject if own else "ANONYMOUS")
+    return f"User:{user}"
+
+
 def _look(server: str, config: Mapping[str, Any]) -> Listener | None:
     try:
         with _connected(server) as plain:

@@ -21,6 +21,7 @@ from kafka_migration.core.kafka.cluster import (
     TopicDescription,
 )
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.resources import Operation, Resource
 
 V = TypeVar("V")
 
@@ -41,6 +42,15 @@ class RenamedTopics:
     def facts(self) -> ClusterFacts:
         """See `KafkaCluster.facts`."""
         return self._cluster.facts()
+
+    def granted(self, resources: Collection[Resource]) -> Mapping[Resource, frozenset[Operation]]:
+        """See `KafkaCluster.granted`; a topic may also be named as on the cluster."""
+        real = {each: self._real_resource(each) for each in resources}
+        granted = self._cluster.granted(list(real.values()))
+        return {each: granted[real[each]] for each in resources if real[each] in granted}
+
+    def _real_resource(self, resource: Resource) -> Resource:
+        return replace(resource, name=self._to_real(resource.name)) if resource.kind == "topic" else resource
 
     def topic_names(self) -> frozenset[str]:
         """See `KafkaCluster.topic_names`."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 from pydantic import TypeAdapter, ValidationError
 
 from kafka_migration import __version__
+from kafka_migration.cli.acls import acls
 from kafka_migration.cli.decommission import decommission
 from kafka_migration.cli.output import EXIT_CODES, ExitCode, complain, only_answers
 from kafka_migration.cli.problems import findings_of, usage_finding
@@ -30,6 +31,7 @@ from kafka_migration.migration_file.scalars import Duration
 # The exit code that shells use for an interrupted command.
 INTERRUPTED = 130
 MAX_REASON = 500
+_NAME_HELP = "name of the migration: its file name without .yaml"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -81,6 +83,7 @@ def parser() -> argparse.ArgumentParser:
     _add_stop(verbs)
     _add_decommission(verbs)
     _add_waves(verbs)
+    _add_acls(verbs)
     return made
 
 
@@ -173,6 +176,28 @@ def _add_waves(verbs: _Verbs) -> None:
     verb.set_defaults(run=partial(_waves, verb))
 
 
+def _add_acls(verbs: _Verbs) -> None:
+    text = "show the rights that a migration needs, as commands of kafka-acls.sh"
+    verb = _bare_verb(verbs, "acls", text, "acls demo --source-principal User:reader --target-principal User:writer")
+    verb.add_argument("name", type=_name, help=_NAME_HELP)
+    verb.add_argument(
+        "--migrations",
+        type=Path,
+        metavar="FOLDER",
+        help="folder with the migration file (default: the one in Airflow's configuration)",
+    )
+    for side in ("source", "target"):
+        verb.add_argument(
+            f"--{side}-principal",
+            type=_place,
+            default="User:kafka-migration",
+            metavar="PRINCIPAL",
+            help=f"principal of the login on the {side} (default: User:kafka-migration)",
+        )
+    _add_json(verb)
+    verb.set_defaults(run=acls)
+
+
 def _waves(verb: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
     if arguments.write is not None and None in {arguments.mirror_host, arguments.spark}:
         verb.error("--write needs --mirror-host and --spark: a migration file names both connections")
@@ -188,11 +213,10 @@ def _verb(
     is_name_optional: bool = False,
 ) -> _Parser:
     verb = _bare_verb(verbs, name, text, example)
-    of_whom = "name of the migration: its file name without .yaml"
     if is_name_optional:
-        verb.add_argument("name", nargs="?", help=f"{of_whom} (default: a list of all)")
+        verb.add_argument("name", nargs="?", help=f"{_NAME_HELP} (default: a list of all)")
     else:
-        verb.add_argument("name", help=of_whom)
+        verb.add_argument("name", help=_NAME_HELP)
     verb.add_argument(
         "--evidence-root",
         type=_place,
@@ -216,6 +240,13 @@ def _bare_verb(verbs: _Verbs, name: str, text: str, example: str) -> _Parser:
 def _place(text: str) -> str:
     if not text.strip():
         raise argparse.ArgumentTypeError("an empty value")
+    return text
+
+
+def _name(text: str) -> str:
+    """Return the name of a migration; it must not lead out of the folder."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", text):
+        raise argparse.ArgumentTypeError("letters, digits, dots, hyphens and underscores")
     return text
 
 

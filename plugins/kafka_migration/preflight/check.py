@@ -33,6 +33,9 @@ class Connections(Protocol):
     def kafka_findings(self, cluster: Cluster) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
         """Return the findings that prevent the use of a Kafka connection, and its allowed insecure settings."""
 
+    def principal(self, cluster: Cluster) -> str:
+        """Return the broker's probable name for the user of a Kafka connection."""
+
     def deploy_mode(self, connection_id: str) -> str | None:
         """Return the deploy mode of a Spark connection, `None` if it has none or does not exist."""
 

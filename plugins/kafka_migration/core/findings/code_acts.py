@@ -48,7 +48,8 @@ ACTS: Mapping[Code, str] = {
     "the brokers trust.",
     Code.MECHANISM_NOT_OFFERED: "Set `sasl.mechanism` to one that the finding names.",
     Code.LOGIN_REFUSED: "Correct user and password in the connection, or create the user on the cluster.",
-    Code.RIGHT_MISSING: "Grant the right that the finding names to the user of the connection.",
+    Code.RIGHT_MISSING: "Grant the right that the finding names to the user of the connection. `kafka-migration acls` "
+    "prints all of them.",
     Code.ALERTS_INVALID: "Correct the notifier or the alerts file, or install the notifier's provider on the workers "
     f"and the triggerer. {_NOTHING_STARTED}",
     Code.SAME_CLUSTER: f"Correct one of the two connections. {_NOTHING_STARTED}",

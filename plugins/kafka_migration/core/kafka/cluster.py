@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Literal, NamedTuple, Protocol
 
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.resources import Operation, Resource
 
 IsolationLevel = Literal["read_committed", "read_uncommitted"]
 Side = Literal["source", "target"]
@@ -277,6 +278,13 @@ class KafkaCluster(Protocol):
         """Return the number of visible records in [start, end) per partition; both have the same partitions.
 
         Raises `TransientError` if reading takes too long, because a partial count is useless.
+        """
+
+    def granted(self, resources: Collection[Resource]) -> Mapping[Resource, frozenset[Operation]]:
+        """Return the operations that the login may do on each resource.
+
+        Resources are named as on the cluster. Those whose rights the brokers do not report, such as missing topics,
+        are missing from the answer.
         """
 
     def close(self) -> None:

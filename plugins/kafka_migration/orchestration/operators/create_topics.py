@@ -11,6 +11,7 @@ from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.ledger.cutovers import CreatedTopic, SettingsFrozen, TopicsCreated
 from kafka_migration.core.mirror.target_topics import settings_to_freeze
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
+from kafka_migration.steps.guards import require_rights_on_target_topics
 from kafka_migration.steps.run import MigrationRun
 
 
@@ -23,12 +24,13 @@ class CreateTopicsOperator(MigrationOperator):
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Create topics, add partitions, freeze settings, and record the result."""
+        """Create topics, add partitions, freeze settings, and record the result. Refuses a login without rights."""
         plan = run.evidence.require(Kind.PLAN)
         topics = [NewTopic(**topic) for topic in plan["create"]]
         run.target.create_topics(topics)
         run.target.create_partitions(plan["grow"])
         self._record(run, plan)
+        require_rights_on_target_topics(run)
         self._freeze_again(run)
         run.evidence.write(Kind.TOPICS, {"at": run.now(), "created": plan["create"], "grown": plan["grow"]})
         self._log(topics, plan["grow"])

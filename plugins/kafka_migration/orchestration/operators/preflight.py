@@ -8,6 +8,7 @@ from airflow.sdk import Context
 from airflow.sdk.bases.hook import BaseHook
 from airflow.sdk.exceptions import AirflowNotFoundException
 
+from kafka_migration.adapters.listeners import principal_of
 from kafka_migration.airflow_adapters import settings
 from kafka_migration.airflow_adapters.connections import connection_config, findings_of_side
 from kafka_migration.airflow_adapters.notifiers import notifier_problem
@@ -79,6 +80,10 @@ class AirflowConnections:
     def kafka_findings(self, cluster: Cluster) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
         """Return the findings that forbid a Kafka connection, and the insecure settings that the file allows."""
         return findings_of_side(cluster)
+
+    def principal(self, cluster: Cluster) -> str:
+        """Return the broker's probable name for the user of a Kafka connection."""
+        return principal_of(connection_config(cluster.connection, cluster.insecure))
 
     def deploy_mode(self, connection_id: str) -> str | None:
         """Return the deploy mode of a Spark connection, `None` if it sets none or does not exist."""

@@ -1,0 +1,77 @@
+"""The rights of a login on a Kafka cluster, as the brokers report them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
+from confluent_kafka.admin import AclOperation
+
+from kafka_migration.adapters.kafka_client import ClusterClient
+from kafka_migration.adapters.kafka_retries import call_timeout_s
+from kafka_migration.core.kafka.resources import Operation, Resource
+
+Granted = frozenset[Operation]
+# Rights on a prefix are those on any name with it; this group does not exist.
+_EXAMPLE = "kafka-migration-check"
+_OPERATIONS = {AclOperation[operation.name]: operation for operation in Operation}
+_DENIED = {KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.GROUP_AUTHORIZATION_FAILED}
+
+
+class RightCalls(ClusterClient):
+    """The method of `core.kafka.cluster.KafkaCluster` about rights."""
+
+    def granted(self, resources: Collection[Resource]) -> Mapping[Resource, Granted]:
+        """Return the operations that the login may do on each resource, without those that brokers do not report."""
+        topics = {each.name: each for each in resources if each.kind == "topic" and not each.is_prefix}
+        groups = {_name_of(each): each for each in resources if each.kind == "group"}
+        return {
+            **self._granted(topics, self._ask_topics),
+            **self._granted(groups, self._ask_groups),
+            **{each: self._on_cluster() for each in resources if each.kind == "cluster"},
+        }
+
+    def _granted(self, named: Mapping[str, Resource], ask: Any) -> dict[Resource, Granted]:
+        if not named:
+            return {}
+        found = {}
+        for name, outcome in self._outcomes(ask, list(named)).items():
+            if not isinstance(outcome, KafkaException):
+                found[named[name]] = _operations(outcome.authorized_operations)
+            elif outcome.args[0].code() in _DENIED:
+                found[named[name]] = frozenset()
+        return {resource: operations for resource, operations in found.items() if operations is not None}
+
+    def _ask_topics(self, names: Sequence[str]) -> Mapping[str, Any]:
+        wanted = TopicCollection(list(names))
+        futures: Mapping[str, Any] = self._admin.describe_topics(
+            wanted, include_authorized_operations=True, request_timeout=call_timeout_s()
+        )
+        return futures
+
+    def _ask_groups(self, names: Sequence[str]) -> Mapping[str, Any]:
+        futures: Mapping[str, Any] = self._admin.describe_consumer_groups(
+            list(names), include_authorized_operations=True, request_timeout=call_timeout_s()
+        )
+        return futures
+
+    def _on_cluster(self) -> Granted:
+        described = self._call(
+            lambda: self._admin.describe_cluster(
+                include_authorized_operations=True, request_timeout=call_timeout_s()
+            ).result(call_timeout_s())
+        )
+        return _operations(described.authorized_operations) or frozenset()
+
+
+def _name_of(group: Resource) -> str:
+    if group.name == "*":
+        return _EXAMPLE
+    return f"{group.name}{_EXAMPLE}" if group.is_prefix else group.name
+
+
+def _operations(reported: Iterable[AclOperation] | None) -> Granted | None:
+    if reported is None:
+        return None
+    return frozenset(_OPERATIONS[each] for each in reported if each in _OPERATIONS)

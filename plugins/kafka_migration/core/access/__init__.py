@@ -1,0 +1,1 @@
+"""The rights that a migration needs on its clusters."""

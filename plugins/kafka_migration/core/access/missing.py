@@ -1,0 +1,67 @@
+"""The rights that a login lacks, as findings with the command that grants them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from kafka_migration.core.access.commands import acl_lines
+from kafka_migration.core.access.rights import Client, Need, Right
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.resources import Operation, Resource
+from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.text.brief import some
+
+Granted = Mapping[Resource, Collection[Operation]]
+
+
+def rights_for(mode: Mode, rights: Sequence[Right]) -> list[Right]:
+    """Return the rights that a run of this mode needs."""
+    needs = _needs(mode)
+    clients = set(Client) if mode.mirrors else {Client.AIRFLOW, Client.SPARK}
+    return [right for right in rights if right.need in needs and right.client in clients]
+
+
+def _needs(mode: Mode) -> set[Need]:
+    if mode is Mode.RESTORE:
+        return {Need.RESTORE}
+    if mode is Mode.FAIL_BACK:
+        return {Need.FAIL_BACK}
+    needs = {Need.SYNC}
+    if mode.plans_groups:
+        needs.add(Need.PLAN)
+    if mode.moves_groups:
+        needs.add(Need.CUTOVER)
+    return needs
+
+
+def missing_findings(subject: str, rights: Sequence[Right], granted: Granted, principal: str) -> Iterator[Finding]:
+    """Yield one `RIGHT_MISSING` finding for each combination of missing operations, with all its resources.
+
+    A resource whose rights are not known has no finding. `principal` is the user in the command that grants them.
+    """
+    lacking = [right for right in rights if _is_missing(right, granted)]
+    found: defaultdict[tuple[str, tuple[Operation, ...]], list[Right]] = defaultdict(list)
+    for resource in dict.fromkeys(right.resource for right in lacking):
+        mine = [right for right in lacking if right.resource == resource]
+        found[resource.kind, tuple(sorted({right.operation for right in mine}))] += mine
+    for (kind, operations), mine in found.items():
+        names = list(dict.fromkeys(_shown(right.resource) for right in mine))
+        clients = [client for client in Client if any(right.client is client for right in mine)]
+        commands = [line for line in acl_lines(mine, '"$BOOTSTRAP"', principal) if not line.startswith("#")]
+        yield Finding(
+            Code.RIGHT_MISSING,
+            subject,
+            f"no right {', '.join(operations)} on {kind} {some(names)}",
+            f"these rights, for {' and '.join(clients)}",
+            f"Grant them as an administrator: {'; '.join(commands)}",
+        )
+
+
+def _is_missing(right: Right, granted: Granted) -> bool:
+    return right.resource in granted and right.operation not in granted[right.resource]
+
+
+def _shown(resource: Resource) -> str:
+    return f"{resource.name}*" if resource.is_prefix else resource.name

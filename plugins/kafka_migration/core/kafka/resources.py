@@ -1,0 +1,34 @@
+"""Resources and operations of Kafka's access control lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+ResourceKind = Literal["topic", "group", "cluster", "transactional-id"]
+
+
+class Operation(StrEnum):
+    """An operation as `kafka-acls.sh` names it."""
+
+    ALTER = "Alter"
+    ALTER_CONFIGS = "AlterConfigs"
+    CREATE = "Create"
+    DELETE = "Delete"
+    DESCRIBE = "Describe"
+    DESCRIBE_CONFIGS = "DescribeConfigs"
+    READ = "Read"
+    WRITE = "Write"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Resource:
+    """What a right is on: one name, or every name with this prefix. The name `*` stands for all."""
+
+    kind: ResourceKind
+    name: str
+    is_prefix: bool = False
+
+
+THE_CLUSTER = Resource("cluster", "kafka-cluster")

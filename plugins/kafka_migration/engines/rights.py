@@ -1,0 +1,69 @@
+"""The rights that MirrorMaker needs, and those of a whole migration.
+
+MirrorMaker 2 only reads the source: its own topics, the offset syncs included, are on the target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafka_migration.core.access.rights import Client, Need, Right, airflow_rights, spark_rights, topics_on
+from kafka_migration.core.kafka.cluster import Side
+from kafka_migration.core.kafka.resources import Operation, Resource
+from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX, Migration
+from kafka_migration.engines.mirrormaker2_topics import InternalTopics
+
+_OWN_TOPIC = (Operation.CREATE, Operation.READ, Operation.WRITE)
+
+
+def required_rights(migration: Migration, side: Side) -> tuple[Right, ...]:
+    """Return all rights that the login of a side's connection needs for the modes of a migration."""
+    return (*airflow_rights(migration, side), *mirror_rights(migration, side), *spark_rights(migration, side))
+
+
+def mirror_rights(migration: Migration, side: Side) -> Iterator[Right]:
+    """Yield what MirrorMaker needs, and Airflow for MirrorMaker's positions and state."""
+    operation = Operation.READ if side == "source" else Operation.WRITE
+    for topic in topics_on(migration, side):
+        yield Right(topic, operation, Client.MIRRORMAKER, Need.SYNC)
+    if migration.mirror.engine == "mirrormaker2":
+        yield from _mirrormaker2(migration) if side == "target" else ()
+    elif side == "source":
+        # It commits the positions of its own group; after a kill, Airflow sets them back.
+        own = Resource("group", f"{MIRROR_GROUP_PREFIX}{migration.name}")
+        yield Right(own, Operation.READ, Client.MIRRORMAKER, Need.SYNC)
+
+
+def _mirrormaker2(migration: Migration) -> Iterator[Right]:
+    for topic in _own_topics(migration):
+        for operation in _OWN_TOPIC:
+            yield Right(topic, operation, Client.MIRRORMAKER, Need.SYNC)
+    # Airflow reads them, and deletes those of earlier generations.
+    for topic in _generations(migration):
+        yield Right(topic, Operation.DELETE, Client.AIRFLOW, Need.SYNC)
+    worker = Resource("group", f"{migration.name}-source-mm2")
+    yield Right(worker, Operation.READ, Client.MIRRORMAKER, Need.SYNC)
+    if migration.mirror.exactly_once:
+        for transactional in _transactional_ids(worker.name):
+            yield Right(transactional, Operation.WRITE, Client.MIRRORMAKER, Need.SYNC)
+
+
+def _own_topics(migration: Migration) -> Iterator[Resource]:
+    alias = migration.source.alias
+    yield Resource("topic", InternalTopics.of(migration.name, 0).offsets)
+    yield from _generations(migration)
+    yield Resource("topic", f"mm2-offset-syncs.{alias}.internal")
+    yield Resource("topic", f"{alias}.checkpoints.internal")
+
+
+def _generations(migration: Migration) -> Iterator[Resource]:
+    """Yield the prefixes of the topics that each generation has for itself."""
+    names = InternalTopics.of(migration.name, 0)
+    for topic in (names.configs, names.status):
+        yield Resource("topic", topic.removesuffix("0.internal"), is_prefix=True)
+
+
+def _transactional_ids(group: str) -> Iterator[Resource]:
+    """Yield the worker's id and those of its tasks (Kafka Connect's rule, KIP-618)."""
+    yield Resource("transactional-id", f"connect-cluster-{group}")
+    yield Resource("transactional-id", f"{group}-MirrorSourceConnector-", is_prefix=True)

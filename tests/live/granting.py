@@ -1,0 +1,86 @@
+"""Rights of a user on a real cluster: granted and taken away by an administrator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from confluent_kafka.admin import (
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
+
+from kafka_migration.core.access.rights import Right
+from sandbox.data.clients import client_config
+
+_KINDS = {
+    "topic": ResourceType.TOPIC,
+    "group": ResourceType.GROUP,
+    "cluster": ResourceType.BROKER,
+    "transactional-id": ResourceType.TRANSACTIONAL_ID,
+}
+_WAIT_S = 60
+
+
+class Rights:
+    """The rights of one user on one cluster, written by the user of the listener without a login."""
+
+    def __init__(self, bootstrap: str, principal: str) -> None:
+        self.principal = principal
+        # A client that is not kept ends its open calls.
+        self._admin = AdminClient(client_config(bootstrap))
+
+    def grant(self, rights: Iterable[Right]) -> None:
+        """Grant rights; one that exists stays."""
+        bindings = list({self._binding(right) for right in rights})
+        for future in self._admin.create_acls(bindings).values():
+            future.result(_WAIT_S)
+
+    def revoke_all(self) -> None:
+        """Take all rights away."""
+        self._delete(
+            AclBindingFilter(
+                ResourceType.ANY,
+                None,
+                ResourcePatternType.ANY,
+                self.principal,
+                None,
+                AclOperation.ANY,
+                AclPermissionType.ANY,
+            )
+        )
+
+    @contextmanager
+    def without(self, right: Right) -> Iterator[None]:
+        """Take one right away for the time of the block."""
+        each = self._binding(right)
+        self._delete(
+            AclBindingFilter(
+                each.restype,
+                each.name,
+                each.resource_pattern_type,
+                each.principal,
+                each.host,
+                each.operation,
+                each.permission_type,
+            )
+        )
+        try:
+            yield
+        finally:
+            self.grant([right])
+
+    def _delete(self, which: AclBindingFilter) -> None:
+        for future in self._admin.delete_acls([which]).values():
+            future.result(_WAIT_S)
+
+    def _binding(self, right: Right) -> AclBinding:
+        pattern = ResourcePatternType.PREFIXED if right.resource.is_prefix else ResourcePatternType.LITERAL
+        operation = AclOperation[right.operation.name]
+        kind = _KINDS[right.resource.kind]
+        return AclBinding(kind, right.resource.name, pattern, self.principal, "*", operation, AclPermissionType.ALLOW)
