@@ -249,6 +249,7 @@ def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setattr(preflight_module.AirflowConnections, "kafka_findings", lambda self, side: ((), ()))
     monkeypatch.setattr(preflight_module.AirflowConnections, "principal", lambda self, side: "User:migration")
+    monkeypatch.setattr(preflight_module.AirflowConnections, "certificates", lambda self, side: ())
     monkeypatch.setattr(preflight_module.AirflowConnections, "deploy_mode", lambda self, name: world.deploy_mode)
     monkeypatch.setattr(preflight_module.AirflowConnections, "has_login", lambda self, name: world.has_login)
     for module in (preflight_module, spark_job_module):

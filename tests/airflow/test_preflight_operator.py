@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from kafka_migration.airflow_adapters.connections import findings_of_side
 from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.resources import Operation, Resource
 from kafka_migration.core.ledger.cutovers import CutOver
@@ -72,6 +74,23 @@ def test_preflight_refuses_a_login_without_rights(world: World) -> None:
 
     assert ["RIGHT_MISSING", "RIGHT_MISSING"] == world.refusal_codes
     assert "--allow-principal User:migration --operation Describe --resource-pattern-type prefixed" in refusal
+
+
+def test_certificates_that_end_are_warned_of_or_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broker's certificate that ends soon is a warning of the run; a client's that ends during it is refused."""
+    now = datetime.now(UTC)
+    ending = Certificate("CN=x", "CN=ca", (), now - timedelta(days=1), now + timedelta(seconds=5))
+    world.target.broker_certificates = {"b1:9093": ending}
+    world.do("preflight")
+    (warning,) = world.run.evidence.require(Kind.PREFLIGHT)["warnings"]
+    monkeypatch.setattr(preflight_module.AirflowConnections, "certificates", lambda self, side: (ending,))
+
+    assert ("CERTIFICATE_ENDS_SOON", "connection new_kafka") == (warning["code"], warning["subject"])
+    assert warning["found"].startswith("the certificate of broker b1:9093 ends at")
+    world.next_run()
+    world.refuses(
+        "preflight", match="CERTIFICATE_ENDS_IN_RUN · connection old_kafka: found the client certificate CN=x"
+    )
 
 
 def test_rights_on_new_topics_are_checked_when_they_exist(world: World) -> None:

@@ -41,7 +41,7 @@ ROOMS = {
     "findings": {"documents"},
     "kafka": {"documents"},
     "migration": {"documents", "findings", "kafka", "text"},
-    "connections": {"findings", "migration"},
+    "connections": {"findings", "kafka", "migration"},
     "access": {"findings", "kafka", "migration", "text"},
     "evidence": {"findings", "migration"},
     "ledger": {"documents", "evidence", "findings", "kafka", "migration"},

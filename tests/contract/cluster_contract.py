@@ -76,6 +76,10 @@ class ClusterContract:
         assert all({Operation.READ, Operation.DESCRIBE} <= granted[group] for group in groups)
         assert Operation.ALTER_CONFIGS in granted[THE_CLUSTER]
 
+    def test_cluster_without_tls_has_no_certificates(self) -> None:
+        """Without TLS there is nothing that could expire."""
+        assert {} == self.cluster.certificates()
+
     def test_created_topic_is_described(self, topic: str) -> None:
         """Partitions, own settings and id of a created topic are described; defaults are not its settings."""
         description = self.cluster.describe_topics([topic])[topic]

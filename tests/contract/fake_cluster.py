@@ -12,6 +12,7 @@ from datetime import datetime
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.kafka.cluster import (
     ClusterFacts,
     CommittedOffset,
@@ -89,6 +90,7 @@ class FakeCluster:
         self.topics: dict[str, FakeTopic] = {}
         self.groups: dict[str, FakeGroup] = {}
         self.is_down = False
+        self.broker_certificates: dict[str, Certificate] = {}
         self.denied: set[tuple[Resource, Operation]] = set()
         self.closings = 0
         self._ids = 0
@@ -129,6 +131,11 @@ class FakeCluster:
         log = self.topics[topic].partitions[partition]
         log.records = log.records[log_start - log.log_start :]
         log.log_start = log_start
+
+    def certificates(self) -> Mapping[str, Certificate]:
+        """Return what a test put there."""
+        self._answer()
+        return self.broker_certificates
 
     def granted(self, resources: Collection[Resource]) -> Mapping[Resource, frozenset[Operation]]:
         """Return every operation but the denied ones; of a topic that does not exist, and of ids, nothing is known."""

@@ -133,10 +133,8 @@ def live(sandbox: Sandbox, migrations_folder: Path) -> Iterator[LiveWorld]:
 
 @pytest.fixture(scope="session")
 def secured_connections(live: LiveWorld) -> None:
-    """Connections `source_<way>` and `target_<way>` for each way to log in, whose users have all rights."""
-    for side, bootstrap in live.sandbox.bootstraps.items():
-        security = live.sandbox.security[side]
-        security.allow_everything(bootstrap)
+    """Connections `source_<way>` and `target_<way>` for each way to log in, whose users have no rights yet."""
+    for side, security in live.sandbox.security.items():
         for way in WAYS:
             live.api.add_connection(f"{side}_{way}", "kafka", security.connection(way))
 

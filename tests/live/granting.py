@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from confluent_kafka.admin import (
     AclBinding,
@@ -15,8 +16,15 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
+from kafka_migration.core.access.missing import rights_for
 from kafka_migration.core.access.rights import Right
+from kafka_migration.core.kafka.cluster import Side
+from kafka_migration.core.migration.settings import Mode
+from kafka_migration.engines.rights import required_rights
+from kafka_migration.migration_file.loading import load_migration_file
 from sandbox.data.clients import client_config
+from sandbox.sandbox import Sandbox
+from sandbox.security.listeners import Way
 
 _KINDS = {
     "topic": ResourceType.TOPIC,
@@ -84,3 +92,11 @@ class Rights:
         operation = AclOperation[right.operation.name]
         kind = _KINDS[right.resource.kind]
         return AclBinding(kind, right.resource.name, pattern, self.principal, "*", operation, AclPermissionType.ALLOW)
+
+
+def grant_what_a_cutover_needs(sandbox: Sandbox, file: Path, ways: Mapping[Side, Way]) -> None:
+    """Grant the users of these ways the rights that `acls` prints for a cutover, and no more."""
+    _, migration = load_migration_file(file)
+    for side, way in ways.items():
+        rights = rights_for(Mode.CUTOVER, required_rights(migration, side))
+        Rights(sandbox.bootstraps[side], sandbox.security[side].principal(way)).grant(rights)

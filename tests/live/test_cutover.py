@@ -18,6 +18,7 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.mirror.producers_question import ABORT, STOPPED
 from kafka_migration.core.validation.coverage_rules import topic_verdict
 from tests.live.conftest import LiveWorld
+from tests.live.granting import grant_what_a_cutover_needs
 from tests.live.groups import (
     Offsets,
     answer_producers,
@@ -67,8 +68,9 @@ def test_groups_move_and_read_on(live: LiveWorld, mirrored: LiveMigration, mailb
     The cutover copies only what came since the rehearsal, and nothing is changed on the source. Whoever must act on
     the way gets a mail, and what was measured arrives. Asked whether the producers have stopped, a person answers;
     hooks that the file does not name are skipped. The source requires a login over TLS, the target a client
-    certificate, of Airflow, MirrorMaker and Spark alike.
+    certificate, of Airflow, MirrorMaker and Spark alike. Their users have the rights that `acls` prints, and no more.
     """
+    grant_what_a_cutover_needs(live.sandbox, mirrored.path, {"source": "scram-sha-512", "target": "mtls"})
     name, untouched = mirrored.name, mirrored.source_state()
     end, middle = groups_of(mirrored)
     before = [committed(mirrored.source, group, name) for group in (end, middle)]

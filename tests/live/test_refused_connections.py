@@ -206,6 +206,14 @@ def test_good_connection_is_not_refused(refusing: Refusing, way: Any) -> None:
     assert 1 == ConfluentCluster("source (old)", refusing.good(way)).facts().brokers
 
 
+def test_certificates_of_the_brokers_are_found(refusing: Refusing) -> None:
+    """With TLS each broker's certificate is read from its listener."""
+    (found,) = ConfluentCluster("source (old)", refusing.good("mtls")).certificates().items()
+
+    assert refusing.security.address("mtls") == found[0]
+    assert ("CN=broker", True) == (found[1].subject, found[1].is_valid_at(now()))
+
+
 def test_one_good_listener_is_enough(refusing: Refusing) -> None:
     """A listener with a wrong certificate beside a good one does not hinder the client."""
     servers = f"{refusing.at('ended')['bootstrap.servers']},{refusing.security.address('tls')}"

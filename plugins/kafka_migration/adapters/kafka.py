@@ -27,8 +27,11 @@ from kafka_migration.adapters.kafka_records import RecordReads
 from kafka_migration.adapters.kafka_retries import RetryPauses, call_timeout_s, may_pass
 from kafka_migration.adapters.kafka_rights import RightCalls
 from kafka_migration.adapters.kafka_tables import TableReader
+from kafka_migration.adapters.listeners import certificates_at
+from kafka_migration.core.connections.checks import protocol_of
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.kafka.cluster import ClusterFacts, IsolationLevel, NewTopic, TopicDescription
 from kafka_migration.core.kafka.offsets import TopicPartition
 
@@ -57,6 +60,13 @@ class ConfluentCluster(GroupCalls, RecordReads, RightCalls):
         """Return the cluster's id and broker count; a refusal of the connection is raised without waiting longer."""
         cluster = self._call(lambda: self._answer(self._admin.describe_cluster(request_timeout=call_timeout_s())))
         return ClusterFacts(cluster.cluster_id, len(cluster.nodes))
+
+    def certificates(self) -> Mapping[str, Certificate]:
+        """Return the certificate of each broker by its address; empty without TLS."""
+        if not protocol_of(self._config).endswith("SSL"):
+            return {}
+        described = self._call(lambda: self._answer(self._admin.describe_cluster(request_timeout=call_timeout_s())))
+        return certificates_at([f"{node.host}:{node.port}" for node in described.nodes])
 
     def topic_names(self) -> frozenset[str]:
         """Return the names of all topics that the client may describe."""

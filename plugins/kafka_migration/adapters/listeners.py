@@ -19,8 +19,9 @@ from cryptography import x509
 from kafka_migration.adapters.many import of_each
 from kafka_migration.adapters.patience import time_left
 from kafka_migration.core.connections.checks import as_text, mechanism_of, protocol_of
-from kafka_migration.core.connections.listener import Attempt, Certificate, Listener
+from kafka_migration.core.connections.listener import Attempt, Listener
 from kafka_migration.core.connections.settings import HOST_NAME_CHECK
+from kafka_migration.core.kafka.certificates import Certificate
 
 TIMEOUT_S = 3.0
 # The first servers of a list are enough to say what is wrong with all.
@@ -34,9 +35,27 @@ def attempt_of(config: Mapping[str, Any], reported: Sequence[str]) -> Attempt:
     """Return all that is known of a connection that no broker answers: its settings, listeners and errors."""
     servers = [server.strip() for server in str(config["bootstrap.servers"]).split(",")][:AT_MOST]
     found = of_each(dict.fromkeys(servers), lambda server: _look(server, config))
-    own = as_text(config.get("ssl.certificate.pem"))
     listeners = [listener for listener in found.values() if listener is not None]
-    return Attempt(config, certificates(own) if own else (), listeners, reported)
+    return Attempt(config, own_certificates(config), listeners, reported)
+
+
+def certificates_at(servers: Sequence[str]) -> dict[str, Certificate]:
+    """Return the certificate that each address shows in a TLS handshake; one that does not answer is missing."""
+    found = of_each(dict.fromkeys(servers), _certificate_at)
+    return {server: certificate for server, certificate in found.items() if certificate is not None}
+
+
+def _certificate_at(server: str) -> Certificate | None:
+    try:
+        with _connected(server) as plain:
+            return _offered(plain, server)[1]
+    except OSError:
+        return None
+
+
+def own_certificates(config: Mapping[str, Any]) -> tuple[Certificate, ...]:
+    """Return the client certificates of a connection; none if it has none."""
+    return certificates(as_text(config.get("ssl.certificate.pem")) or "")
 
 
 def certificates(pem: str) -> tuple[Certificate, ...]:
@@ -48,7 +67,7 @@ def certificates(pem: str) -> tuple[Certificate, ...]:
 
 def principal_of(config: Mapping[str, Any]) -> str:
     """Return the principal that brokers probably derive from a connection; they may map names by rules of their own."""
-    own = certificates(as_text(config.get("ssl.certificate.pem")) or "")
+    own = own_certificates(config)
     user = as_text(config.get("sasl.username")) or (own[0].subject if own else "ANONYMOUS")
     return f"User:{user}"
 

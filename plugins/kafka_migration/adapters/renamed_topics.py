@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
+from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.kafka.cluster import (
     ClusterFacts,
     CommittedOffset,
@@ -42,6 +43,10 @@ class RenamedTopics:
     def facts(self) -> ClusterFacts:
         """See `KafkaCluster.facts`."""
         return self._cluster.facts()
+
+    def certificates(self) -> Mapping[str, Certificate]:
+        """See `KafkaCluster.certificates`."""
+        return self._cluster.certificates()
 
     def granted(self, resources: Collection[Resource]) -> Mapping[Resource, frozenset[Operation]]:
         """See `KafkaCluster.granted`; a topic may also be named as on the cluster."""

@@ -12,6 +12,7 @@ from typing import Protocol
 from kafka_migration.core.evidence.root import EvidencePlace
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.kafka.cluster import KafkaCluster, TopicDescription
 from kafka_migration.core.ledger.generations import NO_GENERATIONS
 from kafka_migration.core.ledger.ledger import Ledger
@@ -35,6 +36,9 @@ class Connections(Protocol):
 
     def principal(self, cluster: Cluster) -> str:
         """Return the broker's probable name for the user of a Kafka connection."""
+
+    def certificates(self, cluster: Cluster) -> tuple[Certificate, ...]:
+        """Return the client certificates of a Kafka connection."""
 
     def deploy_mode(self, connection_id: str) -> str | None:
         """Return the deploy mode of a Spark connection, `None` if it has none or does not exist."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kafka_migration.preflight import (
     alerts,
+    certificates,
     clusters,
     connections,
     evidence,
@@ -33,6 +34,7 @@ CHECKS = (
     follow.CHECK,
     generations.CHECK,
     clusters.CHECK,
+    certificates.CHECK,
     rights.CHECK,
     spark.CLIENT_CHECK,
     topics.CHECK,

@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kafka_migration.core.connections.listener import Attempt, Certificate, Listener, refusal
+from kafka_migration.core.connections.listener import Attempt, Listener, refusal
 from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.kafka.certificates import Certificate
 
 NOW = datetime(2026, 1, 10, tzinfo=UTC)
 DAY = timedelta(days=1)

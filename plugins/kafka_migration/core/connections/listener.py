@@ -14,6 +14,7 @@ from typing import NamedTuple
 from kafka_migration.core.connections.checks import mechanism_of, protocol_of
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.certificates import Certificate
 
 Config = Mapping[str, object]
 
@@ -21,21 +22,6 @@ _MAX_REPORTED = 300
 # OpenSSL's names of the alerts with which a broker refuses a client certificate, as librdkafka quotes them.
 _CLIENT_CERTIFICATE_ALERTS = ("certificate", "unknown ca")
 _SET_IN_CONNECTION = "in the Airflow connection"
-
-
-@dataclass(frozen=True, slots=True)
-class Certificate:
-    """A certificate: its names in RFC 4514's form, the hosts that it is for, and its dates in UTC."""
-
-    subject: str
-    issuer: str
-    hosts: tuple[str, ...]
-    starts: datetime
-    ends: datetime
-
-    def is_valid_at(self, moment: datetime) -> bool:
-        """Whether its dates include a moment."""
-        return self.starts <= moment <= self.ends
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,9 @@ ACTS: Mapping[Code, str] = {
     Code.CERTIFICATE_EXPIRED: "Renew the certificate. If it is valid, correct the clock of the Airflow worker.",
     Code.CERTIFICATE_NOT_YET_VALID: "Correct the clock of the Airflow worker. If it is right, wait or renew the "
     "certificate.",
+    Code.CERTIFICATE_ENDS_SOON: f"{_WARNING} Renew the certificate in time.",
+    Code.CERTIFICATE_ENDS_IN_RUN: "Renew the certificate in the connection, or shorten `watch.time_limit`. "
+    f"{_NOTHING_STARTED}",
     Code.CERTIFICATE_OF_OTHER_HOST: "Use a host name from the certificate in `bootstrap.servers` and in the brokers' "
     "`advertised.listeners`.",
     Code.CERTIFICATE_NOT_TRUSTED: "Make sure that the address is right. Then set `ssl.ca.pem` to the certificate of "

@@ -67,6 +67,11 @@ class Code(StrEnum):
         "CERTIFICATE_NOT_YET_VALID",
         "The certificate of a Kafka listener is not valid yet.",
     )
+    CERTIFICATE_ENDS_SOON = "CERTIFICATE_ENDS_SOON", "A certificate of a broker or of a connection ends within 30 days."
+    CERTIFICATE_ENDS_IN_RUN = (
+        "CERTIFICATE_ENDS_IN_RUN",
+        "The client certificate of a connection ends before the run may end.",
+    )
     CERTIFICATE_OF_OTHER_HOST = (
         "CERTIFICATE_OF_OTHER_HOST",
         "The certificate of a Kafka listener is not for the host that the connection names.",

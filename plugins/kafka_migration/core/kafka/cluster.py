@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal, NamedTuple, Protocol
 
+from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.kafka.resources import Operation, Resource
 
@@ -181,6 +182,9 @@ class KafkaCluster(Protocol):
 
     def facts(self) -> ClusterFacts:
         """Return the cluster's id and broker count."""
+
+    def certificates(self) -> Mapping[str, Certificate]:
+        """Return the certificate of each broker by its address; empty without TLS."""
 
     def topic_names(self) -> frozenset[str]:
         """Return the names of all topics that the client may describe."""

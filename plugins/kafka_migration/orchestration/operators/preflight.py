@@ -8,7 +8,7 @@ from airflow.sdk import Context
 from airflow.sdk.bases.hook import BaseHook
 from airflow.sdk.exceptions import AirflowNotFoundException
 
-from kafka_migration.adapters.listeners import principal_of
+from kafka_migration.adapters.listeners import own_certificates, principal_of
 from kafka_migration.airflow_adapters import settings
 from kafka_migration.airflow_adapters.connections import connection_config, findings_of_side
 from kafka_migration.airflow_adapters.notifiers import notifier_problem
@@ -16,6 +16,7 @@ from kafka_migration.airflow_adapters.spark import spark_client_findings, spark_
 from kafka_migration.core.connections.java_properties import spark_options
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.migration.run_window import RunType, RunWindow
 from kafka_migration.core.migration.settings import Cluster, Migration
 from kafka_migration.core.validation.spark_target import SparkTarget, has_login
@@ -84,6 +85,10 @@ class AirflowConnections:
     def principal(self, cluster: Cluster) -> str:
         """Return the broker's probable name for the user of a Kafka connection."""
         return principal_of(connection_config(cluster.connection, cluster.insecure))
+
+    def certificates(self, cluster: Cluster) -> tuple[Certificate, ...]:
+        """Return the client certificates of a Kafka connection."""
+        return own_certificates(connection_config(cluster.connection, cluster.insecure))
 
     def deploy_mode(self, connection_id: str) -> str | None:
         """Return the deploy mode of a Spark connection, `None` if it sets none or does not exist."""
