@@ -46,6 +46,10 @@ class ClusterContract:
     def member(self, group: str, topic: str) -> AbstractContextManager[None]:
         """Hold a member in a group that reads a topic."""
 
+    def own_name(self, topic: str) -> str:
+        """Return the name of a topic on the cluster itself."""
+        return topic
+
     @pytest.fixture
     def group(self) -> str:
         """A group name that nobody used; names may hold anything."""
@@ -75,6 +79,14 @@ class ClusterContract:
         assert {Operation.READ, Operation.WRITE, Operation.ALTER_CONFIGS} <= granted[known]
         assert all({Operation.READ, Operation.DESCRIBE} <= granted[group] for group in groups)
         assert Operation.ALTER_CONFIGS in granted[THE_CLUSTER]
+
+    def test_rights_on_a_prefix_are_those_on_a_topic_with_it(self, topic: str) -> None:
+        """Prefixes are those of the cluster's own names; if no topic has it, its rights are not known."""
+        prefix, empty = (Resource("topic", name, is_prefix=True) for name in (self.own_name(topic)[:-1], "none-"))
+        granted = self.cluster.granted([prefix, empty])
+
+        assert {prefix} == granted.keys()
+        assert {Operation.READ, Operation.WRITE} <= granted[prefix]
 
     def test_cluster_without_tls_has_no_certificates(self) -> None:
         """Without TLS there is nothing that could expire."""

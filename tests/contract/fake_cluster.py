@@ -140,8 +140,12 @@ class FakeCluster:
     def granted(self, resources: Collection[Resource]) -> Mapping[Resource, frozenset[Operation]]:
         """Return every operation but the denied ones; of a topic that does not exist, and of ids, nothing is known."""
         self._answer()
-        shown = [each for each in resources if each.kind in {"group", "cluster"} or each.name in self.topics]
+        shown = [each for each in resources if each.kind in {"group", "cluster"} or self._has(each)]
         return {each: frozenset(o for o in Operation if (each, o) not in self.denied) for each in shown}
+
+    def _has(self, topic: Resource) -> bool:
+        names = (name.startswith(topic.name) if topic.is_prefix else name == topic.name for name in self.topics)
+        return topic.kind == "topic" and any(names)
 
     def facts(self) -> ClusterFacts:
         """Return the cluster's id and broker count."""

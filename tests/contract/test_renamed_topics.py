@@ -36,6 +36,10 @@ class TestRenamedTopics(ClusterContract):
         assert {"east.contract"} == set(self.fake.topics)
         return "contract"
 
+    def own_name(self, topic: str) -> str:
+        """Return the name of a topic on the cluster itself."""
+        return self.names[topic]
+
     def produce(self, topic: str, partition: int, *records: Record, timestamp_ms: int | None = None) -> None:
         """Append records to a partition."""
         self.fake.produce(self.names[topic], partition, *records, timestamp_ms=timestamp_ms)

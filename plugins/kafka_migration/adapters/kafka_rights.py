@@ -16,6 +16,8 @@ Granted = frozenset[Operation]
 # Rights on a prefix are those on any name with it; this group does not exist.
 _EXAMPLE = "kafka-migration-check"
 _OPERATIONS = {AclOperation[operation.name]: operation for operation in Operation}
+# Brokers deny a topic that may not be described; whether it may be created is not known then.
+_WITHOUT_DESCRIBE = frozenset({Operation.CREATE})
 _DENIED = {KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.GROUP_AUTHORIZATION_FAILED}
 
 
@@ -24,13 +26,22 @@ class RightCalls(ClusterClient):
 
     def granted(self, resources: Collection[Resource]) -> Mapping[Resource, Granted]:
         """Return the operations that the login may do on each resource, without those that brokers do not report."""
-        topics = {each.name: each for each in resources if each.kind == "topic" and not each.is_prefix}
+        topics = self._existing([each for each in resources if each.kind == "topic"])
         groups = {_name_of(each): each for each in resources if each.kind == "group"}
         return {
             **self._granted(topics, self._ask_topics),
             **self._granted(groups, self._ask_groups),
             **{each: self._on_cluster() for each in resources if each.kind == "cluster"},
         }
+
+    def _existing(self, topics: Collection[Resource]) -> dict[str, Resource]:
+        """Return a name for each: its own, or that of a topic with the prefix; a prefix without a topic is missing."""
+        named = {each.name: each for each in topics if not each.is_prefix}
+        prefixes = [each for each in topics if each.is_prefix]
+        names = sorted(self._call(lambda: self._admin.list_topics(timeout=call_timeout_s())).topics) if prefixes else []
+        for prefix in prefixes:
+            named |= {name: prefix for name in names if name.startswith(prefix.name)}
+        return named
 
     def _granted(self, named: Mapping[str, Resource], ask: Any) -> dict[Resource, Granted]:
         if not named:
@@ -40,7 +51,7 @@ class RightCalls(ClusterClient):
             if not isinstance(outcome, KafkaException):
                 found[named[name]] = _operations(outcome.authorized_operations)
             elif outcome.args[0].code() in _DENIED:
-                found[named[name]] = frozenset()
+                found[named[name]] = _WITHOUT_DESCRIBE
         return {resource: operations for resource, operations in found.items() if operations is not None}
 
     def _ask_topics(self, names: Sequence[str]) -> Mapping[str, Any]:

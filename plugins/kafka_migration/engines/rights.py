@@ -13,8 +13,6 @@ from kafka_migration.core.kafka.resources import Operation, Resource
 from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX, Migration
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 
-_OWN_TOPIC = (Operation.CREATE, Operation.READ, Operation.WRITE)
-
 
 def required_rights(migration: Migration, side: Side) -> tuple[Right, ...]:
     """Return all rights that the login of a side's connection needs for the modes of a migration."""
@@ -35,8 +33,8 @@ def mirror_rights(migration: Migration, side: Side) -> Iterator[Right]:
 
 
 def _mirrormaker2(migration: Migration) -> Iterator[Right]:
-    for topic in _own_topics(migration):
-        for operation in _OWN_TOPIC:
+    for topic, operations in _own_topics(migration):
+        for operation in operations:
             yield Right(topic, operation, Client.MIRRORMAKER, Need.SYNC)
     # Airflow reads them, and deletes those of earlier generations.
     for topic in _generations(migration):
@@ -48,12 +46,16 @@ def _mirrormaker2(migration: Migration) -> Iterator[Right]:
             yield Right(transactional, Operation.WRITE, Client.MIRRORMAKER, Need.SYNC)
 
 
-def _own_topics(migration: Migration) -> Iterator[Resource]:
+def _own_topics(migration: Migration) -> Iterator[tuple[Resource, tuple[Operation, ...]]]:
+    """Yield its internal topics. It reads back its positions, settings and state only (seen on Kafka 3.9.1)."""
     alias = migration.source.alias
-    yield Resource("topic", InternalTopics.of(migration.name, 0).offsets)
-    yield from _generations(migration)
-    yield Resource("topic", f"mm2-offset-syncs.{alias}.internal")
-    yield Resource("topic", f"{alias}.checkpoints.internal")
+    stored = (Operation.CREATE, Operation.READ, Operation.WRITE)
+    yield Resource("topic", InternalTopics.of(migration.name, 0).offsets), stored
+    for topic in _generations(migration):
+        yield topic, stored
+    yield Resource("topic", f"mm2-offset-syncs.{alias}.internal"), (Operation.CREATE, Operation.WRITE)
+    # Without groups there are no checkpoints to write.
+    yield Resource("topic", f"{alias}.checkpoints.internal"), (Operation.CREATE, Operation.DESCRIBE)
 
 
 def _generations(migration: Migration) -> Iterator[Resource]:
