@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.environment import base_environment
+from sandbox.kafka import SHORT_LIVED
 from sandbox.parts import HOST, Part, PartSpec, free_ports, wait_ready
 
 CORES, MEMORY_MB = 2, 1024
 # One executor takes all that the worker has.
-EXECUTOR = {"spark.executor.memory": "640m"}
+EXECUTOR = {"spark.executor.memory": "640m", "spark.executor.extraJavaOptions": " ".join(SHORT_LIVED)}
 ANSWER_S = 10
 
 
@@ -106,6 +107,7 @@ def _environment(folder: Path) -> Mapping[str, str]:
         "SPARK_CONF_DIR": str(folder),
         "SPARK_LOCAL_IP": HOST,
         "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_DAEMON_JAVA_OPTS": " ".join(SHORT_LIVED),
         "PYSPARK_PYTHON": sys.executable,
     }
     return {**base_environment(secrets.token_hex(8)), **own}

@@ -25,6 +25,7 @@ from kafka_migration.core.validation.differences import DifferenceKind
 from kafka_migration.core.validation.judging import judge_topics
 from sandbox.environment import base_environment, java
 from sandbox.jars import kafka_home
+from sandbox.kafka import SHORT_LIVED
 from sandbox.processes import belonging, end_all
 from sandbox.sandbox import Sandbox
 from tests.conftest import MIGRATION_TEXT
@@ -41,6 +42,12 @@ DAMAGED = [*RECORDS[:500], replace(RECORDS[500], value=b"?"), *RECORDS[501:]]
 # Read at so many bytes a second, it takes about a minute for both sides.
 BIG, LIMIT = [Sent(b"k", b"v" * 1000, timestamp_ms=START_MS + n) for n in range(3000)], 200_000
 PARTITIONS = 2
+# The JVM's second compiler would use most of the processor time of so small a job.
+BY_HAND = {
+    "SPARK_LOCAL_IP": "127.0.0.1",
+    "PYSPARK_PYTHON": sys.executable,
+    "JAVA_TOOL_OPTIONS": " ".join(SHORT_LIVED),
+}
 PROGRESS = re.compile(r"validate_topics: ([\d,]+) of at most ([\d,]+) records read")
 
 
@@ -100,7 +107,7 @@ def test_documented_command_validates(clusters: Clusters, tmp_path: Path) -> Non
     ended = subprocess.run(
         ["bash", "-e", "-c", commands],
         cwd=tmp_path,
-        env={**base_environment("by-hand"), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable},
+        env={**base_environment("by-hand"), **BY_HAND},
         capture_output=True,
         text=True,
         check=False,

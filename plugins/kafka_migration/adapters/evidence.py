@@ -79,7 +79,7 @@ class RunEvidence:
                 return self._as_frozen(name, digest).decode()
             if self._keeper is None and (content := self._content(name)) is not None:
                 return content.decode()
-        raise _missing(self.folder, "the frozen migration file", "preflight")
+        raise _missing(self.folder, "a frozen migration file", "preflight")
 
     def _as_frozen(self, name: str, digest: str) -> bytes:
         """Return the frozen file that Airflow keeps, or else the copy in the folder if it is unchanged."""
