@@ -14,6 +14,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 INVALID, INSECURE, KERBEROS = "CONNECTION_INVALID", "CONNECTION_INSECURE", "KAFKA_CLIENT_WITHOUT_KERBEROS"
+KERBEROS_LOGIN = {
+    "security.protocol": "SASL_SSL",
+    "sasl.mechanism": "GSSAPI",
+    "sasl.kerberos.principal": "me@EXAMPLE.COM",
+    "sasl.kerberos.keytab": "/etc/me.keytab",
+}
 MISSING = "CONNECTION_MISSING"
 # No finding may show it: it stands wherever a secret may stand.
 CANARY = "CANARY-4711"
@@ -119,7 +125,28 @@ CASES: Mapping[str, tuple[dict[str, Any], str, str]] = {
     "a mechanism in small letters": ({**LOGIN, "sasl.mechanism": "plain"}, INVALID, "sasl.mechanism: 'plain'"),
     "a slip in a mechanism": ({**LOGIN, "sasl.mechanism": "SCRAM-SHA512"}, INVALID, "sasl.mechanism: 'SCRAM-SHA512'"),
     "two mechanisms": ({**LOGIN, "sasl.mechanisms": "SCRAM-SHA-512"}, INVALID, "sasl.mechanism and sasl.mechanisms"),
-    "Kerberos": ({"security.protocol": "SASL_SSL", "sasl.mechanism": "GSSAPI"}, KERBEROS, "GSSAPI"),
+    "Kerberos": (KERBEROS_LOGIN, KERBEROS, "GSSAPI"),
+    "a realm without a name": ({**KERBEROS_LOGIN, "sasl.kerberos.principal": "@R"}, INVALID, "sasl.kerberos.principal"),
+    "a principal that ends JAAS": (
+        {**KERBEROS_LOGIN, "sasl.kerberos.principal": 'a@R" debug=true; x'},
+        INVALID,
+        "sasl.kerberos.principal",
+    ),
+    "a keytab without a folder": (
+        {**KERBEROS_LOGIN, "sasl.kerberos.keytab": "me.keytab"},
+        INVALID,
+        "sasl.kerberos.keytab",
+    ),
+    "a ticket that Airflow renews": (
+        {**KERBEROS_LOGIN, "sasl.kerberos.min.time.before.relogin": 60000},
+        INVALID,
+        "sasl.kerberos.min.time.before.relogin",
+    ),
+    "Kerberos without encryption or declaration": (
+        {"sasl.kerberos.principal": "me@R"},
+        INVALID,
+        "sasl.kerberos.principal",
+    ),
     "OAuth without tokens": ({"security.protocol": "SASL_SSL", "sasl.mechanism": "OAUTHBEARER"}, INVALID, "oauth_cb"),
     # Contradictions
     "a login without protocol": (PLAIN, INVALID, "no security.protocol: the login would not be used"),

@@ -68,7 +68,8 @@ def certificates(pem: str) -> tuple[Certificate, ...]:
 def principal_of(config: Mapping[str, Any]) -> str:
     """Return the principal that brokers probably derive from a connection; they may map names by rules of their own."""
     own = own_certificates(config)
-    user = as_text(config.get("sasl.username")) or (own[0].subject if own else "ANONYMOUS")
+    kerberos = (as_text(config.get("sasl.kerberos.principal")) or "").partition("@")[0].partition("/")[0]
+    user = as_text(config.get("sasl.username")) or kerberos or (own[0].subject if own else "ANONYMOUS")
     return f"User:{user}"
 
 

@@ -18,10 +18,10 @@ from confluent_kafka.admin import AdminClient
 
 from kafka_migration.adapters.kafka import ConfluentCluster
 from kafka_migration.adapters.kafka_client import quiet_logger
-from kafka_migration.core.connections.checks import connection_findings, insecure_findings
+from kafka_migration.core.connections.checks import connection_findings, insecure_findings, mechanism_of
 from kafka_migration.core.connections.java_properties import java_findings
 from kafka_migration.core.connections.secrets import secret_texts, without_secrets
-from kafka_migration.core.connections.settings import REFUSED, SETTINGS
+from kafka_migration.core.connections.settings import KERBEROS, REFUSED, SETTINGS, WITHOUT_KINIT
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.migration.settings import Cluster, Insecurity
@@ -96,7 +96,10 @@ def _checked(connection_id: str, allowed: Collection[Insecurity]) -> dict[str, A
         raise Refused(findings)
     with _as_finding(connection_id, settings):
         config = _CheckedHook(connection).config()
-    if config.get("sasl.mechanism", config.get("sasl.mechanisms")) == "OAUTHBEARER" and "oauth_cb" not in config:
+    mechanism = mechanism_of(config)
+    if mechanism == KERBEROS:
+        config |= WITHOUT_KINIT
+    if mechanism == "OAUTHBEARER" and "oauth_cb" not in config:
         found, expected = "sasl.mechanism OAUTHBEARER without oauth_cb", "a function that returns tokens"
         raise Refused([_invalid(connection_id, found, expected)])
     return config

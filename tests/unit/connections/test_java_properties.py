@@ -35,6 +35,33 @@ def test_sasl_becomes_a_jaas_line_with_quoted_credentials() -> None:
     )
 
 
+def test_kerberos_becomes_a_login_from_the_keytab() -> None:
+    """Java logs in from the keytab on its own machine, for the service `kafka` unless another is named."""
+    config = {
+        "bootstrap.servers": "a:1",
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "GSSAPI",
+        "sasl.kerberos.principal": "me/host@EXAMPLE.COM",
+        "sasl.kerberos.keytab": "/etc/me.keytab",
+        "sasl.kerberos.min.time.before.relogin": 0,
+    }
+    line = (
+        "com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true storeKey=true doNotPrompt=true "
+        'keyTab="/etc/me.keytab" principal="me/host@EXAMPLE.COM";'
+    )
+    expected = {
+        "bootstrap.servers": "a:1",
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "GSSAPI",
+        "sasl.kerberos.service.name": "kafka",
+        "sasl.jaas.config": line,
+    }
+
+    assert expected == java_properties("c", config)
+    named = java_properties("c", {**config, "sasl.kerberos.service.name": "broker"})
+    assert "broker" == named["sasl.kerberos.service.name"]
+
+
 def test_inline_tls_becomes_pem_stores() -> None:
     """TLS material given inline becomes PEM stores, which need no file on the other machine."""
     config = {"bootstrap.servers": "a:1", "ssl.ca.pem": "CA", "ssl.key.pem": "KEY", "ssl.certificate.pem": "CERT"}
@@ -49,7 +76,7 @@ def test_inline_tls_becomes_pem_stores() -> None:
     "setting",
     [
         {"ssl.ca.location": "/etc/ca.pem"},
-        {"sasl.mechanism": "GSSAPI"},
+        {"sasl.mechanism": "AWS_MSK_IAM"},
         {"enable.ssl.certificate.verification": "false"},
         {"some.future.setting": "x"},
         {"ssl.keystore.password": "s3cret"},

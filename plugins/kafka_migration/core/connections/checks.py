@@ -34,7 +34,14 @@ _SERVER = re.compile(r"(\[[0-9A-Fa-f:.]+(%\w+)?\]|[A-Za-z0-9._-]+):([0-9]{1,5})"
 _MAX_PORT = 65_535
 _MAX_SHOWN = 80
 _TRUE, _FALSE = {"true", "t", "1"}, {"false", "f", "0"}
-_LOGIN = ("sasl.mechanism", "sasl.mechanisms", "sasl.username", "sasl.password")
+_USER_AND_PASSWORD = ("sasl.username", "sasl.password")
+_KERBEROS = ("sasl.kerberos.principal", "sasl.kerberos.keytab", "sasl.kerberos.service.name")
+_LOGIN = ("sasl.mechanism", "sasl.mechanisms", *_USER_AND_PASSWORD, *_KERBEROS)
+# A principal has a name, perhaps a host, and a realm. No text that JAAS or a shell would read.
+_PATTERNS: Mapping[Form, re.Pattern[str]] = {
+    "principal": re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)?@[A-Za-z0-9._-]+"),
+    "path": re.compile(r"(/[A-Za-z0-9._@+-]+)+"),
+}
 _TLS = ("ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem", "ssl.key.password")
 
 
@@ -143,6 +150,8 @@ _EXPECTED: Mapping[Form, str] = {
     "truth": "true or false",
     "certificates": "a text with certificates in PEM (-----BEGIN CERTIFICATE----- …)",
     "private key": "a text with a private key in PEM (-----BEGIN PRIVATE KEY----- …)",
+    "principal": "a principal with its realm, such as migration@EXAMPLE.COM",
+    "path": "an absolute path, such as /etc/security/keytabs/migration.keytab",
 }
 
 
@@ -168,6 +177,8 @@ def _text_problems(name: str, form: Form, value: str) -> Iterator[_Problem]:
         yield _Problem(f"setting {name}: not a number", _EXPECTED[form])
     elif form == "truth" and value.lower() not in _TRUE | _FALSE:
         yield _Problem(f"setting {name}: neither true nor false", _EXPECTED[form])
+    elif form in _PATTERNS and _PATTERNS[form].fullmatch(value) is None:
+        yield _Problem(f"setting {name}: {_shown(value)}", _EXPECTED[form])
     else:
         yield from _choice_problems(name, value)
 
@@ -215,15 +226,8 @@ def _mechanism_problems(config: Config, has_feature: Callable[[str], bool]) -> I
     if len(names) > 1:
         yield _Problem("different values for sasl.mechanism and sasl.mechanisms", "only one of the two settings")
     elif (mechanism := mechanism_of(config)) == KERBEROS:
-        yield (
-            _without_kerberos()
-            if not has_feature(KERBEROS_FEATURE)
-            else _Problem(
-                f"setting sasl.mechanism: {KERBEROS}",
-                f"one of {', '.join(MECHANISMS)}",
-                "Kerberos is not supported yet.",
-            )
-        )
+        if not has_feature(KERBEROS_FEATURE):
+            yield _without_kerberos()
     elif mechanism and mechanism not in MECHANISMS:
         expected = f"one of {', '.join(MECHANISMS)}"
         yield _Problem(f"setting sasl.mechanism: {_shown(mechanism)}", expected, _near(mechanism, MECHANISMS))
@@ -232,8 +236,9 @@ def _mechanism_problems(config: Config, has_feature: Callable[[str], bool]) -> I
 def _without_kerberos() -> _Problem:
     return _Problem(
         f"setting sasl.mechanism: {KERBEROS}",
-        f"one of {', '.join(MECHANISMS)}, because Airflow's Kafka client was built without Kerberos",
-        "Use SCRAM or PLAIN over SASL_SSL, or a client certificate.",
+        "a Kafka client with Kerberos in Airflow's Python; the packages on PyPI have none",
+        "Install confluent-kafka with Kerberos on every worker and the triggerer (docs/installation.md, section "
+        "Kerberos), or use SCRAM or a client certificate.",
         Code.KAFKA_CLIENT_WITHOUT_KERBEROS,
     )
 
@@ -259,7 +264,8 @@ def _needs_problems(config: Config, mechanism: str) -> Iterator[_Problem]:
     needs = MECHANISMS[mechanism].needs
     if missing := [name for name in needs if name not in config]:
         yield _Problem(f"sasl.mechanism {mechanism} without {' and '.join(missing)}", " and ".join(needs))
-    if unused := [name for name in ("sasl.username", "sasl.password") if name in config and name not in needs]:
+    own = _KERBEROS if mechanism == KERBEROS else needs
+    if unused := [name for name in (*_USER_AND_PASSWORD, *_KERBEROS) if name in config and name not in own]:
         yield _Problem(f"{', '.join(unused)}, which {mechanism} does not use", "no such setting")
 
 

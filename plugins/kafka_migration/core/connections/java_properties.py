@@ -12,7 +12,15 @@ import re
 from collections.abc import Mapping
 
 from kafka_migration.core.connections.checks import as_text, mechanism_of, protocol_of
-from kafka_migration.core.connections.settings import HOST_NAME_CHECK, MECHANISMS, SETTINGS, VERIFICATION
+from kafka_migration.core.connections.settings import (
+    DEFAULT_KERBEROS_SERVICE,
+    HOST_NAME_CHECK,
+    KERBEROS,
+    KERBEROS_SERVICE,
+    MECHANISMS,
+    SETTINGS,
+    VERIFICATION,
+)
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 
@@ -69,8 +77,8 @@ def _untranslatable(connection: str, name: str, shown: str = "a value") -> Findi
         Code.CONNECTION_INVALID,
         f"connection {connection}",
         f"setting {name} ({shown})",
-        "settings that also exist for Java clients: bootstrap.servers, security.protocol, SASL PLAIN or SCRAM, "
-        "and TLS material given inline as *.pem",
+        "settings that also exist for Java clients: bootstrap.servers, security.protocol, SASL PLAIN, SCRAM or "
+        "GSSAPI, and TLS material given inline as *.pem",
         "Use one of these settings. Otherwise MirrorMaker and Spark would connect differently.",
     )
 
@@ -94,10 +102,24 @@ def _sasl(settings: Mapping[str, str]) -> dict[str, str]:
     mechanism = mechanism_of(settings)
     if not mechanism:
         return {}
+    if mechanism == KERBEROS:
+        return _kerberos(settings)
     user, password = (settings.get(f"sasl.{part}", "") for part in ("username", "password"))
     return {
         "sasl.mechanism": mechanism,
         "sasl.jaas.config": jaas_line(MECHANISMS[mechanism].login_module, user, password),
+    }
+
+
+def _kerberos(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return a login from a keytab on the machine of the client; it needs no ticket and asks nothing."""
+    keytab, principal = (jaas_quoted(settings[f"sasl.kerberos.{part}"]) for part in ("keytab", "principal"))
+    module = MECHANISMS[KERBEROS].login_module
+    return {
+        "sasl.mechanism": KERBEROS,
+        KERBEROS_SERVICE: settings.get(KERBEROS_SERVICE, DEFAULT_KERBEROS_SERVICE),
+        "sasl.jaas.config": f"{module} required useKeyTab=true storeKey=true doNotPrompt=true keyTab={keytab} "
+        f"principal={principal};",
     }
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Form = Literal["text", "number", "truth", "certificates", "private key"]
+Form = Literal["text", "number", "truth", "certificates", "private key", "principal", "path"]
 InJava = Literal["same", "built", "left", "none"]
 
 
@@ -41,9 +41,18 @@ MECHANISMS: Mapping[str, Mechanism] = {
     "PLAIN": Mechanism(_USER_AND_PASSWORD, "org.apache.kafka.common.security.plain.PlainLoginModule"),
     "SCRAM-SHA-256": _SCRAM,
     "SCRAM-SHA-512": _SCRAM,
+    "GSSAPI": Mechanism(
+        ("sasl.kerberos.principal", "sasl.kerberos.keytab"), "com.sun.security.auth.module.Krb5LoginModule"
+    ),
     "OAUTHBEARER": Mechanism(),
 }
 KERBEROS = "GSSAPI"
+KERBEROS_SERVICE = "sasl.kerberos.service.name"
+# librdkafka's default; Java has none.
+DEFAULT_KERBEROS_SERVICE = "kafka"
+# With 0, librdkafka never runs `kinit`: the ticket comes from outside of Airflow (ADR 0027).
+KERBEROS_RELOGIN = "sasl.kerberos.min.time.before.relogin"
+WITHOUT_KINIT = {KERBEROS_RELOGIN: 0}
 # librdkafka's name for its Kerberos feature; the packages on PyPI are built without it.
 KERBEROS_FEATURE = "sasl_gssapi"
 
@@ -134,6 +143,11 @@ SETTINGS: Mapping[str, Setting] = {
     "sasl.mechanisms": Setting(in_java="built"),
     "sasl.username": Setting(in_java="built"),
     "sasl.password": Setting(in_java="built", is_secret=True),
+    "sasl.kerberos.principal": Setting("principal", "built"),
+    "sasl.kerberos.keytab": Setting("path", "built"),
+    KERBEROS_SERVICE: Setting(in_java="built"),
+    # Refused in a connection, and set by this package.
+    KERBEROS_RELOGIN: Setting("number"),
     "sasl.oauthbearer.config": Setting(in_java="none", is_secret=True),
     "oauth_cb": Setting(in_java="none"),
     "ssl.ca.pem": Setting("certificates", "built"),
@@ -153,6 +167,7 @@ REFUSED: Mapping[str, str] = {
     "ssl.engine.id": _CODE,
     "ssl.providers": _CODE,
     "sasl.kerberos.kinit.cmd": "it runs a command on the Airflow machine",
+    KERBEROS_RELOGIN: "Airflow never renews a ticket; use kinit or k5start outside of it",
     "ssl.ca.location": f"{_INLINE}; use ssl.ca.pem instead",
     "ssl.certificate.location": f"{_INLINE}; use ssl.certificate.pem instead",
     "ssl.key.location": f"{_INLINE}; use ssl.key.pem instead",

@@ -32,7 +32,8 @@ ACTS: Mapping[Code, str] = {
     Code.CONNECTION_INVALID: "Correct the setting that the finding names.",
     Code.CONNECTION_INSECURE: "Correct the connection, or allow it in the migration file (`source.insecure`, "
     "`target.insecure`). Then it is only a warning.",
-    Code.KAFKA_CLIENT_WITHOUT_KERBEROS: f"Log in with SCRAM, PLAIN or a client certificate. {_NOTHING_STARTED}",
+    Code.KAFKA_CLIENT_WITHOUT_KERBEROS: "Install confluent-kafka with Kerberos, or log in with SCRAM or a client "
+    f"certificate. {_NOTHING_STARTED}",
     Code.CLUSTER_UNREACHABLE: "Check that the brokers run and that Airflow reaches their advertised listeners. Then "
     f"trigger the run again. {_NOTHING_STARTED}",
     Code.PROTOCOL_DIFFERS: "Set `security.protocol` in the connection to the protocol that the finding names, or use "
