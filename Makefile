@@ -62,8 +62,9 @@ test-live: bootstrap ## Only the tests on real clusters
 	@$(RUN) -m pytest -m "live and not campaign"
 
 .PHONY: test-live-all
-test-live-all: bootstrap ## The same with the long campaigns, in two parallel parts
+test-live-all: bootstrap ## The same with the long campaigns, in two parallel parts; then those with Kerberos
 	@$(MAKE) -j2 campaign-runs campaign-parts
+	@$(MAKE) campaign-kerberos
 
 .PHONY: campaign-runs
 campaign-runs: bootstrap ## Only the campaigns of whole runs on a real Airflow
@@ -71,7 +72,11 @@ campaign-runs: bootstrap ## Only the campaigns of whole runs on a real Airflow
 
 .PHONY: campaign-parts
 campaign-parts: bootstrap ## Only the other campaigns
-	@$(PYTEST) -m "(live or campaign) and not runs" -n 2
+	@$(PYTEST) -m "(live or campaign) and not runs and not kerberos" -n 2
+
+.PHONY: campaign-kerberos
+campaign-kerberos: kerberos-client ## Only the campaigns with Kerberos; Python's client is the one that kerberos-client builds
+	@PYTHONPATH=.cache/kerberos-client $(PYTEST) tests/live -m kerberos
 
 .PHONY: compose-test
 compose-test: bootstrap ## Build the images of docker-compose.yaml, start it, run a migration in it, stop it

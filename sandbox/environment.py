@@ -14,6 +14,7 @@ from sandbox.processes import MARKER
 _KEPT = (
     *("HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "PYTHONDONTWRITEBYTECODE"),
     *("JAVA_HOME", "JAVA_TOOL_OPTIONS", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"),
+    *("KRB5_CONFIG", "KRB5_CLIENT_KTNAME", "KRB5CCNAME"),
 )
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 

@@ -38,11 +38,12 @@ class Listener:
     port: int
     protocol: str
     properties: Mapping[str, str] = field(default_factory=dict, repr=False)
+    host: str = HOST
 
     @property
     def address(self) -> str:
         """`host:port` for clients."""
-        return f"{HOST}:{self.port}"
+        return f"{self.host}:{self.port}"
 
     def broker_properties(self) -> dict[str, str]:
         """Return the properties as a broker reads them."""

@@ -15,6 +15,7 @@ from sandbox.environment import base_environment
 from sandbox.kafka import SHORT_LIVED, KafkaCluster, login_listener
 from sandbox.parts import HOST, free_ports, require_free
 from sandbox.postgres import Postgres
+from sandbox.security.kdc import Kdc
 from sandbox.security.listeners import AUTHORIZER, LISTENERS, Security
 from sandbox.ssh import SshHost
 from sandbox.state import SandboxState
@@ -106,6 +107,7 @@ def plan_layout(
     java_options: tuple[str, ...] = SHORT_LIVED,
     *,
     secured: bool = False,
+    kdc: Kdc | None = None,
 ) -> Layout:
     """Choose ports and folders; `java_options` are for the JVMs of Kafka, brokers and MirrorMaker alike.
 
@@ -116,7 +118,7 @@ def plan_layout(
     ports = iter([*asked_for, *free_ports(8 + 2 * len(LISTENERS))])
     airflow, ssh, database = next(ports), next(ports), next(ports)
     security = {
-        side: Security(root / "security" / side, {name: next(ports) for name in LISTENERS})
+        side: Security(root / "security" / side, {name: next(ports) for name in LISTENERS}, kdc=kdc)
         for side in (("source", "target") if secured else ())
     }
     login = (login_listener(next(ports)),)

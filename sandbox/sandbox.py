@@ -29,6 +29,7 @@ from sandbox.layout import Layout, plan_layout
 from sandbox.parts import Part, PartSpec, wait_ready
 from sandbox.postgres import PART as DATABASE
 from sandbox.processes import Process, belonging, end_all
+from sandbox.security.kdc import Kdc
 from sandbox.security.listeners import Security
 from sandbox.shell import write_shell
 from sandbox.state import SandboxState
@@ -68,6 +69,7 @@ class Sandbox:
         java_options: tuple[str, ...] = SHORT_LIVED,
         extra_environment: Mapping[str, str] | None = None,
         secured: bool = False,
+        kdc: Kdc | None = None,
         report: Callable[[str], None] = say,
     ) -> None:
         self.sandbox_id = secrets.token_hex(8)
@@ -77,6 +79,7 @@ class Sandbox:
         self._airflow_folders = folders or AirflowFolders()
         self._java_options = java_options
         self._secured = secured
+        self._kdc = kdc
         self._extra_environment = dict(extra_environment or {})
         self._report = report
         self._parts: dict[str, Part] = {}
@@ -204,7 +207,9 @@ class Sandbox:
         jars.ensure(self._report)
         root = self._folder.root
         ports, options = self._airflow_port, self._java_options
-        self._layout = plan_layout(root, self.sandbox_id, self._airflow_folders, ports, options, secured=self._secured)
+        self._layout = plan_layout(
+            root, self.sandbox_id, self._airflow_folders, ports, options, secured=self._secured, kdc=self._kdc
+        )
         self._watchdog = Watchdog(self.sandbox_id, self._folder.state_file, self._layout.logs / "reaper.log")
         self._start_base(self._layout)
         if self._with_airflow:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -45,15 +46,15 @@ class Authority:
         self,
         name: str,
         *,
-        host: str = HOST,
+        hosts: Sequence[str] = (HOST,),
         starts: datetime | None = None,
         ends: datetime | None = None,
     ) -> Credentials:
-        """Issue a certificate for a name and a host, valid from `starts` (default: an hour ago) until `ends`."""
+        """Issue a certificate for a name and hosts, valid from `starts` (default: an hour ago) until `ends`."""
         key, now = ec.generate_private_key(_CURVE), datetime.now(UTC)
         built = (
             _builder(_named(name), self._name, key.public_key(), starts or now - STARTED_AGO, ends or now + VALID_FOR)
-            .add_extension(x509.SubjectAlternativeName([_host(host)]), critical=False)
+            .add_extension(x509.SubjectAlternativeName([_host(host) for host in hosts]), critical=False)
             .sign(self._key, hashes.SHA256())
         )
         encoding, form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8

@@ -13,11 +13,13 @@ from sandbox.kafka import Listener, plain_login
 from sandbox.parts import HOST
 from sandbox.private import write_private
 from sandbox.security.authority import Authority, Credentials
+from sandbox.security.kdc import BROKER_HOST, Kdc
 
-Way = Literal["tls", "mtls", "plain", "scram-sha-256", "scram-sha-512"]
-WAYS: tuple[Way, ...] = get_args(Way)
+Way = Literal["tls", "mtls", "plain", "scram-sha-256", "scram-sha-512", "kerberos"]
+# Kerberos needs a server and another Python client, so only its own tests use it.
+WAYS: tuple[Way, ...] = tuple(way for way in get_args(Way) if way != "kerberos")
 # One listener serves both kinds of SCRAM.
-LISTENERS = ("tls", "mtls", "plain", "scram")
+LISTENERS = ("tls", "mtls", "plain", "scram", "kerberos")
 SCRAM = ("scram-sha-256", "scram-sha-512")
 USER = "migration"
 # Clients without a login: those of the sandbox, on its listener without encryption.
@@ -29,16 +31,20 @@ AUTHORIZER = {
 
 @dataclass(frozen=True)
 class Security:
-    """The certificates and the login of one cluster, in files below its folder; `ports` are those of `LISTENERS`."""
+    """The certificates and the login of one cluster, in files below its folder; `ports` are those of `LISTENERS`.
+
+    Without a Kerberos server there is no listener for Kerberos.
+    """
 
     folder: Path
     ports: Mapping[str, int]
     authority: Authority = field(default_factory=Authority, repr=False)
     password: str = field(default_factory=lambda: secrets.token_urlsafe(16), repr=False)
+    kdc: Kdc | None = None
 
     def listeners(self) -> tuple[Listener, ...]:
         """Write the broker's certificate; return the listeners, in the order of `LISTENERS`."""
-        tls = self.tls_properties("broker", self.authority.issue("broker"))
+        tls = self.tls_properties("broker", self.authority.issue("broker", hosts=(HOST, BROKER_HOST)))
         scram = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
         own: dict[str, tuple[str, dict[str, str]]] = {
             "tls": ("SSL", {}),
@@ -52,10 +58,14 @@ class Security:
                 },
             ),
         }
-        return tuple(
+        made = [
             Listener(name, self.ports[name], protocol, {**tls, **properties})
             for name, (protocol, properties) in own.items()
-        )
+        ]
+        if self.kdc:
+            login = self.kdc.broker_login()
+            made.append(Listener("kerberos", self.ports["kerberos"], "SASL_SSL", {**tls, **login}, BROKER_HOST))
+        return tuple(made)
 
     def tls_properties(self, name: str, credentials: Credentials) -> dict[str, str]:
         """Write a broker's certificate under this name; return the properties of a listener that uses it."""
@@ -71,12 +81,15 @@ class Security:
         settings = {"bootstrap.servers": self.address(way), "ssl.ca.pem": self.authority.certificate}
         if way in {"tls", "mtls"}:
             return {**settings, "security.protocol": "SSL", **(self._own_certificate() if way == "mtls" else {})}
+        if self.kdc and way == "kerberos":
+            return {**settings, "security.protocol": "SASL_SSL", **self.kdc.client_login(USER)}
         login = {"sasl.mechanism": way.upper(), "sasl.username": USER, "sasl.password": self.password}
         return {**settings, "security.protocol": "SASL_SSL", **login}
 
     def address(self, way: Way) -> str:
         """Return `host:port` of the listener for a way."""
-        return f"{HOST}:{self.ports['scram' if way in SCRAM else way]}"
+        host = BROKER_HOST if way == "kerberos" else HOST
+        return f"{host}:{self.ports['scram' if way in SCRAM else way]}"
 
     def principal(self, way: Way) -> str:
         """Return the broker's name for the user that connects in this way."""
@@ -113,7 +126,7 @@ class Security:
         kinds = {ResourceType.TOPIC: "*", ResourceType.GROUP: "*", ResourceType.TRANSACTIONAL_ID: "*"}
         acls = [
             AclBinding(kind, name, pattern, principal, "*", AclOperation.ALL, allow)
-            for principal in {self.principal(way) for way in WAYS}
+            for principal in {self.principal(way) for way in get_args(Way)}
             for kind, name in {**kinds, ResourceType.BROKER: "kafka-cluster"}.items()
         ]
         admin = AdminClient(client_config(bootstrap))

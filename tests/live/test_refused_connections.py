@@ -64,7 +64,7 @@ def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Refusing]:
     certificates = {
         "ended": security.authority.issue("broker", starts=now - 2 * DAY, ends=now - DAY),
         "early": security.authority.issue("broker", starts=now + DAY),
-        "elsewhere": security.authority.issue("broker", host="elsewhere.example"),
+        "elsewhere": security.authority.issue("broker", hosts=("elsewhere.example",)),
         "stranger": stranger.issue("broker"),
     }
     wrong = [

@@ -23,7 +23,9 @@ def security(tmp_path: Path) -> Security:
 def test_certificate_is_of_its_authority_and_host() -> None:
     """A certificate names the host, is signed by the authority, and is valid for the requested time only."""
     authority, ends = Authority(), datetime.now(UTC).replace(microsecond=0) + timedelta(minutes=5)
-    issued = x509.load_pem_x509_certificate(authority.issue("broker", host="broker1", ends=ends).certificate.encode())
+    issued = x509.load_pem_x509_certificate(
+        authority.issue("broker", hosts=("broker1",), ends=ends).certificate.encode()
+    )
     trusted = x509.load_pem_x509_certificate(authority.certificate.encode())
     names = issued.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
 
