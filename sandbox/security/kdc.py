@@ -59,6 +59,13 @@ class Kdc:
         """Return the keytab of a principal."""
         return self.folder / f"{name.replace('/', '-')}.keytab"
 
+    def stranger(self, folder: Path) -> Path:
+        """Return a keytab, in this folder, of a principal that the server does not know any more."""
+        keytab, name = folder / "stranger.keytab", f"stranger-{secrets.token_hex(4)}@{REALM}"
+        for command in (f"addprinc -randkey {name}", f"ktadd -k {keytab} {name}", f"delprinc -force {name}"):
+            self._run("kadmin.local", "-r", REALM, "-q", command)
+        return keytab
+
     def environment(self, name: str = "") -> dict[str, str]:
         """Return the variables of a client; with a name it gets its tickets from that principal's keytab."""
         own = {"KRB5_CONFIG": str(self.config), "KRB5_KDC_PROFILE": str(self._own_config)}

@@ -6,6 +6,7 @@ Python's client must be the one that `make kerberos-client` builds; `make campai
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,8 @@ import pytest
 from kafka_migration.adapters.kafka import ConfluentCluster
 from kafka_migration.airflow_adapters.connections import cluster_named, has_feature
 from kafka_migration.core.connections.settings import KERBEROS_FEATURE
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Refused
 from sandbox.kafka import SHORT_LIVED
 from sandbox.parts import Part, free_ports, wait_ready
 from sandbox.sandbox import Sandbox
@@ -21,6 +24,7 @@ from sandbox.security.kdc import BROKER_HOST, SERVICE, Kdc
 from sandbox.security.listeners import USER
 from tests.live.granting import grant_what_a_cutover_needs
 from tests.live.stage import Stage, set_the_stage
+from tests.live.test_refused_connections import LIMIT_S
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign, pytest.mark.kerberos]
 
@@ -90,3 +94,35 @@ def test_airflow_runs_no_command_for_a_ticket(secured: Sandbox, kdc: Kdc, monkey
     assert isinstance(cluster, ConfluentCluster)
     assert 0 == cluster._config["sasl.kerberos.min.time.before.relogin"]
     assert 1 == cluster.facts().brokers
+
+
+# What is wrong with the client's Kerberos, as changed variables or settings.
+WRONG = {
+    "no keytab": ({"KRB5_CLIENT_KTNAME": "FILE:/nowhere/me.keytab"}, {}),
+    "a keytab of an unknown principal": ({"KRB5_CLIENT_KTNAME": "FILE:{stranger}"}, {}),
+    "no server": ({"KRB5_CONFIG": "{elsewhere}"}, {}),
+    "another service": ({}, {"sasl.kerberos.service.name": "other"}),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_kerberos_that_fails_is_named(
+    secured: Sandbox, kdc: Kdc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
+    """Without a ticket that the brokers accept, the connection is refused at once with the reason of Kerberos."""
+    use_kerberos(secured, kdc, monkeypatch)
+    variables, settings = WRONG[case]
+    elsewhere = tmp_path / "krb5.conf"
+    elsewhere.write_text(kdc.config.read_text().replace(f":{kdc.port}", ":1"))
+    places = {"stranger": str(kdc.stranger(tmp_path)), "elsewhere": str(elsewhere)}
+    environment = {**kdc.environment(USER), "KRB5CCNAME": f"FILE:{tmp_path / 'cache'}"}
+    for name, value in {**environment, **variables}.items():
+        monkeypatch.setenv(name, value.format(**places))
+    extra = {**secured.security["source"].connection("kerberos"), **settings}
+    monkeypatch.setenv("AIRFLOW_CONN_DEMO_SOURCE", json.dumps({"conn_type": "kafka", "extra": extra}))
+    asked = time.monotonic()
+    with pytest.raises(Refused) as refused:
+        cluster_named("source", "demo_source").facts()
+
+    assert time.monotonic() - asked < LIMIT_S
+    assert [Code.KERBEROS_FAILED] == [finding.code for finding in refused.value.findings]

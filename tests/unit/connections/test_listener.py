@@ -44,6 +44,12 @@ CASES = {
     "mechanism": (SCRAM, listener(mechanisms=("PLAIN",)), (LOGIN_FAILED,), Code.MECHANISM_NOT_OFFERED),
     "login": (SCRAM, listener(mechanisms=("SCRAM-SHA-512",)), (LOGIN_FAILED,), Code.LOGIN_REFUSED),
     "login, mechanisms unknown": (SCRAM, listener(mechanisms=None), (LOGIN_FAILED,), Code.LOGIN_REFUSED),
+    "ticket": (
+        {**SCRAM, "sasl.mechanism": "GSSAPI"},
+        listener(mechanisms=("GSSAPI",)),
+        (f"{LOGIN_FAILED}: GSSAPI Error",),
+        Code.KERBEROS_FAILED,
+    ),
     "client certificate": (TLS, listener(mechanisms=None), ("refused", ALERT), Code.CLIENT_CERTIFICATE_REFUSED),
 }
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from kafka_migration.core.connections.checks import mechanism_of, protocol_of
+from kafka_migration.core.connections.settings import KERBEROS
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.certificates import Certificate
@@ -140,14 +141,25 @@ def _login_problems(attempt: Attempt, listener: Listener, now: datetime) -> Iter
         )
     mine = [text for text in attempt.reported if f"//{listener.address}/" in text]
     if refused := next((text for text in mine if "SASL" in text and "failed" in text.lower()), ""):
-        yield _Reason(
-            Code.LOGIN_REFUSED,
-            refused[:_MAX_REPORTED],
-            "a login that the brokers accept",
-            f"Correct the login {_SET_IN_CONNECTION}, or create it on the cluster.",
-        )
+        yield _login_refused(mechanism, refused)
     elif refused := next((text for text in mine if _is_certificate_alert(text)), ""):
         yield _client_certificate(attempt, listener, refused, now)
+
+
+def _login_refused(mechanism: str, refused: str) -> _Reason:
+    if mechanism == KERBEROS:
+        return _Reason(
+            Code.KERBEROS_FAILED,
+            refused[:_MAX_REPORTED],
+            "a ticket of the connection's principal that the brokers accept",
+            "On this machine, test the keytab with kinit -kt. Check KRB5_CLIENT_KTNAME, /etc/krb5.conf and the clock.",
+        )
+    return _Reason(
+        Code.LOGIN_REFUSED,
+        refused[:_MAX_REPORTED],
+        "a login that the brokers accept",
+        f"Correct the login {_SET_IN_CONNECTION}, or create it on the cluster.",
+    )
 
 
 def _is_certificate_alert(text: str) -> bool:

@@ -51,6 +51,8 @@ ACTS: Mapping[Code, str] = {
     Code.CLIENT_CERTIFICATE_REFUSED: "Set `ssl.certificate.pem` and `ssl.key.pem` to a valid certificate of a CA that "
     "the brokers trust.",
     Code.MECHANISM_NOT_OFFERED: "Set `sasl.mechanism` to one that the finding names.",
+    Code.KERBEROS_FAILED: "Test the keytab on the worker with `kinit -kt`. Check `KRB5_CLIENT_KTNAME`, "
+    "`/etc/krb5.conf` and the clock.",
     Code.LOGIN_REFUSED: "Correct user and password in the connection, or create the user on the cluster.",
     Code.RIGHT_MISSING: "Grant the right that the finding names to the user of the connection. `kafka-migration acls` "
     "prints all of them.",

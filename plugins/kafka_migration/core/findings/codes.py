@@ -88,6 +88,10 @@ class Code(StrEnum):
         "MECHANISM_NOT_OFFERED",
         "A Kafka listener does not offer the SASL mechanism that the connection sets.",
     )
+    KERBEROS_FAILED = (
+        "KERBEROS_FAILED",
+        "Kerberos gave Airflow's Kafka client no ticket for a cluster, or the cluster refused the ticket.",
+    )
     LOGIN_REFUSED = "LOGIN_REFUSED", "A Kafka cluster refused the login of the connection."
     RIGHT_MISSING = "RIGHT_MISSING", "A Kafka cluster refused a request because the user lacks a right."
     ALERTS_INVALID = (
