@@ -46,6 +46,8 @@ class Rights:
     def grant(self, rights: Iterable[Right]) -> None:
         """Grant rights; one that exists stays."""
         bindings = list({self._binding(right) for right in rights})
+        if not bindings:
+            return
         for future in self._admin.create_acls(bindings).values():
             future.result(_WAIT_S)
 
