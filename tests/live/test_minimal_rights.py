@@ -55,8 +55,6 @@ def test_each_right_is_needed(secured: Sandbox, tmp_path: Path, monkeypatch: pyt
     topic = f"orders-{engine}"
     stage = Stage(secured, f"minimal-{engine}", tmp_path, [topic], engine)
     file = tmp_path / "migrations" / f"minimal-{engine}.yaml"
-    # The last section is that of the validation.
-    file.write_text(f"{file.read_text()}  max_bytes_per_s: 1000000\n")
     _, migration = load_migration_file(file)
     users = {side: Rights(secured.bootstraps[side], PRINCIPAL) for side in SIDES}
     grant_all_of(Mode.SYNC, migration, users)

@@ -10,7 +10,7 @@ from confluent_kafka.admin import AclOperation
 
 from kafka_migration.adapters.kafka_client import ClusterClient
 from kafka_migration.adapters.kafka_retries import call_timeout_s
-from kafka_migration.core.kafka.resources import Operation, Resource
+from kafka_migration.core.kafka.resources import THE_CLUSTER, Operation, Resource
 
 Granted = frozenset[Operation]
 # Rights on a prefix are those on any name with it; this group does not exist.
@@ -31,17 +31,15 @@ class RightCalls(ClusterClient):
         return {
             **self._granted(topics, self._ask_topics),
             **self._granted(groups, self._ask_groups),
-            **{each: self._on_cluster() for each in resources if each.kind == "cluster"},
+            **(self._on_cluster() if THE_CLUSTER in resources else {}),
         }
 
     def _existing(self, topics: Collection[Resource]) -> dict[str, Resource]:
         """Return a name for each: its own, or that of a topic with the prefix; a prefix without a topic is missing."""
-        named = {each.name: each for each in topics if not each.is_prefix}
         prefixes = [each for each in topics if each.is_prefix]
         names = sorted(self._call(lambda: self._admin.list_topics(timeout=call_timeout_s())).topics) if prefixes else []
-        for prefix in prefixes:
-            named |= {name: prefix for name in names if name.startswith(prefix.name)}
-        return named
+        examples = {name: each for each in prefixes for name in names if name.startswith(each.name)}
+        return {**examples, **{each.name: each for each in topics if not each.is_prefix}}
 
     def _granted(self, named: Mapping[str, Resource], ask: Any) -> dict[Resource, Granted]:
         if not named:
@@ -67,13 +65,15 @@ class RightCalls(ClusterClient):
         )
         return futures
 
-    def _on_cluster(self) -> Granted:
+    def _on_cluster(self) -> dict[Resource, Granted]:
+        """Return the operations on the cluster; brokers report them only to a user who may describe it."""
         described = self._call(
             lambda: self._admin.describe_cluster(
                 include_authorized_operations=True, request_timeout=call_timeout_s()
             ).result(call_timeout_s())
         )
-        return _operations(described.authorized_operations) or frozenset()
+        operations = _operations(described.authorized_operations)
+        return {THE_CLUSTER: operations} if operations else {}
 
 
 def _name_of(group: Resource) -> str:
