@@ -77,6 +77,7 @@ def test_own_certificate_that_ended_is_the_reason() -> None:
 
 NO_REASON = {
     "a good listener": (TLS, [listener()], ()),
+    "a good listener beside a bad one": (TLS, [listener(is_tls=False), listener()], ()),
     "no listener answers": (TLS, [], ("ssl://b1:9/bootstrap: Connect failed: Connection refused",)),
     "a good login": (SCRAM, [listener(mechanisms=("SCRAM-SHA-512",))], ()),
     "the login of another listener failed": (SCRAM, [listener(mechanisms=None)], (LOGIN_FAILED.replace("b1", "b2"),)),

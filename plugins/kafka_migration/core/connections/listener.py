@@ -69,20 +69,23 @@ class Attempt:
 
 
 def refusal(name: str, attempt: Attempt, now: datetime) -> Finding | None:
-    """Return why the cluster refuses the connection, or `None` if that is not known; `name` names both."""
-    problem = next(_problems(attempt, now), None)
-    return Finding(problem.code, name, *problem[1:]) if problem else None
+    """Return why the cluster refuses the connection; `name` names both.
+
+    Returns `None` if that is not known, or if one of the listeners has no reason to refuse it.
+    """
+    reasons = [next(_reasons(attempt, listener, now), None) for listener in attempt.listeners]
+    reason = reasons[0] if reasons and all(reasons) else None
+    return Finding(reason.code, name, *reason[1:]) if reason else None
 
 
-def _problems(attempt: Attempt, now: datetime) -> Iterator[_Reason]:
-    for listener in attempt.listeners:
-        yield from _protocol_problems(attempt.config, listener)
-        if listener.distrust:
-            yield _distrusted(attempt.config, listener, now)
-        yield from _login_problems(attempt, listener, now)
+def _reasons(attempt: Attempt, listener: Listener, now: datetime) -> Iterator[_Reason]:
+    yield from _other_protocol(attempt.config, listener)
+    if listener.distrust:
+        yield _distrusted(attempt.config, listener, now)
+    yield from _refused_login(attempt, listener, now)
 
 
-def _protocol_problems(config: Config, listener: Listener) -> Iterator[_Reason]:
+def _other_protocol(config: Config, listener: Listener) -> Iterator[_Reason]:
     ours = protocol_of(config)
     is_other_login = listener.mechanisms is not None and bool(listener.mechanisms) != ours.startswith("SASL_")
     if listener.is_tls != ours.endswith("SSL") or is_other_login:
@@ -119,7 +122,7 @@ def _distrusted(config: Config, listener: Listener, now: datetime) -> _Reason:
 
 
 def _outdated(what: str, certificate: Certificate, now: datetime) -> _Reason:
-    """Return the problem with a certificate that is not valid now."""
+    """Return the reason for a certificate that is not valid now."""
     is_early = now < certificate.starts
     found = f"begins at {certificate.starts:%F %T} UTC" if is_early else f"ended at {certificate.ends:%F %T} UTC"
     return _Reason(
@@ -130,7 +133,7 @@ def _outdated(what: str, certificate: Certificate, now: datetime) -> _Reason:
     )
 
 
-def _login_problems(attempt: Attempt, listener: Listener, now: datetime) -> Iterator[_Reason]:
+def _refused_login(attempt: Attempt, listener: Listener, now: datetime) -> Iterator[_Reason]:
     mechanism, offered = mechanism_of(attempt.config), listener.mechanisms
     if mechanism and offered and mechanism not in offered:
         yield _Reason(
