@@ -119,18 +119,17 @@ class ClusterClient:
 
     def _require_no_refusal(self) -> None:
         """Raise `Refused` if the listeners or the client show why the cluster refuses this connection."""
-        attempt = attempt_of(self._config, self._errors.texts)
+        attempt = attempt_of(self._config, self._errors.texts, are_all_down=self._errors.are_all_down)
         if found := refusal(self.name, attempt, datetime.now(UTC)):
             raise Refused([found])
 
     def _without_answer(self, what: str) -> Exception:
         """Return the error for a call without an answer: a refusal if its reason is known, else a temporary one."""
         self._admin.poll(0)
-        if self._errors.are_all_down:
-            try:
-                self._require_no_refusal()
-            except Refused as refused:
-                return refused
+        try:
+            self._require_no_refusal()
+        except Refused as refused:
+            return refused
         reported = f" ({self._errors.texts[-1]})" if self._errors.texts else ""
         return TransientError(f"{self.name} {what}{reported}")
 

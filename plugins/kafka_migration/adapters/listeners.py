@@ -19,7 +19,7 @@ from cryptography import x509
 from kafka_migration.adapters.many import of_each
 from kafka_migration.adapters.patience import time_left
 from kafka_migration.core.connections.checks import as_text, mechanism_of, protocol_of
-from kafka_migration.core.connections.listener import Attempt, Listener
+from kafka_migration.core.connections.listener import Attempt, Listener, addresses_in
 from kafka_migration.core.connections.settings import HOST_NAME_CHECK
 from kafka_migration.core.kafka.certificates import Certificate
 
@@ -31,26 +31,22 @@ _ILLEGAL_SASL_STATE = 34
 _MAX_ANSWER = 64 * 1024
 
 
-def attempt_of(config: Mapping[str, Any], reported: Sequence[str]) -> Attempt:
-    """Return all that is known of a connection that no broker answers: its settings, listeners and errors."""
-    servers = [server.strip() for server in str(config["bootstrap.servers"]).split(",")][:AT_MOST]
-    found = of_each(dict.fromkeys(servers), lambda server: _look(server, config))
+def attempt_of(config: Mapping[str, Any], reported: Sequence[str], *, are_all_down: bool) -> Attempt:
+    """Return all that is known of a connection that no broker answers: its settings, listeners and errors.
+
+    Only the listeners that reported errors name are asked; if no broker is up, those of `bootstrap.servers` as well.
+    """
+    servers = [server.strip() for server in str(config["bootstrap.servers"]).split(",")] if are_all_down else []
+    suspects = list(dict.fromkeys([*servers, *addresses_in(reported)]))[:AT_MOST]
+    found = of_each(suspects, lambda server: _look(server, config))
     listeners = [listener for listener in found.values() if listener is not None]
     return Attempt(config, own_certificates(config), listeners, reported)
 
 
 def certificates_at(servers: Sequence[str]) -> dict[str, Certificate]:
     """Return the certificate that each address shows in a TLS handshake; one that does not answer is missing."""
-    found = of_each(dict.fromkeys(servers), _certificate_at)
-    return {server: certificate for server, certificate in found.items() if certificate is not None}
-
-
-def _certificate_at(server: str) -> Certificate | None:
-    try:
-        with _connected(server) as plain:
-            return _offered(plain, server)[1]
-    except OSError:
-        return None
+    found = of_each(dict.fromkeys(servers), _offered)
+    return {server: certificate for server, (_, certificate) in found.items() if certificate is not None}
 
 
 def own_certificates(config: Mapping[str, Any]) -> tuple[Certificate, ...]:
@@ -74,16 +70,16 @@ def principal_of(config: Mapping[str, Any]) -> str:
 
 
 def _look(server: str, config: Mapping[str, Any]) -> Listener | None:
-    try:
-        with _connected(server) as plain:
-            is_tls, certificate = _offered(plain, server)
-    except OSError:
-        return None
-    if is_tls != protocol_of(config).endswith("SSL"):
-        return Listener(server, is_tls, certificate)
-    distrust = _distrust(server, config) if is_tls else ""
-    mechanisms = None if distrust else _mechanisms(server, config, is_tls)
-    return Listener(server, is_tls, certificate, distrust, mechanisms)
+    """Return what a listener shows; `None` without proof of what it is, as for a broker that hangs or just stops."""
+    is_tls, certificate = _offered(server)
+    if not is_tls:
+        # It may have closed the connection for any reason. An answer without TLS proves that it has none.
+        mechanisms = _mechanisms(server, config, is_tls=False)
+        return None if mechanisms is None else Listener(server, False, mechanisms=mechanisms)
+    if not protocol_of(config).endswith("SSL"):
+        return Listener(server, True, certificate)
+    distrust = _distrust(server, config)
+    return Listener(server, True, certificate, distrust, None if distrust else _mechanisms(server, config, is_tls=True))
 
 
 def _connected(server: str) -> socket.socket:
@@ -91,12 +87,12 @@ def _connected(server: str) -> socket.socket:
     return socket.create_connection((host.strip("[]"), int(port)), time_left(TIMEOUT_S))
 
 
-def _offered(plain: socket.socket, server: str) -> tuple[bool, Certificate | None]:
-    """Return whether a listener speaks TLS, and its certificate, whether it can be trusted or not."""
+def _offered(server: str) -> tuple[bool, Certificate | None]:
+    """Return whether a listener completes a TLS handshake, and its certificate, whether it can be trusted or not."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
-        with context.wrap_socket(plain, server_hostname=_host(server)) as shown:
+        with _connected(server) as plain, context.wrap_socket(plain, server_hostname=_host(server)) as shown:
             der = shown.getpeercert(binary_form=True)
     except OSError:
         return False, None
@@ -120,7 +116,7 @@ def _trusting(config: Mapping[str, Any]) -> ssl.SSLContext:
     return context
 
 
-def _mechanisms(server: str, config: Mapping[str, Any], is_tls: bool) -> tuple[str, ...] | None:
+def _mechanisms(server: str, config: Mapping[str, Any], *, is_tls: bool) -> tuple[str, ...] | None:
     with suppress(OSError, struct.error, UnicodeDecodeError), _connected(server) as plain:
         if not is_tls:
             return _asked(plain, mechanism_of(config))

@@ -93,7 +93,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 def seen(server: Server, **settings: str) -> Listener:
     """Return what a listener shows to a connection."""
     named = {name.replace("_", "."): text for name, text in settings.items()}
-    (found,) = attempt_of({"bootstrap.servers": server.address, **named}, ()).listeners
+    (found,) = attempt_of({"bootstrap.servers": server.address, **named}, (), are_all_down=True).listeners
     return found
 
 
@@ -127,6 +127,7 @@ def test_no_secret_is_sent(serve: Callable[..., Server]) -> None:
             {"bootstrap.servers": server.address, "security.protocol": protocol, "ssl.ca.pem": authority.certificate}
             | LOGIN,
             (),
+            are_all_down=True,
         )
 
         assert any(b"PLAIN" in received for received in server.received)
@@ -149,18 +150,41 @@ BAD_REPLIES = {
 
 
 @pytest.mark.parametrize("reply", BAD_REPLIES)
-def test_any_other_answer_shows_nothing(
-    serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch, reply: str
+@pytest.mark.parametrize("protocol", ["PLAINTEXT", "SSL"])
+def test_any_other_answer_proves_nothing(
+    serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch, reply: str, protocol: str
 ) -> None:
-    """What is not Kafka's answer leaves the mechanisms unknown."""
+    """A listener that does not answer as Kafka does is unknown: it is not proved that it has no TLS."""
     monkeypatch.setattr(listeners, "TIMEOUT_S", 0.5)
+    config = {"bootstrap.servers": serve(BAD_REPLIES[reply]).address, "security.protocol": protocol}
 
-    assert seen(serve(BAD_REPLIES[reply]), security_protocol="PLAINTEXT").mechanisms is None
+    assert [] == attempt_of(config, (), are_all_down=True).listeners
+
+
+def test_listener_that_hangs_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broker that accepts connections and is silent, as while it is stopped, is no reason for a refusal."""
+    monkeypatch.setattr(listeners, "TIMEOUT_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as hanging:
+        config = {"bootstrap.servers": f"127.0.0.1:{hanging.getsockname()[1]}", "security.protocol": "SSL"}
+
+        assert [] == attempt_of(config, (), are_all_down=True).listeners
 
 
 def test_listener_that_does_not_answer_is_left_out() -> None:
     """An address where nothing listens, or that has no host, is no listener."""
-    assert [] == attempt_of({"bootstrap.servers": "127.0.0.1:1, no.such.host.invalid:9092"}, ()).listeners
+    config = {"bootstrap.servers": "127.0.0.1:1, no.such.host.invalid:9092"}
+
+    assert [] == attempt_of(config, (), are_all_down=True).listeners
+
+
+def test_only_suspected_listeners_are_asked(serve: Callable[..., Server]) -> None:
+    """While a broker is up, only the addresses of reported errors are asked, such as an advertised one."""
+    good, advertised = serve(answer(34)), serve(answer(34))
+    reported = [f"{advertised.address}/3: Disconnected (after 5ms)", "an error without an address"]
+    attempt = attempt_of({"bootstrap.servers": good.address}, reported, are_all_down=False)
+
+    assert [advertised.address] == [listener.address for listener in attempt.listeners]
+    assert [] == good.received
 
 
 def test_text_without_certificates_has_none() -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kafka_migration.core.connections.listener import Attempt, Listener, refusal
+from kafka_migration.core.connections.listener import Attempt, Listener, addresses_in, refusal
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.certificates import Certificate
 
@@ -81,6 +81,11 @@ NO_REASON = {
     "no listener answers": (TLS, [], ("ssl://b1:9/bootstrap: Connect failed: Connection refused",)),
     "a good login": (SCRAM, [listener(mechanisms=("SCRAM-SHA-512",))], ()),
     "the login of another listener failed": (SCRAM, [listener(mechanisms=None)], (LOGIN_FAILED.replace("b1", "b2"),)),
+    "a connection that was lost during the login": (
+        SCRAM,
+        [listener(mechanisms=("SCRAM-SHA-512",))],
+        ("sasl_ssl://b1:9/1: SASL SCRAM-SHA-512 mechanism handshake failed: Local: Broker transport failure",),
+    ),
     "a disconnect": (TLS, [listener(mechanisms=None)], ("ssl://b1:9/1: Disconnected (after 9ms)",)),
 }
 
@@ -91,3 +96,16 @@ def test_without_a_reason_there_is_no_finding(case: str) -> None:
     config, seen, reported = NO_REASON[case]
 
     assert refusal("source", Attempt(config, (), seen, reported), NOW) is None
+
+
+def test_addresses_of_reported_errors_are_found() -> None:
+    """Each address is found once, in every form in which librdkafka writes one."""
+    texts = [
+        LOGIN_FAILED,
+        LOGIN_FAILED,
+        "b-2.x:9092/1: Connect failed",
+        "ssl://[::1]:9093/12: ?",
+        "1/1 brokers are down",
+    ]
+
+    assert ["b1:9", "b-2.x:9092", "[::1]:9093"] == addresses_in(texts)

@@ -6,6 +6,7 @@ Therefore the listener itself is asked. It shows its TLS, certificate and SASL m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,6 +21,8 @@ from kafka_migration.core.kafka.certificates import Certificate
 Config = Mapping[str, object]
 
 _MAX_REPORTED = 300
+# librdkafka begins an error of a connection with `<protocol>://<host>:<port>/<broker id, or bootstrap>: `.
+_ADDRESS = re.compile(r"(?:\w+://)?(\[[^\]]+\]:\d+|[\w.-]+:\d+)/(?:bootstrap|\d+): ")
 # OpenSSL's names of the alerts with which a broker refuses a client certificate, as librdkafka quotes them.
 _CLIENT_CERTIFICATE_ALERTS = ("certificate", "unknown ca")
 _SET_IN_CONNECTION = "in the Airflow connection"
@@ -58,14 +61,20 @@ class _Reason(NamedTuple):
 class Attempt:
     """A connection that no broker has answered.
 
-    `config` are its settings, `own` its client certificates, `listeners` those of its `bootstrap.servers` that answer,
-    and `reported` the errors of the client, oldest first.
+    `config` are its settings, `own` its client certificates, `listeners` those that the client could not use and that
+    answer, and `reported` the errors of the client, oldest first.
     """
 
     config: Config
     own: Sequence[Certificate]
     listeners: Sequence[Listener]
     reported: Sequence[str]
+
+
+def addresses_in(reported: Sequence[str]) -> list[str]:
+    """Return the addresses that reported errors are about, each once; brokers' advertised addresses among them."""
+    found = (_ADDRESS.match(text) for text in reported)
+    return list(dict.fromkeys(match[1] for match in found if match))
 
 
 def refusal(name: str, attempt: Attempt, now: datetime) -> Finding | None:
@@ -143,10 +152,15 @@ def _refused_login(attempt: Attempt, listener: Listener, now: datetime) -> Itera
             f"Correct sasl.mechanism {_SET_IN_CONNECTION}, or enable {mechanism} on the brokers.",
         )
     mine = [text for text in attempt.reported if f"//{listener.address}/" in text]
-    if refused := next((text for text in mine if "SASL" in text and "failed" in text.lower()), ""):
+    if refused := next((text for text in mine if _is_login_failure(text)), ""):
         yield _login_refused(mechanism, refused)
     elif refused := next((text for text in mine if _is_certificate_alert(text)), ""):
         yield _client_certificate(attempt, listener, refused, now)
+
+
+def _is_login_failure(text: str) -> bool:
+    """Whether a login was refused; "Local:" begins librdkafka's own errors, such as a lost connection."""
+    return "SASL" in text and "failed" in text.lower() and "Local:" not in text
 
 
 def _login_refused(mechanism: str, refused: str) -> _Reason:
