@@ -83,6 +83,5 @@ def _name_of(group: Resource) -> str:
 
 
 def _operations(reported: Iterable[AclOperation] | None) -> Granted | None:
-    if reported is None:
-        return None
-    return frozenset(_OPERATIONS[each] for each in reported if each in _OPERATIONS)
+    """Return the reported operations, `None` if there are none: whoever may describe something has Describe on it."""
+    return frozenset(_OPERATIONS[each] for each in reported or () if each in _OPERATIONS) or None
