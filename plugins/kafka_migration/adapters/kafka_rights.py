@@ -83,5 +83,5 @@ def _name_of(group: Resource) -> str:
 
 
 def _operations(reported: Iterable[AclOperation] | None) -> Granted | None:
-    """Return the reported operations, `None` if there are none: whoever may describe something has Describe on it."""
+    """Return the reported operations; `None` without any, because a user who gets an answer has Describe at least."""
     return frozenset(_OPERATIONS[each] for each in reported or () if each in _OPERATIONS) or None
