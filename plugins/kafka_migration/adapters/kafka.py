@@ -58,15 +58,14 @@ class ConfluentCluster(GroupCalls, RecordReads, RightCalls):
 
     def facts(self) -> ClusterFacts:
         """Return the cluster's id and broker count; a refusal of the connection is raised without waiting longer."""
-        cluster = self._call(lambda: self._answer(self._admin.describe_cluster(request_timeout=call_timeout_s())))
+        cluster = self._described_cluster()
         return ClusterFacts(cluster.cluster_id, len(cluster.nodes))
 
     def certificates(self) -> Mapping[str, Certificate]:
         """Return the certificate of each broker by its address; empty without TLS."""
         if not protocol_of(self._config).endswith("SSL"):
             return {}
-        described = self._call(lambda: self._answer(self._admin.describe_cluster(request_timeout=call_timeout_s())))
-        return certificates_at([f"{node.host}:{node.port}" for node in described.nodes])
+        return certificates_at([f"{node.host}:{node.port}" for node in self._described_cluster().nodes])
 
     def topic_names(self) -> frozenset[str]:
         """Return the names of all topics that the client may describe."""

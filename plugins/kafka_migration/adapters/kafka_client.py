@@ -38,7 +38,7 @@ _DENIED = {
     KafkaError.GROUP_AUTHORIZATION_FAILED,
     KafkaError.CLUSTER_AUTHORIZATION_FAILED,
 }
-# While no broker answers, the listeners are looked at so often.
+# While no broker answers, the listeners are asked again after this time.
 LOOK_EVERY_S = 3.0
 _POLL_S = 0.1
 # Brokers learn of a new topic one after the other. For this long, a call is repeated if a broker does not know it.
@@ -106,6 +106,12 @@ class ClusterClient:
             raise self._without_answer("did not answer in time") from error
         self._errors.forget()
         return answer
+
+    def _described_cluster(self, **options: Any) -> Any:
+        """Return the client's description of the cluster; a refusal of the connection is raised at once."""
+        return self._call(
+            lambda: self._answer(self._admin.describe_cluster(request_timeout=call_timeout_s(), **options))
+        )
 
     def _answer(self, asked: Future[T]) -> T:
         """Return the answer to a request; raises `Refused` as soon as it is known why no broker will give one."""

@@ -67,12 +67,7 @@ class RightCalls(ClusterClient):
 
     def _on_cluster(self) -> dict[Resource, Granted]:
         """Return the operations on the cluster; brokers report them only to a user who may describe it."""
-        described = self._call(
-            lambda: self._admin.describe_cluster(
-                include_authorized_operations=True, request_timeout=call_timeout_s()
-            ).result(call_timeout_s())
-        )
-        operations = _operations(described.authorized_operations)
+        operations = _operations(self._described_cluster(include_authorized_operations=True).authorized_operations)
         return {THE_CLUSTER: operations} if operations else {}
 
 

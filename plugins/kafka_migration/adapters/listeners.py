@@ -24,7 +24,7 @@ from kafka_migration.core.connections.settings import HOST_NAME_CHECK
 from kafka_migration.core.kafka.certificates import Certificate
 
 TIMEOUT_S = 3.0
-# The first servers of a list are enough to say what is wrong with all.
+# This many listeners are enough to find a reason.
 AT_MOST = 8
 _SASL_HANDSHAKE, _VERSION, _CORRELATION = 17, 1, 7
 _ILLEGAL_SASL_STATE = 34

@@ -5,18 +5,39 @@ MirrorMaker 2 only reads the source: its own topics, the offset syncs included, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
+from kafka_migration.core.access.missing import missing_findings, rights_for
 from kafka_migration.core.access.rights import Client, Need, Right, airflow_rights, spark_rights, topics_on
-from kafka_migration.core.kafka.cluster import Side
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.cluster import KafkaCluster, Side
 from kafka_migration.core.kafka.resources import Operation, Resource
-from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX, Migration
+from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX, Migration, Mode
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 
 
 def required_rights(migration: Migration, side: Side) -> tuple[Right, ...]:
     """Return all rights that the login of a side's connection needs for the modes of a migration."""
     return (*airflow_rights(migration, side), *mirror_rights(migration, side), *spark_rights(migration, side))
+
+
+def missing_rights(
+    cluster: KafkaCluster,
+    migration: Migration,
+    side: Side,
+    mode: Mode,
+    principal: str,
+    only_on: Collection[Resource] | None = None,
+) -> tuple[Finding, ...]:
+    """Return a finding for the rights that the login of a side lacks in this mode, as far as the brokers report them.
+
+    `only_on` limits them to these resources.
+    """
+    rights = rights_for(mode, required_rights(migration, side))
+    rights = [right for right in rights if only_on is None or right.resource in only_on]
+    granted = cluster.granted(list(dict.fromkeys(right.resource for right in rights)))
+    connection = (migration.source if side == "source" else migration.target).connection
+    return tuple(missing_findings(f"{side} (connection {connection})", rights, granted, principal))
 
 
 def mirror_rights(migration: Migration, side: Side) -> Iterator[Right]:

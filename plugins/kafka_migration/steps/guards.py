@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from kafka_migration.adapters.listeners import principal_of
 from kafka_migration.adapters.logins import service_login
-from kafka_migration.core.access.missing import missing_findings, rights_for
 from kafka_migration.core.access.rights import topics_on
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
@@ -23,7 +22,7 @@ from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.groups.rules import unproved_copy_findings
 from kafka_migration.core.ledger.cutovers import Reserved
 from kafka_migration.core.migration.settings import RunIdentity
-from kafka_migration.engines.rights import required_rights
+from kafka_migration.engines.rights import missing_rights
 from kafka_migration.steps.run import MigrationRun
 
 
@@ -118,10 +117,8 @@ def _bad_verdict(verdict: str) -> Finding:
 
 def require_rights_on_target_topics(run: MigrationRun) -> None:
     """Raise `Refused` (`RIGHT_MISSING`) if the login lacks a right on a target topic, which all exist now."""
-    side = run.migration.target
-    rights = rights_for(run.request.mode, required_rights(run.migration, "target"))
-    on_topics = [right for right in rights if right.resource in topics_on(run.migration, "target")]
-    granted = run.target.granted(topics_on(run.migration, "target"))
-    principal = principal_of(run.deployment.client_settings(side))
-    if findings := tuple(missing_findings(f"target (connection {side.connection})", on_topics, granted, principal)):
+    migration = run.migration
+    principal = principal_of(run.deployment.client_settings(migration.target))
+    topics = topics_on(migration, "target")
+    if findings := missing_rights(run.target, migration, "target", run.request.mode, principal, only_on=topics):
         raise Refused(findings)

@@ -17,6 +17,7 @@ from kafka_migration.core.connections.settings import (
     HOST_NAME_CHECK,
     KERBEROS,
     KERBEROS_FEATURE,
+    LOGIN_SETTINGS,
     MECHANISMS,
     PROTOCOLS,
     REFUSED,
@@ -34,9 +35,7 @@ _SERVER = re.compile(r"(\[[0-9A-Fa-f:.]+(%\w+)?\]|[A-Za-z0-9._-]+):([0-9]{1,5})"
 _MAX_PORT = 65_535
 _MAX_SHOWN = 80
 _TRUE, _FALSE = {"true", "t", "1"}, {"false", "f", "0"}
-_USER_AND_PASSWORD = ("sasl.username", "sasl.password")
-_KERBEROS = ("sasl.kerberos.principal", "sasl.kerberos.keytab", "sasl.kerberos.service.name")
-_LOGIN = ("sasl.mechanism", "sasl.mechanisms", *_USER_AND_PASSWORD, *_KERBEROS)
+_LOGIN = ("sasl.mechanism", "sasl.mechanisms", *LOGIN_SETTINGS)
 # A principal has a name, perhaps a host, and a realm. No text that JAAS or a shell would read.
 _PATTERNS: Mapping[Form, re.Pattern[str]] = {
     "principal": re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)?@[A-Za-z0-9._-]+"),
@@ -264,8 +263,8 @@ def _needs_problems(config: Config, mechanism: str) -> Iterator[_Problem]:
     needs = MECHANISMS[mechanism].needs
     if missing := [name for name in needs if name not in config]:
         yield _Problem(f"sasl.mechanism {mechanism} without {' and '.join(missing)}", " and ".join(needs))
-    own = _KERBEROS if mechanism == KERBEROS else needs
-    if unused := [name for name in (*_USER_AND_PASSWORD, *_KERBEROS) if name in config and name not in own]:
+    used = MECHANISMS[mechanism].settings
+    if unused := [name for name in LOGIN_SETTINGS if name in config and name not in used]:
         yield _Problem(f"{', '.join(unused)}, which {mechanism} does not use", "no such setting")
 
 

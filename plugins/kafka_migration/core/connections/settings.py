@@ -29,25 +29,37 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """A SASL mechanism: the settings that it needs, and the login module of Java clients (empty: not supported)."""
+    """A SASL mechanism: the settings that it needs, the login module of Java clients, and settings that it may have.
+
+    Without a login module it is not supported for Java clients.
+    """
 
     needs: tuple[str, ...] = ()
     login_module: str = ""
+    options: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The settings of a login that it uses."""
+        return (*self.needs, *self.options)
 
 
+KERBEROS = "GSSAPI"
+KERBEROS_SERVICE = "sasl.kerberos.service.name"
 _USER_AND_PASSWORD = ("sasl.username", "sasl.password")
 _SCRAM = Mechanism(_USER_AND_PASSWORD, "org.apache.kafka.common.security.scram.ScramLoginModule")
 MECHANISMS: Mapping[str, Mechanism] = {
     "PLAIN": Mechanism(_USER_AND_PASSWORD, "org.apache.kafka.common.security.plain.PlainLoginModule"),
     "SCRAM-SHA-256": _SCRAM,
     "SCRAM-SHA-512": _SCRAM,
-    "GSSAPI": Mechanism(
-        ("sasl.kerberos.principal", "sasl.kerberos.keytab"), "com.sun.security.auth.module.Krb5LoginModule"
+    KERBEROS: Mechanism(
+        ("sasl.kerberos.principal", "sasl.kerberos.keytab"),
+        "com.sun.security.auth.module.Krb5LoginModule",
+        (KERBEROS_SERVICE,),
     ),
     "OAUTHBEARER": Mechanism(),
 }
-KERBEROS = "GSSAPI"
-KERBEROS_SERVICE = "sasl.kerberos.service.name"
+LOGIN_SETTINGS = tuple(dict.fromkeys(name for mechanism in MECHANISMS.values() for name in mechanism.settings))
 # librdkafka's default; Java has none.
 DEFAULT_KERBEROS_SERVICE = "kafka"
 # With 0, librdkafka never runs `kinit`: the ticket comes from outside of Airflow (ADR 0027).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from airflow.sdk import Context
 from airflow.sdk.bases.hook import BaseHook
@@ -69,7 +70,15 @@ class PreflightOperator(MigrationOperator):
 
 
 class AirflowConnections:
-    """Airflow's connections (`preflight.check.Connections`)."""
+    """Airflow's connections (`preflight.check.Connections`); the settings of each are checked once."""
+
+    def __init__(self) -> None:
+        self._configs: dict[Cluster, dict[str, Any]] = {}
+
+    def _config(self, cluster: Cluster) -> dict[str, Any]:
+        if cluster not in self._configs:
+            self._configs[cluster] = connection_config(cluster.connection, cluster.insecure)
+        return self._configs[cluster]
 
     def connection_type(self, connection_id: str) -> str | None:
         """Return the type of a connection, or `None` if it does not exist."""
@@ -84,11 +93,11 @@ class AirflowConnections:
 
     def principal(self, cluster: Cluster) -> str:
         """Return the broker's probable name for the user of a Kafka connection."""
-        return principal_of(connection_config(cluster.connection, cluster.insecure))
+        return principal_of(self._config(cluster))
 
     def certificates(self, cluster: Cluster) -> tuple[Certificate, ...]:
         """Return the client certificates of a Kafka connection."""
-        return own_certificates(connection_config(cluster.connection, cluster.insecure))
+        return own_certificates(self._config(cluster))
 
     def deploy_mode(self, connection_id: str) -> str | None:
         """Return the deploy mode of a Spark connection, `None` if it sets none or does not exist."""
@@ -104,8 +113,7 @@ class AirflowConnections:
 
     def has_login(self, cluster: Cluster) -> bool:
         """Return whether a Kafka connection has a login. Raises `Refused` if it cannot be translated."""
-        config = connection_config(cluster.connection, cluster.insecure)
-        return has_login(spark_options(cluster.connection, config))
+        return has_login(spark_options(cluster.connection, self._config(cluster)))
 
     def spark_client_findings(self) -> tuple[Finding, ...]:
         """Return the problems of Spark's Kafka client, which matter if a login is used."""
