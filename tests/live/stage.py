@@ -39,6 +39,7 @@ from sandbox.data.clients import client_config
 from sandbox.data.reading import read_records
 from sandbox.data.topics import wait_until_led
 from sandbox.sandbox import Sandbox
+from sandbox.security.listeners import Way
 from tests.airflow.conftest import AirflowKeeps, FakeAnchor, FakeDagRun, FakeStateStore, FakeTaskInstance, FakeXCom
 from tests.airflow.driving import deferred_by, revived
 from tests.waiting import wait_until
@@ -170,6 +171,17 @@ class Stage:
         self.next_run()
         return event
 
+    def copied(self, topic: str, count: int = 50) -> tuple[str, list[bytes], list[bytes | None]]:
+        """Fill a topic and copy it in a run; return the outcome, the values sent, and those on the target."""
+        self.create(topic)
+        values = [b"%d" % number for number in range(count)]
+        self.produce(topic, *values)
+        try:
+            outcome = self.sync()["outcome"]
+        finally:
+            self.end()
+        return outcome, values, self.copied_values(topic)
+
     def _context(self) -> Any:
         dag_run = FakeDagRun(run_id=f"manual__{self.runs}", other_dag_id=f"kafka_migration__{self.name}")
         self.task_instance.run = f"{dag_run.dag_id} {dag_run.run_id}"
@@ -237,6 +249,13 @@ class Stage:
         from kafka_migration.core.evidence.documents import Kind
 
         return [f["code"] for r in self.run.evidence.of_attempt(Kind.REFUSAL) for f in r["findings"]]
+
+
+def connect_by(way: Way, sandbox: Sandbox, patch: pytest.MonkeyPatch) -> None:
+    """Let both connections log in this way; call it after `set_the_stage`."""
+    for side, security in sandbox.security.items():
+        connection = {"conn_type": "kafka", "extra": security.connection(way)}
+        patch.setenv(f"AIRFLOW_CONN_DEMO_{side.upper()}", json.dumps(connection))
 
 
 def set_the_stage(sandbox: Sandbox, root: Path, patch: pytest.MonkeyPatch) -> None:

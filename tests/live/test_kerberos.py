@@ -23,7 +23,7 @@ from sandbox.sandbox import Sandbox
 from sandbox.security.kdc import BROKER_HOST, SERVICE, Kdc
 from sandbox.security.listeners import USER
 from tests.live.granting import grant_what_a_cutover_needs
-from tests.live.stage import Stage, set_the_stage
+from tests.live.stage import Stage, connect_by, set_the_stage
 from tests.live.test_refused_connections import LIMIT_S
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign, pytest.mark.kerberos]
@@ -59,9 +59,7 @@ def use_kerberos(sandbox: Sandbox, kdc: Kdc, patch: pytest.MonkeyPatch) -> None:
     """Let both connections use Kerberos; the ticket comes from the keytab, without `kinit`."""
     for name, value in kdc.environment(USER).items():
         patch.setenv(name, value)
-    for side in ("source", "target"):
-        connection = {"conn_type": "kafka", "extra": sandbox.security[side].connection("kerberos")}
-        patch.setenv(f"AIRFLOW_CONN_DEMO_{side.upper()}", json.dumps(connection))
+    connect_by("kerberos", sandbox, patch)
 
 
 @pytest.mark.parametrize("engine", ["mirrormaker2", "mirrormaker1"])
@@ -75,15 +73,10 @@ def test_copy_between_clusters_with_kerberos(
     stage = Stage(secured, f"kerberos-{engine}", tmp_path, [topic], engine)
     file = tmp_path / "migrations" / f"kerberos-{engine}.yaml"
     grant_what_a_cutover_needs(secured, file, {"source": "kerberos", "target": "kerberos"})
-    stage.create(topic)
-    values = [b"%d" % number for number in range(50)]
-    stage.produce(topic, *values)
-    try:
-        assert "drained" == stage.sync()["outcome"]
-    finally:
-        stage.end()
+    outcome, sent, copied = stage.copied(topic)
 
-    assert values == stage.copied_values(topic)
+    assert "drained" == outcome
+    assert sent == copied
 
 
 def test_airflow_runs_no_command_for_a_ticket(secured: Sandbox, kdc: Kdc, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +89,7 @@ def test_airflow_runs_no_command_for_a_ticket(secured: Sandbox, kdc: Kdc, monkey
     assert 1 == cluster.facts().brokers
 
 
-# What is wrong with the client's Kerberos, as changed variables or settings.
+# Environment variables and settings with which Kerberos fails.
 WRONG = {
     "no keytab": ({"KRB5_CLIENT_KTNAME": "FILE:/nowhere/me.keytab"}, {}),
     "a keytab of an unknown principal": ({"KRB5_CLIENT_KTNAME": "FILE:{stranger}"}, {}),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -10,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.airflow_adapters.connections import cluster_named
-from kafka_migration.core.access.missing import missing_findings, rights_for
+from kafka_migration.core.access.missing import rights_for
 from kafka_migration.core.access.rights import Need, Right
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.migration.settings import Migration, Mode
-from kafka_migration.engines.rights import required_rights
+from kafka_migration.engines.rights import missing_rights, required_rights
 from kafka_migration.migration_file.loading import load_migration_file
 from sandbox.sandbox import Sandbox
 from sandbox.security.listeners import USER
 from tests.live.granting import Rights
-from tests.live.stage import Stage, set_the_stage
+from tests.live.stage import Stage, connect_by, set_the_stage
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
@@ -49,22 +48,14 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 def test_each_right_is_needed(secured: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
     """With the printed rights a sync passes; without any one of them preflight names it, for every mode and side."""
     set_the_stage(secured, tmp_path, monkeypatch)
-    for side in SIDES:
-        connection = {"conn_type": "kafka", "extra": secured.security[side].connection("scram-sha-512")}
-        monkeypatch.setenv(f"AIRFLOW_CONN_DEMO_{side.upper()}", json.dumps(connection))
+    connect_by("scram-sha-512", secured, monkeypatch)
     topic = f"orders-{engine}"
     stage = Stage(secured, f"minimal-{engine}", tmp_path, [topic], engine)
     file = tmp_path / "migrations" / f"minimal-{engine}.yaml"
     _, migration = load_migration_file(file)
     users = {side: Rights(secured.bootstraps[side], PRINCIPAL) for side in SIDES}
     grant_all_of(Mode.SYNC, migration, users)
-    stage.create(topic)
-    stage.produce(topic, b"1")
-    try:
-        assert "drained" == stage.sync()["outcome"]
-    finally:
-        stage.end()
-
+    assert "drained" == stage.copied(topic)[0]
     for need, mode in MODES.items():
         grant_all_of(mode, migration, users)
         for side in SIDES:
@@ -91,9 +82,7 @@ def require_each(mode: Mode, need: Need, side: Side, migration: Migration, user:
 
 def missing(mode: Mode, side: Side, migration: Migration) -> list[Finding]:
     """Return what preflight finds about the rights of a side."""
-    rights = rights_for(mode, required_rights(migration, side))
-    cluster = cluster_named(side, f"demo_{side}")
-    return list(missing_findings(side, rights, cluster.granted([right.resource for right in rights]), PRINCIPAL))
+    return list(missing_rights(cluster_named(side, f"demo_{side}"), migration, side, mode, PRINCIPAL))
 
 
 def is_the_only_one(right: Right, mode: Mode, side: Side, migration: Migration) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from sandbox.sandbox import Sandbox
 from sandbox.security.listeners import WAYS, Way
-from tests.live.stage import Stage, set_the_stage
+from tests.live.stage import Stage, connect_by, set_the_stage
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
 
@@ -33,17 +32,10 @@ def test_copy_over_a_secured_listener(
 ) -> None:
     """Both engines copy every record if both connections use this way."""
     set_the_stage(secured, tmp_path, monkeypatch)
-    for side in ("source", "target"):
-        connection = {"conn_type": "kafka", "extra": secured.security[side].connection(way)}
-        monkeypatch.setenv(f"AIRFLOW_CONN_DEMO_{side.upper()}", json.dumps(connection))
+    connect_by(way, secured, monkeypatch)
     topic = f"{TOPIC}-{way}-{engine}"
     stage = Stage(secured, f"secured-{way}-{engine}", tmp_path, [topic], engine)
-    stage.create(topic)
-    values = [b"%d" % number for number in range(50)]
-    stage.produce(topic, *values)
-    try:
-        assert "drained" == stage.sync()["outcome"]
-    finally:
-        stage.end()
+    outcome, sent, copied = stage.copied(topic)
 
-    assert values == stage.copied_values(topic)
+    assert "drained" == outcome
+    assert sent == copied

@@ -27,7 +27,6 @@ from sandbox.security.authority import Authority
 
 SECRET = "canary-password"
 LOGIN = {"sasl.mechanism": "PLAIN", "sasl.username": "canary-user", "sasl.password": SECRET}
-Answer = Callable[[bytes], bytes]
 
 
 def answer(error: int, *mechanisms: str, correlation: int = 7) -> bytes:
