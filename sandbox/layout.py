@@ -16,7 +16,7 @@ from sandbox.kafka import SHORT_LIVED, KafkaCluster, login_listener
 from sandbox.parts import HOST, free_ports, require_free
 from sandbox.postgres import Postgres
 from sandbox.security.kdc import Kdc
-from sandbox.security.listeners import AUTHORIZER, LISTENERS, Security
+from sandbox.security.listeners import AUTHORIZER, PORTS, Security, token_endpoints
 from sandbox.ssh import SshHost
 from sandbox.state import SandboxState
 
@@ -62,6 +62,7 @@ class Layout:
             "AIRFLOW__KAFKA_MIGRATION__EVIDENCE_ROOT": str(self.evidence),
             "AIRFLOW__KAFKA_MIGRATION__MIGRATIONS_FOLDER": str(self.airflow.folders.migrations),
             "AIRFLOW__KAFKA_MIGRATION__SPARK_JARS": spark_jars,
+            "AIRFLOW__KAFKA_MIGRATION__TOKEN_ENDPOINTS": token_endpoints(self.security.values()),
             # Airflow uses a deprecated pathspec name for `.airflowignore`; each task's log would contain the warning.
             "PYTHONWARNINGS": "ignore:GitWildMatchPattern:DeprecationWarning",
             # Otherwise Spark's driver listens on the machine's external address.
@@ -115,10 +116,10 @@ def plan_layout(
         PortTaken: `airflow_port` was given and is in use.
     """
     asked_for = [require_free(airflow_port, "Airflow")] if airflow_port is not None else []
-    ports = iter([*asked_for, *free_ports(8 + 2 * len(LISTENERS))])
+    ports = iter([*asked_for, *free_ports(8 + 2 * len(PORTS))])
     airflow, ssh, database = next(ports), next(ports), next(ports)
     security = {
-        side: Security(root / "security" / side, {name: next(ports) for name in LISTENERS}, kdc=kdc)
+        side: Security(root / "security" / side, {name: next(ports) for name in PORTS}, kdc=kdc)
         for side in (("source", "target") if secured else ())
     }
     login = (login_listener(next(ports)),)

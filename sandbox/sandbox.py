@@ -145,6 +145,8 @@ class Sandbox:
             survivors = end_all(self.sandbox_id, self._tracked)
             for part in self._parts.values():
                 part.stop()
+            for security in self.security.values():
+                security.tokens.stop()
             if self._watchdog:
                 self._watchdog.dismiss()
             if not survivors:
@@ -222,6 +224,8 @@ class Sandbox:
         self._report(f"everything answers after {time.monotonic() - began:.0f} s")
 
     def _start_base(self, layout: Layout) -> None:
+        for security in layout.security.values():
+            security.tokens.start()
         environment = layout.base_environment()
         for cluster in (layout.source, layout.target):
             cluster.format(environment)

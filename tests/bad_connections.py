@@ -23,6 +23,13 @@ KERBEROS_LOGIN = {
 MISSING = "CONNECTION_MISSING"
 # No finding may show it: it stands wherever a secret may stand.
 CANARY = "CANARY-4711"
+OAUTH_LOGIN = {
+    "security.protocol": "SASL_SSL",
+    "sasl.mechanism": "OAUTHBEARER",
+    "sasl.oauthbearer.client.id": "me",
+    "sasl.oauthbearer.client.secret": CANARY,
+    "sasl.oauthbearer.token.endpoint.url": "https://169.254.169.254/token",
+}
 PLAIN = {"sasl.mechanism": "PLAIN", "sasl.username": "u", "sasl.password": CANARY}
 LOGIN = {"security.protocol": "SASL_SSL", **PLAIN}
 TLS = {"security.protocol": "SSL"}
@@ -81,7 +88,7 @@ CASES: Mapping[str, tuple[dict[str, Any], str, str]] = {
     ),
     "underscores": ({"sasl_password": CANARY}, INVALID, "unknown setting 'sasl_password'"),
     "Java's name": ({"sasl.jaas.config": f'x required password="{CANARY}";'}, INVALID, "sasl.jaas.config"),
-    "Java's trust store": ({"ssl.truststore.location": "/x"}, INVALID, "unknown setting 'ssl.truststore.location'"),
+    "Java's trust store": ({"ssl.truststore.location": "/x"}, INVALID, "ssl.truststore.location: it is a Java setting"),
     "a name of its own": ({"some.future.setting": "x"}, INVALID, "unknown setting 'some.future.setting'"),
     "an empty name": ({"": "x"}, INVALID, "unknown setting ''"),
     "a name with an escape": ({"\x1b]0;evil": "x"}, INVALID, "\\x1b]0;evil"),
@@ -94,10 +101,52 @@ CASES: Mapping[str, tuple[dict[str, Any], str, str]] = {
     "a file of authorities": ({**TLS, "ssl.ca.location": "/etc/shadow"}, INVALID, "ssl.ca.location"),
     "a file with a key": ({**TLS, "ssl.key.location": "/etc/shadow"}, INVALID, "ssl.key.location"),
     "a key store": ({**TLS, "ssl.keystore.location": "/etc/shadow"}, INVALID, "ssl.keystore.location"),
-    "an address for tokens": (
-        {"sasl.oauthbearer.token.endpoint.url": "http://169.254.169.254/"},
+    "an address for tokens without encryption": (
+        {**OAUTH_LOGIN, "sasl.oauthbearer.token.endpoint.url": "http://169.254.169.254/"},
         INVALID,
-        "sasl.oauthbearer.token.endpoint.url",
+        "sasl.oauthbearer.token.endpoint.url: 'http://169.254.169.254/'",
+    ),
+    "a file for tokens": (
+        {**OAUTH_LOGIN, "sasl.oauthbearer.token.endpoint.url": "file:///etc/shadow"},
+        INVALID,
+        "sasl.oauthbearer.token.endpoint.url: 'file",
+    ),
+    "two addresses for tokens": (
+        {**OAUTH_LOGIN, "sasl.oauthbearer.token.endpoint.url": "https://a/token,file:///x"},
+        INVALID,
+        "sasl.oauthbearer.token.endpoint.url: 'https",
+    ),
+    "an address for tokens that is not allowed": (
+        OAUTH_LOGIN,
+        "TOKEN_ENDPOINT_NOT_ALLOWED",
+        "https://169.254.169.254/token",
+    ),
+    "a file of authorities for tokens": ({**OAUTH_LOGIN, "https.ca.location": "/x"}, INVALID, "https.ca.location"),
+    "tokens without a signature": (
+        {**OAUTH_LOGIN, "sasl.oauthbearer.method": "default"},
+        INVALID,
+        "sasl.oauthbearer.method: 'default'",
+    ),
+    "an extension that ends JAAS": (
+        {**OAUTH_LOGIN, "sasl.oauthbearer.extensions": 'a=b"; x'},
+        INVALID,
+        "sasl.oauthbearer.extensions",
+    ),
+    "OAuth without a secret": (
+        {name: text for name, text in OAUTH_LOGIN.items() if not name.endswith("secret")},
+        INVALID,
+        "OAUTHBEARER without sasl.oauthbearer.client.secret",
+    ),
+    "OAuth in the clear": ({**OAUTH_LOGIN, "security.protocol": "PLAINTEXT"}, INVALID, "would not be used"),
+    "OAuth by a function and by an address": (
+        {**OAUTH_LOGIN, "oauth_cb": "a.b"},
+        INVALID,
+        "which oauth_cb does not use",
+    ),
+    "a login of AWS": (
+        {"security.protocol": "SASL_SSL", "sasl.mechanism": "AWS_MSK_IAM"},
+        INVALID,
+        "AWS_MSK_IAM; it needs a library of AWS",
     ),
     "a function that is not allowed": ({"error_cb": "os.system"}, INVALID, "error_cb"),
     "debugging": ({"debug": "all"}, INVALID, "debug"),
@@ -147,7 +196,11 @@ CASES: Mapping[str, tuple[dict[str, Any], str, str]] = {
         INVALID,
         "sasl.kerberos.principal",
     ),
-    "OAuth without tokens": ({"security.protocol": "SASL_SSL", "sasl.mechanism": "OAUTHBEARER"}, INVALID, "oauth_cb"),
+    "OAuth without tokens": (
+        {"security.protocol": "SASL_SSL", "sasl.mechanism": "OAUTHBEARER"},
+        INVALID,
+        "OAUTHBEARER without",
+    ),
     # Contradictions
     "a login without protocol": (PLAIN, INVALID, "no security.protocol: the login would not be used"),
     "a login over PLAINTEXT": ({**LOGIN, "security.protocol": "PLAINTEXT"}, INVALID, "security.protocol PLAINTEXT"),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -14,12 +15,15 @@ from sandbox.parts import HOST
 from sandbox.private import write_private
 from sandbox.security.authority import Authority, Credentials
 from sandbox.security.kdc import BROKER_HOST, Kdc
+from sandbox.security.tokens import TokenServer
 
-Way = Literal["tls", "mtls", "plain", "scram-sha-256", "scram-sha-512", "kerberos"]
+Way = Literal["tls", "mtls", "plain", "scram-sha-256", "scram-sha-512", "oauthbearer", "kerberos"]
 # Kerberos needs a server and another Python client, so only its own tests use it.
 WAYS: tuple[Way, ...] = tuple(way for way in get_args(Way) if way != "kerberos")
 # One listener serves both kinds of SCRAM.
-LISTENERS = ("tls", "mtls", "plain", "scram", "kerberos")
+LISTENERS = ("tls", "mtls", "plain", "scram", "oauthbearer", "kerberos")
+# The server that gives tokens has a port too.
+PORTS = (*LISTENERS, "tokens")
 SCRAM = ("scram-sha-256", "scram-sha-512")
 USER = "migration"
 # Clients without a login: those of the sandbox, on its listener without encryption.
@@ -31,7 +35,7 @@ AUTHORIZER = {
 
 @dataclass(frozen=True)
 class Security:
-    """The certificates and the login of one cluster, in files below its folder; `ports` are those of `LISTENERS`.
+    """The certificates and the login of one cluster, in files below its folder; `ports` are those of `PORTS`.
 
     Without a Kerberos server there is no listener for Kerberos.
     """
@@ -42,9 +46,15 @@ class Security:
     password: str = field(default_factory=lambda: secrets.token_urlsafe(16), repr=False)
     kdc: Kdc | None = None
 
+    @cached_property
+    def tokens(self) -> TokenServer:
+        """The server that gives OAuth tokens to the user; it does not run yet."""
+        return TokenServer(self.folder / "tokens", self.ports["tokens"], USER)
+
     def listeners(self) -> tuple[Listener, ...]:
-        """Write the broker's certificate; return the listeners, in the order of `LISTENERS`."""
+        """Write the broker's certificate and the keys of tokens; return the listeners, in the order of `LISTENERS`."""
         tls = self.tls_properties("broker", self.authority.issue("broker", hosts=(HOST, BROKER_HOST)))
+        self.tokens.write_keys()
         scram = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
         own: dict[str, tuple[str, dict[str, str]]] = {
             "tls": ("SSL", {}),
@@ -57,6 +67,7 @@ class Security:
                     **{f"{mechanism}.sasl.jaas.config": scram for mechanism in SCRAM},
                 },
             ),
+            "oauthbearer": ("SASL_SSL", self.tokens.broker_login()),
         }
         made = [
             Listener(name, self.ports[name], protocol, {**tls, **properties})
@@ -83,6 +94,8 @@ class Security:
             return {**settings, "security.protocol": "SSL", **(self._own_certificate() if way == "mtls" else {})}
         if self.kdc and way == "kerberos":
             return {**settings, "security.protocol": "SASL_SSL", **self.kdc.client_login(USER)}
+        if way == "oauthbearer":
+            return {**settings, "security.protocol": "SASL_SSL", **self.tokens.client_login()}
         login = {"sasl.mechanism": way.upper(), "sasl.username": USER, "sasl.password": self.password}
         return {**settings, "security.protocol": "SASL_SSL", **login}
 
@@ -141,6 +154,11 @@ class Security:
         path = self.folder / name
         write_private(path, text)
         return str(path)
+
+
+def token_endpoints(securities: Iterable[Security]) -> str:
+    """Return the value of Airflow's setting `token_endpoints` that allows the servers of these clusters."""
+    return ",".join(security.tokens.url for security in securities)
 
 
 def client_certificate(own: Credentials) -> dict[str, str]:

@@ -14,6 +14,7 @@ from airflow.sdk._shared.secrets_masker import _secrets_masker
 
 from kafka_migration.airflow_adapters.connections import cluster_named, connection_config, findings_of_side
 from kafka_migration.cli.main import main
+from kafka_migration.core.connections.settings import OAUTH_ENDPOINT
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.migration.settings import Cluster, Insecurity
@@ -24,7 +25,7 @@ from tests.airflow.cutover import begin_rollback, cut_over
 from tests.airflow.driving import lag_trigger, next_event
 from tests.airflow.test_validate_place import copied
 from tests.airflow.world import World
-from tests.bad_connections import ALL, CANARY, LOGIN, connection_text
+from tests.bad_connections import ALL, CANARY, CERTIFICATE, LOGIN, OAUTH_LOGIN, connection_text
 
 GOOD = json.dumps({"conn_type": "kafka", "extra": {"bootstrap.servers": "127.0.0.1:1"}})
 
@@ -157,6 +158,17 @@ def test_missing_connection() -> None:
     """A connection that does not exist has a code of its own."""
     with pytest.raises(Refused, match="CONNECTION_MISSING · connection nowhere: found no such connection"):
         connection_config("nowhere")
+
+
+@pytest.mark.parametrize("own", [{}, {"https.ca.pem": CERTIFICATE}], ids=["trust of the system", "own CA"])
+def test_tokens_come_from_an_allowed_address(monkeypatch: pytest.MonkeyPatch, own: dict[str, str]) -> None:
+    """With the address in Airflow's configuration the client fetches tokens, and looks for the system's trust store."""
+    settings = {**OAUTH_LOGIN, "bootstrap.servers": "a:1", **own}
+    monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__TOKEN_ENDPOINTS", f"https://b/x, {settings[OAUTH_ENDPOINT]}")
+    monkeypatch.setenv("AIRFLOW_CONN_OLD_KAFKA", json.dumps({"conn_type": "kafka", "extra": settings}))
+    trust = {} if own else {"https.ca.location": "probe"}
+
+    assert {**settings, "sasl.oauthbearer.method": "oidc", **trust} == connection_config("old_kafka")
 
 
 def test_good_connections_pass(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,6 +96,13 @@ def test_clean_leaves_records(machine: Machine, host: ScriptMirrorHost) -> None:
         "-Dorg.apache.kafka.automatic.config.providers=a b",
         "-Djava.security.krb5.conf=krb5.conf",
         "-Djava.security.auth.login.config=/x",
+        "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=",
+        "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=https://",
+        "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=file:///etc/passwd",
+        "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=https://a/x,file:///etc/passwd",
+        "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=https://a/x,http://b",
+        "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=https://a/x,",
+        "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=https://a b",
         "-cp",
         "@/x",
         "",
@@ -113,7 +120,7 @@ def test_java_option_is_refused(machine: Machine, host: ScriptMirrorHost, option
 
 
 def test_allowed_java_options_arrive(machine: Machine, host: ScriptMirrorHost) -> None:
-    """Heap, log folder, allow-list of providers and Kerberos' configuration reach the JVM."""
+    """Heap, log folder, allow-lists of providers and token endpoints, and Kerberos' configuration reach the JVM."""
     options = (
         "-Xms16m",
         "-Xmx1G",
@@ -121,6 +128,7 @@ def test_allowed_java_options_arrive(machine: Machine, host: ScriptMirrorHost) -
         "-Dmirror.log.dir=@GENERATION_DIR@",
         "-Dorg.apache.kafka.automatic.config.providers=a.B,c.D",
         "-Djava.security.krb5.conf=@GENERATION_DIR@/krb5.conf",
+        "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=https://a.example:8443/x,https://b/token_1",
     )
     host.reserve(ME)
     host.start(ME, 1, replace(machine.launch(), java_options=options))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -150,3 +151,15 @@ def test_login_modules_that_load_code_are_forbidden(machine: Machine) -> None:
     console = (generation_dir(machine) / "console.log").read_text()
     forbidden = "com.sun.security.auth.module.JndiLoginModule,com.sun.security.auth.module.LdapLoginModule"
     assert f"argument <-Dorg.apache.kafka.disallowed.login.modules={forbidden}>" in console
+
+
+def test_tokens_come_from_no_address_by_default(machine: Machine) -> None:
+    """Without the option, Java may fetch OAuth tokens from no address, file or broker; the option comes later."""
+    host = ScriptMirrorHost("shop", LocalTransport(machine), str(machine.home))
+    allowed = "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls"
+    host.reserve(ME)
+    host.start(ME, 1, replace(machine.launch(), java_options=(f"{allowed}=https://a/token",)))
+
+    console = (generation_dir(machine) / "console.log").read_text()
+    given = re.findall(rf"argument <{re.escape(allowed)}=(.*)>", console)
+    assert ["none", "https://a/token"] == given

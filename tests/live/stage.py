@@ -39,7 +39,7 @@ from sandbox.data.clients import client_config
 from sandbox.data.reading import read_records
 from sandbox.data.topics import wait_until_led
 from sandbox.sandbox import Sandbox
-from sandbox.security.listeners import Way
+from sandbox.security.listeners import Way, token_endpoints
 from tests.airflow.conftest import AirflowKeeps, FakeAnchor, FakeDagRun, FakeStateStore, FakeTaskInstance, FakeXCom
 from tests.airflow.driving import deferred_by, revived
 from tests.waiting import wait_until
@@ -253,6 +253,7 @@ class Stage:
 
 def connect_by(way: Way, sandbox: Sandbox, patch: pytest.MonkeyPatch) -> None:
     """Let both connections log in this way; call it after `set_the_stage`."""
+    patch.setenv("AIRFLOW__KAFKA_MIGRATION__TOKEN_ENDPOINTS", token_endpoints(sandbox.security.values()))
     for side, security in sandbox.security.items():
         connection = {"conn_type": "kafka", "extra": security.connection(way)}
         patch.setenv(f"AIRFLOW_CONN_DEMO_{side.upper()}", json.dumps(connection))

@@ -12,13 +12,15 @@ from typing import Any
 import pytest
 
 from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.core.connections.settings import WITH_SYSTEM_TRUST
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.findings.errors import Refused, TransientError
 from sandbox.environment import base_environment
 from sandbox.kafka import KafkaCluster, Listener
 from sandbox.parts import Part, free_ports, wait_ready
 from sandbox.security.authority import Authority
-from sandbox.security.listeners import AUTHORIZER, LISTENERS, WAYS, Security, client_certificate
+from sandbox.security.listeners import AUTHORIZER, PORTS, WAYS, Security, client_certificate
+from sandbox.security.tokens import TokenServer
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
 
@@ -33,11 +35,12 @@ Config = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Refusing:
-    """A broker with good listeners, and one more per wrong certificate."""
+    """A broker with good listeners, and one more per wrong certificate; it accepts no token of `strange_tokens`."""
 
     security: Security
     kafka: KafkaCluster
     stranger: Authority
+    strange_tokens: TokenServer
 
     def good(self, way: Any, **changed: str) -> Config:
         """Return the settings of a connection that works, with some of them changed."""
@@ -58,8 +61,9 @@ class Refusing:
 def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Refusing]:
     """The broker, which runs until the end of the module."""
     folder: Path = tmp_path_factory.mktemp("refusing")
-    ports = free_ports(2 + len(LISTENERS) + len(WRONG))
-    security, stranger = Security(folder / "security", dict(zip(LISTENERS, ports, strict=False))), Authority("stranger")
+    ports = free_ports(3 + len(PORTS) + len(WRONG))
+    security, stranger = Security(folder / "security", dict(zip(PORTS, ports, strict=False))), Authority("stranger")
+    strange_tokens = TokenServer(folder / "strange", ports[-3], security.tokens.user, security.tokens.authority)
     now = datetime.now(UTC)
     certificates = {
         "ended": security.authority.issue("broker", starts=now - 2 * DAY, ends=now - DAY),
@@ -69,7 +73,7 @@ def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Refusing]:
     }
     wrong = [
         Listener(name, port, "SSL", security.tls_properties(name, certificates[name]))
-        for name, port in zip(WRONG, ports[len(LISTENERS) :], strict=False)
+        for name, port in zip(WRONG, ports[len(PORTS) :], strict=False)
     ]
     listeners = (*security.listeners(), *wrong)
     kafka = KafkaCluster("refusing", folder / "kafka", ports[-2], ports[-1], listeners, AUTHORIZER)
@@ -77,11 +81,16 @@ def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Refusing]:
     kafka.format(environment)
     part = Part(kafka.part(environment, folder))
     part.start()
+    servers = (security.tokens, strange_tokens)
     try:
+        for server in servers:
+            server.start()
         wait_ready([part])
         security.create_users(kafka.bootstrap)
-        yield Refusing(security, kafka, stranger)
+        yield Refusing(security, kafka, stranger, strange_tokens)
     finally:
+        for server in servers:
+            server.stop()
         part.stop()
 
 
@@ -108,6 +117,21 @@ CASES: dict[str, tuple[Callable[[Refusing], Config], Code, str]] = {
     ),
     "wrong user, SCRAM": (lambda r: r.good("scram-sha-256", sasl_username="x"), Code.LOGIN_REFUSED, "invalid"),
     "wrong password, PLAIN": (lambda r: r.good("plain", sasl_password="wrong"), Code.LOGIN_REFUSED, "Invalid username"),
+    "wrong client secret": (
+        lambda r: r.good("oauthbearer", sasl_oauthbearer_client_secret="wrong"),
+        Code.TOKEN_NOT_GIVEN,
+        "invalid_client",
+    ),
+    "token endpoint with a certificate of a stranger": (
+        lambda r: {**without(r.good("oauthbearer"), "https.ca.pem"), **WITH_SYSTEM_TRUST},
+        Code.TOKEN_NOT_GIVEN,
+        "certificate",
+    ),
+    "token of a stranger": (
+        lambda r: {**r.good("oauthbearer"), **r.strange_tokens.client_login()},
+        Code.LOGIN_REFUSED,
+        "invalid_token",
+    ),
     "wrong mechanism": (
         lambda r: r.good("scram-sha-512", sasl_mechanism="PLAIN"),
         Code.MECHANISM_NOT_OFFERED,
@@ -198,6 +222,14 @@ def test_refusal_is_named(refusing: Refusing, name: str) -> None:
     assert [code] == [finding.code for finding in refused.value.findings]
     assert named in str(refused.value)
     assert refusing.security.password not in str(refused.value)
+    assert refusing.security.tokens.secret not in str(refused.value)
+
+
+def test_token_endpoint_that_does_not_answer_refuses_nothing(refusing: Refusing) -> None:
+    """An identity provider that is down may be up a moment later: the error is temporary, and names it."""
+    settings = {**refusing.good("oauthbearer"), "sasl.oauthbearer.token.endpoint.url": "https://127.0.0.1:1/token"}
+    with pytest.raises(TransientError, match="OAUTHBEARER token: Failed to connect to 127"):
+        ConfluentCluster("source (old)", settings).facts()
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient
 
 from kafka_migration.adapters.kafka_retries import call_timeout_s, may_pass, outcomes, retried
 from kafka_migration.adapters.listeners import attempt_of
-from kafka_migration.core.connections.listener import refusal
+from kafka_migration.core.connections.listener import lacks_token, refusal
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.cluster import IsolationLevel
@@ -118,7 +118,7 @@ class ClusterClient:
         deadline, next_look = time.monotonic() + call_timeout_s(), 0.0
         while not asked.done() and time.monotonic() < deadline:
             self._admin.poll(_POLL_S)
-            if self._errors.are_all_down and time.monotonic() >= next_look:
+            if (self._errors.are_all_down or self._errors.lack_token) and time.monotonic() >= next_look:
                 self._require_no_refusal()
                 next_look = time.monotonic() + LOOK_EVERY_S
         return asked.result(0)
@@ -186,6 +186,11 @@ class ReportedErrors:
             self._texts.append(error.str())
         if self._then is not None:
             self._then(error)
+
+    @property
+    def lack_token(self) -> bool:
+        """Whether the client got no OAuth token; without one it connects to no broker."""
+        return any(map(lacks_token, self._texts))
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -18,10 +18,22 @@ from confluent_kafka.admin import AdminClient
 
 from kafka_migration.adapters.kafka import ConfluentCluster
 from kafka_migration.adapters.kafka_client import quiet_logger
+from kafka_migration.airflow_adapters.settings import token_endpoints
 from kafka_migration.core.connections.checks import connection_findings, insecure_findings, mechanism_of
 from kafka_migration.core.connections.java_properties import java_findings
 from kafka_migration.core.connections.secrets import secret_texts, without_secrets
-from kafka_migration.core.connections.settings import KERBEROS, REFUSED, SETTINGS, WITHOUT_KINIT
+from kafka_migration.core.connections.settings import (
+    KERBEROS,
+    MECHANISMS,
+    OAUTH,
+    OAUTH_CALLBACK,
+    OAUTH_ENDPOINT,
+    REFUSED,
+    SETTINGS,
+    WITH_OIDC,
+    WITH_SYSTEM_TRUST,
+    WITHOUT_KINIT,
+)
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.migration.settings import Cluster, Insecurity
@@ -91,7 +103,7 @@ def _checked(connection_id: str, allowed: Collection[Insecurity]) -> dict[str, A
     settings = _settings_of(connection)
     # Before anything else uses them, because an error may quote its input.
     mask_secret(list(secret_texts(settings)))
-    findings = connection_findings(connection_id, settings, allowed, has_feature)
+    findings = connection_findings(connection_id, settings, allowed, has_feature, token_endpoints())
     if findings:
         raise Refused(findings)
     with _as_finding(connection_id, settings):
@@ -99,9 +111,13 @@ def _checked(connection_id: str, allowed: Collection[Insecurity]) -> dict[str, A
     mechanism = mechanism_of(config)
     if mechanism == KERBEROS:
         config |= WITHOUT_KINIT
-    if mechanism == "OAUTHBEARER" and "oauth_cb" not in config:
-        found, expected = "sasl.mechanism OAUTHBEARER without oauth_cb", "a function that returns tokens"
-        raise Refused([_invalid(connection_id, found, expected)])
+    elif mechanism == OAUTH and OAUTH_ENDPOINT in config:
+        config |= WITH_OIDC | ({} if "https.ca.pem" in config else WITH_SYSTEM_TRUST)
+    elif mechanism == OAUTH and OAUTH_CALLBACK not in config:
+        found = f"sasl.mechanism {OAUTH} without {' and '.join(MECHANISMS[OAUTH].needs)}"
+        raise Refused(
+            [_invalid(connection_id, found, f"these settings, or a function that returns tokens ({OAUTH_CALLBACK})")]
+        )
     return config
 
 

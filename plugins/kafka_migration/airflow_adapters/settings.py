@@ -56,6 +56,11 @@ def alerts_file() -> Path | None:
     return Path(named) if named else None
 
 
+def token_endpoints() -> tuple[str, ...]:
+    """Return `token_endpoints`: the addresses from which clients may fetch OAuth tokens, comma-separated."""
+    return tuple(filter(None, (each.strip() for each in conf.get(SECTION, "token_endpoints", fallback="").split(","))))
+
+
 def spark_jobs_folder() -> Path:
     """Return `spark_jobs_folder`; by default `spark_jobs` next to `plugins/`, or the wheel's own folder."""
     own = _SPARK_JOBS_OF_WHEEL if _IS_INSTALLED else _PACKAGE.parents[1] / "spark_jobs"

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kafka_migration.core.connections.java_properties import SECRET_PROPERTIES
+from kafka_migration.core.connections.settings import OAUTH_ENDPOINT
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.mirror.engine import LaunchFacts
 from kafka_migration.core.mirror.host import GENERATION_DIR, LOG_FILE
 
 SECRETS_PROVIDER = "org.apache.kafka.common.config.provider.DirectoryConfigProvider"
 SECRETS_FOLDER = "secrets"
 PROVIDERS_OPTION = "org.apache.kafka.automatic.config.providers"
+# The addresses from which OAuth tokens may be fetched; mirrorctl allows none without this option.
+ENDPOINTS_OPTION = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
 # A broker refused a batch of several records. The producer then splits it and retries, forever if one record is too
 # large. Meanwhile MirrorMaker 1 commits records that never arrived (Kafka 3.9.1, KAFKA-19479).
 SPLITTING = "splitting and retrying"
@@ -62,13 +66,16 @@ def provider_properties(has_secrets: bool) -> dict[str, str]:
     }
 
 
-def java_options(migration: Migration, has_secrets: bool) -> tuple[str, ...]:
+def java_options(migration: Migration, facts: LaunchFacts, has_secrets: bool) -> tuple[str, ...]:
     """Return MirrorMaker's Java options."""
+    clusters = (facts.source_properties, facts.target_properties)
+    endpoints = sorted({cluster[OAUTH_ENDPOINT] for cluster in clusters if OAUTH_ENDPOINT in cluster})
     return (
         f"-Xmx{migration.mirror.heap_mb}m",
         f"-Dmirror.log.dir={GENERATION_DIR}",
         # An allow-list (Kafka 3.8+): no configuration may read files through another provider.
         f"-D{PROVIDERS_OPTION}={SECRETS_PROVIDER if has_secrets else 'none'}",
+        *((f"-D{ENDPOINTS_OPTION}={','.join(endpoints)}",) if endpoints else ()),
     )
 
 

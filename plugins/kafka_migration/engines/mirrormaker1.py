@@ -82,7 +82,7 @@ class MirrorMaker1:
                 **source,
                 **target,
             },
-            java_options=java_options(migration, bool(source or target)),
+            java_options=java_options(migration, facts, bool(source or target)),
             kafka_home=migration.mirror.kafka_home,
             java_home=migration.mirror.java_home,
             lease_s=migration.mirror.lease_s,

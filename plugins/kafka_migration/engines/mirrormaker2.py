@@ -154,7 +154,7 @@ def launch(migration: Migration, generation: int, facts: LaunchFacts) -> MirrorL
         main_class=MAIN_CLASS,
         arguments=(f"{GENERATION_DIR}/{PROPERTIES_FILE}", "--clusters", migration.target.alias),
         files={PROPERTIES_FILE: render_properties(properties), LOG4J_FILE: LOG4J, **secrets},
-        java_options=java_options(migration, bool(secrets)),
+        java_options=java_options(migration, facts, bool(secrets)),
         kafka_home=mirror.kafka_home,
         java_home=mirror.java_home,
         lease_s=mirror.lease_s,

@@ -121,7 +121,39 @@ def test_key_that_java_does_not_read_is_refused(kind: str) -> None:
         java_properties("c", {"bootstrap.servers": "a:1", "ssl.key.pem": pem})
 
 
-def test_oauth_is_refused_for_java() -> None:
+OAUTH = {
+    "bootstrap.servers": "a:1",
+    "security.protocol": "SASL_SSL",
+    "sasl.mechanism": "OAUTHBEARER",
+    "sasl.oauthbearer.client.id": "me",
+    "sasl.oauthbearer.client.secret": 'a"b\\c',
+    "sasl.oauthbearer.token.endpoint.url": "https://login.example/token",
+}
+
+
+def test_oauth_login() -> None:
+    """Java fetches tokens by itself; it takes scope, extensions and the endpoint's CA from the JAAS line."""
+    options = {
+        "sasl.oauthbearer.method": "oidc",
+        "sasl.oauthbearer.scope": "kafka all",
+        "sasl.oauthbearer.extensions": "logicalCluster=lkc-1,identityPoolId=pool-2",
+        "https.ca.pem": "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n",
+    }
+    assert {
+        "bootstrap.servers": "a:1",
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.login.callback.handler.class": "org.apache.kafka.common.security.oauthbearer"
+        ".OAuthBearerLoginCallbackHandler",
+        "sasl.oauthbearer.token.endpoint.url": "https://login.example/token",
+        "sasl.jaas.config": "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required "
+        'clientId="me" clientSecret="a\\"b\\\\c" scope="kafka all" extension_logicalCluster="lkc-1" '
+        'extension_identityPoolId="pool-2" ssl.truststore.type="PEM" ssl.truststore.certificates='
+        '"-----BEGIN CERTIFICATE-----\\nabc\\n-----END CERTIFICATE-----\\n";',
+    } == java_properties("c", {**OAUTH, **options})
+
+
+def test_oauth_by_a_function_is_refused_for_java() -> None:
     """Airflow's client can get tokens from a function; MirrorMaker and Spark cannot."""
     with pytest.raises(Refused, match=r"setting oauth_cb .*\n.*setting sasl\.mechanism \(OAUTHBEARER\)"):
         java_properties("c", {"bootstrap.servers": "a:1", "sasl.mechanism": "OAUTHBEARER", "oauth_cb": "x.y"})

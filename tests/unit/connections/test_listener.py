@@ -75,7 +75,23 @@ def test_own_certificate_that_ended_is_the_reason() -> None:
     assert "clock says 2026-01-10" in found.found
 
 
+OAUTH = {"sasl.mechanism": "OAUTHBEARER", "sasl.oauthbearer.token.endpoint.url": "https://login.example/token"}
+NO_TOKEN = "Failed to acquire SASL OAUTHBEARER token: "
+
+
+@pytest.mark.parametrize("answer", ['{"error": "invalid_client"}', "SSL certificate problem: self-signed certificate"])
+def test_token_that_is_not_given_is_the_reason(answer: str) -> None:
+    """The endpoint has answered: its address and its answer are in the finding, whatever the listeners show."""
+    found = refusal("source", Attempt(OAUTH, (), [listener()], (f"{NO_TOKEN}{answer}",)), NOW)
+
+    assert found is not None
+    assert (Code.TOKEN_NOT_GIVEN, f"no token from https://login.example/token: {answer}") == (found.code, found.found)
+
+
 NO_REASON = {
+    "a token endpoint that is down": (OAUTH, [], (f"{NO_TOKEN}Failed to connect to login.example",)),
+    "a token endpoint that is busy": (OAUTH, [], (f'{NO_TOKEN}{{"error":"temporarily_unavailable"}}',)),
+    "a token endpoint that answered later": (OAUTH, [], (f'{NO_TOKEN}{{"error":"x"}}', f"{NO_TOKEN}timed out")),
     "a good listener": (TLS, [listener()], ()),
     "a good listener beside a bad one": (TLS, [listener(is_tls=False), listener()], ()),
     "no listener answers": (TLS, [], ("ssl://b1:9/bootstrap: Connect failed: Connection refused",)),

@@ -12,6 +12,7 @@ from kafka_migration.core.migration.client_tuning import TUNING_KEYS
 from kafka_migration.core.migration.settings import Migration, TopicNames
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorEngine
 from kafka_migration.engines.engines import engine_of
+from kafka_migration.engines.launching import ENDPOINTS_OPTION
 from kafka_migration.engines.versions import MIRRORMAKER1_KEYS, MIRRORMAKER2_KEYS, KafkaVersion, login_findings
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirrormaker import properties_of
@@ -22,6 +23,9 @@ EVERY_LOGIN = {
     "security.protocol": "SASL_SSL",
     "sasl.mechanism": "PLAIN",
     "sasl.jaas.config": "x",
+    "sasl.kerberos.service.name": "kafka",
+    "sasl.login.callback.handler.class": "x",
+    "sasl.oauthbearer.token.endpoint.url": "https://b/token",
     "ssl.endpoint.identification.algorithm": "https",
     "ssl.key.password": "x",
     "ssl.keystore.certificate.chain": "x",
@@ -51,6 +55,7 @@ def test_every_key_rendered_for_mirrormaker_2_is_in_the_table(migration: Migrati
 
     assert set() == (named | {"log4j.properties"}) - set(MIRRORMAKER2_KEYS)
     assert any(option.startswith("-Dorg.apache.kafka.automatic.config.providers=") for option in launched.java_options)
+    assert f"-D{ENDPOINTS_OPTION}=https://b/token" in launched.java_options
     assert exactly_once == ("listeners" in named)
 
 

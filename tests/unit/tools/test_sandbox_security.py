@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import ssl
+from base64 import b64encode
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import jwt
 import pytest
 from cryptography import x509
 
 from kafka_migration.core.connections.checks import connection_findings
 from kafka_migration.core.connections.java_properties import java_findings
 from sandbox.security.authority import Authority
-from sandbox.security.listeners import LISTENERS, WAYS, Security, Way
+from sandbox.security.listeners import PORTS, WAYS, Security, Way, token_endpoints
 
 
 @pytest.fixture
 def security(tmp_path: Path) -> Security:
-    return Security(tmp_path, {name: 9000 + number for number, name in enumerate(LISTENERS)})
+    return Security(tmp_path, {name: 9000 + number for number, name in enumerate(PORTS)})
 
 
 def test_certificate_is_of_its_authority_and_host() -> None:
@@ -46,9 +48,9 @@ def test_certificate_and_key_fit_together(tmp_path: Path) -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_connection_is_accepted(security: Security, way: Way) -> None:
     """The package accepts the connection of each way, for Python and for Java clients, without an exception."""
-    settings = security.connection(way)
+    settings, endpoints = security.connection(way), [token_endpoints([security])]
 
-    assert () == connection_findings("old_kafka", settings, (), lambda feature: False)
+    assert () == connection_findings("old_kafka", settings, (), lambda feature: False, endpoints)
     assert () == java_findings("old_kafka", settings)
 
 
@@ -56,5 +58,21 @@ def test_secrets_are_readable_by_their_owner_only(security: Security) -> None:
     """Keys are in files that no other user reads, and no password is in the text of an object."""
     listeners = security.listeners()
 
-    assert {0o600} == {path.stat().st_mode & 0o777 for path in security.folder.iterdir()}
+    assert {0o600} == {path.stat().st_mode & 0o777 for path in security.folder.glob("*.pem")}
     assert security.password not in f"{security!r}{listeners!r}"
+    assert security.tokens.secret not in f"{security!r}{security.tokens!r}"
+
+
+def test_token_is_given_to_its_client_only(security: Security) -> None:
+    """Client and secret get a token that its key verifies; another secret, request or path gets an error of OAuth."""
+    server = security.tokens
+    asked = "grant_type=client_credentials"
+    own, wrong = (f"Basic {b64encode(f'migration:{each}'.encode()).decode()}" for each in (server.secret, "?"))
+
+    status, answer = server.answer("/oauth2/token", own, asked)
+
+    claims = jwt.decode(answer["access_token"], server.public_key, ["RS256"], audience="kafka")
+    assert (200, "migration") == (status, claims["sub"])
+    assert (401, {"error": "invalid_client"}) == server.answer("/oauth2/token", wrong, asked)
+    assert (401, {"error": "invalid_client"}) == server.answer("/oauth2/token", "Basic ?", asked)
+    assert (400, {"error": "invalid_request"}) == server.answer("/oauth2/token", own, "grant_type=password")

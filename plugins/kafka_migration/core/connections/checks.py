@@ -19,9 +19,13 @@ from kafka_migration.core.connections.settings import (
     KERBEROS_FEATURE,
     LOGIN_SETTINGS,
     MECHANISMS,
+    OAUTH,
+    OAUTH_CALLBACK,
+    OAUTH_ENDPOINT,
     PROTOCOLS,
     REFUSED,
     SETTINGS,
+    UNSUPPORTED_MECHANISMS,
     VERIFICATION,
     Form,
 )
@@ -40,6 +44,10 @@ _LOGIN = ("sasl.mechanism", "sasl.mechanisms", *LOGIN_SETTINGS)
 _PATTERNS: Mapping[Form, re.Pattern[str]] = {
     "principal": re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)?@[A-Za-z0-9._-]+"),
     "path": re.compile(r"(/[A-Za-z0-9._@+-]+)+"),
+    # It becomes a Java option of MirrorMaker: no comma, query or login.
+    "https address": re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~-]+)*/?"),
+    "token method": re.compile("oidc"),
+    "token extensions": re.compile(r"[A-Za-z]+=[A-Za-z0-9._:/-]+(,[A-Za-z]+=[A-Za-z0-9._:/-]+)*"),
 }
 _TLS = ("ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem", "ssl.key.password")
 
@@ -54,18 +62,23 @@ class _Problem(NamedTuple):
 
 
 def connection_findings(
-    connection: str, config: Config, allowed: Collection[Insecurity], has_feature: Callable[[str], bool]
+    connection: str,
+    config: Config,
+    allowed: Collection[Insecurity],
+    has_feature: Callable[[str], bool],
+    token_endpoints: Collection[str] = (),
 ) -> tuple[Finding, ...]:
     """Return the findings that prevent creating a client from these settings.
 
     `allowed` are the protections that the migration file allows to be disabled. `has_feature` returns whether
-    Airflow's Kafka client was built with a feature of librdkafka.
+    Airflow's Kafka client was built with a feature of librdkafka. `token_endpoints` are the addresses from which
+    clients may fetch OAuth tokens.
     """
     problems = list(_form_problems(config))
     if not problems:
         problems = [
             *_mechanism_problems(config, has_feature),
-            *_login_problems(config),
+            *(list(_login_problems(config)) or _endpoint_problems(config, token_endpoints)),
             *_tls_problems(config),
             *(_insecure(each) for each in insecurities(config) if each not in allowed),
         ]
@@ -151,6 +164,9 @@ _EXPECTED: Mapping[Form, str] = {
     "private key": "a text with a private key in PEM (-----BEGIN PRIVATE KEY----- …)",
     "principal": "a principal with its realm, such as migration@EXAMPLE.COM",
     "path": "an absolute path, such as /etc/security/keytabs/migration.keytab",
+    "https address": "an address such as https://login.example.com/oauth2/token",
+    "token method": "oidc: the client fetches the tokens itself",
+    "token extensions": "names and values, such as logicalCluster=lkc-1,identityPoolId=pool-2",
 }
 
 
@@ -227,6 +243,9 @@ def _mechanism_problems(config: Config, has_feature: Callable[[str], bool]) -> I
     elif (mechanism := mechanism_of(config)) == KERBEROS:
         if not has_feature(KERBEROS_FEATURE):
             yield _without_kerberos()
+    elif mechanism in UNSUPPORTED_MECHANISMS:
+        why, instead = UNSUPPORTED_MECHANISMS[mechanism]
+        yield _Problem(f"setting sasl.mechanism: {mechanism}; {why}", f"one of {', '.join(MECHANISMS)}", instead)
     elif mechanism and mechanism not in MECHANISMS:
         expected = f"one of {', '.join(MECHANISMS)}"
         yield _Problem(f"setting sasl.mechanism: {_shown(mechanism)}", expected, _near(mechanism, MECHANISMS))
@@ -260,12 +279,28 @@ def _login_problems(config: Config) -> Iterator[_Problem]:
 
 
 def _needs_problems(config: Config, mechanism: str) -> Iterator[_Problem]:
-    needs = MECHANISMS[mechanism].needs
-    if missing := [name for name in needs if name not in config]:
+    needs, used = MECHANISMS[mechanism].needs, MECHANISMS[mechanism].settings
+    given = [name for name in LOGIN_SETTINGS if name in config]
+    # Instead of these settings, a function may return the tokens. Airflow's provider adds one for some services.
+    by_function = mechanism == OAUTH and (OAUTH_CALLBACK in config or not given)
+    missing = [name for name in needs if name not in given]
+    if missing and not by_function:
         yield _Problem(f"sasl.mechanism {mechanism} without {' and '.join(missing)}", " and ".join(needs))
-    used = MECHANISMS[mechanism].settings
-    if unused := [name for name in LOGIN_SETTINGS if name in config and name not in used]:
-        yield _Problem(f"{', '.join(unused)}, which {mechanism} does not use", "no such setting")
+    if unused := [name for name in given if by_function or name not in used]:
+        by = OAUTH_CALLBACK if by_function else mechanism
+        yield _Problem(f"{', '.join(unused)}, which {by} does not use", "no such setting")
+
+
+def _endpoint_problems(config: Config, allowed: Collection[str]) -> Iterator[_Problem]:
+    endpoint = _text(config, OAUTH_ENDPOINT)
+    if endpoint and endpoint not in allowed:
+        yield _Problem(
+            f"setting {OAUTH_ENDPOINT}: {_shown(endpoint)}",
+            f"one of {', '.join(sorted(allowed))}" if allowed else "an address that Airflow's configuration allows",
+            "Correct the address. If it is right, add it to token_endpoints in section [kafka_migration] of Airflow's "
+            "configuration.",
+            Code.TOKEN_ENDPOINT_NOT_ALLOWED,
+        )
 
 
 def _protocol_words(config: Config) -> str:

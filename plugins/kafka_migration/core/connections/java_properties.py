@@ -9,7 +9,7 @@ or unauthenticated connection.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from kafka_migration.core.connections.checks import as_text, mechanism_of, protocol_of
 from kafka_migration.core.connections.settings import (
@@ -18,6 +18,8 @@ from kafka_migration.core.connections.settings import (
     KERBEROS,
     KERBEROS_SERVICE,
     MECHANISMS,
+    OAUTH,
+    OAUTH_ENDPOINT,
     SETTINGS,
     VERIFICATION,
 )
@@ -54,7 +56,8 @@ def java_findings(connection: str, config: Mapping[str, object]) -> tuple[Findin
     """Return one `CONNECTION_INVALID` finding for each setting that has no Java counterpart."""
     findings = [_untranslatable(connection, name) for name in sorted(config) if not _translates(name, config[name])]
     mechanism = mechanism_of(config)
-    if mechanism and (mechanism not in MECHANISMS or not MECHANISMS[mechanism].login_module):
+    is_without_address = mechanism == OAUTH and OAUTH_ENDPOINT not in config
+    if mechanism and (mechanism not in MECHANISMS or is_without_address):
         findings.append(_untranslatable(connection, "sasl.mechanism", mechanism))
     if _OLD_KEY.search(as_text(config.get("ssl.key.pem")) or ""):
         findings.append(_old_key(connection))
@@ -77,8 +80,8 @@ def _untranslatable(connection: str, name: str, shown: str = "a value") -> Findi
         Code.CONNECTION_INVALID,
         f"connection {connection}",
         f"setting {name} ({shown})",
-        "settings that also exist for Java clients: bootstrap.servers, security.protocol, SASL PLAIN, SCRAM or "
-        "GSSAPI, and TLS material given inline as *.pem",
+        "settings that also exist for Java clients: bootstrap.servers, security.protocol, SASL PLAIN, SCRAM, "
+        "GSSAPI or OAUTHBEARER with a token endpoint, and TLS material given inline as *.pem",
         "Use one of these settings. Otherwise MirrorMaker and Spark would connect differently.",
     )
 
@@ -102,8 +105,8 @@ def _sasl(settings: Mapping[str, str]) -> dict[str, str]:
     mechanism = mechanism_of(settings)
     if not mechanism:
         return {}
-    if mechanism == KERBEROS:
-        return _kerberos(settings)
+    if mechanism in _BUILT:
+        return _BUILT[mechanism](settings)
     user, password = (settings.get(f"sasl.{part}", "") for part in ("username", "password"))
     return {
         "sasl.mechanism": mechanism,
@@ -123,14 +126,41 @@ def _kerberos(settings: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def _oauth(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return a login whose tokens the client fetches; the login handler takes its TLS settings from the JAAS line."""
+    options = {option: settings[name] for name, option in _OAUTH_OPTIONS.items() if name in settings}
+    for extension in settings.get("sasl.oauthbearer.extensions", "").split(","):
+        name, _, value = extension.partition("=")
+        options |= {f"extension_{name}": value} if name else {}
+    if "https.ca.pem" in settings:
+        options |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": settings["https.ca.pem"]}
+    words = " ".join(f"{name}={jaas_quoted(value)}" for name, value in options.items())
+    return {
+        "sasl.mechanism": OAUTH,
+        "sasl.login.callback.handler.class": _OAUTH_HANDLER,
+        OAUTH_ENDPOINT: settings[OAUTH_ENDPOINT],
+        "sasl.jaas.config": f"{MECHANISMS[OAUTH].login_module} required {words};",
+    }
+
+
+# In Kafka 3.7 and later; earlier versions have it in another package.
+_OAUTH_HANDLER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
+_OAUTH_OPTIONS = {
+    "sasl.oauthbearer.client.id": "clientId",
+    "sasl.oauthbearer.client.secret": "clientSecret",
+    "sasl.oauthbearer.scope": "scope",
+}
+_BUILT: Mapping[str, Callable[[Mapping[str, str]], dict[str, str]]] = {KERBEROS: _kerberos, OAUTH: _oauth}
+
+
 def jaas_line(login_module: str, user: str, password: str) -> str:
     """Return the JAAS configuration line of a Java client."""
     return f"{login_module} required username={jaas_quoted(user)} password={jaas_quoted(password)};"
 
 
 def jaas_quoted(text: str) -> str:
-    """Return a text quoted for JAAS."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    """Return a text quoted for JAAS; a line break is written as an escape, because a JAAS text has one line."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\r", "").replace("\n", "\\n")
     return f'"{escaped}"'
 
 

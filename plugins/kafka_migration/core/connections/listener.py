@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from kafka_migration.core.connections.checks import mechanism_of, protocol_of
-from kafka_migration.core.connections.settings import KERBEROS
+from kafka_migration.core.connections.settings import KERBEROS, OAUTH_ENDPOINT
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.certificates import Certificate
@@ -25,6 +25,10 @@ _MAX_REPORTED = 300
 _ADDRESS = re.compile(r"(?:\w+://)?(\[[^\]]+\]:\d+|[\w.-]+:\d+)/(?:bootstrap|\d+): ")
 # OpenSSL's names of the alerts with which a broker refuses a client certificate, as librdkafka quotes them.
 _CLIENT_CERTIFICATE_ALERTS = ("certificate", "unknown ca")
+# How librdkafka begins the error, and what follows if the endpoint has answered: an error of OAuth (RFC 6749, section
+# 5.2), or a certificate that is not accepted.
+_WITHOUT_GRANT = "Failed to acquire SASL OAUTHBEARER token: "
+_GRANT_REFUSED = re.compile(r'"error"\s*:\s*"(?!server_error|temporarily_unavailable)|certificate|trust anchor', re.I)
 _SET_IN_CONNECTION = "in the Airflow connection"
 
 
@@ -77,14 +81,33 @@ def addresses_in(reported: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(match[1] for match in found if match))
 
 
+def lacks_token(reported: str) -> bool:
+    """Whether an error means that the client got no OAuth token, for any reason."""
+    return reported.startswith(_WITHOUT_GRANT)
+
+
 def refusal(name: str, attempt: Attempt, now: datetime) -> Finding | None:
-    """Return why the cluster refuses the connection; `name` names both.
+    """Return why the cluster, or the token endpoint, refuses the connection; `name` names cluster and connection.
 
     Returns `None` if that is not known, or if one of the listeners has no reason to refuse it.
     """
     reasons = [next(_reasons(attempt, listener, now), None) for listener in attempt.listeners]
-    reason = reasons[0] if reasons and all(reasons) else None
+    reason = _token_refused(attempt) or (reasons[0] if reasons and all(reasons) else None)
     return Finding(reason.code, name, *reason[1:]) if reason else None
+
+
+def _token_refused(attempt: Attempt) -> _Reason | None:
+    """Return the reason of the endpoint's latest answer; an endpoint that does not answer has refused nothing."""
+    texts = [text.removeprefix(_WITHOUT_GRANT) for text in attempt.reported if lacks_token(text)]
+    if not texts or _GRANT_REFUSED.search(texts[-1]) is None:
+        return None
+    return _Reason(
+        Code.TOKEN_NOT_GIVEN,
+        f"no token from {attempt.config.get(OAUTH_ENDPOINT)}: {texts[-1][:_MAX_REPORTED]}",
+        "a token for the client of the connection",
+        f"Correct client id, secret and scope {_SET_IN_CONNECTION}, or set https.ca.pem to the certificate of the "
+        "endpoint's CA.",
+    )
 
 
 def _reasons(attempt: Attempt, listener: Listener, now: datetime) -> Iterator[_Reason]:
@@ -160,7 +183,8 @@ def _refused_login(attempt: Attempt, listener: Listener, now: datetime) -> Itera
 
 def _is_login_failure(text: str) -> bool:
     """Whether a login was refused; "Local:" begins librdkafka's own errors, such as a lost connection."""
-    return "SASL" in text and "failed" in text.lower() and "Local:" not in text
+    is_refusal = "failed" in text.lower() or "SASL authentication error" in text
+    return "SASL" in text and is_refusal and "Local:" not in text
 
 
 def _login_refused(mechanism: str, refused: str) -> _Reason:

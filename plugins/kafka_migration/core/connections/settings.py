@@ -10,7 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Form = Literal["text", "number", "truth", "certificates", "private key", "principal", "path"]
+Form = Literal[
+    "text",
+    "number",
+    "truth",
+    "certificates",
+    "private key",
+    "principal",
+    "path",
+    "https address",
+    "token method",
+    "token extensions",
+]
 InJava = Literal["same", "built", "left", "none"]
 
 
@@ -46,6 +57,12 @@ class Mechanism:
 
 KERBEROS = "GSSAPI"
 KERBEROS_SERVICE = "sasl.kerberos.service.name"
+OAUTH = "OAUTHBEARER"
+OAUTH_METHOD = "sasl.oauthbearer.method"
+OAUTH_ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
+OAUTH_CALLBACK = "oauth_cb"
+_OAUTH_NEEDS = ("sasl.oauthbearer.client.id", "sasl.oauthbearer.client.secret", OAUTH_ENDPOINT)
+_OAUTH_OPTIONS = ("sasl.oauthbearer.scope", "sasl.oauthbearer.extensions", OAUTH_METHOD, "https.ca.pem")
 _USER_AND_PASSWORD = ("sasl.username", "sasl.password")
 _SCRAM = Mechanism(_USER_AND_PASSWORD, "org.apache.kafka.common.security.scram.ScramLoginModule")
 MECHANISMS: Mapping[str, Mechanism] = {
@@ -57,7 +74,16 @@ MECHANISMS: Mapping[str, Mechanism] = {
         "com.sun.security.auth.module.Krb5LoginModule",
         (KERBEROS_SERVICE,),
     ),
-    "OAUTHBEARER": Mechanism(),
+    OAUTH: Mechanism(
+        _OAUTH_NEEDS, "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule", _OAUTH_OPTIONS
+    ),
+}
+# Mechanisms that are known and not supported: the reason, and what to use instead.
+UNSUPPORTED_MECHANISMS: Mapping[str, tuple[str, str]] = {
+    "AWS_MSK_IAM": (
+        "it needs a library of AWS in Airflow, MirrorMaker and Spark",
+        "Enable SASL/SCRAM or mutual TLS on the MSK cluster, and use SCRAM-SHA-512 or a client certificate.",
+    ),
 }
 LOGIN_SETTINGS = tuple(dict.fromkeys(name for mechanism in MECHANISMS.values() for name in mechanism.settings))
 # librdkafka's default; Java has none.
@@ -65,6 +91,10 @@ DEFAULT_KERBEROS_SERVICE = "kafka"
 # With 0, librdkafka never runs `kinit`: the ticket comes from outside of Airflow (ADR 0027).
 KERBEROS_RELOGIN = "sasl.kerberos.min.time.before.relogin"
 WITHOUT_KINIT = {KERBEROS_RELOGIN: 0}
+# librdkafka fetches the tokens itself (client credentials of OpenID Connect). The packages on PyPI know the trust store
+# of Red Hat only; `probe` finds those of other systems. It must not be set beside `https.ca.pem`.
+WITH_OIDC = {OAUTH_METHOD: "oidc"}
+WITH_SYSTEM_TRUST = {"https.ca.location": "probe"}
 # librdkafka's name for its Kerberos feature; the packages on PyPI are built without it.
 KERBEROS_FEATURE = "sasl_gssapi"
 
@@ -160,8 +190,15 @@ SETTINGS: Mapping[str, Setting] = {
     KERBEROS_SERVICE: Setting(in_java="built"),
     # Refused in a connection, and set by this package.
     KERBEROS_RELOGIN: Setting("number"),
+    "sasl.oauthbearer.client.id": Setting(in_java="built"),
+    "sasl.oauthbearer.client.secret": Setting(in_java="built", is_secret=True),
+    OAUTH_ENDPOINT: Setting("https address", "built"),
+    "sasl.oauthbearer.scope": Setting(in_java="built"),
+    "sasl.oauthbearer.extensions": Setting("token extensions", "built"),
+    OAUTH_METHOD: Setting("token method", "built"),
+    "https.ca.pem": Setting("certificates", "built"),
     "sasl.oauthbearer.config": Setting(in_java="none", is_secret=True),
-    "oauth_cb": Setting(in_java="none"),
+    OAUTH_CALLBACK: Setting(in_java="none"),
     "ssl.ca.pem": Setting("certificates", "built"),
     "ssl.certificate.pem": Setting("certificates", "built"),
     "ssl.key.pem": Setting("private key", "built", is_secret=True),
@@ -171,7 +208,7 @@ SETTINGS: Mapping[str, Setting] = {
 
 _INLINE = "it reads a file on the Airflow machine, which MirrorMaker and Spark do not have"
 _CODE = "it loads code into Airflow"
-_OIDC = "it makes Airflow call an address or read a file"
+_OIDC = "it makes Airflow read a file or call an address that is not allowed"
 # Why some settings of librdkafka are refused. Other settings that are not in `SETTINGS` are unneeded or unknown.
 REFUSED: Mapping[str, str] = {
     "plugin.library.paths": _CODE,
@@ -187,13 +224,14 @@ REFUSED: Mapping[str, str] = {
     "ssl.keystore.password": "key stores are files; use ssl.key.pem and ssl.certificate.pem instead",
     "ssl.crl.location": _INLINE,
     "ssl.ca.certificate.stores": "it is for Windows only; use ssl.ca.pem instead",
-    "https.ca.location": _OIDC,
-    "sasl.oauthbearer.token.endpoint.url": _OIDC,
+    "https.ca.location": f"{_INLINE}; use https.ca.pem instead",
     "sasl.oauthbearer.assertion.private.key.file": _OIDC,
     "sasl.oauthbearer.assertion.file": _OIDC,
     "sasl.oauthbearer.assertion.jwt.template.file": _OIDC,
-    "sasl.oauthbearer.method": "OAUTHBEARER tokens can only come from a function (oauth_cb)",
+    "sasl.oauthbearer.grant.type": "only client credentials are supported",
+    "sasl.oauthbearer.metadata.authentication.type": _OIDC,
     "sasl.jaas.config": "it is a Java setting; use sasl.mechanism, sasl.username and sasl.password instead",
     "metadata.broker.list": "it is an old name of bootstrap.servers and would override it",
+    "ssl.truststore.location": "it is a Java setting; use ssl.ca.pem instead",
     "debug": "it makes the client log its requests, including logins",
 }

@@ -53,6 +53,9 @@ ACTS: Mapping[Code, str] = {
     Code.MECHANISM_NOT_OFFERED: "Set `sasl.mechanism` to one that the finding names.",
     Code.KERBEROS_FAILED: "Test the keytab on the worker with `kinit -kt`. Check `KRB5_CLIENT_KTNAME`, "
     "`/etc/krb5.conf` and the clock.",
+    Code.TOKEN_ENDPOINT_NOT_ALLOWED: "Correct the address, or add it to `token_endpoints` in Airflow's configuration.",
+    Code.TOKEN_NOT_GIVEN: "Correct client id, secret and scope in the connection, and `https.ca.pem` if the endpoint's "
+    "CA is not public.",
     Code.LOGIN_REFUSED: "Correct user and password in the connection, or create the user on the cluster.",
     Code.RIGHT_MISSING: "Grant the right that the finding names to the user of the connection. `kafka-migration acls` "
     "prints all of them.",

@@ -92,6 +92,11 @@ class Code(StrEnum):
         "KERBEROS_FAILED",
         "Kerberos gave Airflow's Kafka client no ticket for a cluster, or the cluster refused the ticket.",
     )
+    TOKEN_ENDPOINT_NOT_ALLOWED = (
+        "TOKEN_ENDPOINT_NOT_ALLOWED",
+        "A connection names an OAuth token endpoint that Airflow's configuration does not allow.",
+    )
+    TOKEN_NOT_GIVEN = "TOKEN_NOT_GIVEN", "The OAuth token endpoint gave Airflow's Kafka client no token."
     LOGIN_REFUSED = "LOGIN_REFUSED", "A Kafka cluster refused the login of the connection."
     RIGHT_MISSING = "RIGHT_MISSING", "A Kafka cluster refused a request because the user lacks a right."
     ALERTS_INVALID = (
