@@ -37,8 +37,14 @@ down: ## Stop everything that `make up` started
 PYTEST := $(RUN) -m pytest --durations=20 --durations-min=2
 
 .PHONY: test
-test: bootstrap ## All tests except the long campaigns, in three parallel parts
-	@$(MAKE) -j3 --output-sync=target test-runs test-parts test-fast
+test: bootstrap ## All tests except the long campaigns: those of whole runs, and the others beside them
+	@$(MAKE) -j2 --output-sync=target test-runs test-others
+
+# The runs take longest, so the others yield the processor to them. More lanes would slow all down on two cores.
+.PHONY: test-others
+test-others: bootstrap
+	@nice -n 5 $(MAKE) test-fast
+	@nice -n 5 $(MAKE) test-parts
 
 .PHONY: test-fast
 test-fast: bootstrap ## All tests that need no clusters

@@ -1,4 +1,7 @@
-"""The validation job comparing by key, on two real clusters: topics whose copy has other partitions."""
+"""The validation job comparing by key, on two real clusters: topics whose copy has other partitions.
+
+It runs on a standalone Spark cluster, so that its executors are processes of their own.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,10 @@ from kafka_migration.core.validation.contract import KEY_DIGEST, TopicResult, Va
 from kafka_migration.core.validation.differences import DifferenceKind
 from kafka_migration.core.validation.judging import judge_topics
 from sandbox.sandbox import Sandbox
+from tests.live.spark_cluster import spark_cluster
 from tests.live.validation_scene import Clusters, Sent, Side, plain, submit
 from tests.present import present
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live
 
@@ -115,7 +120,7 @@ def fill_transactions(scene: Scene) -> Producer:
 
 @pytest.fixture(scope="module")
 def result(scene: Scene, tmp_path_factory: pytest.TempPathFactory) -> ValidationResult:
-    """The result of one submission over all topics."""
+    """The result of one submission over all topics, after which the cluster has no application."""
     folder = tmp_path_factory.mktemp("job")
     request = ValidationRequest(
         "demo",
@@ -127,7 +132,10 @@ def result(scene: Scene, tmp_path_factory: pytest.TempPathFactory) -> Validation
         untimed_topics=("appended",),
         compacted_topics={"source": ("compacted",)},
     )
-    ended, path = submit(scene, folder, request.to_document(), scene.clients, conf=INTERPRETED)
+    with spark_cluster(tmp_path_factory.mktemp("spark")) as spark:
+        conf = {**spark.conf, **INTERPRETED}
+        ended, path = submit(scene, folder, request.to_document(), scene.clients, spark.master, conf)
+        wait_until(lambda: not spark.active, what="the end of the application")
     assert ended.returncode == 0, ended.stdout[-4000:] + ended.stderr[-4000:]
     assert (folder / "result.differences.parquet").is_dir()
     return ValidationResult.from_document(json.loads(path.read_text()))

@@ -117,7 +117,8 @@ def test_documented_command_validates(clusters: Clusters, tmp_path: Path) -> Non
     assert {"orders": Verdict.PASS} == verdicts(tmp_path / "result.json")
 
 
-@pytest.mark.parametrize("digest", [POSITION_DIGEST, pytest.param(KEY_DIGEST, marks=pytest.mark.campaign)])
+@pytest.mark.campaign
+@pytest.mark.parametrize("digest", [POSITION_DIGEST, KEY_DIGEST])
 def test_standalone_cluster_validates(clusters: Clusters, spark: SparkCluster, tmp_path: Path, digest: str) -> None:
     """Executors that are processes of their own find what the driver alone would: PASS, and the damage in its place."""
     request = request_of(["orders", "bad"], digest=digest)
