@@ -15,7 +15,7 @@ from sandbox.environment import base_environment
 from sandbox.kafka import SHORT_LIVED, KafkaCluster, login_listener
 from sandbox.parts import HOST, free_ports, require_free
 from sandbox.postgres import Postgres
-from sandbox.security.kdc import Kdc
+from sandbox.security.kdc import KerberosLogin
 from sandbox.security.listeners import AUTHORIZER, PORTS, Security, token_endpoints
 from sandbox.ssh import SshHost
 from sandbox.state import SandboxState
@@ -108,7 +108,7 @@ def plan_layout(
     java_options: tuple[str, ...] = SHORT_LIVED,
     *,
     secured: bool = False,
-    kdc: Kdc | None = None,
+    kerberos: Mapping[str, KerberosLogin] | None = None,
 ) -> Layout:
     """Choose ports and folders; `java_options` are for the JVMs of Kafka, brokers and MirrorMaker alike.
 
@@ -119,7 +119,9 @@ def plan_layout(
     ports = iter([*asked_for, *free_ports(8 + 2 * len(PORTS))])
     airflow, ssh, database = next(ports), next(ports), next(ports)
     security = {
-        side: Security(root / "security" / side, {name: next(ports) for name in PORTS}, kdc=kdc)
+        side: Security(
+            root / "security" / side, {name: next(ports) for name in PORTS}, kerberos=(kerberos or {}).get(side)
+        )
         for side in (("source", "target") if secured else ())
     }
     login = (login_listener(next(ports)),)

@@ -29,7 +29,7 @@ from sandbox.layout import Layout, plan_layout
 from sandbox.parts import Part, PartSpec, wait_ready
 from sandbox.postgres import PART as DATABASE
 from sandbox.processes import Process, belonging, end_all
-from sandbox.security.kdc import Kdc
+from sandbox.security.kdc import KerberosLogin
 from sandbox.security.listeners import Security
 from sandbox.shell import write_shell
 from sandbox.state import SandboxState
@@ -55,6 +55,7 @@ class Sandbox:
         folders: the folders of DAGs, plugins and migration files.
         java_options: for the JVMs of the brokers and of MirrorMaker; none for throughput measurements.
         secured: the clusters also have listeners with TLS and logins, and an authorizer.
+        kerberos: the Kerberos logins of `source` and `target`; without one there is no listener for Kerberos.
         extra_environment: further variables for Airflow's parts and for `environment`; they win.
         report: gets short status lines.
     """
@@ -69,7 +70,7 @@ class Sandbox:
         java_options: tuple[str, ...] = SHORT_LIVED,
         extra_environment: Mapping[str, str] | None = None,
         secured: bool = False,
-        kdc: Kdc | None = None,
+        kerberos: Mapping[str, KerberosLogin] | None = None,
         report: Callable[[str], None] = say,
     ) -> None:
         self.sandbox_id = secrets.token_hex(8)
@@ -79,7 +80,7 @@ class Sandbox:
         self._airflow_folders = folders or AirflowFolders()
         self._java_options = java_options
         self._secured = secured
-        self._kdc = kdc
+        self._kerberos = kerberos
         self._extra_environment = dict(extra_environment or {})
         self._report = report
         self._parts: dict[str, Part] = {}
@@ -210,7 +211,7 @@ class Sandbox:
         root = self._folder.root
         ports, options = self._airflow_port, self._java_options
         self._layout = plan_layout(
-            root, self.sandbox_id, self._airflow_folders, ports, options, secured=self._secured, kdc=self._kdc
+            root, self.sandbox_id, self._airflow_folders, ports, options, secured=self._secured, kerberos=self._kerberos
         )
         self._watchdog = Watchdog(self.sandbox_id, self._folder.state_file, self._layout.logs / "reaper.log")
         self._start_base(self._layout)

@@ -14,7 +14,7 @@ from sandbox.kafka import Listener, plain_login
 from sandbox.parts import HOST
 from sandbox.private import write_private
 from sandbox.security.authority import Authority, Credentials
-from sandbox.security.kdc import BROKER_HOST, Kdc
+from sandbox.security.kdc import USER, KerberosLogin
 from sandbox.security.tokens import TokenServer
 
 Way = Literal["tls", "mtls", "plain", "scram-sha-256", "scram-sha-512", "oauthbearer", "kerberos"]
@@ -25,7 +25,6 @@ LISTENERS = ("tls", "mtls", "plain", "scram", "oauthbearer", "kerberos")
 # The server that gives tokens has a port too.
 PORTS = (*LISTENERS, "tokens")
 SCRAM = ("scram-sha-256", "scram-sha-512")
-USER = "migration"
 # Clients without a login: those of the sandbox, on its listener without encryption.
 AUTHORIZER = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -44,7 +43,7 @@ class Security:
     ports: Mapping[str, int]
     authority: Authority = field(default_factory=Authority, repr=False)
     password: str = field(default_factory=lambda: secrets.token_urlsafe(16), repr=False)
-    kdc: Kdc | None = None
+    kerberos: KerberosLogin | None = None
 
     @cached_property
     def tokens(self) -> TokenServer:
@@ -53,7 +52,7 @@ class Security:
 
     def listeners(self) -> tuple[Listener, ...]:
         """Write the broker's certificate and the keys of tokens; return the listeners, in the order of `LISTENERS`."""
-        tls = self.tls_properties("broker", self.authority.issue("broker", hosts=(HOST, BROKER_HOST)))
+        tls = self.tls_properties("broker", self.authority.issue("broker", hosts=self._hosts()))
         self.tokens.write_keys()
         scram = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
         own: dict[str, tuple[str, dict[str, str]]] = {
@@ -73,9 +72,9 @@ class Security:
             Listener(name, self.ports[name], protocol, {**tls, **properties})
             for name, (protocol, properties) in own.items()
         ]
-        if self.kdc:
-            login = self.kdc.broker_login()
-            made.append(Listener("kerberos", self.ports["kerberos"], "SASL_SSL", {**tls, **login}, BROKER_HOST))
+        if self.kerberos:
+            properties, host = {**tls, **self.kerberos.of_broker()}, self.kerberos.brokers.broker_host
+            made.append(Listener("kerberos", self.ports["kerberos"], "SASL_SSL", properties, host))
         return tuple(made)
 
     def tls_properties(self, name: str, credentials: Credentials) -> dict[str, str]:
@@ -92,8 +91,8 @@ class Security:
         settings = {"bootstrap.servers": self.address(way), "ssl.ca.pem": self.authority.certificate}
         if way in {"tls", "mtls"}:
             return {**settings, "security.protocol": "SSL", **(self._own_certificate() if way == "mtls" else {})}
-        if self.kdc and way == "kerberos":
-            return {**settings, "security.protocol": "SASL_SSL", **self.kdc.client_login(USER)}
+        if self.kerberos and way == "kerberos":
+            return {**settings, "security.protocol": "SASL_SSL", **self.kerberos.of_client()}
         if way == "oauthbearer":
             return {**settings, "security.protocol": "SASL_SSL", **self.tokens.client_login()}
         login = {"sasl.mechanism": way.upper(), "sasl.username": USER, "sasl.password": self.password}
@@ -101,7 +100,7 @@ class Security:
 
     def address(self, way: Way) -> str:
         """Return `host:port` of the listener for a way."""
-        host = BROKER_HOST if way == "kerberos" else HOST
+        host = self.kerberos.brokers.broker_host if self.kerberos and way == "kerberos" else HOST
         return f"{host}:{self.ports['scram' if way in SCRAM else way]}"
 
     def principal(self, way: Way) -> str:
@@ -145,6 +144,9 @@ class Security:
         admin = AdminClient(client_config(bootstrap))
         for future in admin.create_acls(acls).values():
             future.result(60)
+
+    def _hosts(self) -> tuple[str, ...]:
+        return (HOST, *((self.kerberos.brokers.broker_host,) if self.kerberos else ()))
 
     def _own_certificate(self) -> dict[str, str]:
         return client_certificate(self.authority.issue(USER))

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,7 @@ from kafka_migration.core.findings.errors import Refused
 from sandbox.kafka import SHORT_LIVED
 from sandbox.parts import Part, free_ports, wait_ready
 from sandbox.sandbox import Sandbox
-from sandbox.security.kdc import BROKER_HOST, SERVICE, Kdc
-from sandbox.security.listeners import USER
+from sandbox.security.kdc import ONE_REALM, USER, Kdc, KerberosLogin, Realm
 from tests.live.granting import grant_what_a_cutover_needs
 from tests.live.stage import Stage, connect_by, set_the_stage
 from tests.live.test_refused_connections import LIMIT_S
@@ -29,14 +29,16 @@ from tests.live.test_refused_connections import LIMIT_S
 pytestmark = [pytest.mark.live, pytest.mark.campaign, pytest.mark.kerberos]
 
 
-@pytest.fixture(scope="module")
-def kdc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kdc]:
-    """A Kerberos server with the principals of the brokers and of the migration."""
+PRINCIPAL = ONE_REALM.principal(USER)
+
+
+@contextmanager
+def running_kdc(folder: Path, *realms: Realm) -> Iterator[Kdc]:
+    """Run a Kerberos server with the principals of the brokers and of the migration."""
     assert has_feature(KERBEROS_FEATURE), "run `make campaign-kerberos`: this Python client has no Kerberos"
-    folder = tmp_path_factory.mktemp("kerberos")
     (port,) = free_ports(1)
-    made = Kdc(folder / "kdc", port)
-    made.prepare(f"{SERVICE}/{BROKER_HOST}", USER)
+    made = Kdc(folder / "kdc", port, realms)
+    made.prepare()
     part = Part(made.part(folder))
     part.start()
     try:
@@ -47,17 +49,31 @@ def kdc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kdc]:
 
 
 @pytest.fixture(scope="module")
-def secured(kdc: Kdc, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """Both clusters, which ask the Kerberos server, and the MirrorMaker host."""
+def kdc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kdc]:
+    """A Kerberos server with one realm."""
+    with running_kdc(tmp_path_factory.mktemp("kerberos"), ONE_REALM) as made:
+        yield made
+
+
+@contextmanager
+def clusters(folder: Path, kdc: Kdc, logins: Mapping[str, KerberosLogin]) -> Iterator[Sandbox]:
+    """Run both clusters, which ask the Kerberos server, and the MirrorMaker host."""
     options = (*SHORT_LIVED, kdc.java_option)
-    root = tmp_path_factory.mktemp("secured")
-    with Sandbox(root, airflow=False, secured=True, kdc=kdc, java_options=options) as sandbox:
+    with Sandbox(folder, airflow=False, secured=True, kerberos=logins, java_options=options) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(scope="module")
+def secured(kdc: Kdc, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """Both clusters in one realm."""
+    login = KerberosLogin(kdc)
+    with clusters(tmp_path_factory.mktemp("secured"), kdc, {"source": login, "target": login}) as sandbox:
         yield sandbox
 
 
 def use_kerberos(sandbox: Sandbox, kdc: Kdc, patch: pytest.MonkeyPatch) -> None:
     """Let both connections use Kerberos; the ticket comes from the keytab, without `kinit`."""
-    for name, value in kdc.environment(USER).items():
+    for name, value in kdc.environment(PRINCIPAL).items():
         patch.setenv(name, value)
     connect_by("kerberos", sandbox, patch)
 
@@ -69,11 +85,16 @@ def test_copy_between_clusters_with_kerberos(
     """Both engines copy every record, with the rights that `acls` prints and no more."""
     set_the_stage(secured, tmp_path, monkeypatch)
     use_kerberos(secured, kdc, monkeypatch)
-    topic = f"orders-{engine}"
-    stage = Stage(secured, f"kerberos-{engine}", tmp_path, [topic], engine)
-    file = tmp_path / "migrations" / f"kerberos-{engine}.yaml"
-    grant_what_a_cutover_needs(secured, file, {"source": "kerberos", "target": "kerberos"})
-    outcome, sent, copied = stage.copied(topic)
+
+    assert_copied(secured, tmp_path, f"kerberos-{engine}", engine)
+
+
+def assert_copied(sandbox: Sandbox, folder: Path, name: str, engine: str) -> None:
+    """A new topic arrives whole."""
+    stage = Stage(sandbox, name, folder, [name], engine)
+    file = folder / "migrations" / f"{name}.yaml"
+    grant_what_a_cutover_needs(sandbox, file, {"source": "kerberos", "target": "kerberos"})
+    outcome, sent, copied = stage.copied(name)
 
     assert "drained" == outcome
     assert sent == copied
@@ -108,7 +129,7 @@ def test_kerberos_that_fails_is_named(
     elsewhere = tmp_path / "krb5.conf"
     elsewhere.write_text(kdc.config.read_text().replace(f":{kdc.port}", ":1"))
     places = {"stranger": str(kdc.stranger(tmp_path)), "elsewhere": str(elsewhere)}
-    environment = {**kdc.environment(USER), "KRB5CCNAME": f"FILE:{tmp_path / 'cache'}"}
+    environment = {**kdc.environment(PRINCIPAL), "KRB5CCNAME": f"FILE:{tmp_path / 'cache'}"}
     for name, value in {**environment, **variables}.items():
         monkeypatch.setenv(name, value.format(**places))
     extra = {**secured.security["source"].connection("kerberos"), **settings}

@@ -18,7 +18,7 @@ from kafka_migration.core.migration.settings import Migration, Mode
 from kafka_migration.engines.rights import missing_rights, required_rights
 from kafka_migration.migration_file.loading import load_migration_file
 from sandbox.sandbox import Sandbox
-from sandbox.security.listeners import USER
+from sandbox.security.kdc import USER
 from tests.live.granting import Rights
 from tests.live.stage import Stage, connect_by, set_the_stage
 from tests.waiting import wait_until
