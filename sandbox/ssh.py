@@ -41,6 +41,11 @@ class SshHost:
         return self.folder / "client_key"
 
     @property
+    def memory(self) -> Path:
+        """The folder of MirrorMaker's secrets while it runs."""
+        return self.mirror_home.with_name("mirror-memory")
+
+    @property
     def host_key(self) -> str:
         """The server's public key as `ssh-ed25519 AAAA…`, without the comment."""
         return " ".join((self.folder / "host_key.pub").read_text().split()[:2])
@@ -49,6 +54,7 @@ class SshHost:
         """Make both key pairs, the client's known hosts and the server's configuration."""
         self.folder.mkdir(parents=True, mode=0o700)
         self.mirror_home.mkdir(mode=0o700, parents=True)
+        self.memory.mkdir(mode=0o700)
         for name in ("host_key", "client_key"):
             _make_key(self.folder / name)
         (self.folder / "authorized_keys").write_text((self.folder / "client_key.pub").read_text())
@@ -126,6 +132,8 @@ SetEnv {variables}
             "PATH": os.pathsep.join(dict.fromkeys((java_folder, *SYSTEM_FOLDERS))),
             "KAFKA_HOME": str(kafka_home()),
             "KAFKA_MIGRATION_HOME": str(self.mirror_home),
+            # Secrets stay below the sandbox's folder, which the next sandbox empties.
+            "KAFKA_MIGRATION_MEMORY": str(self.memory),
             MARKER: environment[MARKER],
             **({"JAVA_TOOL_OPTIONS": " ".join(self.java_options)} if self.java_options else {}),
         }

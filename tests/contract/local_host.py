@@ -66,7 +66,13 @@ class Machine:
         if program is None:
             pytest.skip(f"{shell} is not installed")
         machine = cls(root / "home", root / "bin", root / "kafka", root / "jdk", "")
-        for folder in (machine.home, machine.bin, machine.kafka_home / "libs", machine.java_home / "bin"):
+        for folder in (
+            machine.home,
+            root / "memory",
+            machine.bin,
+            machine.kafka_home / "libs",
+            machine.java_home / "bin",
+        ):
             folder.mkdir(parents=True)
         machine.home.chmod(0o700)
         (machine.kafka_home / "libs" / "kafka-clients-3.9.1.jar").touch()
@@ -99,7 +105,8 @@ class Machine:
 
     def environment(self) -> dict[str, str]:
         """What a login shell of this machine would have."""
-        return {"PATH": self.path, "HOME": str(self.home)}
+        memory = self.home.parent / "memory"
+        return {"PATH": self.path, "HOME": str(self.home), "KAFKA_MIGRATION_MEMORY": str(memory)}
 
     def shown(self, *names: str) -> list[bytes]:
         """Return what the system shows of the living processes; one that ends meanwhile shows nothing."""

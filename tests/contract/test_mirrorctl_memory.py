@@ -1,0 +1,141 @@
+"""Secrets on the host are in memory, on a tmpfs, and every end of MirrorMaker removes them from there."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from kafka_migration.adapters.mirror_host import ScriptMirrorHost
+from kafka_migration.core.findings.errors import MirrorFailed, OutcomeUnknown
+from tests.contract.host_contract import GRACE_S, ME
+from tests.contract.local_host import LocalTransport, Machine
+from tests.contract.test_mirrorctl_faults import generation_dir
+from tests.waiting import wait_until
+
+SHORT_LEASE_S = 2
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Path:
+    """A folder that the host's administrator names for secrets."""
+    folder = tmp_path / "named"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def remembering(machine: Machine, memory: Path) -> ScriptMirrorHost:
+    """The host with that folder."""
+    return host_with(machine, KAFKA_MIGRATION_MEMORY=str(memory))
+
+
+def host_with(machine: Machine, **environment: str) -> ScriptMirrorHost:
+    """Return the host with variables in its environment."""
+    return ScriptMirrorHost("shop", LocalTransport(machine, environment=environment), str(machine.home))
+
+
+def test_secrets_are_in_memory(machine: Machine) -> None:
+    """Without a setting they are in a private folder of /dev/shm, and reached through a link."""
+    host = host_with(machine, KAFKA_MIGRATION_MEMORY="")
+    host.reserve(ME)
+    host.start(ME, 1, machine.launch())
+    place = (generation_dir(machine) / "secrets").readlink()
+    content, mode = (place / "a.b").read_text(), place.stat().st_mode & 0o777
+    host.stop(ME, 1, GRACE_S)
+
+    assert ("/dev/shm", "canary", 0o700) == (str(place.parent), content, mode)
+    assert not place.exists()
+    assert not (generation_dir(machine) / "secrets-place").exists()
+
+
+def test_administrator_decides_where(machine: Machine, memory: Path, remembering: ScriptMirrorHost) -> None:
+    """They are in the folder that the environment names; with `none` they are on the disk."""
+    remembering.reserve(ME)
+    remembering.start(ME, 1, machine.launch())
+    places = list(memory.iterdir())
+    remembering.stop(ME, 1, GRACE_S)
+    host_with(machine, KAFKA_MIGRATION_MEMORY="none").start(ME, 2, machine.launch())
+
+    assert 1 == len(places)
+    assert not places[0].exists()
+    assert (generation_dir(machine, 2) / "secrets" / "a.b").is_file()
+    assert not (generation_dir(machine, 2) / "secrets").is_symlink()
+
+
+@pytest.mark.parametrize("folder", ["/nowhere/at/all", "relative", "/dev/shm/a b", "/dev/null"])
+def test_folder_that_cannot_be_used_is_not(machine: Machine, folder: str) -> None:
+    """MirrorMaker starts all the same, with its secrets on the disk."""
+    host = host_with(machine, KAFKA_MIGRATION_MEMORY=folder)
+    host.reserve(ME)
+
+    assert host.start(ME, 1, machine.launch()).is_running
+    assert not (generation_dir(machine) / "secrets").is_symlink()
+    assert "canary" == (generation_dir(machine) / "secrets" / "a.b").read_text()
+
+
+def test_nothing_is_left_when_the_process_dies(machine: Machine, memory: Path, remembering: ScriptMirrorHost) -> None:
+    """The supervisor removes the secrets of a process that was killed."""
+    remembering.reserve(ME)
+    reply = remembering.start(ME, 1, machine.launch())
+    assert reply.pid is not None
+    os.kill(reply.pid, signal.SIGKILL)
+
+    wait_until(lambda: not list(memory.iterdir()), what="the removal of the secrets")
+
+
+def test_nothing_is_left_after_the_lease(machine: Machine, memory: Path, remembering: ScriptMirrorHost) -> None:
+    """A lease that is not renewed ends the process, and the secrets go with it."""
+    remembering.reserve(ME)
+    remembering.start(ME, 1, machine.launch(lease_s=SHORT_LEASE_S))
+
+    wait_until(lambda: not list(memory.iterdir()), what="the removal of the secrets")
+    assert not remembering.status().is_running
+
+
+def test_next_start_removes_what_a_kill_left(machine: Machine, memory: Path, remembering: ScriptMirrorHost) -> None:
+    """If everything was killed at once, the next start removes the secrets before it writes its own."""
+    remembering.reserve(ME)
+    remembering.start(ME, 1, machine.launch())
+    (left,) = memory.iterdir()
+    machine.end_all()
+    assert left.exists()
+
+    remembering.start(ME, 2, machine.launch())
+
+    (own,) = memory.iterdir()
+    assert own != left
+
+
+@pytest.mark.parametrize("point", ["before_record", "after_record"])
+def test_next_start_removes_what_a_cut_start_left(machine: Machine, memory: Path, point: str) -> None:
+    """A start that died half-way leaves secrets that the next start finds."""
+    (machine.home / "failpoints-allowed").touch()
+    named = {"KAFKA_MIGRATION_MEMORY": str(memory)}
+    host = host_with(machine, **named)
+    host.reserve(ME)
+    with pytest.raises((OutcomeUnknown, MirrorFailed)):
+        host_with(machine, **named, KAFKA_MIGRATION_FAILPOINT=point).start(ME, 1, machine.launch())
+    (left,) = memory.iterdir()
+
+    host.start(ME, 1 if point == "before_record" else 2, machine.launch())
+
+    assert left not in memory.iterdir()
+
+
+@pytest.mark.parametrize("place", ["{}/other", "{}/kafka-migration-other-1", "{}/kafka-migration-shop-/../other"])
+def test_only_own_folders_are_removed(
+    machine: Machine, memory: Path, remembering: ScriptMirrorHost, place: str
+) -> None:
+    """A record that names another folder than one of this migration removes nothing."""
+    for name in ("other", "kafka-migration-other-1", "kafka-migration-shop-"):
+        (memory / name).mkdir()
+    remembering.reserve(ME)
+    remembering.start(ME, 1, machine.launch())
+    (generation_dir(machine) / "secrets-place").write_text(f"{place.format(memory)}\n")
+    before = set(memory.iterdir())
+    remembering.stop(ME, 1, GRACE_S)
+
+    assert before == set(memory.iterdir())
