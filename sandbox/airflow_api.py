@@ -148,9 +148,9 @@ class AirflowApi:
         token = self._get(f"/api/v2/dags/{dag_id}")["file_token"]
         self._act("PUT", f"/api/v2/parseDagFile/{token}", {})
 
-    def add_connection(self, connection_id: str, conn_type: str, extra: Mapping[str, Any]) -> None:
+    def add_connection(self, connection_id: str, conn_type: str, extra: Mapping[str, Any], host: str = "") -> None:
         """Store a connection in Airflow's database."""
-        body = {"connection_id": connection_id, "conn_type": conn_type, "extra": json.dumps(extra)}
+        body = {"connection_id": connection_id, "conn_type": conn_type, "extra": json.dumps(extra), "host": host}
         self._act("POST", "/api/v2/connections", body)
 
     def pause(self, dag_id: str) -> None:
