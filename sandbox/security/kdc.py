@@ -96,9 +96,24 @@ class Kdc:
             self._admin(realm, command)
         return keytab
 
-    def change_key(self, principal: str, realm: Realm = ONE_REALM) -> None:
-        """Give a principal another key, so that its keytab is out of date."""
-        self._admin(realm, f"cpw -randkey {principal}")
+    def outdated(self, folder: Path) -> Path:
+        """Return a keytab, in this folder, of a principal that has another key by now."""
+        realm = self.realms[0]
+        keytab, name = folder / "outdated.keytab", realm.principal(f"outdated-{secrets.token_hex(4)}")
+        for command in (f"addprinc -randkey {name}", f"ktadd -k {keytab} {name}", f"cpw -randkey {name}"):
+            self._admin(realm, command)
+        return keytab
+
+    def tickets(self, folder: Path, lifetime_s: int) -> Path:
+        """Return a cache, in this folder, with a ticket of the user that ends after this time."""
+        cache, user = folder / "tickets", self.realms[0].principal(USER)
+        self._run("kinit", "-l", f"{lifetime_s}s", "-k", "-t", str(self.keytab(user)), "-c", str(cache), user)
+        return cache
+
+    def has_ended(self, cache: Path) -> bool:
+        """Whether the ticket in a cache has ended."""
+        command = (program("klist"), "-s", "-c", str(cache))
+        return subprocess.run(command, env=self.environment(), check=False).returncode != 0
 
     def environment(self, principal: str = "") -> dict[str, str]:
         """Return the variables of a client; with a principal it gets its tickets from that principal's keytab."""

@@ -32,7 +32,7 @@ AUTHORIZER = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass
 class Security:
     """The certificates and the login of one cluster, in files below its folder; `ports` are those of `PORTS`.
 
@@ -122,6 +122,11 @@ class Security:
             change = UserScramCredentialUpsertion(USER, ScramCredentialInfo(kind, 4096), self.password.encode())
             for future in admin.alter_user_scram_credentials([change]).values():
                 future.result(60)
+
+    def change_password(self, bootstrap: str, password: str = "") -> None:
+        """Give the user of SCRAM another password, by default a random one; connections that exist stay."""
+        self.password = password or secrets.token_urlsafe(16)
+        self.create_users(bootstrap)
 
     def allow_everything(self, bootstrap: str) -> None:
         """Grant all rights to the users of all ways on a running cluster."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from airflow.sdk.exceptions import TaskDeferred
 
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from tests.airflow.driving import revived
@@ -41,6 +43,27 @@ def test_event_names_the_generation_that_is_to_be_stopped(scene: Scene) -> None:
     assert any("it is started again in 5 s" in state for state in scene.log.states)
     assert any("started again as generation 2" in state for state in scene.log.states)
     assert [1] == [death["generation"] for death in scene.world.run.evidence.of_attempt(Kind.RESTART)]
+
+
+@pytest.mark.parametrize("refusing", ["source", "target"])
+def test_login_that_is_refused_by_now_ends_the_watch(scene: Scene, refusing: str) -> None:
+    """Before MirrorMaker is started again, each connection is read again and used: a refusal ends the watch."""
+    world = scene.world
+    clusters: dict[str, Any] = {"source": world.source, "target": world.target}
+
+    def refuse() -> Any:
+        raise Refused([Finding(Code.LOGIN_REFUSED, refusing, "a refusal", "a login", "Correct it.")])
+
+    def rotate_and_die() -> None:
+        clusters[refusing] = SimpleNamespace(facts=refuse, close=list)
+        world.host.die()
+
+    world.deployed["open_cluster"] = lambda side, _: clusters[side]
+    script(scene, rotate_and_die)
+    event = watch(scene)
+
+    assert ("failed", [Code.LOGIN_REFUSED]) == (event["outcome"], codes(event))
+    assert 1 == world.host.last
 
 
 def test_restarted_trigger_watches_the_newest_generation(scene: Scene) -> None:

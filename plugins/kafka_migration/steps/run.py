@@ -16,7 +16,7 @@ from kafka_migration.adapters.stop_requests import StopRequestStore
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.evidence.kept import Keeper, Kept
 from kafka_migration.core.findings.errors import FindingsError
-from kafka_migration.core.kafka.cluster import KafkaCluster, Side, TopicDescription
+from kafka_migration.core.kafka.cluster import ClusterFacts, KafkaCluster, Side, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document
 from kafka_migration.core.migration.run_window import RunWindow
 from kafka_migration.core.migration.settings import Migration, Mode, RunIdentity
@@ -175,6 +175,15 @@ class MigrationRun:
         """Return topics of one side, by default those of the migration; topics that do not exist are left out."""
         reader = self.source if side == "source" else self.target
         return reader.describe_topics(self.migration.topics if topics is None else tuple(sorted(topics)))
+
+    def facts_by_new_login(self, side: Side) -> ClusterFacts:
+        """Log in to a cluster with its connection as Airflow has it now; return what the cluster says of itself."""
+        named = self.whole_migration
+        cluster = self.deployment.open_cluster(side, named.source if side == "source" else named.target)
+        try:
+            return cluster.facts()
+        finally:
+            cluster.close()
 
     def plan_offsets(self) -> PlanOffsets:
         """Return the positions and frozen goals of the run's plan."""

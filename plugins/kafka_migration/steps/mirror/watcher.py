@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from kafka_migration.adapters.patience import Aside, at_most, no_limit
@@ -13,7 +14,7 @@ from kafka_migration.adapters.stop_requests import StopRequestStore
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, FindingsError, OutcomeUnknown, TransientError
-from kafka_migration.core.kafka.cluster import KafkaCluster, Probe
+from kafka_migration.core.kafka.cluster import KafkaCluster, Probe, Side
 from kafka_migration.core.kafka.lag import Known
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.migration.settings import Migration
@@ -37,6 +38,7 @@ POLL_RESERVE_S = 2.0
 STORE_S = 5.0
 # The last lines of MirrorMaker's log, which are searched for the cause of a stalled partition.
 CAUSE_LOG_LINES = 400
+_SIDES: tuple[tuple[Party, Side], ...] = ((Party.TARGET, "target"), (Party.SOURCE, "source"))
 
 
 @dataclass(eq=False)
@@ -227,11 +229,15 @@ class MirrorWatcher:
         return (*self.silence.causes(), *findings) if findings else findings
 
     def _revive(self, reply: HostReply) -> str:
-        """Restart a dead MirrorMaker once its pause is over and both clusters answer; may take longer than a poll."""
+        """Restart a dead MirrorMaker once its pause is over and both clusters answer; may take longer than a poll.
+
+        Raises `Refused` if a cluster refuses the login of its connection as Airflow has it now. MirrorMaker would read
+        it for the restart, and clients that are still connected do not notice.
+        """
         if pause := self.reviver.pause(reply):
             return pause
-        for party, cluster in ((Party.TARGET, self.reviver.run.target), (Party.SOURCE, self.source)):
-            if self._roll.ask(party, cluster.facts) is None:
+        for party, side in _SIDES:
+            if self._roll.ask(party, partial(self.reviver.run.facts_by_new_login, side)) is None:
                 return "MirrorMaker is dead"
         try:
             with no_limit():
