@@ -43,8 +43,8 @@ test: bootstrap ## All tests except the long campaigns: those of whole runs, and
 # The runs take longest, so the others yield the processor to them. More lanes would slow all down on two cores.
 .PHONY: test-others
 test-others: bootstrap
-	@nice -n 5 $(MAKE) test-fast
-	@nice -n 5 $(MAKE) test-parts
+	@nice -n 2 $(MAKE) test-fast
+	@nice -n 2 $(MAKE) test-parts
 
 .PHONY: test-fast
 test-fast: bootstrap ## All tests that need no clusters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ class Submitted:
 
     arguments: list[str] = field(default_factory=list)
     clients: dict[str, dict[str, str]] = field(default_factory=dict)
+    core_limit: int = -1
 
 
 @pytest.fixture
@@ -31,6 +33,7 @@ def submitted(world: World, monkeypatch: pytest.MonkeyPatch) -> Submitted:
 
     def submit(operator: Any, context: Any) -> None:
         seen.arguments = operator.application_args
+        seen.core_limit, _ = resource.getrlimit(resource.RLIMIT_CORE)
         seen.clients = json.loads(Path(option(seen, "--clients-once")).read_text())
         world.validated(submitted=operator.application_args)
 
@@ -76,6 +79,16 @@ def test_airflows_paths_are_translated(setting: str, expected: str, monkeypatch:
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__EVIDENCE_ROOT", setting)
 
     assert expected == settings.evidence_place().for_spark(str(settings.evidence_root() / "shop" / "run.json"))
+
+
+def test_spark_writes_no_core_dump(world: World, submitted: Submitted) -> None:
+    """The driver has the logins in its memory, which no crash may write to a file."""
+    copied(world)
+    resource.setrlimit(resource.RLIMIT_CORE, (1, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+    world.do("validate_topics")
+
+    assert 0 == submitted.core_limit
 
 
 def test_consumers_bear_the_migrations_name(world: World, submitted: Submitted) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -74,6 +75,15 @@ def test_folder_that_cannot_be_used_is_not(machine: Machine, folder: str) -> Non
     assert host.start(ME, 1, machine.launch()).is_running
     assert not (generation_dir(machine) / "secrets").is_symlink()
     assert "canary" == (generation_dir(machine) / "secrets" / "a.b").read_text()
+
+
+def test_process_writes_no_core_dump(machine: Machine, remembering: ScriptMirrorHost) -> None:
+    """The memory of a process that crashes is not written to a file, whatever the host's limit is."""
+    remembering.reserve(ME)
+    reply = remembering.start(ME, 1, machine.launch())
+    limits = Path(f"/proc/{reply.pid}/limits").read_text()
+
+    assert re.search(r"^Max core file size +0 +", limits, re.MULTILINE)
 
 
 def test_nothing_is_left_when_the_process_dies(machine: Machine, memory: Path, remembering: ScriptMirrorHost) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -117,6 +118,7 @@ class SparkJobOperator(SparkSubmitOperator):
 
     def _run_spark(self, context: Context) -> None:
         """Submit and wait. The provider's error is replaced, because it repeats the whole command line."""
+        without_core_dumps()
         try:
             SparkSubmitOperator.execute(self, context)
         except AirflowException as error:
@@ -132,6 +134,12 @@ class SparkJobOperator(SparkSubmitOperator):
                 raise ValidationFailed([finding]) from None
             log_findings([finding])
             raise FailedForNow(str(finding)) from None
+
+
+def without_core_dumps() -> None:
+    """Let no process that this task starts write a core dump, which would contain the logins."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
 
 
 def _is_last_try(context: Context) -> bool:
