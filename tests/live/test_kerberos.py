@@ -6,6 +6,9 @@ Python's client must be the one that `make kerberos-client` builds; `make campai
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +21,7 @@ from kafka_migration.airflow_adapters.connections import cluster_named, has_feat
 from kafka_migration.core.connections.settings import KERBEROS_FEATURE
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
+from sandbox.environment import program
 from sandbox.kafka import SHORT_LIVED
 from sandbox.parts import Part, free_ports, wait_ready
 from sandbox.sandbox import Sandbox
@@ -25,6 +29,7 @@ from sandbox.security.kdc import ONE_REALM, USER, Kdc, KerberosLogin, Realm
 from tests.live.granting import grant_what_a_cutover_needs
 from tests.live.stage import Stage, connect_by, set_the_stage
 from tests.live.test_refused_connections import LIMIT_S
+from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign, pytest.mark.kerberos]
 
@@ -114,6 +119,8 @@ def test_airflow_runs_no_command_for_a_ticket(secured: Sandbox, kdc: Kdc, monkey
 WRONG = {
     "no keytab": ({"KRB5_CLIENT_KTNAME": "FILE:/nowhere/me.keytab"}, {}),
     "a keytab of an unknown principal": ({"KRB5_CLIENT_KTNAME": "FILE:{stranger}"}, {}),
+    "a keytab with an old key": ({"KRB5_CLIENT_KTNAME": "FILE:{outdated}"}, {}),
+    "a ticket that has ended": ({"KRB5_CLIENT_KTNAME": "FILE:/nowhere", "KRB5CCNAME": "FILE:{ended}"}, {}),
     "no server": ({"KRB5_CONFIG": "{elsewhere}"}, {}),
     "another service": ({}, {"sasl.kerberos.service.name": "other"}),
 }
@@ -128,7 +135,14 @@ def test_kerberos_that_fails_is_named(
     variables, settings = WRONG[case]
     elsewhere = tmp_path / "krb5.conf"
     elsewhere.write_text(kdc.config.read_text().replace(f":{kdc.port}", ":1"))
-    places = {"stranger": str(kdc.stranger(tmp_path)), "elsewhere": str(elsewhere)}
+    ended = kdc.tickets(tmp_path, lifetime_s=1)
+    wait_until(lambda: kdc.has_ended(ended), what="the end of the ticket")
+    places = {
+        "stranger": str(kdc.stranger(tmp_path)),
+        "outdated": str(kdc.outdated(tmp_path)),
+        "ended": str(ended),
+        "elsewhere": str(elsewhere),
+    }
     environment = {**kdc.environment(PRINCIPAL), "KRB5CCNAME": f"FILE:{tmp_path / 'cache'}"}
     for name, value in {**environment, **variables}.items():
         monkeypatch.setenv(name, value.format(**places))
@@ -140,3 +154,40 @@ def test_kerberos_that_fails_is_named(
 
     assert time.monotonic() - asked < LIMIT_S
     assert [Code.KERBEROS_FAILED] == [finding.code for finding in refused.value.findings]
+
+
+ASK = """\
+from kafka_migration.airflow_adapters.connections import cluster_named
+from kafka_migration.core.findings.errors import Refused
+
+try:
+    print("brokers", cluster_named("source", "demo_source").facts().brokers)
+except Refused as refused:
+    print(*(finding.code for finding in refused.findings))
+    print(refused)
+"""
+
+
+@pytest.mark.parametrize("corrects", [True, False])
+def test_clock_that_is_wrong_is_named(
+    secured: Sandbox, kdc: Kdc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, corrects: bool
+) -> None:
+    """A worker whose clock is two hours fast: its Kerberos library corrects that, or the connection is refused."""
+    use_kerberos(secured, kdc, monkeypatch)
+    config = tmp_path / "krb5.conf"
+    timesync = f"[libdefaults]\n kdc_timesync = {int(corrects)}\n"
+    config.write_text(kdc.config.read_text().replace("[libdefaults]\n", timesync))
+    own = {
+        "KRB5_CONFIG": str(config),
+        "KRB5CCNAME": f"FILE:{tmp_path / 'cache'}",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
+    done = subprocess.run(
+        (program("faketime"), "-f", "+2h", sys.executable, "-c", ASK),
+        env={**os.environ, **own},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ("brokers 1" if corrects else Code.KERBEROS_FAILED) in done.stdout.splitlines(), done.stdout + done.stderr
