@@ -28,7 +28,7 @@ from kafka_migration.core.kafka.cluster import (
     TopicDescription,
 )
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.kafka.resources import Operation, Resource
+from kafka_migration.core.kafka.resources import Acl, Operation, Resource
 
 Record = tuple[bytes | None, bytes | None]
 
@@ -92,6 +92,8 @@ class FakeCluster:
         self.is_down = False
         self.broker_certificates: dict[str, Certificate] = {}
         self.denied: set[tuple[Resource, Operation]] = set()
+        self.access_lists: set[Acl] = set()
+        self.users_with_password: set[str] = set()
         self.closings = 0
         self._ids = 0
 
@@ -142,6 +144,16 @@ class FakeCluster:
         self._answer()
         shown = [each for each in resources if each.kind in {"group", "cluster"} or self._has(each)]
         return {each: frozenset(o for o in Operation if (each, o) not in self.denied) for each in shown}
+
+    def acls(self) -> tuple[Acl, ...]:
+        """Return what a test put there."""
+        self._answer()
+        return tuple(sorted(self.access_lists))
+
+    def scram_users(self) -> tuple[str, ...]:
+        """Return what a test put there."""
+        self._answer()
+        return tuple(sorted(self.users_with_password))
 
     def _has(self, topic: Resource) -> bool:
         names = (name.startswith(topic.name) if topic.is_prefix else name == topic.name for name in self.topics)

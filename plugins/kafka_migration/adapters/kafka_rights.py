@@ -6,11 +6,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
-from confluent_kafka.admin import AclOperation
+from confluent_kafka.admin import (
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    ResourcePatternType,
+    ResourceType,
+)
 
 from kafka_migration.adapters.kafka_client import ClusterClient
 from kafka_migration.adapters.kafka_retries import call_timeout_s
-from kafka_migration.core.kafka.resources import THE_CLUSTER, Operation, Resource
+from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.kafka.resources import THE_CLUSTER, Acl, Operation, Resource, ResourceKind
 
 Granted = frozenset[Operation]
 # Rights on a prefix are those on any name with it; this group does not exist.
@@ -18,6 +26,15 @@ _EXAMPLE = "kafka-migration-check"
 _OPERATIONS = {AclOperation[operation.name]: operation for operation in Operation}
 # Brokers deny a topic that may not be described; whether it may be created is not known then.
 _WITHOUT_DESCRIBE = frozenset({Operation.CREATE})
+_EVERY_ACL = AclBindingFilter(
+    ResourceType.ANY, None, ResourcePatternType.ANY, None, None, AclOperation.ANY, AclPermissionType.ANY
+)
+_KINDS: Mapping[ResourceType, ResourceKind] = {
+    ResourceType.TOPIC: "topic",
+    ResourceType.GROUP: "group",
+    ResourceType.BROKER: "cluster",
+    ResourceType.TRANSACTIONAL_ID: "transactional-id",
+}
 _DENIED = {KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.GROUP_AUTHORIZATION_FAILED}
 
 
@@ -33,6 +50,28 @@ class RightCalls(ClusterClient):
             **self._granted(groups, self._ask_groups),
             **(self._on_cluster() if THE_CLUSTER in resources else {}),
         }
+
+    def acls(self) -> tuple[Acl, ...]:
+        """Return the access control lists on topics, groups, cluster and transactional ids, sorted.
+
+        There are none if the cluster has no authorizer.
+        """
+        try:
+            found = self._call(
+                lambda: self._answer(self._admin.describe_acls(_EVERY_ACL, request_timeout=call_timeout_s()))
+            )
+        except TransientError as error:
+            if isinstance(error.__cause__, KafkaException) and _has_no_authorizer(error.__cause__):
+                return ()
+            raise
+        return tuple(sorted(_acl(each) for each in found if each.restype in _KINDS))
+
+    def scram_users(self) -> tuple[str, ...]:
+        """Return the names of all users with a SCRAM password, sorted."""
+        asked = self._call(
+            lambda: self._answer(self._admin.describe_user_scram_credentials(request_timeout=call_timeout_s()))
+        )
+        return tuple(sorted(asked))
 
     def _existing(self, topics: Collection[Resource]) -> dict[str, Resource]:
         """Return a name for each: its own, or that of a topic with the prefix; a prefix without a topic is missing."""
@@ -69,6 +108,21 @@ class RightCalls(ClusterClient):
         """Return the operations on the cluster; brokers report them only to a user who may describe it."""
         operations = _operations(self._described_cluster(include_authorized_operations=True).authorized_operations)
         return {THE_CLUSTER: operations} if operations else {}
+
+
+def _has_no_authorizer(error: KafkaException) -> bool:
+    return bool(error.args[0].code() == KafkaError.SECURITY_DISABLED)
+
+
+def _acl(binding: AclBinding) -> Acl:
+    resource = Resource(
+        _KINDS[binding.restype],
+        binding.name,
+        is_prefix=binding.resource_pattern_type is ResourcePatternType.PREFIXED,
+    )
+    operation = "".join(word.capitalize() for word in binding.operation.name.split("_"))
+    is_allowed = binding.permission_type is AclPermissionType.ALLOW
+    return Acl(resource, binding.principal, binding.host, operation, is_allowed)
 
 
 def _name_of(group: Resource) -> str:

@@ -22,7 +22,7 @@ from kafka_migration.core.kafka.cluster import (
     TopicDescription,
 )
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.kafka.resources import Operation, Resource
+from kafka_migration.core.kafka.resources import Acl, Operation, Resource
 
 V = TypeVar("V")
 
@@ -53,6 +53,14 @@ class RenamedTopics:
         real = {each: self._real_resource(each) for each in resources}
         granted = self._cluster.granted(list(real.values()))
         return {each: granted[real[each]] for each in resources if real[each] in granted}
+
+    def acls(self) -> tuple[Acl, ...]:
+        """See `KafkaCluster.acls`; resources have their real names."""
+        return self._cluster.acls()
+
+    def scram_users(self) -> tuple[str, ...]:
+        """See `KafkaCluster.scram_users`."""
+        return self._cluster.scram_users()
 
     def _real_resource(self, resource: Resource) -> Resource:
         return replace(resource, name=self._to_real(resource.name)) if resource.kind == "topic" else resource

@@ -20,7 +20,7 @@ SIDES: tuple[Side, ...] = get_args(Side)
 
 def acls(arguments: Namespace) -> int:
     """Print the rights for both sides, as commands or as one JSON document; no cluster is asked."""
-    _, migration = load_migration_file(_folder(arguments.migrations) / f"{arguments.name}.yaml")
+    _, migration = load_migration_file(migrations_folder_of(arguments.migrations) / f"{arguments.name}.yaml")
     principals = {"source": arguments.source_principal, "target": arguments.target_principal}
     if arguments.json:
         say_json(acls_document(migration, principals))
@@ -62,7 +62,8 @@ def _lines(migration: Migration, side: Side, principal: str) -> list[str]:
     return [head, *acl_lines(required_rights(migration, side), f'"${side.upper()}"', principal)]
 
 
-def _folder(place: Path | None) -> Path:
+def migrations_folder_of(place: Path | None) -> Path:
+    """Return the folder that the command line names, else the one in Airflow's configuration."""
     if place is not None:
         return place
     # Airflow takes seconds to import; a given folder does not need it.

@@ -19,6 +19,7 @@ from kafka_migration.cli.acls import acls
 from kafka_migration.cli.decommission import decommission
 from kafka_migration.cli.output import EXIT_CODES, ExitCode, complain, only_answers
 from kafka_migration.cli.problems import findings_of, usage_finding
+from kafka_migration.cli.source_acls import source_acls
 from kafka_migration.cli.status import status
 from kafka_migration.cli.stop import stop
 from kafka_migration.cli.verdict import verdict
@@ -84,6 +85,7 @@ def parser() -> argparse.ArgumentParser:
     _add_decommission(verbs)
     _add_waves(verbs)
     _add_acls(verbs)
+    _add_source_acls(verbs)
     return made
 
 
@@ -179,13 +181,7 @@ def _add_waves(verbs: _Verbs) -> None:
 def _add_acls(verbs: _Verbs) -> None:
     text = "show the rights that a migration needs, as commands of kafka-acls.sh"
     verb = _bare_verb(verbs, "acls", text, "acls demo --source-principal User:reader --target-principal User:writer")
-    verb.add_argument("name", type=_name, help=_NAME_HELP)
-    verb.add_argument(
-        "--migrations",
-        type=Path,
-        metavar="FOLDER",
-        help="folder with the migration file (default: the one in Airflow's configuration)",
-    )
+    _add_file(verb)
     for side in ("source", "target"):
         verb.add_argument(
             f"--{side}-principal",
@@ -196,6 +192,32 @@ def _add_acls(verbs: _Verbs) -> None:
         )
     _add_json(verb)
     verb.set_defaults(run=acls)
+
+
+def _add_source_acls(verbs: _Verbs) -> None:
+    text = "show the source's access control lists on a migration, as commands for the target"
+    verb = _bare_verb(verbs, "source-acls", text, "source-acls demo --principal User:billing")
+    _add_file(verb)
+    verb.add_argument(
+        "--principal",
+        type=_place,
+        action="append",
+        default=[],
+        metavar="PRINCIPAL",
+        help="only the lists of this user; may be repeated (default: all)",
+    )
+    _add_json(verb)
+    verb.set_defaults(run=source_acls)
+
+
+def _add_file(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("name", type=_name, help=_NAME_HELP)
+    verb.add_argument(
+        "--migrations",
+        type=Path,
+        metavar="FOLDER",
+        help="folder with the migration file (default: the one in Airflow's configuration)",
+    )
 
 
 def _waves(verb: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.kafka.resources import Operation, Resource
+from kafka_migration.core.kafka.resources import Acl, Operation, Resource
 
 IsolationLevel = Literal["read_committed", "read_uncommitted"]
 Side = Literal["source", "target"]
@@ -290,6 +290,15 @@ class KafkaCluster(Protocol):
         Resources are named as on the cluster. Those whose rights the brokers do not report, such as missing topics,
         are missing from the answer.
         """
+
+    def acls(self) -> tuple[Acl, ...]:
+        """Return the access control lists on topics, groups, cluster and transactional ids, sorted.
+
+        There are none if the cluster has no authorizer.
+        """
+
+    def scram_users(self) -> tuple[str, ...]:
+        """Return the names of all users with a SCRAM password, sorted."""
 
     def close(self) -> None:
         """Close the connections kept between calls; the next call opens them again."""

@@ -31,4 +31,15 @@ class Resource:
     is_prefix: bool = False
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Acl:
+    """One entry of an access control list; `operation` is named as by `kafka-acls.sh`."""
+
+    resource: Resource
+    principal: str
+    host: str
+    operation: str
+    is_allowed: bool = True
+
+
 THE_CLUSTER = Resource("cluster", "kafka-cluster")

@@ -1,0 +1,107 @@
+"""`kafka-migration source-acls`: the source's access control lists on a migration, as commands for the target.
+
+Nothing is written. An administrator selects users, reads the commands, and runs them.
+"""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kafka_migration.cli.acls import migrations_folder_of
+from kafka_migration.cli.output import ExitCode, say, say_json
+from kafka_migration.core.access.moving import MovedAcl, move_lines, moves
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.groups.selection import which_groups
+from kafka_migration.core.kafka.cluster import KafkaCluster
+from kafka_migration.core.kafka.resources import Acl
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.migration_file.loading import load_migration_file
+
+SOURCE_ACLS_SCHEMA = 1
+
+
+def source_acls(arguments: Namespace) -> int:
+    """Print the lists on the migration's topics and groups, as commands or as one JSON document."""
+    # Outside of a task, connections in Airflow's database are visible only with this setting.
+    os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
+    _, migration = load_migration_file(migrations_folder_of(arguments.migrations) / f"{arguments.name}.yaml")
+    cluster = _source(migration)
+    try:
+        found, users = _moves(migration, cluster, arguments.principal), _users(cluster)
+    finally:
+        cluster.close()
+    if arguments.json:
+        say_json(_document(migration, found, users))
+    else:
+        say(_lines(migration, found, users))
+    return ExitCode.DONE
+
+
+def _source(migration: Migration) -> KafkaCluster:
+    # Importing Airflow takes seconds, and few verbs need it.
+    from kafka_migration.airflow_adapters import connections
+
+    return connections.cluster_named("source", migration.source.connection, migration.source.insecure)
+
+
+def _moves(migration: Migration, cluster: KafkaCluster, principals: Sequence[str]) -> list[MovedAcl]:
+    topics = {topic: migration.target_topic(topic) for topic in migration.topics}
+    groups = which_groups(cluster.list_groups(), migration.cutover.groups)
+    return moves(cluster.acls(), topics, groups, principals)
+
+
+def _users(cluster: KafkaCluster) -> tuple[str, ...] | None:
+    """Return the users with a SCRAM password; `None` if the login may not list them."""
+    try:
+        return cluster.scram_users()
+    except Refused as refused:
+        if any(finding.code is not Code.RIGHT_MISSING for finding in refused.findings):
+            raise
+        return None
+
+
+def _lines(migration: Migration, found: Sequence[MovedAcl], users: tuple[str, ...] | None) -> Iterator[str]:
+    yield f"# Access control lists of the source (connection {migration.source.connection}) on {migration.name}"
+    if not found:
+        yield "# None of them is on the migration's topics or groups."
+    yield from move_lines(found, '"$TARGET"')
+    yield f"# Not moved: passwords of users (SCRAM). {_users_words(users)} Create them on the target."
+    yield "# Not moved: quotas. To list them: kafka-configs.sh --describe --entity-type users (or clients)"
+
+
+def _users_words(users: tuple[str, ...] | None) -> str:
+    if users is None:
+        return "This login may not list the users."
+    return f"The source has {', '.join(users)}." if users else "The source has no such user."
+
+
+def _document(migration: Migration, found: Sequence[MovedAcl], users: tuple[str, ...] | None) -> dict[str, Any]:
+    return {
+        "schema": SOURCE_ACLS_SCHEMA,
+        "migration": migration.name,
+        "acls": [
+            {
+                **_acl(move.acl),
+                "by_mirrormaker": move.by_mirrormaker.name.lower(),
+                "on_target": [_acl(each) for each in move.on_target],
+            }
+            for move in found
+        ],
+        "scram_users": None if users is None else list(users),
+    }
+
+
+def _acl(acl: Acl) -> dict[str, Any]:
+    return {
+        "resource": acl.resource.kind,
+        "name": acl.resource.name,
+        "pattern": "prefixed" if acl.resource.is_prefix else "literal",
+        "principal": acl.principal,
+        "host": acl.host,
+        "operation": acl.operation,
+        "permission": "allow" if acl.is_allowed else "deny",
+    }

@@ -1,0 +1,116 @@
+"""Rules of the command `source-acls`: what it prints, and that it writes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from kafka_migration.airflow_adapters import connections
+from kafka_migration.cli.main import main
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.resources import Acl, Resource
+from kafka_migration.core.migration.settings import Insecurity
+from tests.conftest import MIGRATION_TEXT
+from tests.contract.fake_cluster import FakeCluster
+
+READS = Acl(Resource("topic", "ord", is_prefix=True), "User:ann", "*", "Read")
+IN_GROUP = Acl(Resource("group", "shop-billing"), "User:ann", "10.0.0.1", "Read")
+WRITES = Acl(Resource("topic", "orders"), "User:bob", "*", "Write")
+ELSEWHERE = Acl(Resource("topic", "other"), "User:bob", "*", "Write")
+
+
+@pytest.fixture
+def source(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
+    """The source of the migration `shop`, with a group, lists and two users."""
+    made = FakeCluster("old")
+    made.commit("shop-billing", {TopicPartition("orders", 0): 0})
+    made.access_lists |= {READS, IN_GROUP, WRITES, ELSEWHERE}
+    made.users_with_password |= {"ann", "bob"}
+
+    def connected(side: str, connection_id: str, allowed: Sequence[Insecurity]) -> FakeCluster:
+        assert ("source", "old_kafka") == (side, connection_id)
+        return made
+
+    monkeypatch.setattr(connections, "cluster_named", connected)
+    return made
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    """A folder with the migration file `shop`."""
+    (tmp_path / "shop.yaml").write_text(MIGRATION_TEXT)
+    return str(tmp_path)
+
+
+def test_commands_for_the_target(source: FakeCluster, folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Lists on the migration's topics and groups become commands; passwords and quotas are named as not moved."""
+    assert 0 == main(["source-acls", "shop", "--migrations", folder])
+    lines = capsys.readouterr().out.splitlines()
+    commands = [line for line in lines if not line.startswith("#")]
+    start = 'kafka-acls.sh --bootstrap-server "$TARGET" --command-config admin.properties --add '
+
+    assert {
+        f"{start}--allow-principal User:ann --allow-host 10.0.0.1 --operation Read --group shop-billing",
+        f"{start}--allow-principal User:ann --allow-host '*' --operation Read --topic orders",
+        f"{start}--allow-principal User:bob --allow-host '*' --operation Write --topic orders",
+    } == set(commands)
+    comment = "# User:ann from * may Read topic ord*. MirrorMaker 2 would leave it out, because it is not on one name."
+    assert comment in lines
+    assert "# Not moved: passwords of users (SCRAM). The source has ann, bob. Create them on the target." in lines
+    assert 1 == source.closings
+
+
+def test_selected_users_only(source: FakeCluster, folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """With --principal, lists of other users are left out."""
+    assert 0 == main(["source-acls", "shop", "--migrations", folder, "--principal", "User:bob"])
+    out = capsys.readouterr().out
+
+    assert "User:bob" in out
+    assert "User:ann" not in out
+
+
+def test_json(source: FakeCluster, folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The document has each list of the source with those for the target."""
+    assert 0 == main(["source-acls", "shop", "--migrations", folder, "--json"])
+    document = json.loads(capsys.readouterr().out)
+    (writes,) = [each for each in document["acls"] if each["principal"] == "User:bob"]
+
+    assert (1, "shop", ["ann", "bob"], 3) == (
+        document["schema"],
+        document["migration"],
+        document["scram_users"],
+        len(document["acls"]),
+    )
+    assert ("writes", "literal", "allow", ["orders"]) == (
+        writes["by_mirrormaker"],
+        writes["pattern"],
+        writes["permission"],
+        [each["name"] for each in writes["on_target"]],
+    )
+
+
+def test_users_that_may_not_be_listed(
+    source: FakeCluster, folder: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A login that may read lists but no users still gets the lists."""
+
+    def denied() -> tuple[str, ...]:
+        raise Refused([Finding(Code.RIGHT_MISSING, "source", "denied", "a right", "Grant it.")])
+
+    monkeypatch.setattr(source, "scram_users", denied)
+
+    assert 0 == main(["source-acls", "shop", "--migrations", folder])
+    assert "This login may not list the users." in capsys.readouterr().out
+
+
+def test_nothing_to_move(source: FakeCluster, folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A source without an authorizer has no lists."""
+    source.access_lists.clear()
+
+    assert 0 == main(["source-acls", "shop", "--migrations", folder])
+    assert "# None of them is on the migration's topics or groups." in capsys.readouterr().out
