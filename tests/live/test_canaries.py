@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import time
 from collections.abc import Iterator
@@ -13,18 +12,16 @@ from typing import Any, cast
 
 import pytest
 
-from sandbox.airflow import AirflowFolders
-from sandbox.airflow_api import AirflowApi
-from sandbox.sandbox import Sandbox
 from sandbox.security.authority import Authority
 from sandbox.security.listeners import Way
 from tests.live.canaries import Canaries, of_key, rows_of
-from tests.live.conftest import PARSING, ROOT, LiveWorld
+from tests.live.conftest import LiveWorld
 from tests.live.faults import Faults, command_line
 from tests.live.granting import grant_what_a_cutover_needs
 from tests.live.groups import awaiting, commit, decide, ends
 from tests.live.migrations import LiveMigration
 from tests.live.spark_cluster import SparkCluster, spark_cluster
+from tests.live.worlds import own_world
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign, pytest.mark.runs]
@@ -74,18 +71,9 @@ def _way(connection: str) -> Way:
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     """Everything runs; the passwords have letters that are written in many ways."""
     began, root = time.time(), tmp_path_factory.mktemp("canaries")
-    migrations, dags = root / "migrations", root / "dags"
-    for folder in (migrations, root / "spark"):
-        folder.mkdir()
-    shutil.copy(ROOT / "include" / "migrations" / "demo.yaml", migrations)
-    shutil.copytree(ROOT / "dags", dags, ignore=shutil.ignore_patterns("__pycache__"))
-    folders = AirflowFolders(dags=dags, migrations=migrations)
-    with (
-        Sandbox(root / "sandbox", folders=folders, extra_environment=PARSING, secured=True) as sandbox,
-        AirflowApi.of(sandbox.state) as api,
-        spark_cluster(root / "spark") as spark,
-    ):
-        made = Scene(LiveWorld(sandbox, api, migrations), spark, began)
+    (root / "spark").mkdir()
+    with own_world(root) as world, spark_cluster(root / "spark") as spark:
+        made, sandbox, api = Scene(world, spark, began), world.sandbox, world.api
         for side, security in sandbox.security.items():
             security.change_password(sandbox.bootstraps[side], f"{ODD}{security.password}")
             for way in ("mtls", "scram-sha-512", "oauthbearer"):

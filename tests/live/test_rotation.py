@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.core.findings.codes import Code
+from kafka_migration.orchestration.failing import FailedForGood
 from sandbox.sandbox import Sandbox
 from sandbox.security.listeners import client_certificate
 from tests.live.stage import Stage, connect_by, set_the_stage
@@ -49,10 +50,14 @@ def kill_mirror(stage: Stage) -> None:
 
 
 def refused(stage: Stage) -> list[str]:
-    """Watch until the run fails; return the codes, once no MirrorMaker runs."""
+    """Watch until the run fails; return the codes, once no MirrorMaker runs.
+
+    The stop fails too, after the process has ended: its certificate needs the clusters. The next run writes it.
+    """
     event = stage.watch()
     assert "failed" == event["outcome"]
-    stage.stop()
+    with pytest.raises(FailedForGood):
+        stage.stop()
     assert not stage.run.host.status().is_running
     stage.next_run()
     return [finding["code"] for finding in event["findings"]]
