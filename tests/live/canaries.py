@@ -48,12 +48,8 @@ class Canaries:
     hits: set[tuple[str, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.learn(self.secrets)
-
-    def learn(self, secrets: Mapping[str, str]) -> None:
-        """Search for these secrets from now on."""
-        self._forms = {form: name for name, secret in secrets.items() for form in forms(secret)}
-        self._overlap = max(map(len, self._forms), default=0)
+        self._forms = {form: name for name, secret in self.secrets.items() for form in forms(secret)}
+        self._overlap = max(map(len, self._forms))
 
     def look_at(self, content: bytes, place: str) -> None:
         """Search a text."""
@@ -73,8 +69,9 @@ class Canaries:
         rest = b""
         with path.open("rb") as file:
             while chunk := file.read(CHUNK):
-                self.look_at(rest + chunk, str(path))
-                rest = chunk[-self._overlap :]
+                rest += chunk
+                self.look_at(rest, str(path))
+                rest = rest[-self._overlap :]
 
     @contextmanager
     def watching_processes(self, sandbox_id: str, tracked: Iterable[Process] = ()) -> Iterator[None]:
