@@ -116,6 +116,16 @@ CASES: Mapping[str, tuple[dict[str, Any], str, str]] = {
         INVALID,
         "sasl.oauthbearer.token.endpoint.url: 'https",
     ),
+    "a login in the address for tokens": (
+        {**OAUTH_LOGIN, "sasl.oauthbearer.token.endpoint.url": f"https://me:{CANARY}@a/token"},
+        INVALID,
+        "sasl.oauthbearer.token.endpoint.url: a value that does not",
+    ),
+    "a secret in the address for tokens": (
+        {**OAUTH_LOGIN, "sasl.oauthbearer.token.endpoint.url": f"https://a/token?client_secret={CANARY}"},
+        INVALID,
+        "sasl.oauthbearer.token.endpoint.url: a value that does not",
+    ),
     "an address for tokens that is not allowed": (
         OAUTH_LOGIN,
         "TOKEN_ENDPOINT_NOT_ALLOWED",
@@ -125,7 +135,7 @@ CASES: Mapping[str, tuple[dict[str, Any], str, str]] = {
     "tokens without a signature": (
         {**OAUTH_LOGIN, "sasl.oauthbearer.method": "default"},
         INVALID,
-        "sasl.oauthbearer.method: 'default'",
+        "sasl.oauthbearer.method: a value that does not",
     ),
     "an extension that ends JAAS": (
         {**OAUTH_LOGIN, "sasl.oauthbearer.extensions": 'a=b"; x'},

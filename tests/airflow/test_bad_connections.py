@@ -14,6 +14,7 @@ from airflow.sdk._shared.secrets_masker import _secrets_masker
 
 from kafka_migration.airflow_adapters.connections import cluster_named, connection_config, findings_of_side
 from kafka_migration.cli.main import main
+from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.connections.settings import OAUTH_ENDPOINT
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import KafkaCluster
@@ -168,7 +169,10 @@ def test_tokens_come_from_an_allowed_address(monkeypatch: pytest.MonkeyPatch, ow
     monkeypatch.setenv("AIRFLOW_CONN_OLD_KAFKA", json.dumps({"conn_type": "kafka", "extra": settings}))
     trust = {} if own else {"https.ca.location": "probe"}
 
-    assert {**settings, "sasl.oauthbearer.method": "oidc", **trust} == connection_config("old_kafka")
+    config = connection_config("old_kafka")
+
+    assert {**settings, "sasl.oauthbearer.method": "oidc", **trust} == config
+    assert "OAUTHBEARER" == java_properties("old_kafka", config)["sasl.mechanism"]
 
 
 def test_good_connections_pass(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,8 @@ from tests.contract.fake_cluster import FakeCluster
 READS = Acl(Resource("topic", "ord", is_prefix=True), "User:ann", "*", "Read")
 IN_GROUP = Acl(Resource("group", "shop-billing"), "User:ann", "10.0.0.1", "Read")
 WRITES = Acl(Resource("topic", "orders"), "User:bob", "*", "Write")
+TRANSACTS = Acl(Resource("transactional-id", "tx", is_prefix=True), "User:ann", "*", "Write")
+OF_A_STRANGER = Acl(Resource("cluster", "kafka-cluster"), "User:eve", "*", "Alter")
 ELSEWHERE = Acl(Resource("topic", "other"), "User:bob", "*", "Write")
 
 
@@ -29,7 +31,7 @@ def source(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
     """The source of the migration `shop`, with a group, lists and two users."""
     made = FakeCluster("old")
     made.commit("shop-billing", {TopicPartition("orders", 0): 0})
-    made.access_lists |= {READS, IN_GROUP, WRITES, ELSEWHERE}
+    made.access_lists |= {READS, IN_GROUP, WRITES, ELSEWHERE, TRANSACTS, OF_A_STRANGER}
     made.users_with_password |= {"ann", "bob"}
 
     def connected(side: str, connection_id: str, allowed: Sequence[Insecurity]) -> FakeCluster:
@@ -62,6 +64,9 @@ def test_commands_for_the_target(source: FakeCluster, folder: str, capsys: pytes
     comment = "# User:ann from * may Read topic ord*. MirrorMaker 2 would leave it out, because it is not on one name."
     assert comment in lines
     assert "# Not moved: passwords of users (SCRAM). The source has ann, bob. Create them on the target." in lines
+    rest = "Grant it on the target if it is needed there."
+    assert f"# Not moved: User:ann from * may Write transactional-id tx*. {rest}" in lines
+    assert not any("eve" in line for line in lines)
     assert 1 == source.closings
 
 
@@ -113,4 +118,7 @@ def test_nothing_to_move(source: FakeCluster, folder: str, capsys: pytest.Captur
     source.access_lists.clear()
 
     assert 0 == main(["source-acls", "shop", "--migrations", folder])
-    assert "# None of them is on the migration's topics or groups." in capsys.readouterr().out
+    assert (
+        "# None of them is on the migration's topics or groups, or the source has no authorizer."
+        in capsys.readouterr().out
+    )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,7 +68,7 @@ def test_administrator_decides_where(machine: Machine, memory: Path, remembering
     assert not (generation_dir(machine, 2) / "secrets").is_symlink()
 
 
-@pytest.mark.parametrize("folder", ["/nowhere/at/all", "relative", "/dev/shm/a b", "/dev/null"])
+@pytest.mark.parametrize("folder", ["/nowhere/at/all", "relative", "/dev/shm/a b", "/dev/null", "/dev/../dev/shm"])
 def test_folder_that_cannot_be_used_is_not(machine: Machine, folder: str) -> None:
     """MirrorMaker starts all the same, with its secrets on the disk."""
     host = host_with(machine, KAFKA_MIGRATION_MEMORY=folder)
@@ -77,12 +79,51 @@ def test_folder_that_cannot_be_used_is_not(machine: Machine, folder: str) -> Non
     assert "canary" == (generation_dir(machine) / "secrets" / "a.b").read_text()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a small tmpfs")
+def test_full_memory_is_left(machine: Machine, memory: Path, remembering: ScriptMirrorHost) -> None:
+    """If the secrets do not fit, they are all on the disk, and nothing is left in memory."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", str(memory)], check=True)
+    try:
+        remembering.reserve(ME)
+        large = "x" * 20_000
+        launch = machine.launch()
+        files = {**launch.files, "secrets/large": large}
+        assert remembering.start(ME, 1, replace(launch, files=files)).is_running
+        left = list(memory.iterdir())
+    finally:
+        subprocess.run(["umount", "-l", str(memory)], check=True)
+    secrets = generation_dir(machine) / "secrets"
+
+    assert [] == left
+    assert not secrets.is_symlink()
+    assert ("canary", large) == ((secrets / "a.b").read_text(), (secrets / "large").read_text())
+    assert 0o700 == secrets.stat().st_mode & 0o777
+
+
+def test_folder_of_another_is_not_removed(machine: Machine, memory: Path, remembering: ScriptMirrorHost) -> None:
+    """A folder of another user, made under the recorded name after a restart of the host, stays."""
+    foreign = memory / "kafka-migration-shop-1-x"
+    foreign.mkdir()
+    remembering.reserve(ME)
+    remembering.start(ME, 1, machine.launch())
+    (generation_dir(machine) / "secrets-place").write_text(f"{foreign}\n")
+    if os.geteuid() == 0:
+        os.chown(foreign, 12345, 12345)
+    else:
+        foreign.rmdir()
+        foreign.symlink_to(memory)
+    remembering.stop(ME, 1, GRACE_S)
+
+    assert foreign.exists()
+
+
 def test_process_writes_no_core_dump(machine: Machine, remembering: ScriptMirrorHost) -> None:
     """The memory of a process that crashes is not written to a file, whatever the host's limit is."""
     remembering.reserve(ME)
     reply = remembering.start(ME, 1, machine.launch())
     limits = Path(f"/proc/{reply.pid}/limits").read_text()
 
+    assert 0 == int(Path(f"/proc/{reply.pid}/coredump_filter").read_text(), 16)
     assert re.search(r"^Max core file size +0 +", limits, re.MULTILINE)
 
 

@@ -25,9 +25,10 @@ PROC = Path("/proc")
 
 
 def forms(secret: str) -> set[bytes]:
-    """Return a text as it is, as URLs and JSON write it, and in base64 at every alignment."""
+    """Return a text as it is, as URLs and JSON write it, in hexadecimal digits, and in base64 at every alignment."""
     raw = secret.encode()
-    found = {raw, quote(secret, safe="").encode(), json.dumps(secret)[1:-1].encode()}
+    # PostgreSQL writes bytes in hexadecimal digits.
+    found = {raw, raw.hex().encode(), quote(secret, safe="").encode(), json.dumps(secret)[1:-1].encode()}
     for shift in range(3):
         encoded = base64.b64encode(b"\0" * shift + raw)
         # Without the letters that also depend on what stands beside the text.

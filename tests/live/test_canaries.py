@@ -80,7 +80,12 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
                 made.connect(f"{side}_{way}", security.connection(way))
         events = root / "events"
         events.mkdir()
-        logged = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": events.as_uri()}
+        # Spark compresses them by default, and a search would find nothing.
+        logged = {
+            "spark.eventLog.enabled": "true",
+            "spark.eventLog.compress": "false",
+            "spark.eventLog.dir": events.as_uri(),
+        }
         api.add_connection("cluster", "spark", {"deploy-mode": "client", **spark.conf, **logged}, host=spark.master)
         yield made
 

@@ -161,22 +161,20 @@ from kafka_migration.airflow_adapters.connections import cluster_named
 from kafka_migration.core.findings.errors import Refused
 
 try:
-    print("brokers", cluster_named("source", "demo_source").facts().brokers)
+    cluster_named("source", "demo_source").facts()
 except Refused as refused:
     print(*(finding.code for finding in refused.findings))
     print(refused)
 """
 
 
-@pytest.mark.parametrize("corrects", [True, False])
 def test_clock_that_is_wrong_is_named(
-    secured: Sandbox, kdc: Kdc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, corrects: bool
+    secured: Sandbox, kdc: Kdc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker whose clock is two hours fast: its Kerberos library corrects that, or the connection is refused."""
+    """A worker whose clock is two hours fast is refused, if its Kerberos library may not correct that."""
     use_kerberos(secured, kdc, monkeypatch)
     config = tmp_path / "krb5.conf"
-    timesync = f"[libdefaults]\n kdc_timesync = {int(corrects)}\n"
-    config.write_text(kdc.config.read_text().replace("[libdefaults]\n", timesync))
+    config.write_text(kdc.config.read_text().replace("[libdefaults]\n", "[libdefaults]\n kdc_timesync = 0\n"))
     own = {
         "KRB5_CONFIG": str(config),
         "KRB5CCNAME": f"FILE:{tmp_path / 'cache'}",
@@ -193,4 +191,4 @@ def test_clock_that_is_wrong_is_named(
         check=False,
     )
 
-    assert ("brokers 1" if corrects else Code.KERBEROS_FAILED) in done.stdout.splitlines(), done.stdout + done.stderr
+    assert Code.KERBEROS_FAILED in done.stdout.splitlines(), done.stdout + done.stderr

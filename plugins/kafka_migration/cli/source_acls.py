@@ -12,7 +12,7 @@ from typing import Any
 
 from kafka_migration.cli.acls import migrations_folder_of
 from kafka_migration.cli.output import ExitCode, say, say_json
-from kafka_migration.core.access.moving import MovedAcl, move_lines, moves
+from kafka_migration.core.access.moving import MovedAcl, move_lines, moves, not_moved
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.groups.selection import which_groups
@@ -31,13 +31,15 @@ def source_acls(arguments: Namespace) -> int:
     _, migration = load_migration_file(migrations_folder_of(arguments.migrations) / f"{arguments.name}.yaml")
     cluster = _source(migration)
     try:
-        found, users = _moves(migration, cluster, arguments.principal), _users(cluster)
+        acls = cluster.acls()
+        found, users = _moves(migration, cluster, acls, arguments.principal), _users(cluster)
     finally:
         cluster.close()
+    others = not_moved(acls, {*arguments.principal, *(move.acl.principal for move in found)})
     if arguments.json:
-        say_json(_document(migration, found, users))
+        say_json({**_document(migration, found, users), "not_moved": others})
     else:
-        say(_lines(migration, found, users))
+        say(_lines(migration, found, others, users))
     return ExitCode.DONE
 
 
@@ -48,10 +50,12 @@ def _source(migration: Migration) -> KafkaCluster:
     return connections.cluster_named("source", migration.source.connection, migration.source.insecure)
 
 
-def _moves(migration: Migration, cluster: KafkaCluster, principals: Sequence[str]) -> list[MovedAcl]:
+def _moves(
+    migration: Migration, cluster: KafkaCluster, acls: Sequence[Acl], principals: Sequence[str]
+) -> list[MovedAcl]:
     topics = {topic: migration.target_topic(topic) for topic in migration.topics}
     groups = which_groups(cluster.list_groups(), migration.cutover.groups)
-    return moves(cluster.acls(), topics, groups, principals)
+    return moves(acls, topics, groups, principals)
 
 
 def _users(cluster: KafkaCluster) -> tuple[str, ...] | None:
@@ -64,11 +68,14 @@ def _users(cluster: KafkaCluster) -> tuple[str, ...] | None:
         return None
 
 
-def _lines(migration: Migration, found: Sequence[MovedAcl], users: tuple[str, ...] | None) -> Iterator[str]:
+def _lines(
+    migration: Migration, found: Sequence[MovedAcl], others: Sequence[str], users: tuple[str, ...] | None
+) -> Iterator[str]:
     yield f"# Access control lists of the source (connection {migration.source.connection}) on {migration.name}"
     if not found:
-        yield "# None of them is on the migration's topics or groups."
+        yield "# None of them is on the migration's topics or groups, or the source has no authorizer."
     yield from move_lines(found, '"$TARGET"')
+    yield from (f"# Not moved: {each}. Grant it on the target if it is needed there." for each in others)
     yield f"# Not moved: passwords of users (SCRAM). {_users_words(users)} Create them on the target."
     yield "# Not moved: quotas. To list them: kafka-configs.sh --describe --entity-type users (or clients)"
 

@@ -90,6 +90,8 @@ def test_token_that_is_not_given_is_the_reason(answer: str) -> None:
 
 NO_REASON = {
     "a token endpoint that is down": (OAUTH, [], (f"{NO_TOKEN}Failed to connect to login.example",)),
+    "a token endpoint that fails": (OAUTH, [], (f'{NO_TOKEN}{{"status":503,"error":"Service Unavailable"}}',)),
+    "a token endpoint of that name": (OAUTH, [], (f"{NO_TOKEN}Could not resolve host: certificate.example",)),
     "a token endpoint that is busy": (OAUTH, [], (f'{NO_TOKEN}{{"error":"temporarily_unavailable"}}',)),
     "a token endpoint that answered later": (OAUTH, [], (f'{NO_TOKEN}{{"error":"x"}}', f"{NO_TOKEN}timed out")),
     "a good listener": (TLS, [listener()], ()),

@@ -30,6 +30,7 @@ def canaries() -> Canaries:
 
 FORMS = {
     "plain": SECRET.encode(),
+    "hexadecimal": b"\\x" + SECRET.encode().hex().encode(),
     "JSON": json.dumps({"x": SECRET}).encode(),
     "URL": f"?password={quote(SECRET, safe='')}".encode(),
     **{f"base64 after {n}": base64.b64encode(b"x" * n + SECRET.encode() + b"yz") for n in range(6)},

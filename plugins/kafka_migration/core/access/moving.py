@@ -52,6 +52,12 @@ def moves(
     return found
 
 
+def not_moved(acls: Iterable[Acl], principals: Collection[str]) -> list[str]:
+    """Return the lists of these users on the cluster and on transactional ids, as texts; they are never moved."""
+    kinds = {"cluster", "transactional-id"}
+    return [_shown(acl) for acl in sorted(acls) if acl.resource.kind in kinds and acl.principal in principals]
+
+
 def covers(resource: Resource, name: str) -> bool:
     """Whether a list on a resource applies to a name."""
     if resource.is_prefix:

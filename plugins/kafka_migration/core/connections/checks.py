@@ -193,9 +193,15 @@ def _text_problems(name: str, form: Form, value: str) -> Iterator[_Problem]:
     elif form == "truth" and value.lower() not in _TRUE | _FALSE:
         yield _Problem(f"setting {name}: neither true nor false", _EXPECTED[form])
     elif form in _PATTERNS and _PATTERNS[form].fullmatch(value) is None:
-        yield _Problem(f"setting {name}: {_shown(value)}", _EXPECTED[form])
+        yield _Problem(f"setting {name}: {_shown_if_harmless(form, value)}", _EXPECTED[form])
     else:
         yield from _choice_problems(name, value)
+
+
+def _shown_if_harmless(form: Form, value: str) -> str:
+    """Return a value as it may be shown: an address may contain a login, and other texts may be put in its place."""
+    is_harmless = form in {"principal", "path"} or (form == "https address" and not set(value) & set("@?#"))
+    return _shown(value) if is_harmless else "a value that does not have this form"
 
 
 def _control_character(value: str, but: str) -> str:

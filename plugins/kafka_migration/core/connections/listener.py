@@ -25,10 +25,13 @@ _MAX_REPORTED = 300
 _ADDRESS = re.compile(r"(?:\w+://)?(\[[^\]]+\]:\d+|[\w.-]+:\d+)/(?:bootstrap|\d+): ")
 # OpenSSL's names of the alerts with which a broker refuses a client certificate, as librdkafka quotes them.
 _CLIENT_CERTIFICATE_ALERTS = ("certificate", "unknown ca")
-# How librdkafka begins the error, and what follows if the endpoint has answered: an error of OAuth (RFC 6749, section
-# 5.2), or a certificate that is not accepted.
+# How librdkafka begins the error, and what follows if the endpoint has refused the client: an error of OAuth (RFC 6749,
+# section 5.2), or curl's words for a certificate that is not accepted. Any other answer may be temporary.
 _WITHOUT_GRANT = "Failed to acquire SASL OAUTHBEARER token: "
-_GRANT_REFUSED = re.compile(r'"error"\s*:\s*"(?!server_error|temporarily_unavailable)|certificate|trust anchor', re.I)
+_GRANT_REFUSED = re.compile(
+    r'"error"\s*:\s*"(?:invalid_client|invalid_grant|invalid_request|invalid_scope|unauthorized_client'
+    r'|unsupported_grant_type)"|SSL certificate problem|SSL: no alternative certificate|error adding trust anchors'
+)
 _SET_IN_CONNECTION = "in the Airflow connection"
 
 

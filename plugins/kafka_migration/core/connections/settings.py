@@ -197,6 +197,8 @@ SETTINGS: Mapping[str, Setting] = {
     "sasl.oauthbearer.extensions": Setting("token extensions", "built"),
     OAUTH_METHOD: Setting("token method", "built"),
     "https.ca.pem": Setting("certificates", "built"),
+    # Refused in a connection, and set by this package.
+    "https.ca.location": Setting(),
     "sasl.oauthbearer.config": Setting(in_java="none", is_secret=True),
     OAUTH_CALLBACK: Setting(in_java="none"),
     "ssl.ca.pem": Setting("certificates", "built"),
