@@ -10,8 +10,6 @@ import pytest
 
 from kafka_migration.airflow_adapters import connections
 from kafka_migration.cli.main import main
-from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.resources import Acl, Resource
 from kafka_migration.core.migration.settings import Insecurity
@@ -28,11 +26,10 @@ ELSEWHERE = Acl(Resource("topic", "other"), "User:bob", "*", "Write")
 
 @pytest.fixture
 def source(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
-    """The source of the migration `shop`, with a group, lists and two users."""
+    """The source of the migration `shop`, with a group and lists."""
     made = FakeCluster("old")
     made.commit("shop-billing", {TopicPartition("orders", 0): 0})
     made.access_lists |= {READS, IN_GROUP, WRITES, ELSEWHERE, TRANSACTS, OF_A_STRANGER}
-    made.users_with_password |= {"ann", "bob"}
 
     def connected(side: str, connection_id: str, allowed: Sequence[Insecurity]) -> FakeCluster:
         assert ("source", "old_kafka") == (side, connection_id)
@@ -63,7 +60,7 @@ def test_commands_for_the_target(source: FakeCluster, folder: str, capsys: pytes
     } == set(commands)
     comment = "# User:ann from * may Read topic ord*. MirrorMaker 2 would leave it out, because it is not on one name."
     assert comment in lines
-    assert "# Not moved: passwords of users (SCRAM). The source has ann, bob. Create them on the target." in lines
+    assert "# Not moved: users and their passwords (SCRAM). Create them on the target." in lines
     rest = "Grant it on the target if it is needed there."
     assert f"# Not moved: User:ann from * may Write transactional-id tx*. {rest}" in lines
     assert not any("eve" in line for line in lines)
@@ -85,32 +82,13 @@ def test_json(source: FakeCluster, folder: str, capsys: pytest.CaptureFixture[st
     document = json.loads(capsys.readouterr().out)
     (writes,) = [each for each in document["acls"] if each["principal"] == "User:bob"]
 
-    assert (1, "shop", ["ann", "bob"], 3) == (
-        document["schema"],
-        document["migration"],
-        document["scram_users"],
-        len(document["acls"]),
-    )
+    assert (1, "shop", 3) == (document["schema"], document["migration"], len(document["acls"]))
     assert ("writes", "literal", "allow", ["orders"]) == (
         writes["by_mirrormaker"],
         writes["pattern"],
         writes["permission"],
         [each["name"] for each in writes["on_target"]],
     )
-
-
-def test_users_that_may_not_be_listed(
-    source: FakeCluster, folder: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A login that may read lists but no users still gets the lists."""
-
-    def denied() -> tuple[str, ...]:
-        raise Refused([Finding(Code.RIGHT_MISSING, "source", "denied", "a right", "Grant it.")])
-
-    monkeypatch.setattr(source, "scram_users", denied)
-
-    assert 0 == main(["source-acls", "shop", "--migrations", folder])
-    assert "This login may not list the users." in capsys.readouterr().out
 
 
 def test_nothing_to_move(source: FakeCluster, folder: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,9 +89,8 @@ class ClusterContract:
         assert {Operation.READ, Operation.WRITE} <= granted[prefix]
 
     def test_cluster_without_authorizer_has_no_lists(self) -> None:
-        """Without an authorizer there are no access control lists, and no users with a password."""
+        """Without an authorizer there are no access control lists."""
         assert () == self.cluster.acls()
-        assert () == self.cluster.scram_users()
 
     def test_cluster_without_tls_has_no_certificates(self) -> None:
         """Without TLS there is nothing that could expire."""

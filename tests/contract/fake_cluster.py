@@ -93,7 +93,6 @@ class FakeCluster:
         self.broker_certificates: dict[str, Certificate] = {}
         self.denied: set[tuple[Resource, Operation]] = set()
         self.access_lists: set[Acl] = set()
-        self.users_with_password: set[str] = set()
         self.closings = 0
         self._ids = 0
 
@@ -149,11 +148,6 @@ class FakeCluster:
         """Return what a test put there."""
         self._answer()
         return tuple(sorted(self.access_lists))
-
-    def scram_users(self) -> tuple[str, ...]:
-        """Return what a test put there."""
-        self._answer()
-        return tuple(sorted(self.users_with_password))
 
     def _has(self, topic: Resource) -> bool:
         names = (name.startswith(topic.name) if topic.is_prefix else name == topic.name for name in self.topics)

@@ -17,7 +17,8 @@ from confluent_kafka.admin import (
 
 from kafka_migration.adapters.kafka_client import ClusterClient
 from kafka_migration.adapters.kafka_retries import call_timeout_s
-from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.resources import THE_CLUSTER, Acl, Operation, Resource, ResourceKind
 
 Granted = frozenset[Operation]
@@ -56,6 +57,9 @@ class RightCalls(ClusterClient):
 
         There are none if the cluster has no authorizer.
         """
+        # Without this right confluent-kafka 2.16.1 returns no lists, and no error.
+        if Operation.DESCRIBE not in self._on_cluster().get(THE_CLUSTER, ()):
+            raise Refused([self._may_not_read_lists()])
         try:
             found = self._call(
                 lambda: self._answer(self._admin.describe_acls(_EVERY_ACL, request_timeout=call_timeout_s()))
@@ -66,12 +70,14 @@ class RightCalls(ClusterClient):
             raise
         return tuple(sorted(_acl(each) for each in found if each.restype in _KINDS))
 
-    def scram_users(self) -> tuple[str, ...]:
-        """Return the names of all users with a SCRAM password, sorted."""
-        asked = self._call(
-            lambda: self._answer(self._admin.describe_user_scram_credentials(request_timeout=call_timeout_s()))
+    def _may_not_read_lists(self) -> Finding:
+        return Finding(
+            Code.RIGHT_MISSING,
+            self.name,
+            "no right Describe on the cluster",
+            "this right, to read access control lists",
+            "Grant it to the user of the Airflow connection, or use a connection with another user.",
         )
-        return tuple(sorted(asked))
 
     def _existing(self, topics: Collection[Resource]) -> dict[str, Resource]:
         """Return a name for each: its own, or that of a topic with the prefix; a prefix without a topic is missing."""

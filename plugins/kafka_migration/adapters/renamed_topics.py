@@ -58,10 +58,6 @@ class RenamedTopics:
         """See `KafkaCluster.acls`; resources have their real names."""
         return self._cluster.acls()
 
-    def scram_users(self) -> tuple[str, ...]:
-        """See `KafkaCluster.scram_users`."""
-        return self._cluster.scram_users()
-
     def _real_resource(self, resource: Resource) -> Resource:
         return replace(resource, name=self._to_real(resource.name)) if resource.kind == "topic" else resource
 

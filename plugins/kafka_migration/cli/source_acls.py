@@ -13,8 +13,6 @@ from typing import Any
 from kafka_migration.cli.acls import migrations_folder_of
 from kafka_migration.cli.output import ExitCode, say, say_json
 from kafka_migration.core.access.moving import MovedAcl, move_lines, moves, not_moved
-from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.groups.selection import which_groups
 from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.kafka.resources import Acl
@@ -32,14 +30,14 @@ def source_acls(arguments: Namespace) -> int:
     cluster = _source(migration)
     try:
         acls = cluster.acls()
-        found, users = _moves(migration, cluster, acls, arguments.principal), _users(cluster)
+        found = _moves(migration, cluster, acls, arguments.principal)
     finally:
         cluster.close()
     others = not_moved(acls, {*arguments.principal, *(move.acl.principal for move in found)})
     if arguments.json:
-        say_json({**_document(migration, found, users), "not_moved": others})
+        say_json({**_document(migration, found), "not_moved": others})
     else:
-        say(_lines(migration, found, others, users))
+        say(_lines(migration, found, others))
     return ExitCode.DONE
 
 
@@ -58,35 +56,17 @@ def _moves(
     return moves(acls, topics, groups, principals)
 
 
-def _users(cluster: KafkaCluster) -> tuple[str, ...] | None:
-    """Return the users with a SCRAM password; `None` if the login may not list them."""
-    try:
-        return cluster.scram_users()
-    except Refused as refused:
-        if any(finding.code is not Code.RIGHT_MISSING for finding in refused.findings):
-            raise
-        return None
-
-
-def _lines(
-    migration: Migration, found: Sequence[MovedAcl], others: Sequence[str], users: tuple[str, ...] | None
-) -> Iterator[str]:
+def _lines(migration: Migration, found: Sequence[MovedAcl], others: Sequence[str]) -> Iterator[str]:
     yield f"# Access control lists of the source (connection {migration.source.connection}) on {migration.name}"
     if not found:
         yield "# None of them is on the migration's topics or groups, or the source has no authorizer."
     yield from move_lines(found, '"$TARGET"')
     yield from (f"# Not moved: {each}. Grant it on the target if it is needed there." for each in others)
-    yield f"# Not moved: passwords of users (SCRAM). {_users_words(users)} Create them on the target."
+    yield "# Not moved: users and their passwords (SCRAM). Create them on the target."
     yield "# Not moved: quotas. To list them: kafka-configs.sh --describe --entity-type users (or clients)"
 
 
-def _users_words(users: tuple[str, ...] | None) -> str:
-    if users is None:
-        return "This login may not list the users."
-    return f"The source has {', '.join(users)}." if users else "The source has no such user."
-
-
-def _document(migration: Migration, found: Sequence[MovedAcl], users: tuple[str, ...] | None) -> dict[str, Any]:
+def _document(migration: Migration, found: Sequence[MovedAcl]) -> dict[str, Any]:
     return {
         "schema": SOURCE_ACLS_SCHEMA,
         "migration": migration.name,
@@ -98,7 +78,6 @@ def _document(migration: Migration, found: Sequence[MovedAcl], users: tuple[str,
             }
             for move in found
         ],
-        "scram_users": None if users is None else list(users),
     }
 
 

@@ -297,8 +297,5 @@ class KafkaCluster(Protocol):
         There are none if the cluster has no authorizer.
         """
 
-    def scram_users(self) -> tuple[str, ...]:
-        """Return the names of all users with a SCRAM password, sorted."""
-
     def close(self) -> None:
         """Close the connections kept between calls; the next call opens them again."""
