@@ -59,8 +59,8 @@ def migration_file() -> str:
         f"# The migration file\n\n{NOTICE}One YAML file describes one migration.\n`include/migrations/<name>.yaml` "
         "gives the DAGs `kafka_migration__<name>`, `kafka_nightly_sync__<name>` and `kafka_rollback__<name>`.\nUnknown "
         "fields are refused.\nA duration is a number with the unit `s`, `m`, `h` or `d`.\nAddresses and secrets are "
-        "in Airflow connections, never in this file.\nThe sections `watch`, `cutover`, `nightly` and `alerts` are "
-        "optional; *required* applies only in a section that is there.\n\n"
+        "in Airflow connections, never in this file.\nThe sections `watch`, `cutover`, `nightly`, `alerts` and "
+        "`schema_registry` are optional; *required* applies only in a section that is there.\n\n"
         f"{table(('Field', 'Type', 'Default', 'Meaning'), rows)}\n\n## Example\n\n```yaml\n{example}```\n"
     )
 

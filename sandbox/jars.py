@@ -188,13 +188,14 @@ def _command(jars: JarSet, work: Path, libs: Path) -> list[str]:
         ]
     (work / "ivy.xml").write_text(ivy_module(jars))
     return [
-        *("java", "-jar", str(_ivy_jar()), "-warn", "-cache", str(JARS_FOLDER.parent / "ivy")),
+        *("java", "-jar", str(ivy_jar()), "-warn", "-cache", str(JARS_FOLDER.parent / "ivy")),
         *("-ivy", str(work / "ivy.xml"), "-retrieve", f"{libs}/[artifact]-[revision](-[classifier]).[ext]"),
         *("-types", "jar", "bundle"),
     ]
 
 
-def _ivy_jar() -> Path:
+def ivy_jar() -> Path:
+    """Return the Ivy in pyspark. Raises `JarsError` if pyspark is not installed."""
     found = sorted(PROJECT.glob(".venv/lib/python*/site-packages/pyspark/jars/ivy-*.jar"))
     if not found:
         raise JarsError("neither mvn is on the PATH nor pyspark with its Ivy in .venv; run: make up")

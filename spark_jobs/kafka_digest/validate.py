@@ -14,6 +14,7 @@ from kafka_digest.position import digest
 from kafka_digest.position.job import PositionJob
 from kafka_digest.reading.clusters import SIDES, Clusters
 from kafka_digest.reading.progress import KafkaScans, telling_progress
+from kafka_digest.reading.schema_ids import SchemaIds
 from kafka_digest.reading.silence import noticing_silence
 from kafka_digest.reading.windows import WindowPlan, too_long
 from kafka_digest.shell.errors import JobError
@@ -65,6 +66,7 @@ def validate(
         "target_records": sum(entry["target"]["records"] for entry in entries),
         "partitions": entries,
         "topics": topics,
+        "schema_ids": clusters.schema_ids.documents(),
     }
 
 
@@ -77,6 +79,7 @@ def _clusters(session: SparkSession, request: Mapping[str, Any], clients: Mappin
         compacted={side: frozenset(request.get("compacted_topics", {}).get(side, ())) for side in SIDES},
         is_uncommitted_copy=request.get("is_uncommitted_copy", False),
         max_bytes_per_s=request.get("max_bytes_per_s"),
+        schema_ids=SchemaIds(request.get("schema_ids", {})),
     )
 
 

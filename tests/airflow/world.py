@@ -17,8 +17,9 @@ from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.evidence.kept import digest_of
-from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.cluster import NewTopic, Side
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.schema_registry import SchemaRegistry
 from kafka_migration.core.ledger.generations import StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.spark_target import SparkTarget
@@ -86,10 +87,15 @@ class World:
             anchor=self.anchor.of,
             open_cluster=lambda side, cluster: self.source if side == "source" else self.target,
             open_host=lambda migration, connection: self.host,
+            open_registry=self._no_registry,
             client_settings=lambda cluster: {"bootstrap.servers": "a:1"},
             run_link=link_to,
         )
         return replace(made, **self.deployed)
+
+    @staticmethod
+    def _no_registry(side: Side, connection: str) -> SchemaRegistry:
+        raise AssertionError(f"a schema registry was asked: {connection}")
 
     def context(self) -> Mapping[str, Any]:
         """Return the context of a task of the run."""

@@ -81,7 +81,7 @@ THIRD_PARTY = {
     "preflight": set(),
     "host": set(),
     "migration_file": {"croniter", "pydantic", "pydantic_core", "yaml"},
-    "adapters": {"confluent_kafka", "cryptography"},
+    "adapters": {"confluent_kafka", "cryptography", "httpx", "tenacity"},
     "steps": set(),
 }
 # Heavy packages that no module may import at its top, because every Airflow component imports the package.

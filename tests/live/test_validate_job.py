@@ -97,6 +97,9 @@ def fill_equal(scene: Scene) -> None:
     scene.window("equal", 1, (12, 35), (14, 37), generation=2)
     scene.window("equal", 2, (0, 0), (0, 0))
     scene.window("equal", 3, (0, 0), (0, 0))
+    scene.create("schemas", 1, 1)
+    framed = [Sent(b"k", b"\0\0\0\0" + bytes([7 + number % 2]) + b"data") for number in range(12)]
+    scene.copied("schemas", 0, framed, framed)
 
 
 def fill_damaged(scene: Scene) -> None:
@@ -165,6 +168,7 @@ def request_of(scene: Scene) -> ValidationRequest:
         tuple(scene.windows),
         compacted_topics={"source": ("compacted",)},
         is_uncommitted_copy=True,
+        schema_ids={"equal": ("key", "value"), "schemas": ("key", "value")},
     )
 
 
@@ -204,6 +208,16 @@ def test_equal_partitions_pass(result: ValidationResult) -> None:
     assert (empty.source.records, empty.blocks, empty.source.first_offset) == (0, 0, None)
     expected_bytes = sum(len(r.key or b"") + len(r.value or b"") for r in RECORDS)
     assert expected_bytes == whole.source.key_value_bytes == whole.target.key_value_bytes
+
+
+def test_schema_ids_are_collected(result: ValidationResult) -> None:
+    """The ids at the beginning of the target's records are in the result, by topic and part of the request."""
+    assert {(each.topic, each.part): each.ids for each in result.schema_ids if not each.others} == {
+        ("equal", "key"): (),
+        ("equal", "value"): (),
+        ("schemas", "key"): (),
+        ("schemas", "value"): (7, 8),
+    }
 
 
 def test_aborted_transactions_are_not_records(result: ValidationResult) -> None:
@@ -306,6 +320,7 @@ def test_topics_are_judged(result: ValidationResult) -> None:
         "compacted": Verdict.PASS,
         "purged": Verdict.NOT_VERIFIABLE,
         "purged-damaged": Verdict.FAIL,
+        "schemas": Verdict.PASS,
         "uncommitted": Verdict.FAIL,
         "short": Verdict.FAIL,
         "transactions": Verdict.PASS,

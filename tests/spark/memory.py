@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from kafka_digest.keys.difference_file import DifferenceFile
 from kafka_digest.keys.job import KeyJob
 from kafka_digest.position.job import PositionJob
 from kafka_digest.reading.clusters import SIDES
+from kafka_digest.reading.schema_ids import SchemaIds
 from kafka_digest.reading.windows import LogBounds, SideRange, WindowPlan, plan_window
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.validation.contract import PartitionResult, TopicResult, ValidationResult
@@ -42,6 +43,7 @@ class Memory:
     is_uncommitted_copy: bool = False
     tasks: int = 2
     cleaned: Callable[[], object] | None = None
+    schema_ids: SchemaIds = field(default_factory=SchemaIds)
 
     @property
     def compacted(self) -> dict[str, frozenset[str]]:

@@ -99,8 +99,8 @@ class _CheckedHook(KafkaAdminClientHook):  # type: ignore[misc]
 
 
 def _checked(connection_id: str, allowed: Collection[Insecurity]) -> dict[str, Any]:
-    connection = _read(connection_id)
-    settings = _settings_of(connection)
+    connection = read_connection(connection_id, CONNECTION_TYPE)
+    settings = extra_of(connection)
     # Before anything else uses them, because an error may quote its input.
     mask_secret(list(secret_texts(settings)))
     findings = connection_findings(connection_id, settings, allowed, has_feature, token_endpoints())
@@ -121,24 +121,29 @@ def _checked(connection_id: str, allowed: Collection[Insecurity]) -> dict[str, A
     return config
 
 
-def _read(connection_id: str) -> Connection:
+def read_connection(connection_id: str, connection_type: str) -> Connection:
+    """Return a connection of this type.
+
+    Raises `Refused` if it does not exist or has another type, `TransientError` if Airflow does not return it.
+    """
     try:
         connection = BaseHook.get_connection(connection_id)
     except AirflowNotFoundException:
-        raise Refused([_missing(connection_id)]) from None
+        raise Refused([_missing(connection_id, connection_type)]) from None
     except _UNREADABLE as error:
         raise Refused([_invalid(connection_id, f"{type(error).__name__} when Airflow read it")]) from None
     except Exception as error:
         raise TransientError(
             f"Airflow did not return the connection {connection_id}: {type(error).__name__}"
         ) from error
-    if connection.conn_type != CONNECTION_TYPE:
-        expected, remedy = f"type {CONNECTION_TYPE}", "Use a connection of this type, or correct its type."
+    if connection.conn_type != connection_type:
+        expected, remedy = f"type {connection_type}", "Use a connection of this type, or correct its type."
         raise Refused([_invalid(connection_id, f"type {connection.conn_type}", expected, remedy)])
     return connection
 
 
-def _settings_of(connection: Connection) -> dict[str, object]:
+def extra_of(connection: Connection) -> dict[str, object]:
+    """Return the extra of a connection. Raises `Refused` if it is no JSON object or has a setting twice."""
     try:
         settings = json.loads(connection.extra or "{}", object_pairs_hook=_without_doubles)
     except (ValueError, TypeError, RecursionError) as error:
@@ -188,13 +193,13 @@ def has_feature(feature: str) -> bool:
     return True
 
 
-def _missing(connection_id: str) -> Finding:
+def _missing(connection_id: str, connection_type: str) -> Finding:
     return Finding(
         Code.CONNECTION_MISSING,
         f"connection {connection_id}",
         "no such connection",
-        f"a connection of type {CONNECTION_TYPE}",
-        f"Create it (airflow connections add {shell_word(connection_id)} --conn-type {CONNECTION_TYPE} …), or correct "
+        f"a connection of type {connection_type}",
+        f"Create it (airflow connections add {shell_word(connection_id)} --conn-type {connection_type} …), or correct "
         "the name.",
     )
 

@@ -30,6 +30,7 @@ from kafka_migration.core.migration.settings import (
     Migration,
     MirrorSettings,
     NightlySettings,
+    SchemaRegistrySettings,
     TopicNames,
     ValidationSettings,
     WatchSettings,
@@ -37,7 +38,7 @@ from kafka_migration.core.migration.settings import (
 from kafka_migration.core.migration.tolerance import Tolerance
 from kafka_migration.core.text.brief import brief, given
 from kafka_migration.migration_file.alerts import AlertsModel
-from kafka_migration.migration_file.models import HooksModel, Insecure, MigrationModel
+from kafka_migration.migration_file.models import HooksModel, Insecure, MigrationModel, SchemaRegistryModel
 
 MAX_FILE_BYTES = 1_000_000
 # The largest migration has some 30,000 values: 5,000 topics, each also in `compacted` and `timestamps`.
@@ -266,6 +267,7 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
         nightly=None if model.nightly is None else _section(NightlySettings, model.nightly),
         digest=digest,
         alerts=None if model.alerts is None else model.alerts.frozen(),
+        schema_registry=None if model.schema_registry is None else _registries(model.schema_registry),
     )
 
 
@@ -280,6 +282,11 @@ def _section(kind: type[Section], model: BaseModel, **others: Any) -> Section:
 
 def _insecure(named: list[Insecure]) -> tuple[Insecurity, ...]:
     return tuple(Insecurity(each) for each in dict.fromkeys(named))
+
+
+def _registries(model: SchemaRegistryModel) -> SchemaRegistrySettings:
+    parts = {topic: tuple(dict.fromkeys(named)) for topic, named in model.parts.items()}
+    return SchemaRegistrySettings(model.source, model.target, parts)
 
 
 def _hooks(hooks: HooksModel) -> dict[HookName, Hook]:

@@ -332,6 +332,16 @@ class NightlyModel(Strict):
         return validate_until
 
 
+class SchemaRegistryModel(Strict):
+    """The schema registries of both clusters: each schema id must stand for the same schema in both."""
+
+    source: ConnectionId = Field(description="Airflow connection of type http: the registry of the source.")
+    target: ConnectionId = Field(description="Airflow connection of type http: the registry of the target.")
+    parts: dict[TopicName, list[Literal["key", "value"]]] = Field(
+        {}, description="The parts of a topic's records that have schema ids. Default: key and value."
+    )
+
+
 class MigrationModel(Strict):
     """One migration file."""
 
@@ -348,6 +358,17 @@ class MigrationModel(Strict):
     alerts: AlertsModel | None = Field(
         None, description="Notifiers for refusals, stalls and other alerts. Default: those in Airflow's configuration."
     )
+    schema_registry: SchemaRegistryModel | None = Field(None, description="Without it schema ids are not checked.")
+
+    @field_validator("schema_registry")
+    @classmethod
+    def _registry_names_only_its_topics(
+        cls, registry: SchemaRegistryModel | None, info: ValidationInfo
+    ) -> SchemaRegistryModel | None:
+        others = sorted(set(registry.parts if registry else ()) - set(info.data.get("topics", ())))
+        if others and "topics" in info.data:
+            raise ValueError(f"topics of this migration in parts, not {some(others)}")
+        return registry
 
     @field_validator("validation")
     @classmethod

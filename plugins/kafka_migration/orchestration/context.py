@@ -10,6 +10,7 @@ from airflow.sdk import Context, conf
 
 from kafka_migration.airflow_adapters import settings
 from kafka_migration.airflow_adapters.connections import cluster_named, connection_config
+from kafka_migration.airflow_adapters.http_connections import registry_named
 from kafka_migration.airflow_adapters.ledger_anchor import VariableAnchor
 from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.migration.run_window import RunType
@@ -86,6 +87,7 @@ def deployment() -> Deployment:
         anchor=VariableAnchor,
         open_cluster=lambda side, cluster: cluster_named(side, cluster.connection, cluster.insecure),
         open_host=_open_host,
+        open_registry=registry_named,
         client_settings=lambda cluster: connection_config(cluster.connection, cluster.insecure),
         run_link=link_to,
     )

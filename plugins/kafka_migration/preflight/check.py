@@ -13,7 +13,8 @@ from kafka_migration.core.evidence.root import EvidencePlace
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.certificates import Certificate
-from kafka_migration.core.kafka.cluster import KafkaCluster, TopicDescription
+from kafka_migration.core.kafka.cluster import KafkaCluster, Side, TopicDescription
+from kafka_migration.core.kafka.schema_registry import SchemaRegistry
 from kafka_migration.core.ledger.generations import NO_GENERATIONS
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.alert_settings import AlertSettings, NotifierSettings
@@ -71,6 +72,7 @@ class Subject:
     make_source: Callable[[], KafkaCluster]
     make_target: Callable[[], KafkaCluster]
     make_host: Callable[[], MirrorHost]
+    make_registry: Callable[[Side, str], SchemaRegistry]
     find_alerts: Callable[[], AlertSettings] = AlertSettings
     notifier_problem: Callable[[NotifierSettings], str] = lambda _: ""
     requested_topics: tuple[str, ...] = field(default=())
@@ -193,9 +195,13 @@ def _unknown(check: Check, error: Exception) -> Finding:
     )
 
 
+# The code of a check whose service did not answer; of the other checks it is a cluster.
+_UNREACHABLE = {"host": Code.SSH_UNREACHABLE, "registries": Code.REGISTRY_UNREACHABLE}
+
+
 def _unreachable(check: Check, error: TransientError) -> Finding:
     return Finding(
-        Code.SSH_UNREACHABLE if check.name == "host" else Code.CLUSTER_UNREACHABLE,
+        _UNREACHABLE.get(check.name, Code.CLUSTER_UNREACHABLE),
         f"check {check.name}",
         str(error),
         "an answer",

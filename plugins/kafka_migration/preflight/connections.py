@@ -31,6 +31,9 @@ def _named(migration: Migration) -> Iterable[tuple[str, str, str]]:
     yield "target.connection", migration.target.connection, "kafka"
     yield "mirror.connection", migration.mirror.connection, "ssh"
     yield "validation.spark_connection", migration.validation.spark_connection, "spark"
+    if migration.schema_registry is not None:
+        yield "schema_registry.source", migration.schema_registry.source, "http"
+        yield "schema_registry.target", migration.schema_registry.target, "http"
 
 
 def _missing(field: str, connection_id: str, expected: str) -> Finding:

@@ -11,6 +11,7 @@ from kafka_migration.adapters.clock import SystemClock
 from kafka_migration.adapters.ledger_store import Anchor
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.kafka.cluster import KafkaCluster, Side
+from kafka_migration.core.kafka.schema_registry import SchemaRegistry
 from kafka_migration.core.migration.settings import Cluster, RunIdentity
 from kafka_migration.core.mirror.engine import MirrorEngine
 from kafka_migration.core.mirror.host import MirrorHost
@@ -26,6 +27,7 @@ class Deployment:
     :param anchor: returns what keeps the head of a migration's ledger outside the evidence root
     :param open_cluster: returns the cluster of one side; connects on its first use
     :param open_host: returns the MirrorMaker host of a migration behind a connection; connects on its first use
+    :param open_registry: returns the schema registry of a connection; connects on its first use
     :param client_settings: returns the librdkafka settings of a cluster's connection
     :param run_link: returns the address of a run in Airflow's UI
     """
@@ -35,6 +37,7 @@ class Deployment:
     anchor: Callable[[str], Anchor]
     open_cluster: Callable[[Side, Cluster], KafkaCluster]
     open_host: Callable[[str, str], MirrorHost]
+    open_registry: Callable[[Side, str], SchemaRegistry]
     client_settings: Callable[[Cluster], Mapping[str, Any]]
     run_link: Callable[[RunIdentity], str]
     engine_of: Callable[..., MirrorEngine] = engine_of

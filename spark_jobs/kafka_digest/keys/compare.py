@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from kafka_digest.keys.align_tasks import SOURCE_BEFORE, SOURCE_BEHIND, UNCOMMITTED, Circumstances
@@ -200,12 +200,22 @@ class KeyComparison:
     def _compare(self, units: Sequence[Unit]) -> None:
         by_number = {unit.number: unit for unit in units}
         with naming(f"comparing {len(units)} topics or partitions by key"):
-            sides = self._sides(units)
-            rows = compared_rows(sides, **self._options).collect() if sides else []
+            rows = self._compared_rows(self._sides(units))
         for row in rows:
             by_number[row["unit"]].note(row)
         for unit in units:
             unit.check_counts()
+
+    def _compared_rows(self, sides: Sequence[KeyedSide]) -> Sequence[Any]:
+        if not sides:
+            return []
+        ids = self.clusters.schema_ids
+        rows = compared_rows(
+            [replace(each, frame=ids.watched(SIDES[each.number], each.frame)) for each in sides], **self._options
+        )
+        collected: Sequence[Any] = rows.collect()
+        ids.note(rows)
+        return collected
 
     def _sides(self, units: Sequence[Unit]) -> list[KeyedSide]:
         """Return the sides that have anything to read."""

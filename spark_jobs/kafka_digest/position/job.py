@@ -26,6 +26,7 @@ from kafka_digest.position.digest import block_rows
 from kafka_digest.position.drill import LOOK_AHEAD_RECORDS, DrillCase, first_differences
 from kafka_digest.position.remainder import MAX_MASKS, Reader, masks_of, without_explained
 from kafka_digest.reading.clusters import SIDES, Clusters
+from kafka_digest.reading.schema_ids import SchemaIds
 from kafka_digest.reading.windows import SideRange, WindowPlan, in_rounds
 from kafka_digest.shell.errors import JobError, naming, tell
 
@@ -61,6 +62,7 @@ class BlockComparison:
     read: Reader
     block_records: int
     tasks: int
+    schema_ids: SchemaIds
 
     def measured(self, plans: Sequence[WindowPlan]) -> list[Measured]:
         """Read windows on both sides and compare their blocks. Raises `JobError`."""
@@ -81,12 +83,16 @@ class BlockComparison:
             block_records=self.block_records,
             tasks=self.tasks,
         )
-        frames = [reader(frame, side) for side, frame in read.items() if frame is not None]
+        frames = [
+            reader(self.schema_ids.watched(side, frame), side) for side, frame in read.items() if frame is not None
+        ]
         if not frames:
             return {}
         blocks: Blocks = {}
         rows = frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
-        for row in rows.collect():
+        collected = rows.collect()
+        self.schema_ids.note(rows)
+        for row in collected:
             blocks.setdefault((row["side"], row["topic"], row["partition"]), []).append(_block(row))
         for place, found in blocks.items():
             found.sort(key=lambda block: block.number)
@@ -178,7 +184,7 @@ class PositionJob:
         return [{**entries[id(plan)], "differences": found.get(number)} for number, plan in enumerate(plans)]
 
     def _blocks_read_by(self, read: Reader) -> BlockComparison:
-        return BlockComparison(read, self.block_records, self.clusters.tasks)
+        return BlockComparison(read, self.block_records, self.clusters.tasks, self.clusters.schema_ids)
 
     def _remainders(self, compacted: Sequence[tuple[WindowPlan, Unit]]) -> Iterator[tuple[WindowPlan, dict[str, Any]]]:
         """Compare the rest of windows in which compaction explains all differences; return the result per window.

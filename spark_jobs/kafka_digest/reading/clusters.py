@@ -11,6 +11,7 @@ from pyspark.sql import functions
 from kafka_digest.reading.kafka_source import read_ranges
 from kafka_digest.reading.log_bounds import read_log_bounds
 from kafka_digest.reading.progress import Workload
+from kafka_digest.reading.schema_ids import SchemaIds
 from kafka_digest.reading.windows import LogBounds, SideRange, WindowPlan, plan_window, requested_range
 from kafka_digest.shell.errors import naming
 from kafka_digest.shell.rate_limit import limited_options
@@ -31,6 +32,7 @@ class Clusters:
     :param is_uncommitted_copy: whether the target may hold records of transactions that the source aborted
     :param max_bytes_per_s: the broker quota for reading, if any
     :param workload: counts the planned and read records
+    :param schema_ids: collects the schema ids of the target's records
     """
 
     session: SparkSession
@@ -41,6 +43,7 @@ class Clusters:
     is_uncommitted_copy: bool = False
     max_bytes_per_s: int | None = None
     workload: Workload = field(default_factory=Workload)
+    schema_ids: SchemaIds = field(default_factory=SchemaIds)
 
     @property
     def tasks(self) -> int:

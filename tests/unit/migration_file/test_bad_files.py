@@ -91,6 +91,21 @@ REPLACED += [
     )
 ]
 REPLACED += [
+    ("version: 1", f"version: 1\nschema_registry: {value}")
+    for value in (
+        "[]",
+        "{}",
+        "{source: old}",
+        "{source: old, target: 5}",
+        "{source: old, target: 'a b'}",
+        "{source: old, target: new, other: x}",
+        "{source: old, target: new, parts: [orders]}",
+        "{source: old, target: new, parts: {orders: value}}",
+        "{source: old, target: new, parts: {orders: [header]}}",
+        "{source: old, target: new, parts: {elsewhere: [value]}}",
+    )
+]
+REPLACED += [
     ("topics: [orders, audit]", f"topics: {value}")
     for value in (
         "",

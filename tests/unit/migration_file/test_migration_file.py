@@ -9,7 +9,7 @@ import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
-from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.migration.settings import Migration, SchemaRegistrySettings
 from kafka_migration.migration_file.loading import load_migration, load_migrations, read_migration_text
 
 ROOT = Path(__file__).parents[3]
@@ -152,3 +152,13 @@ def test_insecure_is_frozen_and_a_closed_list(migration_text: str, migration: Mi
     assert ("sasl_plaintext", "no_host_name_check") == load_migration(given, where="shop.yaml").source.insecure
     with pytest.raises(Refused, match=r"source\.insecure\.0"):
         load_migration(given.replace("sasl_plaintext", "unverified_certificate"), where="shop.yaml")
+
+
+def test_registries_are_frozen(migration_text: str) -> None:
+    """Parts that are named twice count once; without the section there are no registries."""
+    section = "schema_registry: {source: old, target: new, parts: {orders: [value, value], audit: []}}\n"
+
+    named = load_migration(migration_text + section, where="shop.yaml").schema_registry
+
+    assert named == SchemaRegistrySettings("old", "new", {"orders": ("value",), "audit": ()})
+    assert load_migration(migration_text, where="shop.yaml").schema_registry is None

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kafka_migration.core.groups.plan import TargetOnly
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.migration.settings import Insecurity, Migration
+from kafka_migration.core.migration.settings import Insecurity, Migration, SchemaRegistrySettings
 from kafka_migration.core.rollback.reverse_migration import reverse_migration
 from kafka_migration.migration_file.loading import load_migration
 
@@ -26,6 +26,15 @@ def test_it_loads_and_goes_back(migration: Migration) -> None:
     assert ("mirrormaker2", "/opt/kafka") == (back.mirror.engine, back.mirror.kafka_home)
     assert ((Insecurity.SASL_PLAINTEXT,), ()) == (back.target.insecure, back.source.insecure)
     assert "7 records, partition 1: 40" in text
+
+
+def test_registries_change_sides(migration: Migration) -> None:
+    """The registry of the target becomes that of the source, and only the parts of its topics remain."""
+    named = SchemaRegistrySettings("old", "new", {"orders": ("value",), "audit": ()})
+    name, text = reverse_migration(replace(migration, schema_registry=named), LEFT)
+
+    back = load_migration(text, where=f"{name}.yaml").schema_registry
+    assert back == SchemaRegistrySettings("new", "old", {"orders": ("value",)})
 
 
 def test_name_is_no_longer_than_a_name_may_be(migration: Migration) -> None:

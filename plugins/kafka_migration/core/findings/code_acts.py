@@ -56,6 +56,9 @@ ACTS: Mapping[Code, str] = {
     Code.TOKEN_ENDPOINT_NOT_ALLOWED: "Correct the address, or add it to `token_endpoints` in Airflow's configuration.",
     Code.TOKEN_NOT_GIVEN: "Correct client id, secret and scope in the connection, and `https.ca.pem` if the endpoint's "
     "CA is not public.",
+    Code.REGISTRY_REFUSED: "Correct address, login and `ssl.ca.pem` of the HTTP connection, or the user's rights. In "
+    "preflight: nothing was started.",
+    Code.REGISTRY_UNREACHABLE: f"Check that the registry runs and that Airflow reaches it. {_NOTHING_STARTED}",
     Code.LOGIN_REFUSED: "Correct user and password in the connection, or create the user on the cluster.",
     Code.RIGHT_MISSING: "Grant the right that the finding names to the user of the connection. `kafka-migration acls` "
     "prints all of them.",
@@ -170,6 +173,13 @@ ACTS: Mapping[Code, str] = {
     "The copy is complete but not validated yet.",
     Code.COPY_DIFFERS: "Do not move any group. Inspect both clusters with the commands in the finding. Find the cause, "
     "then copy the topic with a migration file of another name (runbook, A topic is copied again).",
+    Code.SCHEMA_MISSING: "Copy the schemas with their ids to the target's registry, then clear `judge` with "
+    "downstream. Do not move consumers before. The copy itself is not affected.",
+    Code.SCHEMA_DIFFERS: "Use a target registry whose ids come from the source's registry. Do not move consumers "
+    "before. The copy itself is not affected.",
+    Code.SCHEMA_IDS_UNKNOWN: f"{_WARNING} If these records have no schema ids, leave them out with "
+    "`schema_registry.parts`.",
+    Code.SCHEMA_IDS_NOT_READ: "Trigger a run in mode `validate`. A warning, except in a cutover.",
     Code.TIMESTAMPS_NOT_COMPARED: f"{_WARNING} If timestamps do not matter, set `validation.timestamps` accordingly. "
     "Then the verdict is `PASS`.",
     Code.KEYS_IN_SEVERAL_PARTITIONS: f"{_WARNING} No action is needed.",

@@ -97,6 +97,11 @@ class Code(StrEnum):
         "A connection names an OAuth token endpoint that Airflow's configuration does not allow.",
     )
     TOKEN_NOT_GIVEN = "TOKEN_NOT_GIVEN", "The OAuth token endpoint gave Airflow's Kafka client no token."
+    REGISTRY_REFUSED = (
+        "REGISTRY_REFUSED",
+        "A schema registry refused a request, or another service answered at its address.",
+    )
+    REGISTRY_UNREACHABLE = "REGISTRY_UNREACHABLE", "A schema registry did not answer."
     LOGIN_REFUSED = "LOGIN_REFUSED", "A Kafka cluster refused the login of the connection."
     RIGHT_MISSING = "RIGHT_MISSING", "A Kafka cluster refused a request because the user lacks a right."
     ALERTS_INVALID = (
@@ -255,6 +260,19 @@ class Code(StrEnum):
         "The validation time ended before every window was read. The next run validates the remaining windows.",
     )
     COPY_DIFFERS = "COPY_DIFFERS", "The copy differs from its source."
+    SCHEMA_MISSING = "SCHEMA_MISSING", "Copied records have a schema id that the target's registry does not have."
+    SCHEMA_DIFFERS = (
+        "SCHEMA_DIFFERS",
+        "Copied records have a schema id to which the target's registry gives another schema than the source's.",
+    )
+    SCHEMA_IDS_UNKNOWN = (
+        "SCHEMA_IDS_UNKNOWN",
+        "Records begin with a number that looks like a schema id, and the source's registry has no such id.",
+    )
+    SCHEMA_IDS_NOT_READ = (
+        "SCHEMA_IDS_NOT_READ",
+        "Records were validated before the migration file named the schema registries.",
+    )
     TIMESTAMPS_NOT_COMPARED = (
         "TIMESTAMPS_NOT_COMPARED",
         "Timestamps were not compared: the target sets its own (LogAppendTime), or the migration file disables it.",

@@ -23,6 +23,7 @@ from kafka_migration.core.ledger.cutovers import (
 from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate
 from kafka_migration.core.ledger.interval_bounds import Bounds, BoundsResolved, IntervalAnswer
 from kafka_migration.core.ledger.judgements import Judgement
+from kafka_migration.core.ledger.schema_ids import SchemaIdsFound
 from kafka_migration.core.migration.run_window import Interval
 from kafka_migration.core.migration.settings import Mode, Phase, RunIdentity
 
@@ -43,6 +44,7 @@ class Ledger:
     bounds: Bounds = field(default_factory=dict)
     answers: Mapping[Interval, IntervalAnswer] = field(default_factory=dict)
     reserved_by: str = ""
+    schema_ids: tuple[SchemaIdsFound, ...] = ()
 
     def moved_topics(self, *, but_by: RunIdentity | None = None) -> frozenset[str]:
         """Return the topics that cutovers moved to the target, without those that only the run `but_by` moved."""
@@ -224,6 +226,10 @@ def _is_said_again(earlier: Judgement, later: Judgement) -> bool:
     )
 
 
+def _fold_schema_ids(ledger: Ledger, found: SchemaIdsFound) -> Ledger:
+    return replace(ledger, schema_ids=(*ledger.schema_ids, found))
+
+
 def _fold_cut_over(ledger: Ledger, cut_over: CutOver) -> Ledger:
     phase = Phase.CUTTING_OVER if cut_over.remaining else Phase.CUT_OVER
     return replace(ledger, phase=phase, cutovers=(*ledger.cutovers, cut_over))
@@ -261,6 +267,7 @@ _FOLDS: dict[str, tuple[type[Document], Callable[[Ledger, Any], Ledger]]] = {
     "generation-started": (GenerationStart, _fold_started),
     "generation-stopped": (StopCertificate, _fold_stopped),
     "judged": (Judgement, _fold_judged),
+    "schema-ids": (SchemaIdsFound, _fold_schema_ids),
     "cut-over": (CutOver, _fold_cut_over),
     "rolled-back": (RolledBack, _fold_rolled_back),
     "bounds-resolved": (BoundsResolved, _fold_bounds),

@@ -121,6 +121,18 @@ class ValidationSettings:
     spark_unprotected: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class SchemaRegistrySettings:
+    """The registries of both clusters, as Airflow connections of type `http`.
+
+    `parts` are the parts of a topic's records, `key` and `value`, that may begin with schema ids; both by default.
+    """
+
+    source: str
+    target: str
+    parts: Mapping[str, tuple[Literal["key", "value"], ...]] = field(default_factory=dict)
+
+
 Uncommitted = Literal["refuse", "earliest", "latest"]
 """Where a group starts on a partition without a committed offset: refused, or as its `auto.offset.reset` says."""
 
@@ -195,7 +207,8 @@ class NightlySettings:
 class Migration:
     """One migration, as frozen at the start of a run; `digest` is the SHA-256 of the file's text.
 
-    `alerts` are the notifiers of the file; `None` means that Airflow's configuration applies.
+    `alerts` are the notifiers of the file; `None` means that Airflow's configuration applies. Without
+    `schema_registry` schema ids are not looked at.
     """
 
     name: str
@@ -210,6 +223,7 @@ class Migration:
     nightly: NightlySettings | None
     digest: str
     alerts: AlertSettings | None = None
+    schema_registry: SchemaRegistrySettings | None = None
 
     def target_topic(self, topic: str) -> str:
         """Return the name on the target of a source topic."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from kafka_migration.core.groups.plan import TargetOnly
-from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.migration.settings import Migration, SchemaRegistrySettings
 from kafka_migration.core.text.yaml_text import yaml_string
 from kafka_migration.core.waves.migration_file import insecure_lines
 
@@ -55,6 +55,18 @@ def _file(migration: Migration, name: str, left: Iterable[TargetOnly]) -> Iterab
     yield "    naming: prefixed"
     yield "validation:"
     yield f"  spark_connection: {yaml_string(migration.validation.spark_connection)}"
+    if migration.schema_registry is not None:
+        yield from _registries(migration, migration.schema_registry, {each.topic for each in left})
+
+
+def _registries(migration: Migration, named: SchemaRegistrySettings, topics: Collection[str]) -> Iterable[str]:
+    yield "schema_registry:"
+    yield f"  source: {yaml_string(named.target)}"
+    yield f"  target: {yaml_string(named.source)}"
+    parts = [
+        f"{yaml_string(migration.target_topic(t))}: [{', '.join(p)}]" for t, p in named.parts.items() if t in topics
+    ]
+    yield from [f"  parts: {{{', '.join(parts)}}}"] if parts else []
 
 
 def _homes(migration: Migration) -> Iterable[tuple[str, str | None]]:

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.kafka.cluster import IsolationLevel
+from kafka_migration.core.ledger.schema_ids import Part, PartIds
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.differences import Differences, FirstDifference
 
@@ -49,6 +50,7 @@ class ValidationRequest(Document):
     to which the target assigns new timestamps, so timestamps are not compared. `compacted_topics` are topics of which
     a side may delete records that have a newer one. With `is_uncommitted_copy` MirrorMaker also copied aborted
     transactions. `max_bytes_per_s` limits what each broker of either side sends, `None` for no limit.
+    `schema_ids` are the parts of the target's records, by target topic, of which the job collects the schema ids.
     """
 
     migration: str
@@ -63,6 +65,7 @@ class ValidationRequest(Document):
     is_uncommitted_copy: bool = False
     max_bytes_per_s: int | None = None
     killed_generations: tuple[int, ...] = ()
+    schema_ids: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)
     kind: Literal["validation-request"] = "validation-request"
     schema: Schema = SCHEMA
 
@@ -138,7 +141,8 @@ class TopicResult(Document):
 class ValidationResult(Document):
     """The result of a validation, one entry per window of the request; times are ISO 8601 in UTC.
 
-    `topics` has an entry per topic and generation that was compared by key.
+    `topics` has an entry per topic and generation that was compared by key. `schema_ids` has an entry per target topic
+    and part that the request names.
     """
 
     spark_version: str
@@ -147,6 +151,7 @@ class ValidationResult(Document):
     partitions: tuple[PartitionResult, ...]
     topics: tuple[TopicResult, ...] = ()
     digest: Digest = POSITION_DIGEST
+    schema_ids: tuple[PartIds, ...] = ()
     kind: Literal["validation-result"] = "validation-result"
     schema: Schema = SCHEMA
 
@@ -170,10 +175,17 @@ def empty_result(request: ValidationRequest, at: str) -> ValidationResult:
         raise ValueError("a window of the request is not empty")
     nothing = SideCount(0, 0, None, None)
     partitions = tuple(PartitionResult(window, nothing, nothing, True, 0, 0) for window in request.windows)
-    return ValidationResult("not started", at, at, partitions, digest=request.digest)
+    ids = tuple(PartIds(topic, part, (), False) for topic, parts in request.schema_ids.items() for part in parts)
+    return ValidationResult("not started", at, at, partitions, digest=request.digest, schema_ids=ids)
 
 
 def unanswered_windows(request: ValidationRequest, result: ValidationResult) -> tuple[Window, ...]:
     """Return the windows of the request without an entry in the result; these have no verdict."""
     answered = {partition.window for partition in result.partitions}
     return tuple(window for window in request.windows if window not in answered)
+
+
+def unanswered_ids(request: ValidationRequest, result: ValidationResult) -> tuple[str, ...]:
+    """Return the target topics of which the result lacks the schema ids."""
+    answered = {(each.topic, each.part) for each in result.schema_ids}
+    return tuple(t for t, parts in request.schema_ids.items() if any((t, part) not in answered for part in parts))

@@ -131,6 +131,7 @@ def _subject(run: MigrationRun, whole: Migration, run_type: RunType) -> Subject:
         make_source=lambda: run.source,
         make_target=lambda: run.target,
         make_host=lambda: run.host,
+        make_registry=run.deployment.open_registry,
         find_alerts=lambda: alerts_of(run.migration),
         notifier_problem=notifier_problem,
         requested_topics=run.request.topics,

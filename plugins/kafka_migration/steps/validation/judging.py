@@ -14,14 +14,21 @@ from kafka_migration.core.ledger.interval_bounds import TopicAnswer
 from kafka_migration.core.ledger.judgements import Judgement
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.comparisons import comparisons_of
-from kafka_migration.core.validation.contract import ValidationRequest, ValidationResult, unanswered_windows
+from kafka_migration.core.validation.contract import (
+    ValidationRequest,
+    ValidationResult,
+    unanswered_ids,
+    unanswered_windows,
+)
 from kafka_migration.core.validation.coverage import TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
 from kafka_migration.core.validation.judging import TopicVerdict, judge_topics, with_untimed
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
+from kafka_migration.core.validation.schemas import SchemaFindings
 from kafka_migration.steps.backfill.interval import IntervalAnswered, recorded_answer
 from kafka_migration.steps.guards import hold_reservation
 from kafka_migration.steps.run import MigrationRun
+from kafka_migration.steps.validation.schemas import compare_schemas, record_schema_ids, verdict_on_schemas
 from kafka_migration.steps.validation.spark_documents import understood
 
 # The task that measures what is judged.
@@ -47,24 +54,30 @@ def judge(run: MigrationRun) -> Judged:
     _require_answered(request, result)
     topics = _topics(run, request, result)
     _record(run, _judgement(run, request, result, topics))
+    record_schema_ids(run, request, result)
     answered = recorded_answer(run)
+    schemas = compare_schemas(run)
     covered = coverage_of(run.ledger.known())
-    verdict = _verdict(run, topics, answered, covered)
-    return Judged(verdict, _document(run, verdict, topics, answered, covered))
+    verdict = worst((_verdict(run, topics, answered, covered), verdict_on_schemas(schemas)))
+    return Judged(verdict, _document(run, verdict, topics, answered, covered, schemas))
 
 
 def _require_answered(request: ValidationRequest, result: ValidationResult) -> None:
-    left_out = unanswered_windows(request, result)
+    left_out = [
+        (f"topic {window.topic}, partition {window.partition}", "no measurement of this window")
+        for window in unanswered_windows(request, result)
+    ]
+    left_out += [(f"target topic {topic}", "no schema ids") for topic in unanswered_ids(request, result)]
     if left_out:
         raise ValidationFailed(
             Finding(
                 Code.VALIDATION_RESULT_MISSING,
-                f"topic {window.topic}, partition {window.partition}",
-                "no measurement of this window",
-                "one entry per requested window",
+                subject,
+                found,
+                "one entry per request",
                 "Clear validate_topics to measure again. If it happens twice, report a bug.",
             )
-            for window in left_out
+            for subject, found in left_out
         )
 
 
@@ -126,10 +139,14 @@ def _document(
     topics: tuple[TopicVerdict, ...],
     answered: IntervalAnswered | None,
     covered: Covered,
+    schemas: Mapping[str, SchemaFindings],
 ) -> dict[str, Any]:
     """Return the document of `judge`: the verdict, and one row per topic of the run."""
     measured = {topic.topic: topic for topic in topics}
-    rows = [_topic(topic, measured.get(topic), answered, covered.get(topic)) for topic in run.migration.topics]
+    rows = [
+        _topic(topic, measured.get(topic), answered, covered.get(topic), schemas.get(topic, SchemaFindings()))
+        for topic in run.migration.topics
+    ]
     counted = rows if answered else [row for row in rows if row["topic"] in measured]
     return {
         "at": run.now(),
@@ -137,15 +154,26 @@ def _document(
         "interval": answered and answered.answer.to_document(),
         "records": {r["topic"]: {"source": r["source_records"], "target": r["target_records"]} for r in counted},
         "topics": rows,
-        "warnings": [warning.to_document() for topic in topics for warning in topic.warnings],
+        "warnings": [
+            *(warning.to_document() for topic in topics for warning in topic.warnings),
+            *(warning.to_document() for found in schemas.values() for warning in found.warnings),
+        ],
     }
 
 
 def _topic(
-    name: str, measured: TopicVerdict | None, answered: IntervalAnswered | None, covered: TopicCoverage | None
+    name: str,
+    measured: TopicVerdict | None,
+    answered: IntervalAnswered | None,
+    covered: TopicCoverage | None,
+    schemas: SchemaFindings,
 ) -> dict[str, Any]:
     """Return the row of one topic: the verdict of this run, and what all runs together prove."""
-    findings = [*(measured.findings if measured else ()), *(answered.findings.get(name, ()) if answered else ())]
+    findings = [
+        *(measured.findings if measured else ()),
+        *(answered.findings.get(name, ()) if answered else ()),
+        *schemas.wrong,
+    ]
     return {
         "topic": name,
         **(_answered_counts(answered.answer.topics.get(name)) if answered else _measured_counts(measured)),

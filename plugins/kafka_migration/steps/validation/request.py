@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from kafka_migration.core.ledger.generations import Generation
 from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.ledger.schema_ids import Part
 from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.validation.contract import (
     BLOCK_RECORDS,
     KEY_DIGEST,
     POSITION_DIGEST,
     ValidationRequest,
 )
+from kafka_migration.core.validation.schemas import parts_of
 from kafka_migration.core.validation.windows import delta_key_windows, delta_windows, whole_windows
 from kafka_migration.steps.mirror.state import every_value
 from kafka_migration.steps.run import MigrationRun, partitions_of
@@ -43,7 +47,13 @@ def request_of(run: MigrationRun) -> ValidationRequest:
         is_uncommitted_copy=run.migration.mirror.isolation_level == "read_uncommitted",
         max_bytes_per_s=run.migration.validation.max_bytes_per_s,
         killed_generations=tuple(g.number for g in generations if g.stop is not None and not g.stop.graceful),
+        schema_ids=_schema_ids(run.migration, {window.topic for window in windows}),
     )
+
+
+def _schema_ids(migration: Migration, topics: Collection[str]) -> dict[str, tuple[Part, ...]]:
+    wanted = parts_of(migration.schema_registry, sorted(topics))
+    return {migration.target_topic(topic): parts for topic, parts in wanted.items()}
 
 
 def _generations(run: MigrationRun, ledger: Ledger) -> list[Generation]:

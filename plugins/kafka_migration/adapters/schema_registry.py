@@ -1,0 +1,143 @@
+"""A schema registry behind Confluent's REST interface, which Apicurio, Karapace and Redpanda have too."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
+
+from kafka_migration.core.connections.http import HttpSettings
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.kafka.schema_registry import Schema
+
+TIMEOUT_S = 10.0
+# Attempts of one request while the registry is busy. Confluent Cloud limits the requests per second of each key.
+ATTEMPTS = 6
+_BUSY = frozenset({429, 503})
+_UNKNOWN_ID = 40403
+_MAX_DEPTH = 20
+
+
+class HttpSchemaRegistry:
+    """The registry of an HTTP connection; schemas to which others refer are read once.
+
+    :param what: names the registry in errors
+    :param wait_s: the longest wait between two attempts while the registry is busy
+    """
+
+    def __init__(self, what: str, settings: HttpSettings, wait_s: float = 10.0) -> None:
+        self._name = f"{what} ({settings.connection}, {settings.url})"
+        self._subject = f"connection {settings.connection}"
+        self._wait_s = wait_s
+        self._client = httpx.Client(
+            auth=(settings.user, settings.password) if settings.user or settings.password else None,
+            verify=self._trusting(settings.ca_pem),
+            timeout=TIMEOUT_S,
+            headers={"Accept": "application/vnd.schemaregistry.v1+json, application/json"},
+        )
+        self._url = settings.url
+        self._versions: dict[tuple[str, int], Schema] = {}
+
+    def schema(self, schema_id: int) -> Schema | None:
+        """Return the schema of an id, `None` if the registry has none (error code 40403).
+
+        Raises `Refused` (`REGISTRY_REFUSED`) for any other answer, `TransientError` without an answer.
+        """
+        found = self._asked(f"/schemas/ids/{schema_id}")
+        return None if found is None else self._schema(found, depth=0)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()
+
+    def _schema(self, found: Mapping[str, Any], depth: int) -> Schema:
+        kind, text, references = found.get("schemaType", "AVRO"), found.get("schema"), found.get("references") or []
+        if not isinstance(text, str) or not isinstance(kind, str) or not isinstance(references, list):
+            raise self._refused("an answer without a schema")
+        if depth > _MAX_DEPTH:
+            raise self._refused(f"schemas that refer to each other more than {_MAX_DEPTH} levels deep")
+        return Schema(kind, text, tuple(self._reference(each, depth + 1) for each in references))
+
+    def _reference(self, found: object, depth: int) -> tuple[str, Schema]:
+        match found:
+            case {"name": str(name), "subject": str(subject), "version": int(version)}:
+                return name, self._version(subject, version, depth)
+        raise self._refused("an answer with a reference that has no name, subject and version")
+
+    def _version(self, subject: str, version: int, depth: int) -> Schema:
+        if (subject, version) not in self._versions:
+            found = self._asked(f"/subjects/{quote(subject, safe='')}/versions/{version}?deleted=true")
+            if found is None:
+                raise self._refused(f"a reference to version {version} of subject {subject}, which does not exist")
+            self._versions[subject, version] = self._schema(found, depth)
+        return self._versions[subject, version]
+
+    def _asked(self, path: str) -> Mapping[str, Any] | None:
+        attempts = Retrying(
+            retry=retry_if_exception_type(_Busy),
+            stop=stop_after_attempt(ATTEMPTS),
+            wait=wait_exponential(multiplier=0.5, max=self._wait_s),
+            reraise=True,
+        )
+        return attempts(self._asked_once, path)
+
+    def _asked_once(self, path: str) -> Mapping[str, Any] | None:
+        try:
+            answer = self._client.get(f"{self._url}{path}")
+        except httpx.TransportError as error:
+            # httpx has no class of its own for errors of TLS; OpenSSL's texts begin like this.
+            if str(error).startswith("[SSL"):
+                raise self._refused(f"a TLS connection that failed: {error}") from None
+            raise TransientError(f"{self._name} did not answer: {type(error).__name__} {error}".rstrip()) from error
+        if answer.status_code in _BUSY:
+            raise _Busy(f"{self._name} is busy (status {answer.status_code})")
+        return self._understood(answer)
+
+    def _understood(self, answer: httpx.Response) -> Mapping[str, Any] | None:
+        status, found = answer.status_code, _json_of(answer)
+        if status == httpx.codes.NOT_FOUND and found.get("error_code") == _UNKNOWN_ID:
+            return None
+        if status == httpx.codes.OK and found:
+            return found
+        if status in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
+            raise self._refused(f"a refused login or right (status {status})")
+        if status >= httpx.codes.INTERNAL_SERVER_ERROR:
+            raise TransientError(f"{self._name} answered with status {status}")
+        raise self._refused(f"an answer that no schema registry gives (status {status})")
+
+    def _trusting(self, ca_pem: str) -> ssl.SSLContext:
+        try:
+            return ssl.create_default_context(cadata=ca_pem or None)
+        except (ssl.SSLError, ValueError):
+            raise self._refused("ssl.ca.pem without a certificate in PEM") from None
+
+    def _refused(self, found: str) -> Refused:
+        return Refused(
+            [
+                Finding(
+                    Code.REGISTRY_REFUSED,
+                    self._subject,
+                    f"{found} from {self._name}",
+                    "schemas by id, as Confluent's Schema Registry returns them",
+                    "Correct address, login and ssl.ca.pem of the Airflow connection, or grant its user the right to "
+                    "read all schemas.",
+                )
+            ]
+        )
+
+
+class _Busy(TransientError):
+    """The registry asks to come back later."""
+
+
+def _json_of(answer: httpx.Response) -> Mapping[str, Any]:
+    try:
+        found = answer.json()
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

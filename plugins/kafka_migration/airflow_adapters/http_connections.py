@@ -1,0 +1,41 @@
+"""Services of Airflow connections of type `http`: each connection is read, masked in logs and checked before use."""
+
+from __future__ import annotations
+
+from airflow.sdk.log import mask_secret
+
+from kafka_migration.airflow_adapters.connections import extra_of, read_connection
+from kafka_migration.core.connections.http import CA, CONNECTION_TYPE, HttpSettings, address, http_findings
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.kafka.cluster import Side
+from kafka_migration.core.kafka.schema_registry import SchemaRegistry
+
+
+def http_settings(connection_id: str) -> HttpSettings:
+    """Return the settings of an `http` connection.
+
+    Raises `Refused` if it cannot be used, `TransientError` if Airflow does not return it.
+    """
+    connection = read_connection(connection_id, CONNECTION_TYPE)
+    extra = extra_of(connection)
+    if connection.password:
+        mask_secret(connection.password)
+    settings = HttpSettings(
+        connection_id,
+        address(connection.host or "", connection.schema or "", connection.port),
+        connection.login or "",
+        connection.password or "",
+        str(extra.get(CA, "")),
+    )
+    findings = tuple(http_findings(settings, extra))
+    if findings:
+        raise Refused(findings)
+    return settings
+
+
+def registry_named(side: Side, connection_id: str) -> SchemaRegistry:
+    """Return the schema registry of a connection; raises like `http_settings`."""
+    # Only runs whose migration file names registries need the client.
+    from kafka_migration.adapters.schema_registry import HttpSchemaRegistry
+
+    return HttpSchemaRegistry(f"the {side}'s schema registry", http_settings(connection_id))

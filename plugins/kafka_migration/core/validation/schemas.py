@@ -1,0 +1,135 @@
+"""Whether the target's schema registry gives each id in the copied records the schema that the source's gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.schema_registry import Schema
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.ledger.schema_ids import Part, PartIds
+from kafka_migration.core.migration.settings import SchemaRegistrySettings
+from kafka_migration.core.text.brief import some
+
+PARTS: tuple[Part, ...] = ("key", "value")
+Schemas = Mapping[int, Schema | None]
+"""The schemas of a registry by id; `None` if it has none of this id."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaFindings:
+    """What is wrong with the schemas of a topic, and what is only worth knowing."""
+
+    wrong: tuple[Finding, ...] = ()
+    warnings: tuple[Finding, ...] = ()
+
+
+def parts_of(settings: SchemaRegistrySettings | None, topics: Iterable[str]) -> dict[str, tuple[Part, ...]]:
+    """Return the parts of each topic's records that may begin with ids; no topics without the section."""
+    if settings is None:
+        return {}
+    found = {topic: settings.parts.get(topic, PARTS) for topic in topics}
+    return {topic: parts for topic, parts in found.items() if parts}
+
+
+def known_ids(ledger: Ledger, wanted: Mapping[str, Collection[Part]]) -> dict[str, tuple[PartIds, ...]]:
+    """Return all ids that any validation found in the wanted parts, by topic."""
+    found = [p for each in ledger.schema_ids for p in each.parts if p.part in wanted.get(p.topic, ())]
+    return {
+        topic: tuple(
+            PartIds(topic, part, tuple(sorted({i for p in of for i in p.ids})), any(p.others for p in of))
+            for part in parts
+            if (of := [p for p in found if (p.topic, p.part) == (topic, part)])
+        )
+        for topic, parts in wanted.items()
+    }
+
+
+def unread_generations(ledger: Ledger, topic: str, parts: Collection[Part]) -> list[int]:
+    """Return the generations of a topic that were judged without a look at the ids in these parts."""
+    judged = {number for each in ledger.judgements if topic in each.topics for number in each.generations}
+    return sorted({number for part in parts for number in judged - _read(ledger, topic, part)})
+
+
+def _read(ledger: Ledger, topic: str, part: Part) -> set[int]:
+    found = (f for f in ledger.schema_ids if any((p.topic, p.part) == (topic, part) for p in f.parts))
+    return {number for each in found for number in each.generations}
+
+
+def schema_findings(
+    topic: str, parts: Iterable[PartIds], source: Schemas, target: Schemas, unread: Collection[int], *, strict: bool
+) -> SchemaFindings:
+    """Compare the schemas of all ids in a topic.
+
+    :param unread: the generations whose ids are unknown
+    :param strict: whether unknown ids are wrong: consumers are about to read all records
+    """
+    found = tuple(parts)
+    unread_finding = (_unread(topic, unread),) if unread else ()
+    wrong = tuple(f for part in found for f in _wrong(part, source, target))
+    warnings = tuple(f for part in found for f in _unknown(part, source))
+    if strict:
+        return SchemaFindings((*wrong, *unread_finding), warnings)
+    return SchemaFindings(wrong, (*warnings, *unread_finding))
+
+
+def _wrong(part: PartIds, source: Schemas, target: Schemas) -> Iterator[Finding]:
+    pairs = {i: (ours, target.get(i)) for i in part.ids if (ours := source.get(i)) is not None}
+    missing = [i for i, (_, theirs) in pairs.items() if theirs is None]
+    other = [i for i, (ours, theirs) in pairs.items() if theirs is not None and not ours.is_same_as(theirs)]
+    if missing:
+        yield Finding(
+            Code.SCHEMA_MISSING,
+            _subject(part),
+            f"records with {_ids(missing)}, which the target's registry does not have",
+            "the schema that the source's registry gives the same id",
+            "Copy the schemas to the target's registry with their ids, then clear judge with downstream.",
+        )
+    if other:
+        yield Finding(
+            Code.SCHEMA_DIFFERS,
+            _subject(part),
+            f"records with {_ids(other)}, to which the target's registry gives other schemas",
+            "the schema that the source's registry gives the same id",
+            "Consumers would read these records wrongly or not at all. Use a registry whose ids come from the source's "
+            "registry.",
+        )
+
+
+def _unknown(part: PartIds, source: Schemas) -> Iterator[Finding]:
+    without = [i for i in part.ids if source.get(i) is None]
+    found = [f"{_ids(without)}, which the source's registry does not have"] if without else []
+    found += ["numbers that cannot be schema ids"] if part.others else []
+    if found:
+        yield Finding(
+            Code.SCHEMA_IDS_UNKNOWN,
+            _subject(part),
+            " and ".join(found),
+            "only ids of the source's registry",
+            f"If the {part.part}s have no schema ids, leave them out: schema_registry.parts: "
+            f"{{{part.topic}: [{_other(part.part)}]}}.",
+        )
+
+
+def _unread(topic: str, generations: Collection[int]) -> Finding:
+    return Finding(
+        Code.SCHEMA_IDS_NOT_READ,
+        f"topic {topic}",
+        f"generations {some([str(n) for n in generations])}, validated without a look at schema ids",
+        "the ids of all records",
+        "Trigger a run in mode validate, which reads the whole copy again.",
+    )
+
+
+def _subject(part: PartIds) -> str:
+    return f"topic {part.topic}, {part.part}s"
+
+
+def _ids(ids: Collection[int]) -> str:
+    return f"the schema id{'s' * (len(ids) > 1)} {some([str(each) for each in ids])}"
+
+
+def _other(part: Part) -> Part:
+    return "value" if part == "key" else "key"

@@ -1,0 +1,174 @@
+"""The tests' schema registry does what the contract says, and the client answers faults with the right errors."""
+
+from __future__ import annotations
+
+import base64
+import json
+import ssl
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from kafka_migration.adapters.schema_registry import ATTEMPTS, HttpSchemaRegistry
+from kafka_migration.core.connections.http import HttpSettings
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Refused, TransientError
+from sandbox.security.authority import Authority
+from tests.contract.registry_contract import CUSTOMER, ORDER, RegistryContract
+from tests.contract.registry_server import Reference, RegistryServer
+
+
+@pytest.fixture
+def server() -> Iterator[RegistryServer]:
+    """A registry without schemas."""
+    with RegistryServer() as made:
+        yield made
+
+
+def client(
+    server: RegistryServer, user: str = "", password: str = "", url: str = "", ca: str = ""
+) -> HttpSchemaRegistry:
+    """Return the client of a registry, which hardly waits between attempts."""
+    return HttpSchemaRegistry("registry", HttpSettings("reg", url or server.url, user, password, ca), wait_s=0.01)
+
+
+def refused(registry: HttpSchemaRegistry, schema_id: int = 1) -> str:
+    """Ask for an id, and return what the refusal says it found."""
+    with pytest.raises(Refused) as error:
+        registry.schema(schema_id)
+    (finding,) = error.value.findings
+    assert finding.code is Code.REGISTRY_REFUSED
+    return finding.found
+
+
+class TestRegistryServer(RegistryContract):
+    """The tests' own registry."""
+
+    @pytest.fixture(autouse=True)
+    def _served(self, server: RegistryServer) -> None:
+        self.url = server.url
+        self._server = server
+
+    def register(self, subject: str, text: str, kind: str = "AVRO", references: Sequence[Reference] = ()) -> int:
+        """Add a version to a subject."""
+        return self._server.register(subject, text, kind, references)
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_refused_login_is_no_missing_schema(server: RegistryServer, status: int) -> None:
+    """A refused login or right is refused, not answered with "no schema"."""
+    server.faults.append((status, json.dumps({"error_code": 40301, "message": "no"})))
+
+    assert f"a refused login or right (status {status})" in refused(client(server))
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (200, ""),
+        (200, "<html>"),
+        (200, "[]"),
+        (200, "{}"),
+        (200, '{"schema": 1}'),
+        (200, '{"schema": "x", "references": [{"name": "a"}]}'),
+        (301, ""),
+        (404, ""),
+        (404, "<html>"),
+        (404, '{"error_code": 404, "message": "HTTP 404 Not Found"}'),
+        (400, "{}"),
+    ],
+)
+def test_answer_of_another_service_is_refused(server: RegistryServer, status: int, body: str) -> None:
+    """Only a schema, or error code 40403, is an answer."""
+    server.faults.append((status, body))
+
+    assert "reg" in refused(client(server))
+
+
+def test_busy_registry_is_asked_again(server: RegistryServer) -> None:
+    """Statuses 429 and 503 are waited out, but not for ever."""
+    server.register("orders-value", ORDER)
+    server.faults += [(429, ""), (503, "")]
+    assert client(server).schema(1) is not None
+
+    server.faults += [(429, "")] * ATTEMPTS
+    with pytest.raises(TransientError, match="busy"):
+        client(server).schema(1)
+    assert not server.faults
+
+
+@pytest.mark.parametrize("status", [500, 502, 504])
+def test_failing_registry_may_succeed_later(server: RegistryServer, status: int) -> None:
+    """A failing registry is neither a refusal nor "no schema"."""
+    server.faults.append((status, ""))
+
+    with pytest.raises(TransientError, match=str(status)):
+        client(server).schema(1)
+
+
+def test_silent_registry_may_answer_later() -> None:
+    """A registry that does not run is unreachable."""
+    with RegistryServer() as server:
+        url = server.url
+
+    with pytest.raises(TransientError, match="did not answer"):
+        HttpSchemaRegistry("registry", HttpSettings("reg", url)).schema(1)
+
+
+def test_login_is_sent_only_if_there_is_one(server: RegistryServer) -> None:
+    """User and password are sent as HTTP's basic authentication."""
+    client(server, "ada", "s3cret:x").schema(1)
+    client(server).schema(1)
+
+    expected = base64.b64encode(b"ada:s3cret:x").decode()
+    assert [f"Basic {expected}", ""] == [authorization for _, authorization in server.asked]
+
+
+def test_shared_reference_is_read_once(server: RegistryServer) -> None:
+    """Schemas that refer to the same version ask for it once."""
+    server.register("address", "{}")
+    ids = [server.register(f"{n}-value", CUSTOMER, references=[("Address", "address", 1)]) for n in range(3)]
+    registry = client(server)
+
+    for number in ids:
+        registry.schema(number)
+
+    assert 1 == sum(path.startswith("/subjects/") for path, _ in server.asked)
+
+
+def test_circle_of_references_is_refused(server: RegistryServer) -> None:
+    """Schemas that refer to each other in a circle end with a refusal."""
+    server.register("a", CUSTOMER, references=[("B", "b", 1)])
+    server.register("b", CUSTOMER, references=[("A", "a", 1)])
+
+    assert "levels deep" in refused(client(server))
+
+
+def test_reference_to_nothing_is_refused(server: RegistryServer) -> None:
+    """A schema is not compared without those to which it refers."""
+    server.register("a", CUSTOMER, references=[("B", "b", 1)])
+
+    assert "status 404" in refused(client(server))
+
+
+def test_certificate_of_a_stranger_is_refused(server: RegistryServer, tmp_path: Path) -> None:
+    """A registry is trusted by the CA in the connection, and by no other."""
+    authority = Authority("registries")
+    own, file = authority.issue("registry"), tmp_path / "registry.pem"
+    file.write_text(own.key + own.certificate)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    server._server.socket = context.wrap_socket(server._server.socket, server_side=True, do_handshake_on_connect=False)
+    url = f"https://127.0.0.1:{server.port}"
+
+    assert client(server, url=url, ca=authority.certificate).schema(1) is None
+    assert "TLS connection that failed" in refused(client(server, url=url, ca=Authority("others").certificate))
+    assert "TLS connection that failed" in refused(client(server, url=url))
+
+
+def test_ca_that_is_none_is_refused(server: RegistryServer) -> None:
+    """A text without a certificate is refused before anything is connected."""
+    with pytest.raises(Refused, match=r"ssl\.ca\.pem without a certificate"):
+        client(server, ca="nothing")
+    assert not server.asked
