@@ -66,7 +66,7 @@ def validate(
         "target_records": sum(entry["target"]["records"] for entry in entries),
         "partitions": entries,
         "topics": topics,
-        "schema_ids": clusters.schema_ids.documents(),
+        "schema_ids": clusters.schema_ids.documents(plans),
     }
 
 

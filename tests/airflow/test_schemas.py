@@ -13,7 +13,7 @@ from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.ledger.schema_ids import Part, PartIds
-from tests.airflow.world import P0, RECORD, World
+from tests.airflow.world import AUDIT, P0, RECORD, World
 from tests.contract.registry_server import RegistryServer
 
 SECTION = """\
@@ -49,29 +49,29 @@ def registries(world: World) -> Iterator[Registries]:
         yield Registries(source, target)
 
 
-def judge(world: World, found: Found, *, others: bool = False) -> dict[str, Any]:
+def judge(world: World, found: Found, **flags: bool) -> dict[str, Any]:
     """Copy a record in a generation of its own, let Spark find these ids, and judge; return the document."""
     world.source.produce("orders", 0, RECORD)
     world.copy({P0: 1})
-    spark_found(world, found, others=others)
+    spark_found(world, found, **flags)
     world.do("judge")
     return world.run.evidence.require(Kind.JUDGE)
 
 
-def spark_found(world: World, found: Found, *, others: bool = False) -> None:
+def spark_found(world: World, found: Found, **flags: bool) -> None:
     """Write request and result of a validation that finds all windows equal, and these ids."""
     world.validated()
     result = world.run.evidence.require(Kind.VALIDATION_RESULT)
     ids = [PartIds.from_document(each) for each in result["schema_ids"]]
-    ids = [replace(each, ids=tuple(found.get((each.topic, each.part), ())), others=others) for each in ids]
+    ids = [replace(each, ids=tuple(found.get((each.topic, each.part), ())), **flags) for each in ids]
     world.run.evidence.write(Kind.VALIDATION_RESULT, {**result, "schema_ids": [each.to_document() for each in ids]})
 
 
-def refused(world: World, found: Found) -> str:
+def refused(world: World, found: Found, **flags: bool) -> str:
     """Copy and judge as `judge` does, which must fail; return what it says."""
     world.source.produce("orders", 0, RECORD)
     world.copy({P0: 1})
-    spark_found(world, found)
+    spark_found(world, found, **flags)
     return world.refuses("judge")
 
 
@@ -138,12 +138,12 @@ def test_missing_schema_is_judged_again_after_the_task_was_cleared(world: World,
 
 def test_id_that_the_source_does_not_know_is_only_a_warning(world: World, registries: Registries) -> None:
     """A number without a schema on the source is probably no id, so it changes no verdict."""
-    document = judge(world, {("orders", "key"): [0, 1]}, others=True)
+    document = judge(world, {("orders", "key"): [0, 1]}, large=True)
 
     assert "PASS" == document["verdict"]
     (keys, *rest) = [warning for warning in document["warnings"] if warning["subject"] == "topic orders, keys"]
     assert ("SCHEMA_IDS_UNKNOWN", []) == (keys["code"], rest)
-    assert "the schema id 0, which the source's registry does not have and numbers that" in keys["found"]
+    assert "the schema id 0, which the source's registry does not have; numbers of 1,048,576" in keys["found"]
     assert "schema_registry.parts: {orders: [value]}" in keys["remedy"]
 
 
@@ -168,11 +168,74 @@ def test_records_from_before_the_section_are_named(world: World, registries: Reg
     world.params = {"mode": mode}
 
     if mode == "cutover":
-        assert "SCHEMA_IDS_NOT_READ · topic orders: found generations 1, validated" in refused(world, {VALUES: [1]})
+        assert "SCHEMA_IDS_NOT_READ · topic orders: found generations 1, of which" in refused(world, {VALUES: [1]})
     else:
         document = judge(world, {VALUES: [1]})
         assert "WARN" == document["verdict"]
         assert {"SCHEMA_IDS_NOT_READ"} == {warning["code"] for warning in document["warnings"]}
+
+
+@pytest.mark.parametrize(
+    ("found", "flags"), [([9], {}), ([], {"large": True}), ([], {"too_many": True})], ids=["id", "large", "too many"]
+)
+def test_unknown_ids_stop_a_cutover(
+    world: World, registries: Registries, found: Sequence[int], flags: Mapping[str, bool]
+) -> None:
+    """Before consumers read all records, an id that cannot be compared stops the run until the file leaves it out."""
+    world.params = {"mode": "cutover"}
+
+    assert "SCHEMA_IDS_UNKNOWN · topic orders, values" in refused(world, {VALUES: found}, **flags)
+    assert "NOT_VERIFIABLE" == world.run.evidence.require(Kind.JUDGE)["verdict"]
+
+
+def test_generation_that_was_not_read_stays_unread(world: World, registries: Registries) -> None:
+    """A validation that could not read all records does not count as a look at their ids."""
+    judge(world, {VALUES: [1]}, complete=False)
+    world.next_run()
+    world.params = {"mode": "cutover"}
+
+    assert "SCHEMA_IDS_NOT_READ · topic orders: found generations 1, of which" in refused(world, {VALUES: [1]})
+
+
+def test_generation_counts_only_for_the_topics_that_were_read(world: World, registries: Registries) -> None:
+    """A run of two generations does not say that each topic was read in both."""
+    with_section = world.file.read_text()
+    world.edit_file(SECTION, "")
+    world.source.produce("orders", 0, RECORD)
+    world.source.produce("audit", 0, RECORD)
+    world.copy({P0: 1, AUDIT: 1})
+    world.next_run()
+    world.params = {"mode": "validate", "topics": ["orders"]}
+    world.do("preflight", "reserve")
+    world.judge()
+    world.next_run(3)
+    world.file.write_text(with_section)
+    world.params = {"mode": "cutover"}
+
+    said = refused(world, {VALUES: [1]})
+
+    assert "SCHEMA_IDS_NOT_READ · topic orders: found generations 1," in said
+    assert "topic audit" not in said
+
+
+def test_registry_does_not_hide_a_wrong_copy(world: World, registries: Registries) -> None:
+    """A copy that differs is reported, whatever the registries would say."""
+    world.source.produce("orders", 0, RECORD)
+    world.copy({P0: 1})
+    world.validated(equal=False)
+    registries.source.faults.append((401, ""))
+
+    world.refuses("judge", match="COPY_DIFFERS · topic orders")
+
+    assert {"COPY_DIFFERS"} == set(world.refusal_codes)
+
+
+def test_retry_adds_the_ids_once(world: World, registries: Registries) -> None:
+    """A task that is tried again adds no second entry of the same ids to the ledger."""
+    judge(world, {VALUES: [1]})
+    world.do("judge")
+
+    assert 1 == len(world.ledger.schema_ids)
 
 
 def test_whole_validation_reads_the_ids_of_all_generations(world: World, registries: Registries) -> None:

@@ -85,9 +85,9 @@ def _handler_of(server: RegistryServer) -> type[BaseHTTPRequestHandler]:
             status, body = server.answer(self.path)
             self.send_response(status)
             self.send_header("Content-Type", "application/vnd.schemaregistry.v1+json")
-            self.send_header("Content-Length", str(len(body.encode())))
+            self.send_header("Content-Length", str(len(body.encode(errors="surrogatepass"))))
             self.end_headers()
-            self.wfile.write(body.encode())
+            self.wfile.write(body.encode(errors="surrogatepass"))
 
         def log_message(self, *_: Any) -> None:
             """Log nothing."""

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from kafka_digest.reading.schema_ids import MAX_IDS, SchemaIds
-from kafka_digest.reading.windows import SideRange
+from kafka_digest.reading.schema_ids import LARGE, MAX_IDS, SchemaIds
+from kafka_digest.reading.windows import LogBounds, SideRange, plan_window
+from kafka_digest.shell.errors import JobError
 from kafka_migration.core.findings.verdict import Verdict
 from tests.compaction.cleaner import Log, Record
 from tests.compaction.histories import History, Side
@@ -37,20 +38,21 @@ def found_in(
     ids = SchemaIds({"orders": parts})
     frame = ids.watched("target", frame_of([KafkaRecord(framed(9), value) for value in values])).select("offset")
     frame.collect()
-    ids.note(frame)
-    return ids.documents()
+    ids.note(frame, [SideRange("orders", 0, 0, len(values))])
+    return ids.documents(())
 
 
-def of(part: str, ids: Sequence[int], *, others: bool = False, topic: str = "orders") -> dict[str, Any]:
+def of(part: str, ids: Sequence[int], topic: str = "orders", **flags: bool) -> dict[str, Any]:
     """Return an entry of the result."""
-    return {"topic": topic, "part": part, "ids": list(ids), "others": others}
+    usual = {"large": False, "too_many": False, "complete": True}
+    return {"topic": topic, "part": part, "ids": list(ids), **usual, **flags}
 
 
 def test_ids_are_the_four_bytes_after_a_zero_byte(kafka_frame: FrameMaker) -> None:
-    """Each different id is found once, up to 2^24 - 1."""
-    values = [framed(7), framed(7), framed(0), framed(100_001), framed((1 << 24) - 1)]
+    """Each different id is found once, up to 2^20 - 1."""
+    values = [framed(7), framed(7), framed(0), framed(100_001), framed(LARGE - 1)]
 
-    assert [of("key", [9]), of("value", [0, 7, 100_001, (1 << 24) - 1])] == found_in(kafka_frame, values)
+    assert [of("key", [9]), of("value", [0, 7, 100_001, LARGE - 1])] == found_in(kafka_frame, values)
 
 
 @pytest.mark.parametrize("value", [None, b"", b"\0", b"\0\0\0\0", b"\1\0\0\0\7data", b"{}", b"data"])
@@ -65,8 +67,9 @@ def test_value_of_only_an_id_has_it(kafka_frame: FrameMaker) -> None:
 
 
 def test_large_number_is_no_id(kafka_frame: FrameMaker) -> None:
-    """A number of 2^24 or more is noted as another number."""
-    assert of("value", [7], others=True) == found_in(kafka_frame, [framed(7), framed(1 << 24), framed(0xFFFFFFFF)])[1]
+    """A number of 2^20 or more is only noted."""
+    assert of("value", [7], large=True) == found_in(kafka_frame, [framed(7), framed(LARGE), framed(0xFFFFFFFF)])[1]
+    assert of("value", [7]) == found_in(kafka_frame, [framed(7)])[1]
 
 
 def test_too_many_numbers_are_no_ids(kafka_frame: FrameMaker) -> None:
@@ -74,7 +77,7 @@ def test_too_many_numbers_are_no_ids(kafka_frame: FrameMaker) -> None:
     values = [framed(number) for number in range(MAX_IDS + 1)]
 
     assert of("value", range(MAX_IDS)) == found_in(kafka_frame, values[:-1])[1]
-    assert of("value", [], others=True) == found_in(kafka_frame, values)[1]
+    assert of("value", [], too_many=True) == found_in(kafka_frame, values)[1]
 
 
 def test_only_wanted_parts_are_looked_at(kafka_frame: FrameMaker) -> None:
@@ -122,7 +125,7 @@ def test_ids_are_collected_in_the_one_job_of_a_clean_comparison(
 
     assert (1, {Verdict.PASS}) == jobs_of(memory, tmp_path)
     assert set(memory.counted.values()) == {30}
-    assert memory.schema_ids.documents() == [
+    assert memory.schema_ids.documents(memory.plans()) == [
         of("value", [21, 22], topic="audit"),
         of("key", [50]),
         of("value", [11, 12]),
@@ -135,4 +138,50 @@ def test_ids_of_the_target_count(spark: SparkSession, tmp_path: Path, by_key: bo
     memory = Framed(spark, {"orders": history(by_key, RECORDS, RECORDS[:10])}, schema_ids=SchemaIds({"orders": BOTH}))
 
     assert Verdict.FAIL is compared(memory, tmp_path).verdicts["orders"].verdict
-    assert [of("key", [50]), of("value", [11])] == memory.schema_ids.documents()
+    assert [of("key", [50]), of("value", [11])] == memory.schema_ids.documents(memory.plans())
+
+
+def test_frame_that_was_not_watched_is_an_error(kafka_frame: FrameMaker) -> None:
+    """Records whose ids are unknown are not taken for records without ids."""
+    frame = kafka_frame([KafkaRecord(b"k", framed(7))])
+    frame.collect()
+
+    with pytest.raises(JobError, match="did not keep the schema ids"):
+        SchemaIds({"orders": BOTH}).note(frame, [SideRange("orders", 0, 0, 1)])
+
+
+ENDS = pytest.mark.parametrize(
+    ("asked", "bounds", "reads", "complete"),
+    [
+        ((0, 0), LogBounds(0, 9, 9), [], True),
+        ((0, 9), LogBounds(0, 9, 9), [(0, 9)], True),
+        ((0, 9), LogBounds(0, 9, 9), [], False),
+        ((0, 9), LogBounds(4, 9, 9), [(4, 9)], True),
+        ((0, 9), LogBounds(9, 9, 9), [], True),
+        ((0, 9), LogBounds(0, 9, 5), [(0, 5)], False),
+        ((0, 9), None, [], False),
+    ],
+    ids=["empty", "read", "not read", "beginning deleted", "all deleted", "open transaction", "topic gone"],
+)
+
+
+@ENDS
+def test_topic_is_complete_if_all_that_is_left_was_read(
+    kafka_frame: FrameMaker,
+    asked: tuple[int, int],
+    bounds: LogBounds | None,
+    reads: Sequence[tuple[int, int]],
+    complete: bool,
+) -> None:
+    """Records that the target deleted have no reader; all others of the windows must have been read."""
+    window = {"topic": "orders", "target_topic": "orders", "partition": 0, "source_start": 0, "source_end": 0}
+    window |= {"target_start": asked[0], "target_end": asked[1]}
+    plan = plan_window(window, {}, {} if bounds is None else {("orders", 0): bounds})
+    ids = SchemaIds({"orders": ("value",)})
+    for start, end in reads:
+        frame = ids.watched("target", kafka_frame([KafkaRecord(b"k", framed(7))])).select("offset")
+        frame.collect()
+        ids.note(frame, [SideRange("orders", 0, start, end, plan.target.unreadable, plan.target.is_expired)])
+
+    (found,) = ids.documents([plan])
+    assert complete is found["complete"]

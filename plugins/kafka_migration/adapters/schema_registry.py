@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -14,13 +14,17 @@ from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.schema_registry import Schema
+from kafka_migration.core.text.brief import brief
 
 TIMEOUT_S = 10.0
 # Attempts of one request while the registry is busy. Confluent Cloud limits the requests per second of each key.
 ATTEMPTS = 6
 _BUSY = frozenset({429, 503})
-_UNKNOWN_ID = 40403
-_MAX_DEPTH = 20
+# The error codes of Confluent's interface. Karapace also gives `_NO_ID` to a user who may not read the schema.
+_NO_ID = frozenset({40403})
+_NO_VERSION = frozenset({40401, 40402})
+_MAX_DEPTH = 50
+_Version = tuple[str, int]  # subject and version
 
 
 class HttpSchemaRegistry:
@@ -34,59 +38,70 @@ class HttpSchemaRegistry:
         self._name = f"{what} ({settings.connection}, {settings.url})"
         self._subject = f"connection {settings.connection}"
         self._wait_s = wait_s
-        self._client = httpx.Client(
-            auth=(settings.user, settings.password) if settings.user or settings.password else None,
-            verify=self._trusting(settings.ca_pem),
-            timeout=TIMEOUT_S,
-            headers={"Accept": "application/vnd.schemaregistry.v1+json, application/json"},
-        )
+        self._client = self._made(settings)
         self._url = settings.url
-        self._versions: dict[tuple[str, int], Schema] = {}
+        self._versions: dict[_Version, Schema] = {}
 
     def schema(self, schema_id: int) -> Schema | None:
         """Return the schema of an id, `None` if the registry has none (error code 40403).
 
         Raises `Refused` (`REGISTRY_REFUSED`) for any other answer, `TransientError` without an answer.
         """
-        found = self._asked(f"/schemas/ids/{schema_id}")
-        return None if found is None else self._schema(found, depth=0)
+        found = self._asked(f"/schemas/ids/{schema_id}", _NO_ID)
+        return None if found is None else self._schema(found, ())
 
     def close(self) -> None:
         """Close the connection."""
         self._client.close()
 
-    def _schema(self, found: Mapping[str, Any], depth: int) -> Schema:
+    def _made(self, settings: HttpSettings) -> httpx.Client:
+        try:
+            return httpx.Client(
+                auth=(settings.user, settings.password) if settings.user or settings.password else None,
+                verify=ssl.create_default_context(cadata=settings.ca_pem or None),
+                timeout=TIMEOUT_S,
+                headers={"Accept": "application/vnd.schemaregistry.v1+json, application/json"},
+            )
+        except (ssl.SSLError, TypeError):
+            raise self._refused("ssl.ca.pem without a certificate in PEM") from None
+        except (ImportError, ValueError) as error:
+            # The environment names a proxy that httpx cannot use.
+            raise self._refused(f"{error}") from None
+
+    def _schema(self, found: Mapping[str, Any], above: tuple[_Version, ...]) -> Schema:
         kind, text, references = found.get("schemaType", "AVRO"), found.get("schema"), found.get("references") or []
         if not isinstance(text, str) or not isinstance(kind, str) or not isinstance(references, list):
             raise self._refused("an answer without a schema")
-        if depth > _MAX_DEPTH:
-            raise self._refused(f"schemas that refer to each other more than {_MAX_DEPTH} levels deep")
-        return Schema(kind, text, tuple(self._reference(each, depth + 1) for each in references))
+        return Schema(kind, text, tuple(self._reference(each, above) for each in references))
 
-    def _reference(self, found: object, depth: int) -> tuple[str, Schema]:
+    def _reference(self, found: object, above: tuple[_Version, ...]) -> tuple[str, Schema]:
         match found:
             case {"name": str(name), "subject": str(subject), "version": int(version)}:
-                return name, self._version(subject, version, depth)
+                return name, self._version((subject, version), above)
         raise self._refused("an answer with a reference that has no name, subject and version")
 
-    def _version(self, subject: str, version: int, depth: int) -> Schema:
-        if (subject, version) not in self._versions:
-            found = self._asked(f"/subjects/{quote(subject, safe='')}/versions/{version}?deleted=true")
+    def _version(self, of: _Version, above: tuple[_Version, ...]) -> Schema:
+        if of in above or len(above) > _MAX_DEPTH:
+            raise self._refused(f"schemas that refer to each other in a circle, or over more than {_MAX_DEPTH} levels")
+        if of not in self._versions:
+            subject, version = of
+            path = f"/subjects/{quote(subject, safe='', errors='replace')}/versions/{version}?deleted=true"
+            found = self._asked(path, _NO_VERSION)
             if found is None:
-                raise self._refused(f"a reference to version {version} of subject {subject}, which does not exist")
-            self._versions[subject, version] = self._schema(found, depth)
-        return self._versions[subject, version]
+                raise self._refused(f"a reference to version {version} of subject {brief(subject)}, which is not there")
+            self._versions[of] = self._schema(found, (*above, of))
+        return self._versions[of]
 
-    def _asked(self, path: str) -> Mapping[str, Any] | None:
+    def _asked(self, path: str, unknown: Collection[int]) -> Mapping[str, Any] | None:
         attempts = Retrying(
             retry=retry_if_exception_type(_Busy),
             stop=stop_after_attempt(ATTEMPTS),
             wait=wait_exponential(multiplier=0.5, max=self._wait_s),
             reraise=True,
         )
-        return attempts(self._asked_once, path)
+        return attempts(self._asked_once, path, unknown)
 
-    def _asked_once(self, path: str) -> Mapping[str, Any] | None:
+    def _asked_once(self, path: str, unknown: Collection[int]) -> Mapping[str, Any] | None:
         try:
             answer = self._client.get(f"{self._url}{path}")
         except httpx.TransportError as error:
@@ -94,13 +109,15 @@ class HttpSchemaRegistry:
             if str(error).startswith("[SSL"):
                 raise self._refused(f"a TLS connection that failed: {error}") from None
             raise TransientError(f"{self._name} did not answer: {type(error).__name__} {error}".rstrip()) from error
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+            raise self._refused(f"{type(error).__name__}: {brief(str(error))}") from None
         if answer.status_code in _BUSY:
             raise _Busy(f"{self._name} is busy (status {answer.status_code})")
-        return self._understood(answer)
+        return self._understood(answer, unknown)
 
-    def _understood(self, answer: httpx.Response) -> Mapping[str, Any] | None:
+    def _understood(self, answer: httpx.Response, unknown: Collection[int]) -> Mapping[str, Any] | None:
         status, found = answer.status_code, _json_of(answer)
-        if status == httpx.codes.NOT_FOUND and found.get("error_code") == _UNKNOWN_ID:
+        if status == httpx.codes.NOT_FOUND and found.get("error_code") in unknown:
             return None
         if status == httpx.codes.OK and found:
             return found
@@ -109,12 +126,6 @@ class HttpSchemaRegistry:
         if status >= httpx.codes.INTERNAL_SERVER_ERROR:
             raise TransientError(f"{self._name} answered with status {status}")
         raise self._refused(f"an answer that no schema registry gives (status {status})")
-
-    def _trusting(self, ca_pem: str) -> ssl.SSLContext:
-        try:
-            return ssl.create_default_context(cadata=ca_pem or None)
-        except (ssl.SSLError, ValueError):
-            raise self._refused("ssl.ca.pem without a certificate in PEM") from None
 
     def _refused(self, found: str) -> Refused:
         return Refused(
@@ -138,6 +149,6 @@ class _Busy(TransientError):
 def _json_of(answer: httpx.Response) -> Mapping[str, Any]:
     try:
         found = answer.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

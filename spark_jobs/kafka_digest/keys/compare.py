@@ -200,13 +200,13 @@ class KeyComparison:
     def _compare(self, units: Sequence[Unit]) -> None:
         by_number = {unit.number: unit for unit in units}
         with naming(f"comparing {len(units)} topics or partitions by key"):
-            rows = self._compared_rows(self._sides(units))
+            rows = self._compared_rows(self._sides(units), _pieces(units, "target"))
         for row in rows:
             by_number[row["unit"]].note(row)
         for unit in units:
             unit.check_counts()
 
-    def _compared_rows(self, sides: Sequence[KeyedSide]) -> Sequence[Any]:
+    def _compared_rows(self, sides: Sequence[KeyedSide], target: Sequence[SideRange]) -> Sequence[Any]:
         if not sides:
             return []
         ids = self.clusters.schema_ids
@@ -214,7 +214,7 @@ class KeyComparison:
             [replace(each, frame=ids.watched(SIDES[each.number], each.frame)) for each in sides], **self._options
         )
         collected: Sequence[Any] = rows.collect()
-        ids.note(rows)
+        ids.note(rows, target)
         return collected
 
     def _sides(self, units: Sequence[Unit]) -> list[KeyedSide]:

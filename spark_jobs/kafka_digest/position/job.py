@@ -91,7 +91,7 @@ class BlockComparison:
         blocks: Blocks = {}
         rows = frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
         collected = rows.collect()
-        self.schema_ids.note(rows)
+        self.schema_ids.note(rows, ranges["target"])
         for row in collected:
             blocks.setdefault((row["side"], row["topic"], row["partition"]), []).append(_block(row))
         for place, found in blocks.items():

@@ -44,6 +44,8 @@ def test_good_connection_has_no_finding(url: str, user: str, extra: dict[str, An
         ("ftp://registry", "", {}, Code.CONNECTION_INVALID, "no address"),
         ("https://registry:99999", "", {}, Code.CONNECTION_INVALID, "no address"),
         ("https://registry/path:8081", "", {}, Code.CONNECTION_INVALID, "a port after the path"),
+        ("https://reg\nistry", "", {}, Code.CONNECTION_INVALID, "no address"),
+        ("https://registré", "", {}, Code.CONNECTION_INVALID, "no address"),
         ("https://registry/?a=b", "", {}, Code.CONNECTION_INVALID, "no address"),
         ("https://ada:secret@registry", "", {}, Code.CONNECTION_INVALID, "a login in the host"),
         ("http://registry", "ada", {}, Code.CONNECTION_INSECURE, "a login over http"),

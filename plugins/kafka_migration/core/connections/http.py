@@ -40,7 +40,9 @@ def http_findings(settings: HttpSettings, extra: Mapping[str, object]) -> Iterat
         is_address = parts.scheme in _SCHEMES and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
         is_address = False
-    if not is_address or parts.query or parts.fragment:
+    # `urlsplit` drops line breaks.
+    is_plain = url.isascii() and url.isprintable() and " " not in url
+    if not is_address or not is_plain or parts.query or parts.fragment:
         yield _invalid(settings, "no address of a service", "a host, or a URL with http:// or https://")
     elif ":" in parts.path:
         yield _invalid(settings, "a port after the path", "the port in the host, if the host has a path")

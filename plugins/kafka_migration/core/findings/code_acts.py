@@ -174,12 +174,12 @@ ACTS: Mapping[Code, str] = {
     Code.COPY_DIFFERS: "Do not move any group. Inspect both clusters with the commands in the finding. Find the cause, "
     "then copy the topic with a migration file of another name (runbook, A topic is copied again).",
     Code.SCHEMA_MISSING: "Copy the schemas with their ids to the target's registry, then clear `judge` with "
-    "downstream. Do not move consumers before. The copy itself is not affected.",
+    "downstream. Do not move consumers before that. The copy itself is not affected.",
     Code.SCHEMA_DIFFERS: "Use a target registry whose ids come from the source's registry. Do not move consumers "
-    "before. The copy itself is not affected.",
-    Code.SCHEMA_IDS_UNKNOWN: f"{_WARNING} If these records have no schema ids, leave them out with "
-    "`schema_registry.parts`.",
-    Code.SCHEMA_IDS_NOT_READ: "Trigger a run in mode `validate`. A warning, except in a cutover.",
+    "before that. The copy itself is not affected.",
+    Code.SCHEMA_IDS_UNKNOWN: "Check the connection of the source's registry. If these records have no schema ids, "
+    "leave them out with `schema_registry.parts`. A warning, except in a cutover or rehearsal.",
+    Code.SCHEMA_IDS_NOT_READ: "Trigger a run in mode `validate`. A warning, except in a cutover or rehearsal.",
     Code.TIMESTAMPS_NOT_COMPARED: f"{_WARNING} If timestamps do not matter, set `validation.timestamps` accordingly. "
     "Then the verdict is `PASS`.",
     Code.KEYS_IN_SEVERAL_PARTITIONS: f"{_WARNING} No action is needed.",

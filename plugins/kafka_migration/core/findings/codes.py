@@ -267,11 +267,11 @@ class Code(StrEnum):
     )
     SCHEMA_IDS_UNKNOWN = (
         "SCHEMA_IDS_UNKNOWN",
-        "Records begin with a number that looks like a schema id, and the source's registry has no such id.",
+        "Records begin with numbers that look like schema ids and cannot be compared.",
     )
     SCHEMA_IDS_NOT_READ = (
         "SCHEMA_IDS_NOT_READ",
-        "Records were validated before the migration file named the schema registries.",
+        "Not all records of the copy were read for their schema ids.",
     )
     TIMESTAMPS_NOT_COMPARED = (
         "TIMESTAMPS_NOT_COMPARED",

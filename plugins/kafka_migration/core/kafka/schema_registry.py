@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
@@ -12,27 +13,29 @@ class Schema:
     """A schema with the schemas to which it refers.
 
     `kind` is `AVRO`, `JSON` or `PROTOBUF`. `references` are pairs of the name that the text uses and its schema.
+    `digest` is that of the whole content.
     """
 
     kind: str
     text: str
     references: tuple[tuple[str, Schema], ...] = ()
+    digest: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        references = sorted((name, each.digest) for name, each in self.references)
+        content = json.dumps([self.kind, _normal(self.text), references])
+        object.__setattr__(self, "digest", hashlib.sha256(content.encode()).hexdigest())
 
     def is_same_as(self, other: Schema) -> bool:
-        """Return whether both have the same content; white space and the order of JSON members do not count."""
-        return self._content == other._content
-
-    @property
-    def _content(self) -> tuple[object, ...]:
-        references = sorted((name, each._content) for name, each in self.references)
-        return self.kind, _normal(self.text), tuple(references)
+        """Return whether both have the same content; the order of JSON members and the indentation do not count."""
+        return self.digest == other.digest
 
 
 def _normal(text: str) -> str:
     try:
         return json.dumps(json.loads(text), sort_keys=True)
-    except ValueError:
-        return " ".join(text.split())
+    except (ValueError, RecursionError):
+        return "\n".join(line.strip() for line in text.splitlines() if line.strip())
 
 
 class SchemaRegistry(Protocol):

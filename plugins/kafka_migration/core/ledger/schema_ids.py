@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,21 +15,29 @@ Part = Literal["key", "value"]
 class PartIds(Document):
     """The ids in the keys or values of one topic.
 
-    `others` says whether there were also numbers that cannot be ids.
+    `large` says whether there were also numbers of 2^20 or more, `too_many` whether there were too many different
+    numbers to keep them, and `complete` whether all records of the topic's windows were read.
     """
 
     topic: str
     part: Part
     ids: tuple[int, ...]
-    others: bool
+    large: bool = False
+    too_many: bool = False
+    complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaIdsFound(Document):
-    """The ids that one validation found, and the generations whose records it read; topics by their source names."""
+    """The ids that one validation found, and per topic the generations that it validated; topics by source names."""
 
     run: str
     at: str
-    generations: tuple[int, ...]
+    generations: Mapping[str, tuple[int, ...]]
     parts: tuple[PartIds, ...]
     kind: Literal["schema-ids"] = "schema-ids"
+
+    def read_in(self, topic: str, part: Part) -> tuple[int, ...]:
+        """Return the generations of a topic whose records were all read for the ids of this part."""
+        is_complete = any((each.topic, each.part, each.complete) == (topic, part, True) for each in self.parts)
+        return self.generations.get(topic, ()) if is_complete else ()

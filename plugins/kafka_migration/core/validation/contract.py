@@ -51,6 +51,7 @@ class ValidationRequest(Document):
     a side may delete records that have a newer one. With `is_uncommitted_copy` MirrorMaker also copied aborted
     transactions. `max_bytes_per_s` limits what each broker of either side sends, `None` for no limit.
     `schema_ids` are the parts of the target's records, by target topic, of which the job collects the schema ids.
+    `topic_generations` are the generations of each source topic, for the ledger's record of these ids.
     """
 
     migration: str
@@ -66,6 +67,7 @@ class ValidationRequest(Document):
     max_bytes_per_s: int | None = None
     killed_generations: tuple[int, ...] = ()
     schema_ids: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)
+    topic_generations: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     kind: Literal["validation-request"] = "validation-request"
     schema: Schema = SCHEMA
 
@@ -175,7 +177,7 @@ def empty_result(request: ValidationRequest, at: str) -> ValidationResult:
         raise ValueError("a window of the request is not empty")
     nothing = SideCount(0, 0, None, None)
     partitions = tuple(PartitionResult(window, nothing, nothing, True, 0, 0) for window in request.windows)
-    ids = tuple(PartIds(topic, part, (), False) for topic, parts in request.schema_ids.items() for part in parts)
+    ids = tuple(PartIds(topic, part, ()) for topic, parts in request.schema_ids.items() for part in parts)
     return ValidationResult("not started", at, at, partitions, digest=request.digest, schema_ids=ids)
 
 

@@ -14,6 +14,8 @@ from kafka_migration.core.migration.settings import SchemaRegistrySettings
 from kafka_migration.core.text.brief import some
 
 PARTS: tuple[Part, ...] = ("key", "value")
+# The Spark job collects no ids from here on.
+LARGE = 1 << 20
 Schemas = Mapping[int, Schema | None]
 """The schemas of a registry by id; `None` if it has none of this id."""
 
@@ -37,25 +39,21 @@ def parts_of(settings: SchemaRegistrySettings | None, topics: Iterable[str]) -> 
 def known_ids(ledger: Ledger, wanted: Mapping[str, Collection[Part]]) -> dict[str, tuple[PartIds, ...]]:
     """Return all ids that any validation found in the wanted parts, by topic."""
     found = [p for each in ledger.schema_ids for p in each.parts if p.part in wanted.get(p.topic, ())]
-    return {
-        topic: tuple(
-            PartIds(topic, part, tuple(sorted({i for p in of for i in p.ids})), any(p.others for p in of))
-            for part in parts
-            if (of := [p for p in found if (p.topic, p.part) == (topic, part)])
-        )
-        for topic, parts in wanted.items()
-    }
+    return {topic: tuple(_together(topic, part, found) for part in parts) for topic, parts in wanted.items()}
+
+
+def _together(topic: str, part: Part, found: Iterable[PartIds]) -> PartIds:
+    of = [each for each in found if (each.topic, each.part) == (topic, part)]
+    ids = tuple(sorted({schema_id for each in of for schema_id in each.ids}))
+    return PartIds(topic, part, ids, any(each.large for each in of), any(each.too_many for each in of))
 
 
 def unread_generations(ledger: Ledger, topic: str, parts: Collection[Part]) -> list[int]:
     """Return the generations of a topic that were judged without a look at the ids in these parts."""
     judged = {number for each in ledger.judgements if topic in each.topics for number in each.generations}
-    return sorted({number for part in parts for number in judged - _read(ledger, topic, part)})
-
-
-def _read(ledger: Ledger, topic: str, part: Part) -> set[int]:
-    found = (f for f in ledger.schema_ids if any((p.topic, p.part) == (topic, part) for p in f.parts))
-    return {number for each in found for number in each.generations}
+    own = {generation.number for generation in ledger.generations if topic in generation.topics}
+    read = ({n for each in ledger.schema_ids for n in each.read_in(topic, part)} for part in parts)
+    return sorted({number for numbers in read for number in judged & own - numbers})
 
 
 def schema_findings(
@@ -64,15 +62,13 @@ def schema_findings(
     """Compare the schemas of all ids in a topic.
 
     :param unread: the generations whose ids are unknown
-    :param strict: whether unknown ids are wrong: consumers are about to read all records
+    :param strict: whether unknown ids stop the run, because consumers are about to read all records
     """
     found = tuple(parts)
-    unread_finding = (_unread(topic, unread),) if unread else ()
     wrong = tuple(f for part in found for f in _wrong(part, source, target))
-    warnings = tuple(f for part in found for f in _unknown(part, source))
-    if strict:
-        return SchemaFindings((*wrong, *unread_finding), warnings)
-    return SchemaFindings(wrong, (*warnings, *unread_finding))
+    unknown = tuple(f for part in found for f in _unknown(part, source))
+    unknown += (_unread(topic, unread),) if unread else ()
+    return SchemaFindings((*wrong, *unknown)) if strict else SchemaFindings(wrong, unknown)
 
 
 def _wrong(part: PartIds, source: Schemas, target: Schemas) -> Iterator[Finding]:
@@ -85,7 +81,8 @@ def _wrong(part: PartIds, source: Schemas, target: Schemas) -> Iterator[Finding]
             _subject(part),
             f"records with {_ids(missing)}, which the target's registry does not have",
             "the schema that the source's registry gives the same id",
-            "Copy the schemas to the target's registry with their ids, then clear judge with downstream.",
+            f"Copy the schemas to the target's registry with their ids, and let the user of its connection read them. "
+            f"Then clear judge with downstream. {_if_none(part)}",
         )
     if other:
         yield Finding(
@@ -94,30 +91,38 @@ def _wrong(part: PartIds, source: Schemas, target: Schemas) -> Iterator[Finding]
             f"records with {_ids(other)}, to which the target's registry gives other schemas",
             "the schema that the source's registry gives the same id",
             "Consumers would read these records wrongly or not at all. Use a registry whose ids come from the source's "
-            "registry.",
+            f"registry. {_if_none(part)}",
         )
 
 
 def _unknown(part: PartIds, source: Schemas) -> Iterator[Finding]:
     without = [i for i in part.ids if source.get(i) is None]
-    found = [f"{_ids(without)}, which the source's registry does not have"] if without else []
-    found += ["numbers that cannot be schema ids"] if part.others else []
+    found = [f"records with {_ids(without)}, which the source's registry does not have"] if without else []
+    found += [f"numbers of {LARGE:,} and more"] if part.large else []
+    found += ["too many different numbers to compare them"] if part.too_many else []
     if found:
         yield Finding(
             Code.SCHEMA_IDS_UNKNOWN,
             _subject(part),
-            " and ".join(found),
+            "; ".join(found),
             "only ids of the source's registry",
-            f"If the {part.part}s have no schema ids, leave them out: schema_registry.parts: "
-            f"{{{part.topic}: [{_other(part.part)}]}}.",
+            f"Check that schema_registry.source names the right registry, and that its user may read all schemas. "
+            f"{_if_none(part)}",
         )
+
+
+def _if_none(part: PartIds) -> str:
+    return (
+        f"If the {part.part}s have no schema ids, leave them out: "
+        f"schema_registry.parts: {{{part.topic}: [{_other(part.part)}]}}."
+    )
 
 
 def _unread(topic: str, generations: Collection[int]) -> Finding:
     return Finding(
         Code.SCHEMA_IDS_NOT_READ,
         f"topic {topic}",
-        f"generations {some([str(n) for n in generations])}, validated without a look at schema ids",
+        f"generations {some([str(n) for n in generations])}, of which not all schema ids are known",
         "the ids of all records",
         "Trigger a run in mode validate, which reads the whole copy again.",
     )

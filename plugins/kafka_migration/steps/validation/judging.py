@@ -56,9 +56,11 @@ def judge(run: MigrationRun) -> Judged:
     _record(run, _judgement(run, request, result, topics))
     record_schema_ids(run, request, result)
     answered = recorded_answer(run)
-    schemas = compare_schemas(run)
     covered = coverage_of(run.ledger.known())
-    verdict = worst((_verdict(run, topics, answered, covered), verdict_on_schemas(schemas)))
+    on_copy = _verdict(run, topics, answered, covered)
+    # A registry that does not answer must not hide a wrong copy.
+    schemas = compare_schemas(run) if on_copy.is_good else {}
+    verdict = worst((on_copy, verdict_on_schemas(schemas)))
     return Judged(verdict, _document(run, verdict, topics, answered, covered, schemas))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from kafka_migration.core.ledger.generations import Generation
@@ -48,12 +48,21 @@ def request_of(run: MigrationRun) -> ValidationRequest:
         max_bytes_per_s=run.migration.validation.max_bytes_per_s,
         killed_generations=tuple(g.number for g in generations if g.stop is not None and not g.stop.graceful),
         schema_ids=_schema_ids(run.migration, {window.topic for window in windows}),
+        topic_generations=_by_topic(generations),
     )
 
 
 def _schema_ids(migration: Migration, topics: Collection[str]) -> dict[str, tuple[Part, ...]]:
     wanted = parts_of(migration.schema_registry, sorted(topics))
     return {migration.target_topic(topic): parts for topic, parts in wanted.items()}
+
+
+def _by_topic(generations: Iterable[Generation]) -> dict[str, tuple[int, ...]]:
+    found: dict[str, tuple[int, ...]] = {}
+    for generation in generations:
+        for topic in generation.topics:
+            found[topic] = (*found.get(topic, ()), generation.number)
+    return found
 
 
 def _generations(run: MigrationRun, ledger: Ledger) -> list[Generation]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import closing
+from dataclasses import replace
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.verdict import Verdict, worst
+from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.cluster import Side
-from kafka_migration.core.ledger.schema_ids import PartIds, SchemaIdsFound
+from kafka_migration.core.ledger.schema_ids import SchemaIdsFound
 from kafka_migration.core.validation.contract import ValidationRequest, ValidationResult
 from kafka_migration.core.validation.schemas import (
     SchemaFindings,
@@ -27,9 +28,12 @@ def record_schema_ids(run: MigrationRun, request: ValidationRequest, result: Val
     if not request.generations or not request.schema_ids:
         return
     names = {window.target_topic: window.topic for window in request.windows}
-    parts = tuple(PartIds(names[each.topic], each.part, each.ids, each.others) for each in result.schema_ids)
+    parts = tuple(replace(each, topic=names[each.topic]) for each in result.schema_ids)
+    found = SchemaIdsFound(run.identity.holder, run.now(), request.topic_generations, parts)
+    if any(replace(each, at=found.at) == found for each in run.ledger.known().schema_ids):
+        return
     hold_reservation(run)
-    run.ledger.append(SchemaIdsFound(run.identity.holder, run.now(), request.generations, parts).to_document())
+    run.ledger.append(found.to_document())
 
 
 def compare_schemas(run: MigrationRun) -> dict[str, SchemaFindings]:
@@ -54,16 +58,14 @@ def compare_schemas(run: MigrationRun) -> dict[str, SchemaFindings]:
 
 
 def verdict_on_schemas(found: Mapping[str, SchemaFindings]) -> Verdict:
-    """Return the verdict on the schemas of all topics; ids of other numbers do not change it."""
+    """Return the verdict on the schemas of all topics. Unknown ids change it only where groups are planned."""
     wrong = {finding.code for each in found.values() for finding in each.wrong}
     warned = {finding.code for each in found.values() for finding in each.warnings}
-    return worst(
-        (
-            Verdict.FAIL if wrong - {Code.SCHEMA_IDS_NOT_READ} else Verdict.PASS,
-            Verdict.NOT_VERIFIABLE if Code.SCHEMA_IDS_NOT_READ in wrong else Verdict.PASS,
-            Verdict.WARN if Code.SCHEMA_IDS_NOT_READ in warned else Verdict.PASS,
-        )
-    )
+    if wrong & {Code.SCHEMA_MISSING, Code.SCHEMA_DIFFERS}:
+        return Verdict.FAIL
+    if wrong:
+        return Verdict.NOT_VERIFIABLE
+    return Verdict.WARN if Code.SCHEMA_IDS_NOT_READ in warned else Verdict.PASS
 
 
 def _schemas(run: MigrationRun, side: Side, connection: str, ids: Iterable[int]) -> Schemas:
