@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
@@ -24,6 +25,8 @@ WAYS: tuple[Way, ...] = tuple(way for way in get_args(Way) if way != "kerberos")
 LISTENERS = ("tls", "mtls", "plain", "scram", "oauthbearer", "kerberos")
 # The server that gives tokens has a port too.
 PORTS = (*LISTENERS, "tokens")
+# The only broker of a cluster (`node.id`).
+BROKER_ID = "1"
 SCRAM = ("scram-sha-256", "scram-sha-512")
 # Clients without a login: those of the sandbox, on its listener without encryption.
 AUTHORIZER = {
@@ -127,6 +130,21 @@ class Security:
         """Give the user of SCRAM another password, by default a random one; connections that exist stay."""
         self.password = password or secrets.token_urlsafe(16)
         self.create_users(bootstrap)
+
+    def change_certificate(self, bootstrap: str, listener: str, ends: datetime | None = None) -> None:
+        """Let a listener of a running broker show another certificate; connections that exist stay."""
+        from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+
+        # Kafka loads a file again only under another name.
+        name = f"broker-{secrets.token_hex(4)}"
+        credentials = self.authority.issue("broker", hosts=self._hosts(), ends=ends)
+        location = self._file(f"{name}.pem", credentials.key + credentials.certificate)
+        entry = ConfigEntry(f"listener.name.{listener}.ssl.keystore.location", location)
+        entry.incremental_operation = AlterConfigOpType.SET
+        admin = AdminClient(client_config(bootstrap))
+        broker = ConfigResource(ResourceType.BROKER, BROKER_ID, incremental_configs=[entry])
+        for future in admin.incremental_alter_configs([broker]).values():
+            future.result(60)
 
     def allow_everything(self, bootstrap: str) -> None:
         """Grant all rights to the users of all ways on a running cluster."""

@@ -106,6 +106,29 @@ def test_password_that_changes_is_read_for_a_restart(
     assert 50 == len(set(stage.copied_values(stage.name)))
 
 
+def test_broker_certificate_that_ends_ends_the_run(
+    secured: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broker's certificate that has ended is named when MirrorMaker would be started again; a new one goes on."""
+    set_the_stage(secured, tmp_path, monkeypatch)
+    connect_by("tls", secured, monkeypatch)
+    source, bootstrap = secured.security["source"], secured.bootstraps["source"]
+    stage = started(secured, tmp_path, "broker-ended", "mirrormaker2")
+    ends = datetime.now(UTC) + SOON
+    try:
+        source.change_certificate(bootstrap, "tls", ends)
+        wait_until(lambda: datetime.now(UTC) > ends, what="the end of the certificate")
+        kill_mirror(stage)
+
+        assert [Code.CERTIFICATE_EXPIRED] == refused(stage)
+
+        source.change_certificate(bootstrap, "tls")
+        assert "drained" == stage.sync()["outcome"]
+    finally:
+        source.change_certificate(bootstrap, "tls")
+        stage.end()
+
+
 def test_certificate_that_ends_ends_the_run(secured: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A client certificate that has ended is named when MirrorMaker would be started again; a new one goes on."""
     set_the_stage(secured, tmp_path, monkeypatch)
