@@ -131,8 +131,11 @@ class Security:
         self.password = password or secrets.token_urlsafe(16)
         self.create_users(bootstrap)
 
-    def change_certificate(self, bootstrap: str, listener: str, ends: datetime | None = None) -> None:
-        """Let a listener of a running broker show another certificate; connections that exist stay."""
+    def change_certificate(self, bootstrap: str, listener: str, ends: datetime | None = None) -> str:
+        """Let a listener of a running broker show another certificate soon, and return it.
+
+        Connections that exist stay.
+        """
         from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
         # Kafka loads a file again only under another name.
@@ -145,6 +148,7 @@ class Security:
         broker = ConfigResource(ResourceType.BROKER, BROKER_ID, incremental_configs=[entry])
         for future in admin.incremental_alter_configs([broker]).values():
             future.result(60)
+        return credentials.certificate
 
     def allow_everything(self, bootstrap: str) -> None:
         """Grant all rights to the users of all ways on a running cluster."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import ssl
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.orchestration.failing import FailedForGood
+from sandbox.parts import HOST
 from sandbox.sandbox import Sandbox
 from sandbox.security.listeners import client_certificate
 from tests.live.stage import Stage, connect_by, set_the_stage
@@ -112,21 +114,28 @@ def test_broker_certificate_that_ends_ends_the_run(
     """A broker's certificate that has ended is named when MirrorMaker would be started again; a new one goes on."""
     set_the_stage(secured, tmp_path, monkeypatch)
     connect_by("tls", secured, monkeypatch)
-    source, bootstrap = secured.security["source"], secured.bootstraps["source"]
     stage = started(secured, tmp_path, "broker-ended", "mirrormaker2")
     ends = datetime.now(UTC) + SOON
     try:
-        source.change_certificate(bootstrap, "tls", ends)
+        show_certificate(secured, ends)
         wait_until(lambda: datetime.now(UTC) > ends, what="the end of the certificate")
         kill_mirror(stage)
 
         assert [Code.CERTIFICATE_EXPIRED] == refused(stage)
 
-        source.change_certificate(bootstrap, "tls")
+        show_certificate(secured)
         assert "drained" == stage.sync()["outcome"]
     finally:
-        source.change_certificate(bootstrap, "tls")
+        show_certificate(secured)
         stage.end()
+
+
+def show_certificate(secured: Sandbox, ends: datetime | None = None) -> None:
+    """Let the source's broker show another certificate to clients without one of their own, from now on."""
+    source = secured.security["source"]
+    issued = source.change_certificate(secured.bootstraps["source"], "tls", ends)
+    at = (HOST, source.ports["tls"])
+    wait_until(lambda: ssl.get_server_certificate(at) == issued, what="the broker's new certificate")
 
 
 def test_certificate_that_ends_ends_the_run(secured: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
