@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from kafka_migration.adapters.schema_registry import HttpSchemaRegistry
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import TransientError
-from kafka_migration.core.ledger.schema_ids import Part, PartIds
+from kafka_migration.core.ledger.schema_ids import Part
 from tests.airflow.world import AUDIT, P0, RECORD, World
 from tests.contract.registry_server import RegistryServer
 
@@ -62,9 +62,10 @@ def spark_found(world: World, found: Found, **flags: bool) -> None:
     """Write request and result of a validation that finds all windows equal, and these ids."""
     world.validated()
     result = world.run.evidence.require(Kind.VALIDATION_RESULT)
-    ids = [PartIds.from_document(each) for each in result["schema_ids"]]
-    ids = [replace(each, ids=tuple(found.get((each.topic, each.part), ())), **flags) for each in ids]
-    world.run.evidence.write(Kind.VALIDATION_RESULT, {**result, "schema_ids": [each.to_document() for each in ids]})
+    ids = [
+        {**each, "ids": list(found.get((each["topic"], each["part"]), ())), **flags} for each in result["schema_ids"]
+    ]
+    world.run.evidence.write(Kind.VALIDATION_RESULT, {**result, "schema_ids": ids})
 
 
 def refused(world: World, found: Found, **flags: bool) -> str:
