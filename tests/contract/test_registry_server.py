@@ -77,6 +77,8 @@ def test_refused_login_is_no_missing_schema(server: RegistryServer, status: int)
         (404, ""),
         (404, "<html>"),
         (404, '{"error_code": 404, "message": "HTTP 404 Not Found"}'),
+        (404, '{"error_code": []}'),
+        (404, '{"error_code": "40403"}'),
         (400, "{}"),
     ],
 )

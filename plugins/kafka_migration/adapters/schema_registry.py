@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -21,8 +21,8 @@ TIMEOUT_S = 10.0
 ATTEMPTS = 6
 _BUSY = frozenset({429, 503})
 # The error codes of Confluent's interface. Karapace also gives `_NO_ID` to a user who may not read the schema.
-_NO_ID = frozenset({40403})
-_NO_VERSION = frozenset({40401, 40402})
+_NO_ID = (40403,)
+_NO_VERSION = (40401, 40402)
 _MAX_DEPTH = 50
 _Version = tuple[str, int]  # subject and version
 
@@ -92,7 +92,7 @@ class HttpSchemaRegistry:
             self._versions[of] = self._schema(found, (*above, of))
         return self._versions[of]
 
-    def _asked(self, path: str, unknown: Collection[int]) -> Mapping[str, Any] | None:
+    def _asked(self, path: str, unknown: tuple[int, ...]) -> Mapping[str, Any] | None:
         attempts = Retrying(
             retry=retry_if_exception_type(_Busy),
             stop=stop_after_attempt(ATTEMPTS),
@@ -101,7 +101,7 @@ class HttpSchemaRegistry:
         )
         return attempts(self._asked_once, path, unknown)
 
-    def _asked_once(self, path: str, unknown: Collection[int]) -> Mapping[str, Any] | None:
+    def _asked_once(self, path: str, unknown: tuple[int, ...]) -> Mapping[str, Any] | None:
         try:
             answer = self._client.get(f"{self._url}{path}")
         except httpx.TransportError as error:
@@ -115,7 +115,7 @@ class HttpSchemaRegistry:
             raise _Busy(f"{self._name} is busy (status {answer.status_code})")
         return self._understood(answer, unknown)
 
-    def _understood(self, answer: httpx.Response, unknown: Collection[int]) -> Mapping[str, Any] | None:
+    def _understood(self, answer: httpx.Response, unknown: tuple[int, ...]) -> Mapping[str, Any] | None:
         status, found = answer.status_code, _json_of(answer)
         if status == httpx.codes.NOT_FOUND and found.get("error_code") in unknown:
             return None
