@@ -13,6 +13,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from kafka_migration.airflow_adapters.connections import has_feature
+from kafka_migration.core.connections.settings import KERBEROS_FEATURE
+
 INVALID, INSECURE, KERBEROS = "CONNECTION_INVALID", "CONNECTION_INSECURE", "KAFKA_CLIENT_WITHOUT_KERBEROS"
 KERBEROS_LOGIN = {
     "security.protocol": "SASL_SSL",
@@ -301,4 +304,6 @@ def connection_text(case: str, address: str) -> tuple[str, str, str]:
     return json.dumps({"conn_type": "kafka", "extra": json.dumps(extra)}), code, named
 
 
-ALL = (*CASES, *TEXTS)
+# A client that was built with Kerberos can use this one.
+USABLE = {"Kerberos"} if has_feature(KERBEROS_FEATURE) else set()
+ALL = tuple(case for case in (*CASES, *TEXTS) if case not in USABLE)
