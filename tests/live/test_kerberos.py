@@ -115,14 +115,18 @@ def test_airflow_runs_no_command_for_a_ticket(secured: Sandbox, kdc: Kdc, monkey
     assert 1 == cluster.facts().brokers
 
 
-# Environment variables and settings with which Kerberos fails.
+# Environment variables and settings with which Kerberos fails, and the code.
 WRONG = {
-    "no keytab": ({"KRB5_CLIENT_KTNAME": "FILE:/nowhere/me.keytab"}, {}),
-    "a keytab of an unknown principal": ({"KRB5_CLIENT_KTNAME": "FILE:{stranger}"}, {}),
-    "a keytab with an old key": ({"KRB5_CLIENT_KTNAME": "FILE:{outdated}"}, {}),
-    "a ticket that has ended": ({"KRB5_CLIENT_KTNAME": "FILE:/nowhere", "KRB5CCNAME": "FILE:{ended}"}, {}),
-    "no server": ({"KRB5_CONFIG": "{elsewhere}"}, {}),
-    "another service": ({}, {"sasl.kerberos.service.name": "other"}),
+    "no keytab": ({"KRB5_CLIENT_KTNAME": "FILE:/nowhere/me.keytab"}, {}, Code.KERBEROS_KEYTAB_WRONG),
+    "a keytab of an unknown principal": ({"KRB5_CLIENT_KTNAME": "FILE:{stranger}"}, {}, Code.KERBEROS_KEYTAB_WRONG),
+    "a keytab with an old key": ({"KRB5_CLIENT_KTNAME": "FILE:{outdated}"}, {}, Code.KERBEROS_KEYTAB_WRONG),
+    "a ticket that has ended": (
+        {"KRB5_CLIENT_KTNAME": "FILE:/nowhere", "KRB5CCNAME": "FILE:{ended}"},
+        {},
+        Code.KERBEROS_TICKET_EXPIRED,
+    ),
+    "no server": ({"KRB5_CONFIG": "{elsewhere}"}, {}, Code.KERBEROS_FAILED),
+    "another service": ({}, {"sasl.kerberos.service.name": "other"}, Code.KERBEROS_FAILED),
 }
 
 
@@ -130,9 +134,9 @@ WRONG = {
 def test_kerberos_that_fails_is_named(
     secured: Sandbox, kdc: Kdc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
-    """Without a ticket that the brokers accept, the connection is refused at once with the reason of Kerberos."""
+    """Without a ticket that the brokers accept, the connection is refused at once, with a code for the reason."""
     use_kerberos(secured, kdc, monkeypatch)
-    variables, settings = WRONG[case]
+    variables, settings, code = WRONG[case]
     elsewhere = tmp_path / "krb5.conf"
     elsewhere.write_text(kdc.config.read_text().replace(f":{kdc.port}", ":1"))
     ended = kdc.tickets(tmp_path, lifetime_s=1)
@@ -153,7 +157,7 @@ def test_kerberos_that_fails_is_named(
         cluster_named("source", "demo_source").facts()
 
     assert time.monotonic() - asked < LIMIT_S
-    assert [Code.KERBEROS_FAILED] == [finding.code for finding in refused.value.findings]
+    assert [code] == [finding.code for finding in refused.value.findings]
 
 
 ASK = """\
@@ -191,4 +195,4 @@ def test_clock_that_is_wrong_is_named(
         check=False,
     )
 
-    assert Code.KERBEROS_FAILED in done.stdout.splitlines(), done.stdout + done.stderr
+    assert Code.KERBEROS_CLOCK_SKEW in done.stdout.splitlines(), done.stdout + done.stderr

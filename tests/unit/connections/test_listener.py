@@ -52,6 +52,28 @@ CASES = {
     ),
     "client certificate": (TLS, listener(mechanisms=None), ("refused", ALERT), Code.CLIENT_CERTIFICATE_REFUSED),
 }
+GSSAPI = f"{LOGIN_FAILED}: GSSAPI Error: No credentials were supplied, or the credentials were unavailable "
+KERBEROS_SAYS = {
+    "(No Kerberos credentials available (default cache: FILE:/tmp/cache))": Code.KERBEROS_KEYTAB_WRONG,
+    "(Client 'me@EXAMPLE' not found in Kerberos database)": Code.KERBEROS_KEYTAB_WRONG,
+    "(Decrypt integrity check failed)": Code.KERBEROS_KEYTAB_WRONG,
+    "(Preauthentication failed)": Code.KERBEROS_KEYTAB_WRONG,
+    "The referenced context has expired (Success)": Code.KERBEROS_TICKET_EXPIRED,
+    "(Ticket expired)": Code.KERBEROS_TICKET_EXPIRED,
+    "(Clock skew too great in KDC reply)": Code.KERBEROS_CLOCK_SKEW,
+    "(Cannot contact any KDC for realm 'EXAMPLE')": Code.KERBEROS_FAILED,
+    "(Server other/b1@EXAMPLE not found in Kerberos database)": Code.KERBEROS_FAILED,
+}
+
+
+@pytest.mark.parametrize(("said", "code"), KERBEROS_SAYS.items())
+def test_reason_of_kerberos_has_its_code(said: str, code: Code) -> None:
+    """A wrong keytab, an ended ticket and a wrong clock are told apart; anything else quotes Kerberos."""
+    config = {**SCRAM, "sasl.mechanism": "GSSAPI"}
+    found = refusal("source", Attempt(config, (), [listener(mechanisms=("GSSAPI",))], (f"{GSSAPI}{said}",)), NOW)
+
+    assert found is not None
+    assert code is found.code
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -192,18 +192,45 @@ def _is_login_failure(text: str) -> bool:
 
 def _login_refused(mechanism: str, refused: str) -> _Reason:
     if mechanism == KERBEROS:
-        return _Reason(
-            Code.KERBEROS_FAILED,
-            refused[:_MAX_REPORTED],
-            "a ticket of the connection's principal that the brokers accept",
-            "On this machine, test the keytab with kinit -kt. Check KRB5_CLIENT_KTNAME, /etc/krb5.conf and the clock.",
-        )
+        return _kerberos_failed(refused)
     return _Reason(
         Code.LOGIN_REFUSED,
         refused[:_MAX_REPORTED],
         "a login that the brokers accept",
         f"Correct the login {_SET_IN_CONNECTION}, or create it on the cluster.",
     )
+
+
+# Texts of MIT's Kerberos (those of its release 1.20), with the code and the remedy.
+_KERBEROS_SAYS: tuple[tuple[tuple[str, ...], Code, str], ...] = (
+    (
+        ("Clock skew too great",),
+        Code.KERBEROS_CLOCK_SKEW,
+        "Correct the clock of this machine, or that of the Kerberos server.",
+    ),
+    (
+        ("context has expired", "Ticket expired"),
+        Code.KERBEROS_TICKET_EXPIRED,
+        "Renew the ticket: set KRB5_CLIENT_KTNAME to a keytab, or run k5start.",
+    ),
+    (
+        ("No Kerberos credentials", "Client '", "Decrypt integrity check failed", "Preauthentication failed"),
+        Code.KERBEROS_KEYTAB_WRONG,
+        "On this machine, test the keytab with kinit -kt, and correct KRB5_CLIENT_KTNAME.",
+    ),
+    (
+        ("",),
+        Code.KERBEROS_FAILED,
+        "Check /etc/krb5.conf, sasl.kerberos.service.name, the Kerberos server and the clocks of the brokers.",
+    ),
+)
+
+
+def _kerberos_failed(refused: str) -> _Reason:
+    expected = "a ticket of the connection's principal that the brokers accept"
+    said = ((code, remedy) for texts, code, remedy in _KERBEROS_SAYS if any(text in refused for text in texts))
+    code, remedy = next(said)
+    return _Reason(code, refused[:_MAX_REPORTED], expected, remedy)
 
 
 def _is_certificate_alert(text: str) -> bool:

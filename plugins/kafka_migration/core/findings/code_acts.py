@@ -51,8 +51,11 @@ ACTS: Mapping[Code, str] = {
     Code.CLIENT_CERTIFICATE_REFUSED: "Set `ssl.certificate.pem` and `ssl.key.pem` to a valid certificate of a CA that "
     "the brokers trust.",
     Code.MECHANISM_NOT_OFFERED: "Set `sasl.mechanism` to one that the finding names.",
-    Code.KERBEROS_FAILED: "Test the keytab on the worker with `kinit -kt`. Check `KRB5_CLIENT_KTNAME`, "
-    "`/etc/krb5.conf` and the clock.",
+    Code.KERBEROS_FAILED: "Check `/etc/krb5.conf`, `sasl.kerberos.service.name`, the Kerberos server and the clocks "
+    "of the brokers.",
+    Code.KERBEROS_KEYTAB_WRONG: "Test the keytab on the worker with `kinit -kt`, and correct `KRB5_CLIENT_KTNAME`.",
+    Code.KERBEROS_TICKET_EXPIRED: "Renew the ticket: set `KRB5_CLIENT_KTNAME` to a keytab, or run `k5start`.",
+    Code.KERBEROS_CLOCK_SKEW: "Correct the clock of the worker, or that of the Kerberos server.",
     Code.TOKEN_ENDPOINT_NOT_ALLOWED: "Correct the address, or add it to `token_endpoints` in Airflow's configuration.",
     Code.TOKEN_NOT_GIVEN: "Correct client id, secret and scope in the connection, and `https.ca.pem` if the endpoint's "
     "CA is not public.",

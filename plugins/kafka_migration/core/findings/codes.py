@@ -90,7 +90,16 @@ class Code(StrEnum):
     )
     KERBEROS_FAILED = (
         "KERBEROS_FAILED",
-        "Kerberos gave Airflow's Kafka client no ticket for a cluster, or the cluster refused the ticket.",
+        "Kerberos gave Airflow's Kafka client no ticket for a cluster for another reason, or the cluster refused it.",
+    )
+    KERBEROS_KEYTAB_WRONG = (
+        "KERBEROS_KEYTAB_WRONG",
+        "Airflow's Kafka client has no keytab, or the Kerberos server does not know its principal or its key.",
+    )
+    KERBEROS_TICKET_EXPIRED = "KERBEROS_TICKET_EXPIRED", "The Kerberos ticket of Airflow's Kafka client has ended."
+    KERBEROS_CLOCK_SKEW = (
+        "KERBEROS_CLOCK_SKEW",
+        "The clock of the Airflow worker differs too much from that of the Kerberos server.",
     )
     TOKEN_ENDPOINT_NOT_ALLOWED = (
         "TOKEN_ENDPOINT_NOT_ALLOWED",
