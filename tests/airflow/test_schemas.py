@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from kafka_migration.adapters.schema_registry import HttpSchemaRegistry
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import TransientError
-from kafka_migration.core.ledger.schema_ids import Part
+from kafka_migration.core.migration.settings import Part
 from tests.airflow.world import AUDIT, P0, RECORD, World
 from tests.contract.registry_server import RegistryServer
 
@@ -51,11 +52,25 @@ def registries(world: World) -> Iterator[Registries]:
 
 def judge(world: World, found: Found, **flags: bool) -> dict[str, Any]:
     """Copy a record in a generation of its own, let Spark find these ids, and judge; return the document."""
-    world.source.produce("orders", 0, RECORD)
-    world.copy({P0: 1})
+    copied(world)
     spark_found(world, found, **flags)
     world.do("judge")
     return world.run.evidence.require(Kind.JUDGE)
+
+
+def copied(world: World) -> None:
+    """Copy a record in a generation of its own."""
+    world.source.produce("orders", 0, RECORD)
+    world.copy({P0: 1})
+
+
+@contextmanager
+def before_the_section(world: World) -> Iterator[None]:
+    """Leave the registries out of the migration file for a while; the next run has them."""
+    with_section = world.file.read_text()
+    world.edit_file(SECTION, "")
+    yield
+    world.file.write_text(with_section)
 
 
 def spark_found(world: World, found: Found, **flags: bool) -> None:
@@ -70,8 +85,7 @@ def spark_found(world: World, found: Found, **flags: bool) -> None:
 
 def refused(world: World, found: Found, **flags: bool) -> str:
     """Copy and judge as `judge` does, which must fail; return what it says."""
-    world.source.produce("orders", 0, RECORD)
-    world.copy({P0: 1})
+    copied(world)
     spark_found(world, found, **flags)
     return world.refuses("judge")
 
@@ -160,12 +174,10 @@ def test_parts_that_the_file_leaves_out_are_not_asked_for(world: World, registri
 @pytest.mark.parametrize("mode", ["sync", "cutover"])
 def test_records_from_before_the_section_are_named(world: World, registries: Registries, mode: str) -> None:
     """Generations whose ids are unknown are a warning in a sync, and stop a cutover."""
-    with_section = world.file.read_text()
-    world.edit_file(SECTION, "")
-    world.source.produce("orders", 0, RECORD)
-    world.copy_and_judge({P0: 1})
-    world.next_run()
-    world.file.write_text(with_section)
+    with before_the_section(world):
+        copied(world)
+        world.judge()
+        world.next_run()
     world.params = {"mode": mode}
 
     if mode == "cutover":
@@ -200,17 +212,15 @@ def test_generation_that_was_not_read_stays_unread(world: World, registries: Reg
 
 def test_generation_counts_only_for_the_topics_that_were_read(world: World, registries: Registries) -> None:
     """A run of two generations does not say that each topic was read in both."""
-    with_section = world.file.read_text()
-    world.edit_file(SECTION, "")
-    world.source.produce("orders", 0, RECORD)
-    world.source.produce("audit", 0, RECORD)
-    world.copy({P0: 1, AUDIT: 1})
-    world.next_run()
-    world.params = {"mode": "validate", "topics": ["orders"]}
-    world.do("preflight", "reserve")
-    world.judge()
-    world.next_run(3)
-    world.file.write_text(with_section)
+    with before_the_section(world):
+        world.source.produce("orders", 0, RECORD)
+        world.source.produce("audit", 0, RECORD)
+        world.copy({P0: 1, AUDIT: 1})
+        world.next_run()
+        world.params = {"mode": "validate", "topics": ["orders"]}
+        world.do("preflight", "reserve")
+        world.judge()
+        world.next_run(3)
     world.params = {"mode": "cutover"}
 
     said = refused(world, {VALUES: [1]})
@@ -221,8 +231,7 @@ def test_generation_counts_only_for_the_topics_that_were_read(world: World, regi
 
 def test_registry_does_not_hide_a_wrong_copy(world: World, registries: Registries) -> None:
     """A copy that differs is reported, whatever the registries would say."""
-    world.source.produce("orders", 0, RECORD)
-    world.copy({P0: 1})
+    copied(world)
     world.validated(equal=False)
     registries.source.faults.append((401, ""))
 
@@ -241,12 +250,10 @@ def test_retry_adds_the_ids_once(world: World, registries: Registries) -> None:
 
 def test_whole_validation_reads_the_ids_of_all_generations(world: World, registries: Registries) -> None:
     """After a run in mode `validate` no generation's ids are unknown."""
-    with_section = world.file.read_text()
-    world.edit_file(SECTION, "")
-    world.source.produce("orders", 0, RECORD)
-    world.copy_and_judge({P0: 1})
-    world.next_run()
-    world.file.write_text(with_section)
+    with before_the_section(world):
+        copied(world)
+        world.judge()
+        world.next_run()
     world.params = {"mode": "validate"}
     world.do("preflight", "reserve")
     spark_found(world, {VALUES: [1]})
@@ -256,8 +263,7 @@ def test_whole_validation_reads_the_ids_of_all_generations(world: World, registr
 
 def test_registry_that_does_not_answer_is_asked_again(world: World, registries: Registries) -> None:
     """An outage is no verdict: the task fails for now, and succeeds when it is tried again."""
-    world.source.produce("orders", 0, RECORD)
-    world.copy({P0: 1})
+    copied(world)
     spark_found(world, {VALUES: [1]})
     registries.target.faults.append((500, ""))
 
@@ -269,8 +275,7 @@ def test_registry_that_does_not_answer_is_asked_again(world: World, registries: 
 
 def test_result_without_the_ids_is_refused(world: World, registries: Registries) -> None:
     """A result that leaves out the ids of a topic is not taken for "no ids"."""
-    world.source.produce("orders", 0, RECORD)
-    world.copy({P0: 1})
+    copied(world)
     world.validated()
     result = world.run.evidence.require(Kind.VALIDATION_RESULT)
     world.run.evidence.write(Kind.VALIDATION_RESULT, {**result, "schema_ids": result["schema_ids"][1:]})

@@ -1,7 +1,7 @@
 """A schema registry for tests: Confluent's REST interface over HTTP, with its schemas in memory.
 
-It stands in for Confluent's Schema Registry. `registry_contract.py` checks it, and Apicurio Registry, against the same
-rules.
+It replaces Confluent's Schema Registry in fast tests. The same contract (`registry_contract.py`) tests this server and
+Apicurio Registry.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from kafka_migration.core.kafka.reserved_topics import is_internal
 from kafka_migration.core.migration.client_tuning import value_problem
-from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES, Uncommitted
+from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES, Part, Uncommitted
 from kafka_migration.core.text.brief import repeated, some
 from kafka_migration.migration_file.alerts import AlertsModel
 from kafka_migration.migration_file.scalars import (
@@ -337,7 +337,7 @@ class SchemaRegistryModel(Strict):
 
     source: ConnectionId = Field(description="Airflow connection of type http: the registry of the source.")
     target: ConnectionId = Field(description="Airflow connection of type http: the registry of the target.")
-    parts: dict[TopicName, list[Literal["key", "value"]]] = Field(
+    parts: dict[TopicName, list[Part]] = Field(
         {}, description="The parts of a topic's records that have schema ids. Default: key and value."
     )
 

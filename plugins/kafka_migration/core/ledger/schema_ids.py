@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kafka_migration.core.documents.codec import Document
-
-Part = Literal["key", "value"]
+from kafka_migration.core.migration.settings import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +35,3 @@ class SchemaIdsFound(Document):
     generations: Mapping[str, tuple[int, ...]]
     parts: tuple[PartIds, ...]
     kind: Literal["schema-ids"] = "schema-ids"
-
-    def read_in(self, topic: str, part: Part) -> tuple[int, ...]:
-        """Return the generations of a topic whose records were all read for the ids of this part."""
-        is_complete = any((each.topic, each.part, each.complete) == (topic, part, True) for each in self.parts)
-        return self.generations.get(topic, ()) if is_complete else ()

@@ -121,6 +121,10 @@ class ValidationSettings:
     spark_unprotected: bool = False
 
 
+Part = Literal["key", "value"]
+"""A part of a record that may begin with a schema id."""
+
+
 @dataclass(frozen=True, slots=True)
 class SchemaRegistrySettings:
     """The registries of both clusters, as Airflow connections of type `http`.
@@ -130,7 +134,7 @@ class SchemaRegistrySettings:
 
     source: str
     target: str
-    parts: Mapping[str, tuple[Literal["key", "value"], ...]] = field(default_factory=dict)
+    parts: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)
 
 
 Uncommitted = Literal["refuse", "earliest", "latest"]

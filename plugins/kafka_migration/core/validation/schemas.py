@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import get_args
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.schema_registry import Schema
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.ledger.schema_ids import Part, PartIds
-from kafka_migration.core.migration.settings import SchemaRegistrySettings
+from kafka_migration.core.ledger.schema_ids import PartIds
+from kafka_migration.core.migration.settings import Part, SchemaRegistrySettings
 from kafka_migration.core.text.brief import some
 
-PARTS: tuple[Part, ...] = ("key", "value")
+PARTS: tuple[Part, ...] = get_args(Part)
 # The Spark job collects no ids from here on.
 LARGE = 1 << 20
+_TopicPart = tuple[str, Part]
 Schemas = Mapping[int, Schema | None]
 """The schemas of a registry by id; `None` if it has none of this id."""
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaFindings:
-    """What is wrong with the schemas of a topic, and what is only worth knowing."""
+    """The findings about the schemas of a topic: those that stop the run, and warnings."""
 
     wrong: tuple[Finding, ...] = ()
     warnings: tuple[Finding, ...] = ()
@@ -38,22 +41,45 @@ def parts_of(settings: SchemaRegistrySettings | None, topics: Iterable[str]) -> 
 
 def known_ids(ledger: Ledger, wanted: Mapping[str, Collection[Part]]) -> dict[str, tuple[PartIds, ...]]:
     """Return all ids that any validation found in the wanted parts, by topic."""
-    found = [p for each in ledger.schema_ids for p in each.parts if p.part in wanted.get(p.topic, ())]
-    return {topic: tuple(_together(topic, part, found) for part in parts) for topic, parts in wanted.items()}
+    found: defaultdict[_TopicPart, list[PartIds]] = defaultdict(list)
+    for each in ledger.schema_ids:
+        for part in each.parts:
+            found[part.topic, part.part].append(part)
+    return {
+        topic: tuple(_together(topic, part, found[topic, part]) for part in parts) for topic, parts in wanted.items()
+    }
 
 
-def _together(topic: str, part: Part, found: Iterable[PartIds]) -> PartIds:
-    of = [each for each in found if (each.topic, each.part) == (topic, part)]
+def _together(topic: str, part: Part, of: Collection[PartIds]) -> PartIds:
     ids = tuple(sorted({schema_id for each in of for schema_id in each.ids}))
     return PartIds(topic, part, ids, any(each.large for each in of), any(each.too_many for each in of))
 
 
-def unread_generations(ledger: Ledger, topic: str, parts: Collection[Part]) -> list[int]:
-    """Return the generations of a topic that were judged without a look at the ids in these parts."""
-    judged = {number for each in ledger.judgements if topic in each.topics for number in each.generations}
-    own = {generation.number for generation in ledger.generations if topic in generation.topics}
-    read = ({n for each in ledger.schema_ids for n in each.read_in(topic, part)} for part in parts)
-    return sorted({number for numbers in read for number in judged & own - numbers})
+def unread_generations(ledger: Ledger, wanted: Mapping[str, Collection[Part]]) -> dict[str, list[int]]:
+    """Return, by topic, the judged generations whose records were not all read for the ids in the wanted parts."""
+    read: defaultdict[_TopicPart, set[int]] = defaultdict(set)
+    for each in ledger.schema_ids:
+        for part in each.parts:
+            if part.complete:
+                read[part.topic, part.part].update(each.generations.get(part.topic, ()))
+    judged = _judged_generations(ledger)
+    return {
+        topic: sorted({n for part in parts for n in judged[topic] - read[topic, part]})
+        for topic, parts in wanted.items()
+    }
+
+
+def _judged_generations(ledger: Ledger) -> defaultdict[str, set[int]]:
+    """Return the judged generations by topic; a judgement of several generations may concern only one of a topic's."""
+    own: defaultdict[str, set[int]] = defaultdict(set)
+    judged: defaultdict[str, set[int]] = defaultdict(set)
+    for generation in ledger.generations:
+        for topic in generation.topics:
+            own[topic].add(generation.number)
+    for judgement in ledger.judgements:
+        for topic in judgement.topics:
+            judged[topic] |= own[topic].intersection(judgement.generations)
+    return judged
 
 
 def schema_findings(

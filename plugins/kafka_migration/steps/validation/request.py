@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from kafka_migration.core.ledger.generations import Generation
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.ledger.schema_ids import Part
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.migration.settings import Migration, Part
 from kafka_migration.core.validation.contract import (
     BLOCK_RECORDS,
     KEY_DIGEST,

@@ -48,12 +48,9 @@ def compare_schemas(run: MigrationRun) -> dict[str, SchemaFindings]:
     known = known_ids(ledger, wanted)
     source = _schemas(run, "source", named.source, {i for parts in known.values() for part in parts for i in part.ids})
     target = _schemas(run, "target", named.target, (i for i, schema in source.items() if schema is not None))
-    strict = run.request.mode.plans_groups
+    strict, unread = run.request.mode.plans_groups, unread_generations(ledger, wanted)
     return {
-        topic: schema_findings(
-            topic, known[topic], source, target, unread_generations(ledger, topic, parts), strict=strict
-        )
-        for topic, parts in wanted.items()
+        topic: schema_findings(topic, known[topic], source, target, unread[topic], strict=strict) for topic in wanted
     }
 
 
