@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from pathlib import Path
 from typing import Any, get_args
@@ -13,14 +14,20 @@ from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.engines.rights import required_rights
 from kafka_migration.migration_file.loading import load_migration_file
+from kafka_migration.steps.topic_list import of_listed_topics
 
 ACLS_SCHEMA = 1
 SIDES: tuple[Side, ...] = get_args(Side)
 
 
 def acls(arguments: Namespace) -> int:
-    """Print the rights for both sides, as commands or as one JSON document; no cluster is asked."""
+    """Print the rights for both sides, as commands or as one JSON document.
+
+    Only for a file with patterns, the source is asked for its topics.
+    """
     _, migration = load_migration_file(migrations_folder_of(arguments.migrations) / f"{arguments.name}.yaml")
+    if migration.rules.patterns:
+        migration = _listed(migration)
     principals = {"source": arguments.source_principal, "target": arguments.target_principal}
     if arguments.json:
         say_json(acls_document(migration, principals))
@@ -45,6 +52,19 @@ def acls_document(migration: Migration, principals: dict[str, str]) -> dict[str,
     }
 
 
+def _listed(migration: Migration) -> Migration:
+    # Outside of a task, connections in Airflow's database are visible only with this setting.
+    os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
+    # Importing Airflow takes seconds, and few verbs need it.
+    from kafka_migration.airflow_adapters.connections import cluster_named
+
+    source = cluster_named("source", migration.source.connection, migration.source.insecure)
+    try:
+        return of_listed_topics(migration, source)
+    finally:
+        source.close()
+
+
 def _document(right: Right) -> dict[str, object]:
     return {
         "resource": right.resource.kind,
@@ -58,8 +78,10 @@ def _document(right: Right) -> dict[str, object]:
 
 def _lines(migration: Migration, side: Side, principal: str) -> list[str]:
     connection = migration.source.connection if side == "source" else migration.target.connection
-    head = f"# {side.capitalize()} cluster, connection {connection}"
-    return [head, *acl_lines(required_rights(migration, side), f'"${side.upper()}"', principal)]
+    head = [f"# {side.capitalize()} cluster, connection {connection}"]
+    note = ["# Rights on the topics that the source has now. Run this again when a new topic matches a pattern."]
+    head += note if migration.rules.patterns else []
+    return [*head, *acl_lines(required_rights(migration, side), f'"${side.upper()}"', principal)]
 
 
 def migrations_folder_of(place: Path | None) -> Path:

@@ -14,6 +14,7 @@ from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.rollback.decommission import Point, WaitingTimes, decommission_points, may_go
 from kafka_migration.migration_file.loading import load_migration
+from kafka_migration.steps.run import resolved
 
 DECOMMISSION_SCHEMA = 1
 
@@ -70,7 +71,9 @@ def _points(store: MigrationStore, ledger: Ledger, now: datetime, patience: Wait
 def _migration(store: MigrationStore, ledger: Ledger) -> Migration:
     """Return the migration as frozen by the run of the last cutover."""
     run = ledger.cutovers[-1].run
-    return load_migration(store.evidence_of(run).frozen_migration(), where=f"{store.name} (frozen)")
+    evidence = store.evidence_of(run)
+    filed = load_migration(evidence.frozen_migration(), where=f"{store.name} (frozen)")
+    return resolved(filed, evidence, lambda: ledger)
 
 
 def decommission_lines(document: Mapping[str, Any]) -> list[str]:

@@ -18,6 +18,7 @@ from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.kafka.resources import Acl
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.migration_file.loading import load_migration_file
+from kafka_migration.steps.topic_list import of_listed_topics
 
 SOURCE_ACLS_SCHEMA = 1
 
@@ -27,8 +28,9 @@ def source_acls(arguments: Namespace) -> int:
     # Outside of a task, connections in Airflow's database are visible only with this setting.
     os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
     _, migration = load_migration_file(migrations_folder_of(arguments.migrations) / f"{arguments.name}.yaml")
-    cluster = _source(migration)
+    cluster = source_of(migration)
     try:
+        migration = of_listed_topics(migration, cluster)
         acls = cluster.acls()
         found = _moves(migration, cluster, acls, arguments.principal)
     finally:
@@ -41,7 +43,8 @@ def source_acls(arguments: Namespace) -> int:
     return ExitCode.DONE
 
 
-def _source(migration: Migration) -> KafkaCluster:
+def source_of(migration: Migration) -> KafkaCluster:
+    """Return the source cluster of a migration."""
     # Importing Airflow takes seconds, and few verbs need it.
     from kafka_migration.airflow_adapters import connections
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,13 +23,16 @@ class FilesThere:
     migrations: tuple[Migration, ...]
     not_known: tuple[str, ...]
 
-    def topics_between(self, source: str, target: str) -> dict[str, str]:
-        """Return the topics that the files copy between these connections, each with its file."""
+    def topics_between(self, source: str, target: str, listed: Collection[str]) -> dict[str, str]:
+        """Return the topics that the files copy between these connections, each with its file.
+
+        `listed` are the topics of the source, with which the patterns of the files are compared.
+        """
         return {
             topic: f"already in {each.name}.yaml"
             for each in reversed(self.migrations)
             if (each.source.connection, each.target.connection) == (source, target)
-            for topic in each.topics
+            for topic in (*each.topics, *filter(each.rules.finds, listed))
         }
 
 

@@ -68,13 +68,14 @@ def _files_there(folder: Path | None) -> FilesThere:
 def _plan(arguments: Namespace, there: FilesThere, source: KafkaCluster, target: KafkaCluster) -> WavePlan:
     from kafka_migration.steps.waves.reading import read_clusters
 
+    clusters = read_clusters(source, target, arguments.timeout)
     wish = Wish(
         topics=tuple(arguments.topic),
         ignored_groups=tuple(arguments.ignore_group),
-        elsewhere=there.topics_between(arguments.source, arguments.target),
+        elsewhere=there.topics_between(arguments.source, arguments.target, clusters.partitions),
         min_topics=arguments.min_topics,
     )
-    return plan_waves(read_clusters(source, target, arguments.timeout), wish)
+    return plan_waves(clusters, wish)
 
 
 def _written(folder: Path | None, files: dict[str, str], there: FilesThere) -> list[Path]:

@@ -39,6 +39,7 @@ from kafka_migration.core.migration.tolerance import Tolerance
 from kafka_migration.core.text.brief import brief, given
 from kafka_migration.migration_file.alerts import AlertsModel
 from kafka_migration.migration_file.models import HooksModel, Insecure, MigrationModel, SchemaRegistryModel
+from kafka_migration.migration_file.topics import frozen_rules
 
 MAX_FILE_BYTES = 1_000_000
 # The largest migration has some 30,000 values: 5,000 topics, each also in `compacted` and `timestamps`.
@@ -244,12 +245,14 @@ def _fields_at(form: type[BaseModel], location: tuple[int | str, ...]) -> set[st
 
 def _freeze(model: MigrationModel, digest: str) -> Migration:
     source, target, mirror, watch = model.source, model.target, model.mirror, model.watch
+    rules = frozen_rules(model.topics)
     return Migration(
         name=model.name,
         source=Cluster(source.connection, source.alias or f"{model.name}-source", _insecure(source.insecure)),
         target=Cluster(target.connection, f"{model.name}-target", _insecure(target.insecure)),
         target_replication_factor=target.replication_factor,
-        topics=tuple(model.topics),
+        topics=rules.names,
+        rules=rules,
         mirror=_section(MirrorSettings, mirror, topic_names=_section(TopicNames, mirror.topic_names)),
         watch=_section(
             WatchSettings,

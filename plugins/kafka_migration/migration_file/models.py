@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import time
 from typing import Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from kafka_migration.core.kafka.reserved_topics import is_internal
 from kafka_migration.core.migration.client_tuning import value_problem
 from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES, Part, Uncommitted
-from kafka_migration.core.text.brief import repeated, some
+from kafka_migration.core.text.brief import some
 from kafka_migration.migration_file.alerts import AlertsModel
 from kafka_migration.migration_file.scalars import (
     Alias,
@@ -33,6 +33,7 @@ from kafka_migration.migration_file.scalars import (
     Version,
 )
 from kafka_migration.migration_file.strict import Strict
+from kafka_migration.migration_file.topics import TopicItem, TopicModel, frozen_rules, problems_of
 
 # MirrorMaker 2 treats a setting that starts with an alias as a setting of that cluster.
 MIRROR_WORDS = frozenset(
@@ -349,7 +350,7 @@ class MigrationModel(Strict):
     name: Name = Field(description="Used in the names of the DAGs, the evidence and MirrorMaker's internal topics.")
     source: SourceModel
     target: TargetModel
-    topics: list[TopicName] = Field(min_length=1, max_length=5000, description="Exact topic names.")
+    topics: list[TopicItem] = Field(min_length=1, max_length=5000)
     mirror: MirrorModel
     watch: WatchModel = WatchModel()
     validation: ValidationModel
@@ -365,16 +366,14 @@ class MigrationModel(Strict):
     def _registry_names_only_its_topics(
         cls, registry: SchemaRegistryModel | None, info: ValidationInfo
     ) -> SchemaRegistryModel | None:
-        others = sorted(set(registry.parts if registry else ()) - set(info.data.get("topics", ())))
-        if others and "topics" in info.data:
+        if others := _others(registry.parts if registry else (), info):
             raise ValueError(f"topics of this migration in parts, not {some(others)}")
         return registry
 
     @field_validator("validation")
     @classmethod
     def _names_only_its_topics(cls, validation: ValidationModel, info: ValidationInfo) -> ValidationModel:
-        others = sorted({*validation.compacted, *validation.timestamps} - set(info.data.get("topics", ())))
-        if others and "topics" in info.data:
+        if others := _others({*validation.compacted, *validation.timestamps}, info):
             raise ValueError(f"topics of this migration in compacted and timestamps, not {some(others)}")
         return validation
 
@@ -389,10 +388,21 @@ class MigrationModel(Strict):
 
     @field_validator("topics")
     @classmethod
-    def _no_repeated_or_internal_topics(cls, topics: list[str]) -> list[str]:
-        if twice := repeated(topics):
-            raise ValueError(f"each topic only once: {some(twice)}")
-        internal = [topic for topic in topics if is_internal(topic)]
-        if internal:
-            raise ValueError(f"no internal topics, because MirrorMaker never copies them: {some(internal)}")
+    def _items_fit_together(cls, topics: list[TopicModel]) -> list[TopicModel]:
+        if problems := list(problems_of(topics)):
+            raise ValueError("; ".join(problems))
         return topics
+
+    @field_validator("mirror")
+    @classmethod
+    def _keeps_partitions(cls, mirror: MirrorModel, info: ValidationInfo) -> MirrorModel:
+        items = info.data.get("topics", ())
+        if mirror.engine == "mirrormaker2" and any(item.partitions is not None for item in items):
+            raise ValueError("topics without partitions, because MirrorMaker 2 keeps the partitions of the source")
+        return mirror
+
+
+def _others(topics: Iterable[str], info: ValidationInfo) -> list[str]:
+    """Return those of the topics that neither a name nor a pattern of the file takes."""
+    rules = frozen_rules(info.data.get("topics", ()))
+    return sorted(topic for topic in topics if not rules.takes(topic)) if "topics" in info.data else []

@@ -104,6 +104,8 @@ PropertyName = Annotated[
     str, StringConstraints(pattern=r"^(consumer|producer)\.[a-z][a-z0-9._-]{0,100}$"), AfterValidator(_tuning_key)
 ]
 PropertyValue = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,100}$")]
+TopicConfigName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(\.[a-z0-9]+)+$", max_length=100)]
+TopicConfigValue = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:,*-]{1,200}$")]
 HostPath = Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9._/+-]{0,500}$")]
 CronExpression = Annotated[str, StringConstraints(max_length=200), AfterValidator(_cron_expression)]
 TimeZone = Annotated[str, AfterValidator(_time_zone)]

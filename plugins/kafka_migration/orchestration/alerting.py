@@ -60,7 +60,7 @@ def _settings(run: MigrationRun) -> AlertSettings:
 
     A frozen copy that Airflow cannot confirm is ignored, because its notifiers would run code.
     """
-    frozen = [lambda: run.whole_migration] if run.keeper is not None else []
+    frozen = [lambda: run.filed_migration] if run.keeper is not None else []
     for read in (*frozen, run.live_migration):
         try:
             migration = read()

@@ -18,11 +18,17 @@ def manual_doc(name: str, migration: Migration) -> str:
     """Return the text on the page of the manual DAG."""
     return (
         f"### Migration `{name}`\n\n"
-        f"Moves {len(migration.topics)} topics from `{migration.source.connection}` to "
-        f"`{migration.target.connection}`: {', '.join(f'`{t}`' for t in migration.topics)}.\n\n"
+        f"Moves {_topics(migration)} from `{migration.source.connection}` to "
+        f"`{migration.target.connection}`: {', '.join(f'`{t}`' for t in migration.rules.taken)}.\n\n"
         f"Trigger it with one of these modes:\n\n{_listed(MODES)}\n\nEvery run leaves its evidence in the "
         "evidence root; the last task's log names the folder."
     )
+
+
+def _topics(migration: Migration) -> str:
+    named, patterns = len(migration.rules.names), len(migration.rules.patterns)
+    parts = [f"{named} topics"] * bool(named) + [f"the topics that match {patterns} patterns"] * bool(patterns)
+    return " and ".join(parts)
 
 
 def _listed(modes: Mapping[Mode, str]) -> str:

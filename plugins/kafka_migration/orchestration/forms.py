@@ -25,8 +25,10 @@ ROLLBACK_MODES = {
 
 
 def manual_form(migration: Migration | None) -> dict[str, Param]:
-    """Return the form of the manual DAG; it offers the topics of a file that can be read."""
+    """Return the form of the manual DAG; it offers the topics that the file names. With
+    patterns it also takes other names, which preflight compares with the source."""
     topics = list(migration.topics) if migration else []
+    is_complete = bool(topics) and not (migration and migration.rules.patterns)
     return {
         "mode": _mode(
             DEFAULT_MODE,
@@ -38,7 +40,7 @@ def manual_form(migration: Migration | None) -> dict[str, Param]:
         "topics": Param(
             None,
             type=["null", "array"],
-            items={"type": "string", "enum": topics} if topics else {"type": "string"},
+            items={"type": "string", "enum": topics} if is_complete else {"type": "string"},
             examples=topics,
             title="Topics",
             description="Only these topics. None chosen: all topics of the migration file that are not cut over yet.",

@@ -20,6 +20,7 @@ from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.alert_settings import AlertSettings, NotifierSettings
 from kafka_migration.core.migration.run_window import RunType
 from kafka_migration.core.migration.settings import Cluster, Migration, Mode
+from kafka_migration.core.migration.topic_rules import TopicList
 from kafka_migration.core.mirror.host import MirrorHost
 from kafka_migration.core.validation.spark_target import SparkTarget
 
@@ -58,9 +59,10 @@ class Connections(Protocol):
 class Subject:
     """The input of the checks. Clusters and host are created on first use, after missing connections are found.
 
-    `migration` is limited to the requested topics; `file_topics` are all topics of the file. `others` are the
-    migrations of the other files. `find_alerts` returns the notifiers of the run, `notifier_problem` why a notifier
-    cannot be created (empty: it can). `is_nightly` is whether the run belongs to the nightly DAG.
+    `migration` is limited to the requested topics; `file_topics` are all topics of the file. `find_topic_list`
+    returns the topics that the file's patterns found, or raises why they are unknown; `None` without patterns.
+    `others` are the migrations of the other files. `find_alerts` returns the notifiers of the run, `notifier_problem`
+    why a notifier cannot be created (empty: it can). `is_nightly` is whether the run belongs to the nightly DAG.
     """
 
     migration: Migration
@@ -78,6 +80,7 @@ class Subject:
     requested_topics: tuple[str, ...] = field(default=())
     requested_groups: tuple[str, ...] = field(default=())
     file_topics: tuple[str, ...] = field(default=())
+    find_topic_list: Callable[[], TopicList | None] = lambda: None
     follow_until: datetime | None = None
     generations: range = NO_GENERATIONS
     others: tuple[Migration, ...] = field(default=())

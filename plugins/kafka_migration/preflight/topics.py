@@ -7,12 +7,16 @@ from collections.abc import Iterable
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.run_conf import unknown_findings
 from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
 from kafka_migration.core.mirror.target_topics import missing_topic_findings, recreated_findings, target_topic_findings
 from kafka_migration.core.text.brief import some
 from kafka_migration.preflight.check import Check, Subject
 
 
 def _check(subject: Subject) -> Iterable[Finding]:
+    found = subject.find_topic_list()
+    if found is not None and not subject.mode.rolls_back:
+        yield from topic_list_findings(subject.migration, found, subject.mode)
     yield from _unknown_requested(subject)
     if not subject.mode.rolls_back:
         yield from missing_topic_findings(subject.migration, subject.source_topics)
@@ -33,4 +37,9 @@ def _unknown_requested(subject: Subject) -> Iterable[Finding]:
     yield from unknown_findings("topics", unknown, f"topics of the migration: {some(subject.file_topics)}")
 
 
-CHECK = Check("topics", _check, needs=("clusters",))
+def _warn(subject: Subject) -> Iterable[Finding]:
+    found = subject.find_topic_list()
+    return () if found is None else topic_list_warnings(subject.migration, found, subject.mode)
+
+
+CHECK = Check("topics", _check, needs=("clusters",), warn=_warn)

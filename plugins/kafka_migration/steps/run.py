@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,8 +18,10 @@ from kafka_migration.core.evidence.kept import Keeper, Kept
 from kafka_migration.core.findings.errors import FindingsError
 from kafka_migration.core.kafka.cluster import ClusterFacts, KafkaCluster, Side, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document
+from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.run_window import RunWindow
 from kafka_migration.core.migration.settings import Migration, Mode, RunIdentity
+from kafka_migration.core.migration.topic_rules import TopicList, resolve
 from kafka_migration.core.mirror.engine import MirrorEngine
 from kafka_migration.core.mirror.host import MirrorHost
 from kafka_migration.migration_file.loading import load_migration, load_migration_file
@@ -118,9 +120,22 @@ class MigrationRun:
         return self.ledger.known().moved_topics(but_by=self.identity)
 
     @cached_property
-    def whole_migration(self) -> Migration:
-        """The migration as frozen by the first task, with all topics of the file."""
+    def filed_migration(self) -> Migration:
+        """The migration as frozen by the first task; its topics are only those that the file names exactly."""
         return load_migration(self.evidence.frozen_migration(), where=f"{self.name} (frozen)")
+
+    @cached_property
+    def whole_migration(self) -> Migration:
+        """The migration as frozen by the first task, with all topics of the file.
+
+        A file with patterns has the topics that preflight or plan recorded, else those that earlier runs copied.
+        """
+        return resolved(self.filed_migration, self.evidence, self.ledger.known)
+
+    def look_at_topics_again(self) -> None:
+        """Use the topic list that was recorded just now, also where this object has used an earlier one."""
+        for name in ("whole_migration", "migration", "target_names", "target", "engine"):
+            vars(self).pop(name, None)
 
     def live_migration(self) -> Migration:
         """Return the migration from the current file; only the approvers are taken from it."""
@@ -140,7 +155,7 @@ class MigrationRun:
     @cached_property
     def source(self) -> KafkaCluster:
         """The source cluster."""
-        return self.deployment.open_cluster("source", self.whole_migration.source)
+        return self.deployment.open_cluster("source", self.filed_migration.source)
 
     @cached_property
     def target(self) -> KafkaCluster:
@@ -150,7 +165,7 @@ class MigrationRun:
     @cached_property
     def bare_target(self) -> KafkaCluster:
         """The target cluster, with its topics under their real names."""
-        return self.deployment.open_cluster("target", self.whole_migration.target)
+        return self.deployment.open_cluster("target", self.filed_migration.target)
 
     @cached_property
     def engine(self) -> MirrorEngine:
@@ -161,7 +176,7 @@ class MigrationRun:
     def host(self) -> MirrorHost:
         """The MirrorMaker host; one connection for the whole task."""
         if self._host is None:
-            self._host = self.deployment.open_host(self.name, self.whole_migration.mirror.connection)
+            self._host = self.deployment.open_host(self.name, self.filed_migration.mirror.connection)
         return self._host
 
     def close(self) -> None:
@@ -178,7 +193,7 @@ class MigrationRun:
 
     def facts_by_new_login(self, side: Side) -> ClusterFacts:
         """Log in to a cluster with its connection as Airflow has it now; return what the cluster says of itself."""
-        named = self.whole_migration
+        named = self.filed_migration
         cluster = self.deployment.open_cluster(side, named.source if side == "source" else named.target)
         try:
             return cluster.facts()
@@ -199,6 +214,17 @@ class MigrationRun:
         findings = [finding.to_document() for finding in error.findings]
         document = {"task": task_id, "at": self.now(), "error": type(error).__name__, "findings": findings}
         self.evidence.write(Kind.REFUSAL, document)
+
+
+def resolved(migration: Migration, evidence: RunEvidence, ledger: Callable[[], Ledger]) -> Migration:
+    """Return the migration with its exact topics: those that the run recorded, else those that earlier runs copied."""
+    if not migration.rules.patterns:
+        return migration
+    recorded = evidence.newest(Kind.TOPIC_LIST)
+    if recorded is not None:
+        return migration.of_topics(TopicList.from_document(recorded).topics)
+    copied = ledger().copied_topics
+    return migration.of_topics(resolve(migration.rules, copied, copied).topics)
 
 
 def partitions_of(descriptions: Mapping[str, TopicDescription]) -> tuple[TopicPartition, ...]:

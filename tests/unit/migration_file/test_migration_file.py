@@ -54,7 +54,7 @@ def test_shipped_migration_files_are_valid(path: Path) -> None:
         ("topics: [orders, audit]", "topics: []", "topics", "at least 1"),
         ("topics: [orders, audit]", "topics: [orders, orders]", "topics", "only once: orders"),
         ("topics: [orders, audit]", "topics: [__consumer_offsets]", "topics", "internal topics"),
-        ("topics: [orders, audit]", "topics: ['a b']", "topics.0", "pattern"),
+        ("topics: [orders, audit]", "topics: ['a b']", "topics.0.name", "pattern"),
         ("version: 1", "version: 2", "version", "1"),
         ("name: shop", "name: shop\nname: other", "shop.yaml", "valid YAML"),
         ("version: 1", "version: 1\n\tx: y", "shop.yaml", "valid YAML"),

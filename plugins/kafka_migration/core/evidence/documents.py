@@ -50,6 +50,7 @@ class Kind(StrEnum):
     HOOK = "hook"
     ALERT = "alert"
     PRODUCERS = "producers"
+    TOPIC_LIST = "topic-list"
 
 
 _ORDER = {kind: number for number, kind in enumerate(Kind, start=1)}
@@ -151,6 +152,7 @@ def _interval(mode: str, documents: Mapping[Kind, Mapping[str, Any]]) -> Mapping
 
 _STEP_KINDS = {
     Kind.PREFLIGHT,
+    Kind.TOPIC_LIST,
     Kind.WAIT,
     Kind.PLAN,
     Kind.TOPICS,

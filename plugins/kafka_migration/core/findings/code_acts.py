@@ -25,6 +25,10 @@ ACTS: Mapping[Code, str] = {
     Code.NOT_SCHEDULED: "To mirror now, trigger `kafka_migration__<name>` in mode `sync`; without a section `nightly`, "
     f"pause the nightly DAG. {_NOTHING_STARTED}",
     Code.MIGRATIONS_OVERLAP: f"Remove the topic from the migration file that has not copied it. {_NOTHING_STARTED}",
+    Code.PATTERN_MATCHES_NOTHING: f"Correct or remove the pattern, or grant Describe on the topics. {_NOTHING_STARTED}",
+    Code.TOPICS_TOO_MANY: f"Divide the topics among several migration files. {_NOTHING_STARTED}",
+    Code.SOURCE_TOPIC_VANISHED: "If the topic was deleted on purpose, add an `exclude` item for it. Only a warning, "
+    "but a rehearsal and a cutover are refused.",
     Code.REPLICATION_LOOP: f"Remove the topic from one of the two files, or use prefixed names in both. "
     f"{_NOTHING_STARTED}",
     # Connections and clusters

@@ -36,6 +36,15 @@ class Code(StrEnum):
         "MIGRATIONS_OVERLAP",
         "Another migration file copies the same topic, or writes to the same target topic.",
     )
+    PATTERN_MATCHES_NOTHING = (
+        "PATTERN_MATCHES_NOTHING",
+        "A pattern of the migration file matches no topic of the source.",
+    )
+    TOPICS_TOO_MANY = "TOPICS_TOO_MANY", "The patterns of the migration file match more topics than one run can copy."
+    SOURCE_TOPIC_VANISHED = (
+        "SOURCE_TOPIC_VANISHED",
+        "A topic that a pattern took and a run copied no longer exists on the source.",
+    )
     REPLICATION_LOOP = (
         "REPLICATION_LOOP",
         "Two migration files copy a topic in opposite directions: one writes the topic that the other one copies.",

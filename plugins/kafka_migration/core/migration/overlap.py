@@ -26,9 +26,14 @@ def shared_topics(migration: Migration, other: Migration) -> tuple[str, ...]:
     """Return the topics of `migration` that `other` copies between the same clusters or writes on the same target."""
     if migration.target.connection != other.target.connection:
         return ()
-    written = {other.target_topic(topic) for topic in other.topics}
-    copied = other.topics if migration.source.connection == other.source.connection else ()
-    return tuple(sorted(t for t in migration.topics if t in copied or migration.target_topic(t) in written))
+    is_same_source = migration.source.connection == other.source.connection
+    return tuple(
+        sorted(
+            topic
+            for topic in migration.topics
+            if (is_same_source and other.copies(topic)) or _writes(other, migration.target_topic(topic))
+        )
+    )
 
 
 def looping_topics(migration: Migration, other: Migration) -> tuple[str, ...]:
@@ -36,8 +41,14 @@ def looping_topics(migration: Migration, other: Migration) -> tuple[str, ...]:
     ends = (migration.source.connection, migration.target.connection)
     if ends != (other.target.connection, other.source.connection):
         return ()
-    mine, theirs = ({m.target_topic(topic) for topic in m.topics} for m in (migration, other))
-    return tuple(sorted((mine & set(other.topics)) | (theirs & set(migration.topics))))
+    copied_back = {name for name in map(migration.target_topic, migration.topics) if other.copies(name)}
+    return tuple(sorted(copied_back.union(topic for topic in migration.topics if _writes(other, topic))))
+
+
+def _writes(migration: Migration, target_topic: str) -> bool:
+    """Return whether the migration writes a topic of this name on its target, or would if its source existed."""
+    topic = migration.source_topic(target_topic)
+    return topic is not None and migration.copies(topic)
 
 
 def _overlaps(migration: Migration, other: Migration, topics: tuple[str, ...]) -> Iterable[Finding]:

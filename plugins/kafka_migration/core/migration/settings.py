@@ -12,6 +12,7 @@ from typing import Literal
 from kafka_migration.core.kafka.cluster import IsolationLevel
 from kafka_migration.core.migration.alert_settings import AlertSettings
 from kafka_migration.core.migration.tolerance import NO_TOLERANCE, Tolerance
+from kafka_migration.core.migration.topic_rules import TopicRules, TopicSettings
 
 
 class Insecurity(StrEnum):
@@ -211,6 +212,9 @@ class NightlySettings:
 class Migration:
     """One migration, as frozen at the start of a run; `digest` is the SHA-256 of the file's text.
 
+    `topics` are exact names. Those of a file with patterns are complete after `of_topics`. `rules` are the items of
+    `topics` in the file.
+
     `alerts` are the notifiers of the file; `None` means that Airflow's configuration applies. Without
     `schema_registry` schema ids are not looked at.
     """
@@ -228,6 +232,7 @@ class Migration:
     digest: str
     alerts: AlertSettings | None = None
     schema_registry: SchemaRegistrySettings | None = None
+    rules: TopicRules = field(default_factory=TopicRules)
 
     def target_topic(self, topic: str) -> str:
         """Return the name on the target of a source topic."""
@@ -236,10 +241,24 @@ class Migration:
             return f"{self.source.alias}.{topic}"
         return names.pattern.replace("{topic}", topic)
 
+    def source_topic(self, target_topic: str) -> str | None:
+        """Return the source topic whose name on the target this is; `None` if no topic gets this name."""
+        head, _, tail = self.target_topic("{topic}").partition("{topic}")
+        name = target_topic.removeprefix(head).removesuffix(tail)
+        return name if self.target_topic(name) == target_topic else None
+
+    def copies(self, topic: str) -> bool:
+        """Return whether the migration copies a source topic, or would if the topic existed."""
+        return topic in self.topics or self.rules.finds(topic)
+
+    def settings_of(self, topic: str) -> TopicSettings:
+        """Return the settings of the first item of `topics` in the file that applies to the topic."""
+        return self.rules.settings_of(topic)
+
     @property
     def renames(self) -> bool:
         """Whether topics have other names on the target."""
-        return any(self.target_topic(topic) != topic for topic in self.topics)
+        return self.target_topic("{topic}") != "{topic}"
 
     @property
     def keeps_partitions(self) -> bool:
@@ -250,6 +269,10 @@ class Migration:
     def keeps_offsets(self) -> bool:
         """Whether consecutive records of a partition have consecutive offsets on the target."""
         return self.keeps_partitions and not self.mirror.exactly_once
+
+    def of_topics(self, topics: tuple[str, ...]) -> Migration:
+        """Return the migration with these topics, to which its patterns were resolved."""
+        return replace(self, topics=topics)
 
     def without(self, topics: Collection[str]) -> Migration:
         """Return the migration without these topics; the result may have no topics."""

@@ -12,6 +12,7 @@ from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.cutovers import CreatedTopic
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.migration.topic_rules import TopicSettings
 
 # Broker-side state of a reassignment, not a property of the topic.
 NOT_COPIED = {"leader.replication.throttled.replicas", "follower.replication.throttled.replicas"}
@@ -25,13 +26,8 @@ class TopicPlan:
 
     create: tuple[NewTopic, ...]
     grow: Mapping[str, int]
-
-    def frozen_configs(self, source: Mapping[str, TopicDescription]) -> dict[str, dict[str, str | None]]:
-        """Return per new topic the settings that are frozen, with the source's value (`None`: its default)."""
-        return {
-            topic.topic: {name: source[topic.topic].configs.get(name) for name in FROZEN_WHILE_SYNCING}
-            for topic in self.create
-        }
+    frozen_configs: Mapping[str, Mapping[str, str | None]]
+    """Per new topic the settings that are frozen, with the value to restore (`None`: the default of the target)."""
 
 
 def plan_topics(
@@ -41,11 +37,8 @@ def plan_topics(
     ledger: Ledger,
 ) -> TopicPlan:
     """Return the topics and partitions to create, for topics that exist on the source."""
-    create = tuple(
-        _copy_of(source[topic], migration.target_replication_factor)
-        for topic in migration.topics
-        if topic in source and topic not in target
-    )
+    new = [topic for topic in migration.topics if topic in source and topic not in target]
+    configs = {topic: wanted_configs(source[topic], migration.settings_of(topic)) for topic in new}
     grow = {
         topic: source[topic].partitions
         for topic in migration.topics
@@ -53,8 +46,19 @@ def plan_topics(
         and topic in target
         and topic in ledger.topics
         and target[topic].partitions < source[topic].partitions
+        and migration.settings_of(topic).partitions is None
     }
-    return TopicPlan(create, grow)
+    return TopicPlan(
+        create=tuple(_copy_of(migration, source[topic], configs[topic]) for topic in new),
+        grow=grow,
+        frozen_configs={topic: {n: configs[topic].get(n) for n in FROZEN_WHILE_SYNCING} for topic in new},
+    )
+
+
+def wanted_configs(description: TopicDescription, settings: TopicSettings) -> dict[str, str]:
+    """Return the settings that a copy of a source topic has after the cutover."""
+    configs = {name: value for name, value in description.configs.items() if name not in NOT_COPIED}
+    return {name: value for name, value in {**configs, **settings.configs}.items() if value is not None}
 
 
 def settings_to_restore(
@@ -76,9 +80,14 @@ def settings_to_freeze(ledger: Ledger, topics: Iterable[str]) -> dict[str, Mappi
     }
 
 
-def _copy_of(description: TopicDescription, replication_factor: int) -> NewTopic:
-    configs = {name: value for name, value in description.configs.items() if name not in NOT_COPIED}
-    return NewTopic(description.topic, description.partitions, replication_factor, {**configs, **FROZEN_WHILE_SYNCING})
+def _copy_of(migration: Migration, source: TopicDescription, configs: Mapping[str, str]) -> NewTopic:
+    settings = migration.settings_of(source.topic)
+    return NewTopic(
+        source.topic,
+        settings.partitions or source.partitions,
+        settings.replication_factor or migration.target_replication_factor,
+        {**configs, **FROZEN_WHILE_SYNCING},
+    )
 
 
 def missing_topic_findings(migration: Migration, source: Mapping[str, TopicDescription]) -> Iterable[Finding]:

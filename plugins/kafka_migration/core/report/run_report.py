@@ -24,6 +24,7 @@ def render_report(run: Mapping[str, Any]) -> str:
         _next_steps,
         people,
         course,
+        _topic_list,
         _topics,
         _differences,
         _groups,
@@ -73,6 +74,20 @@ def _findings(run: Mapping[str, Any]) -> str:
 def _told(text: str) -> str:
     # The report is also read as plain text.
     return escaped(text, is_file=True)
+
+
+def _topic_list(run: Mapping[str, Any]) -> str:
+    """Return what the patterns of the migration file found; empty for a file without patterns."""
+    found = run["steps"].get("topic-list")
+    if not found:
+        return ""
+    lines = [
+        f"- Selected by the names and patterns of the migration file: {len(found['topics']):,} topics.",
+        *([f"- New on the source: {_told(', '.join(found['new']))}."] if found["new"] else []),
+        *([f"- No longer on the source: {_told(', '.join(found['vanished']))}."] if found["vanished"] else []),
+        *(f"- Not copied: {_told(topic)}, {_told(reason)}." for topic, reason in found["left_out"].items()),
+    ]
+    return "## Topics by pattern\n\n" + "\n".join(lines)
 
 
 def _topics(run: Mapping[str, Any]) -> str:

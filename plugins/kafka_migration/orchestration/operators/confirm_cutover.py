@@ -56,7 +56,7 @@ class ConfirmCutoverOperator(TellsLineage, MigrationOperator):
         remaining = run.whole_migration.without({*topics, *run.moved_topics}).topics
         moved = tuple(result["moved"])
         left = _left(plan, moved)
-        evidence = run.evidence.digests_of(Kind.OFFSETS_BEFORE, Kind.OFFSETS_RESULT)
+        evidence = run.evidence.digests_of(Kind.TOPIC_LIST, Kind.OFFSETS_BEFORE, Kind.OFFSETS_RESULT)
         cut_over = CutOver(run.identity.holder, run.now(), moved, topics, result["partly"], remaining, left, evidence)
         run.ledger.append(cut_over.to_document())
         return cut_over

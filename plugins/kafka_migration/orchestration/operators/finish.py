@@ -129,7 +129,7 @@ class FinishOperator(MigrationOperator):
                 # Includes a reservation that an earlier attempt could not free. MirrorMaker is stopped first, because
                 # no run would stop it after the release.
                 if status.is_running:
-                    run.host.stop(holder, None, run.whole_migration.mirror.stop_grace_s)
+                    run.host.stop(holder, None, run.filed_migration.mirror.stop_grace_s)
                     is_quiet = True
                 run.host.release(holder)
         except (FindingsError, TransientError, OutcomeUnknown) as error:
@@ -262,7 +262,7 @@ def _left_pending(run: MigrationRun) -> dict[str, Any] | None:
 
 
 def _only_warns(run: MigrationRun) -> bool:
-    nightly = run.whole_migration.nightly
+    nightly = run.filed_migration.nightly
     return run.identity.is_nightly and nightly is not None and nightly.when_late == "warn"
 
 
@@ -270,7 +270,7 @@ def _expected_skips(run: MigrationRun, timing: _Timing) -> frozenset[str]:
     """Return the tasks that a successful run of this mode skips; none if the mode is unknown."""
     try:
         mode, is_idle = run.request.mode, bool(timing.idle_because)
-        hooks = run.whole_migration.cutover.hooks if mode.moves_groups else ()
+        hooks = run.filed_migration.cutover.hooks if mode.moves_groups else ()
         return expected_skips(mode, is_idle=is_idle, is_pending=timing.is_pending, hooks=hooks)
     except Refused:
         return frozenset()
@@ -299,7 +299,7 @@ def _requested(run: MigrationRun) -> dict[str, Any]:
 
 def _digest(run: MigrationRun) -> str:
     try:
-        return run.whole_migration.digest
+        return run.filed_migration.digest
     except Refused:
         return "not frozen"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,9 +12,12 @@ from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.offsets import from_document
 from kafka_migration.core.ledger.phases import phase_findings
+from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
+from kafka_migration.orchestration.failing import log_findings
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.steps.mirror.planning import nothing_to_mirror, plan_document
 from kafka_migration.steps.run import MigrationRun
+from kafka_migration.steps.topic_list import record_topic_list
 
 
 class PlanOperator(MigrationOperator):
@@ -29,6 +33,7 @@ class PlanOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Read both clusters, compare, and write the plan."""
+        new = self._topic_list(run)
         ledger, mirrors = run.ledger.known(), run.request.mode.mirrors
         topics, requested = run.migration.topics, run.request.topics
         if findings := phase_findings(ledger, run.name, run.request.mode, topics, requested):
@@ -38,10 +43,26 @@ class PlanOperator(MigrationOperator):
         run.evidence.write(Kind.PLAN, document)
         self._log_plan(document)
         return {
+            **({"new": new} if new else {}),
             "create": [topic["topic"] for topic in document["create"]],
             "grow": document["grow"],
             "offsets_to_copy": document["offsets_to_copy"],
         }
+
+    def _topic_list(self, run: MigrationRun) -> list[str]:
+        """Compare the patterns with the source again, while the run holds the reservation; return the new topics."""
+        found = record_topic_list(run)
+        if found is None:
+            return []
+        if findings := tuple(topic_list_findings(run.filed_migration, found, run.request.mode)):
+            raise Refused(findings)
+        log_findings(topic_list_warnings(run.filed_migration, found, run.request.mode), logging.WARNING, self.log)
+        self.log.info("The patterns and names of the migration file select %d topics.", len(found.topics))
+        for topic in found.new:
+            self.log.info("%-40s new on the source since the last run", topic)
+        for topic, reason in found.left_out.items():
+            self.log.info("%-40s not copied: %s", topic, reason)
+        return list(found.new)
 
     def _log_plan(self, document: Mapping[str, Any]) -> None:
         """Log the number of offsets to copy, one line per topic."""

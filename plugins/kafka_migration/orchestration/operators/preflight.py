@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NoReturn
 
 from airflow.sdk import Context
 from airflow.sdk.bases.hook import BaseHook
@@ -16,10 +18,11 @@ from kafka_migration.airflow_adapters.notifiers import notifier_problem
 from kafka_migration.airflow_adapters.spark import spark_client_findings, spark_target
 from kafka_migration.core.connections.java_properties import spark_options
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.migration.run_window import RunType, RunWindow
 from kafka_migration.core.migration.settings import Cluster, Migration
+from kafka_migration.core.migration.topic_rules import TopicList
 from kafka_migration.core.validation.spark_target import SparkTarget, has_login
 from kafka_migration.migration_file.loading import load_migration_file, load_migrations
 from kafka_migration.orchestration.alerting import alerts_of
@@ -29,6 +32,7 @@ from kafka_migration.orchestration.run_window_input import run_window_of
 from kafka_migration.preflight.check import CheckResult, Subject, run_checks, without_checks
 from kafka_migration.preflight.checks import CHECKS
 from kafka_migration.steps.run import MigrationRun
+from kafka_migration.steps.topic_list import record_topic_list
 
 
 class PreflightOperator(MigrationOperator):
@@ -48,14 +52,15 @@ class PreflightOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Freeze, check, refuse or pass."""
-        text, migration = load_migration_file(settings.migrations_folder() / f"{run.name}.yaml")
+        text, _ = load_migration_file(settings.migrations_folder() / f"{run.name}.yaml")
         run.evidence.freeze_migration(text)
         window = run_window_of(run, context)
         if window.idle_because:
             self.log.warning("Nothing to do: %s.", window.idle_because)
             results = without_checks(CHECKS, window.idle_because)
         else:
-            results = run_checks(CHECKS, _subject(run, migration, run_type_of(context)))
+            found = _topic_list(run)
+            results = run_checks(CHECKS, _subject(run, found, run_type_of(context)))
         warnings = [warning for result in results for warning in result.warnings]
         run.evidence.write(Kind.PREFLIGHT, _document(run, window, results, warnings))
         for result in sorted(results, key=lambda result: not result.findings):
@@ -120,7 +125,24 @@ class AirflowConnections:
         return spark_client_findings()
 
 
-def _subject(run: MigrationRun, whole: Migration, run_type: RunType) -> Subject:
+def _topic_list(run: MigrationRun) -> Callable[[], TopicList | None]:
+    """Record the topics that the file's patterns find; return what gives them, or raises why they are unknown.
+
+    A missing connection or an unreachable cluster must not hide the findings of the other checks.
+    """
+    try:
+        found = record_topic_list(run)
+    except (Refused, TransientError) as error:
+        return partial(_raise, error)
+    return lambda: found
+
+
+def _raise(error: Exception) -> NoReturn:
+    raise error
+
+
+def _subject(run: MigrationRun, find_topic_list: Callable[[], TopicList | None], run_type: RunType) -> Subject:
+    whole = run.whole_migration
     return Subject(
         migration=run.migration,
         mode=run.request.mode,
@@ -137,6 +159,7 @@ def _subject(run: MigrationRun, whole: Migration, run_type: RunType) -> Subject:
         requested_topics=run.request.topics,
         requested_groups=run.request.groups,
         file_topics=whole.topics,
+        find_topic_list=find_topic_list,
         follow_until=run.request.follow_until,
         generations=run.request.generations,
         others=_other_migrations(whole),

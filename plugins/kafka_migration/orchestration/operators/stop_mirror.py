@@ -99,7 +99,7 @@ def _ledger_or_stop(run: MigrationRun) -> Ledger:
         # No error may keep MirrorMaker alive.
         status = run.host.status()
         if status.is_running and RunIdentity.from_holder(status.holder).is_same_run(run.identity):
-            run.host.stop(status.holder, None, run.whole_migration.mirror.stop_grace_s)
+            run.host.stop(status.holder, None, run.filed_migration.mirror.stop_grace_s)
         raise
 
 

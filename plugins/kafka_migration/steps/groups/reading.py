@@ -75,7 +75,7 @@ def _commits_of_other(source: KafkaCluster, group: str, partitions: Collection[T
 
 def how_copied(run: MigrationRun, topics: Collection[str]) -> dict[str, HowCopied]:
     """Return how each topic was copied and is compared."""
-    compared = compared_topics(run.target, run.migration.validation, topics)
+    compared = compared_topics(run.target, run.migration, topics)
     return {
         topic: HowCopied(
             run.migration.target_topic(topic),

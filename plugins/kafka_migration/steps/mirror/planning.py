@@ -82,7 +82,7 @@ def _topics(
             }
             for t in topics.create
         ],
-        "frozen_configs": topics.frozen_configs(source),
+        "frozen_configs": {topic: dict(configs) for topic, configs in topics.frozen_configs.items()},
         "grow": dict(topics.grow),
     }
 

@@ -31,7 +31,7 @@ def request_of(run: MigrationRun) -> ValidationRequest:
     windows = _whole_windows(run, ledger) if run.request.reads_whole else delta(generations)
     topics = {window.topic for window in windows if not window.is_empty}
     sides = {"source": run.source, "target": run.target} if topics else {}
-    compared = {side: compared_topics(cluster, run.migration.validation, topics) for side, cluster in sides.items()}
+    compared = {side: compared_topics(cluster, run.migration, topics) for side, cluster in sides.items()}
     return ValidationRequest(
         migration=run.name,
         run=run.identity.holder,

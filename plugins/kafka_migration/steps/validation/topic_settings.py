@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from kafka_migration.core.kafka.cluster import KafkaCluster
-from kafka_migration.core.migration.settings import ValidationSettings
+from kafka_migration.core.migration.settings import Migration
 
 _COMPACTED, _TIMED = "cleanup.policy", "message.timestamp.type"
 
@@ -19,14 +19,17 @@ class ComparedTopics:
     untimed: tuple[str, ...]
 
 
-def compared_topics(cluster: KafkaCluster, settings: ValidationSettings, topics: Collection[str]) -> ComparedTopics:
+def compared_topics(cluster: KafkaCluster, migration: Migration, topics: Collection[str]) -> ComparedTopics:
     """Read the topics' settings on one side; the migration file's `compacted` and `timestamps` come first."""
+    named, ruled = migration.validation, {topic: migration.settings_of(topic) for topic in topics}
+    said_compacted = {topic: each.compacted for topic, each in ruled.items() if each.compacted is not None}
+    said_timed = {topic: each.timestamps for topic, each in ruled.items() if each.timestamps is not None}
     found = cluster.effective_configs(topics, _COMPACTED, _TIMED) if topics else {}
     compacted = {topic: "compact" in each[_COMPACTED] for topic, each in found.items() if _COMPACTED in each}
     timed = {topic: each[_TIMED] != "LogAppendTime" for topic, each in found.items() if _TIMED in each}
     return ComparedTopics(
-        _those(topics, {**compacted, **settings.compacted}, are=True),
-        _those(topics, {**timed, **settings.timestamps}, are=False),
+        _those(topics, {**compacted, **said_compacted, **named.compacted}, are=True),
+        _those(topics, {**timed, **said_timed, **named.timestamps}, are=False),
     )
 
 

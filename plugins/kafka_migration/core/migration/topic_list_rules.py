@@ -1,0 +1,54 @@
+"""What the resolved topics of a run refuse, and what an operator must know about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.migration.settings import Migration, Mode
+from kafka_migration.core.migration.topic_rules import TopicList
+from kafka_migration.core.text.brief import some
+
+# The ledger and the tasks were measured with this number of topics.
+MOST_TOPICS = 5_000
+
+
+def topic_list_findings(migration: Migration, found: TopicList, mode: Mode) -> Iterator[Finding]:
+    """Yield what refuses a run: patterns without a topic, too many topics, and before a cutover vanished topics."""
+    subject = f"{migration.name}.yaml: topics"
+    for pattern in found.unmatched:
+        yield Finding(
+            Code.PATTERN_MATCHES_NOTHING,
+            subject,
+            f"the pattern {pattern!r}, which matches no topic that this login may describe",
+            "a pattern that matches the whole name of at least one topic",
+            "Correct or remove the pattern, or grant Describe on the topics. Nothing was started.",
+        )
+    if len(found.topics) > MOST_TOPICS:
+        yield Finding(
+            Code.TOPICS_TOO_MANY,
+            subject,
+            f"{len(found.topics):,} topics",
+            f"at most {MOST_TOPICS:,}",
+            "Divide the topics among several migration files. Nothing was started.",
+        )
+    if mode.plans_groups:
+        yield from _vanished(migration, found)
+
+
+def topic_list_warnings(migration: Migration, found: TopicList, mode: Mode) -> Iterator[Finding]:
+    """Yield the vanished topics, in a run that only warns about them."""
+    if not mode.plans_groups:
+        yield from _vanished(migration, found)
+
+
+def _vanished(migration: Migration, found: TopicList) -> Iterator[Finding]:
+    if found.vanished:
+        yield Finding(
+            Code.SOURCE_TOPIC_VANISHED,
+            f"{migration.name}.yaml: topics",
+            f"no {some(found.vanished)} on the source",
+            "each topic that a pattern takes and an earlier run copied",
+            "If the topics were deleted on purpose, add an exclude item for them. The target keeps its copy.",
+        )
