@@ -102,6 +102,11 @@ def set_mirror(world: World, setting: str, section: str = "mirror") -> None:
     world.edit_file(f"\n{section}:\n", f"\n{section}:\n  {setting}\n")
 
 
+def set_topic(world: World, setting: str, topic: str = "orders") -> None:
+    """Give a topic of the migration file a setting of its own."""
+    world.edit_file(f"topics: [{topic},", f"topics: [{{name: {topic}, {setting}}},")
+
+
 def lossy(world: World) -> LossyEngine:
     """Give the world a MirrorMaker 1 that may lose records, and a host that reports it; return the engine."""
     engine = LossyEngine()

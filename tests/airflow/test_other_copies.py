@@ -13,7 +13,7 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.validation.contract import KEY_DIGEST, ValidationRequest
 from kafka_migration.core.validation.coverage_rules import coverage_of, topic_verdict
 from kafka_migration.steps.validation.request import request_of
-from tests.airflow.engines import lossy, set_mirror
+from tests.airflow.engines import lossy, set_mirror, set_topic
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import FOUR_RECORDS, P0, World
 
@@ -60,13 +60,13 @@ def test_repartitioned_copy_may_have_other_partition_counts(world: World) -> Non
 
 @pytest.mark.parametrize(
     ("setting", "verdict"),
-    [("", "WARN"), ("timestamps: {orders: false}", "PASS")],
+    [("", "WARN"), ("timestamps: false", "PASS")],
     ids=["unsaid", "said not to matter"],
 )
 def test_timestamps_that_the_target_makes_are_not_compared(world: World, setting: str, verdict: str) -> None:
     """Timestamps of a target topic with LogAppendTime are not compared, which is a warning unless the file says so."""
     if setting:
-        set_mirror(world, setting, "validation")
+        set_topic(world, setting)
     world.target.create_topics([NewTopic("orders", 2, 1, {"message.timestamp.type": "LogAppendTime"})])
     world.source.produce("orders", 0, *FOUR_RECORDS)
     world.copy({P0: 4})
@@ -85,9 +85,9 @@ def test_timestamps_that_the_target_makes_are_not_compared(world: World, setting
 def copied(world: World) -> Copied:
     """Copy four records of each partition with a setting of the file, and return the validation request."""
 
-    def copy(setting: str = "", section: str = "validation", **configs: str) -> ValidationRequest:
+    def copy(setting: str = "", **configs: str) -> ValidationRequest:
         if setting:
-            set_mirror(world, setting, section)
+            set_topic(world, setting)
         world.target.create_topics([NewTopic("orders", 2, 1, configs)])
         for partition in (0, 1):
             world.source.produce("orders", partition, *FOUR_RECORDS)
@@ -102,10 +102,10 @@ def copied(world: World) -> Copied:
     [
         ("", {}, [], ()),
         ("", {"cleanup.policy": "compact,delete"}, ["target"], ()),
-        ("compacted: {orders: false}", {"cleanup.policy": "compact"}, [], ()),
-        ("compacted: {orders: true}", {}, ["source", "target"], ()),
-        ("timestamps: {orders: false}", {}, [], ("orders",)),
-        ("timestamps: {orders: true}", {"message.timestamp.type": "LogAppendTime"}, [], ()),
+        ("compacted: false", {"cleanup.policy": "compact"}, [], ()),
+        ("compacted: true", {}, ["source", "target"], ()),
+        ("timestamps: false", {}, [], ("orders",)),
+        ("timestamps: true", {"message.timestamp.type": "LogAppendTime"}, [], ()),
     ],
 )
 def test_topics_are_compared_as_the_clusters_or_the_file_say(
@@ -125,9 +125,10 @@ def test_policy_of_the_source_counts_too(world: World, copied: Copied) -> None:
     assert {"source": ("orders",), "target": ()} == copied().compacted_topics
 
 
-def test_aborted_records_are_looked_for_where_they_can_be(copied: Copied) -> None:
+def test_aborted_records_are_looked_for_where_they_can_be(world: World, copied: Copied) -> None:
     """For an uncommitted copy Spark reads committed records, and knows that the target may have more."""
-    request = copied("isolation_level: read_uncommitted", "mirror")
+    set_mirror(world, "isolation_level: read_uncommitted")
+    request = copied()
 
     assert ("read_committed", True) == (request.isolation_level, request.is_uncommitted_copy)
 

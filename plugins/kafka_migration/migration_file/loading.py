@@ -42,7 +42,7 @@ from kafka_migration.migration_file.models import HooksModel, Insecure, Migratio
 from kafka_migration.migration_file.topics import frozen_rules
 
 MAX_FILE_BYTES = 1_000_000
-# The largest migration has some 30,000 values: 5,000 topics, each also in `compacted` and `timestamps`.
+# The largest migration has some 40,000 values: 5,000 topics, each with three settings.
 MAX_VALUES = 50_000
 LONGEST_NUMBER = 100
 MAX_FINDINGS = 100
@@ -226,8 +226,17 @@ def _finding(form: type[BaseModel], where: str, details: ErrorDetails) -> Findin
     return _invalid(subject, given(details["input"]), _EXPECTED.get(details["type"], message))
 
 
+# Fields of earlier versions whose setting has another place now.
+_MOVED = {
+    ("validation", "compacted"): "Set compacted in the items of topics (docs/howto/topics.md).",
+    ("validation", "timestamps"): "Set timestamps in the items of topics (docs/howto/topics.md).",
+}
+
+
 def _did_you_mean(form: type[BaseModel], location: tuple[int | str, ...]) -> tuple[str, str]:
     known = sorted(_fields_at(form, location[:-1]))
+    if location in _MOVED:
+        return f"one of {', '.join(known)}", _MOVED[location]
     near = difflib.get_close_matches(str(location[-1]), known, n=1, cutoff=0.5)
     hint = f"Did you mean {near[0]!r}?" if near else "Remove the field."
     return f"one of {', '.join(known)}", hint

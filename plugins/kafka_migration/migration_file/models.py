@@ -207,14 +207,6 @@ class ValidationModel(Strict):
         ge=0,
         description="Accepted records of aborted transactions on the target, with isolation_level read_uncommitted.",
     )
-    compacted: dict[TopicName, bool] = Field(
-        {},
-        description="Whether compaction may delete records of a topic. Default: the clusters' cleanup.policy.",
-    )
-    timestamps: dict[TopicName, bool] = Field(
-        {},
-        description="Whether the timestamps of a topic are compared. Default: the target's message.timestamp.type.",
-    )
     max_bytes_per_s: int | None = Field(
         None,
         ge=100_000,
@@ -369,13 +361,6 @@ class MigrationModel(Strict):
         if others := _others(registry.parts if registry else (), info):
             raise ValueError(f"topics of this migration in parts, not {some(others)}")
         return registry
-
-    @field_validator("validation")
-    @classmethod
-    def _names_only_its_topics(cls, validation: ValidationModel, info: ValidationInfo) -> ValidationModel:
-        if others := _others({*validation.compacted, *validation.timestamps}, info):
-            raise ValueError(f"topics of this migration in compacted and timestamps, not {some(others)}")
-        return validation
 
     @field_validator("source")
     @classmethod

@@ -187,8 +187,8 @@ ACTS: Mapping[Code, str] = {
     Code.SCHEMA_IDS_UNKNOWN: "Check the connection of the source's registry. If these records have no schema ids, "
     "leave them out with `schema_registry.parts`. A warning, except in a cutover or rehearsal.",
     Code.SCHEMA_IDS_NOT_READ: "Trigger a run in mode `validate`. A warning, except in a cutover or rehearsal.",
-    Code.TIMESTAMPS_NOT_COMPARED: f"{_WARNING} If timestamps do not matter, set `validation.timestamps` accordingly. "
-    "Then the verdict is `PASS`.",
+    Code.TIMESTAMPS_NOT_COMPARED: f"{_WARNING} If timestamps do not matter, set `timestamps: false` in the item "
+    "of `topics`. Then the verdict is `PASS`.",
     Code.KEYS_IN_SEVERAL_PARTITIONS: f"{_WARNING} No action is needed.",
     Code.RECORDS_REPLAYED: f"{_WARNING} Inform the owners of consumers on the target that they receive these records "
     "twice.",

@@ -108,16 +108,12 @@ class WatchSettings:
 class ValidationSettings:
     """How the copy is compared.
 
-    `compacted` and `timestamps` override the clusters' topic configurations: whether compaction may delete records
-    of a topic, and whether its timestamps are compared.
     `max_bytes_per_s` limits the bytes read from each broker of either cluster; `None` means no limit.
     `spark_unprotected` declares that a Spark cluster without authentication or encryption is isolated.
     """
 
     spark_connection: str
     tolerance: Tolerance = NO_TOLERANCE
-    compacted: Mapping[str, bool] = field(default_factory=dict)
-    timestamps: Mapping[str, bool] = field(default_factory=dict)
     max_bytes_per_s: int | None = None
     spark_unprotected: bool = False
 

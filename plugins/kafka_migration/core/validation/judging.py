@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -236,18 +236,16 @@ def judge_topics(
 
 
 def with_untimed(
-    topics: Iterable[TopicVerdict], request: ValidationRequest, declared: Mapping[str, bool]
+    topics: Iterable[TopicVerdict], request: ValidationRequest, declared: Collection[str]
 ) -> tuple[TopicVerdict, ...]:
     """Return the verdicts with a warning for each topic whose timestamps were not compared.
 
     Its verdict is at best `WARN`, unless the migration file declares that its timestamps do not matter.
 
-    :param declared: by topic, whether its timestamps are compared, as the file says
+    :param declared: the topics whose timestamps do not matter, as the file says
     """
     return tuple(
-        _untimed(topic, is_declared=declared.get(topic.topic) is False)
-        if topic.topic in request.untimed_topics
-        else topic
+        _untimed(topic, is_declared=topic.topic in declared) if topic.topic in request.untimed_topics else topic
         for topic in topics
     )
 
@@ -256,12 +254,12 @@ def _untimed(topic: TopicVerdict, *, is_declared: bool) -> TopicVerdict:
     finding = Finding(
         Code.TIMESTAMPS_NOT_COMPARED,
         f"topic {topic.topic}",
-        "timestamps excluded by validation.timestamps in the migration file"
+        "timestamps excluded by the migration file"
         if is_declared
         else "message.timestamp.type=LogAppendTime on the target",
         "CreateTime, if timestamps must be proved too",
         "Keys, values, headers and order were compared. Consumers of the target see the time of the copy. If that does "
-        f"not matter, declare it in the migration file: validation.timestamps: {{{topic.topic}: false}}.",
+        "not matter, set timestamps: false in the topic's item of topics in the migration file.",
     )
     least = Verdict.PASS if is_declared else Verdict.WARN
     return replace(

@@ -84,10 +84,11 @@ def _require_answered(request: ValidationRequest, result: ValidationResult) -> N
 
 
 def _topics(run: MigrationRun, request: ValidationRequest, result: ValidationResult) -> tuple[TopicVerdict, ...]:
-    settings = run.migration.validation
+    migration = run.migration
     events = _events(run.ledger.known(), request.generations)
-    judged = judge_topics(result, events=events, tolerance=settings.tolerance)
-    return with_untimed(judged, request, settings.timestamps)
+    judged = judge_topics(result, events=events, tolerance=migration.validation.tolerance)
+    declared = {topic for topic in request.untimed_topics if migration.settings_of(topic).timestamps is False}
+    return with_untimed(judged, request, declared)
 
 
 def _events(ledger: Ledger, compared: Collection[int]) -> dict[str, GenerationEvents]:

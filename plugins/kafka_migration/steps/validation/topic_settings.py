@@ -20,16 +20,16 @@ class ComparedTopics:
 
 
 def compared_topics(cluster: KafkaCluster, migration: Migration, topics: Collection[str]) -> ComparedTopics:
-    """Read the topics' settings on one side; the migration file's `compacted` and `timestamps` come first."""
-    named, ruled = migration.validation, {topic: migration.settings_of(topic) for topic in topics}
+    """Read the topics' settings on one side; what the migration file says comes first."""
+    ruled = {topic: migration.settings_of(topic) for topic in topics}
     said_compacted = {topic: each.compacted for topic, each in ruled.items() if each.compacted is not None}
     said_timed = {topic: each.timestamps for topic, each in ruled.items() if each.timestamps is not None}
     found = cluster.effective_configs(topics, _COMPACTED, _TIMED) if topics else {}
     compacted = {topic: "compact" in each[_COMPACTED] for topic, each in found.items() if _COMPACTED in each}
     timed = {topic: each[_TIMED] != "LogAppendTime" for topic, each in found.items() if _TIMED in each}
     return ComparedTopics(
-        _those(topics, {**compacted, **said_compacted, **named.compacted}, are=True),
-        _those(topics, {**timed, **said_timed, **named.timestamps}, are=False),
+        _those(topics, {**compacted, **said_compacted}, are=True),
+        _those(topics, {**timed, **said_timed}, are=False),
     )
 
 
