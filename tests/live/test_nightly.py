@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.validation.coverage_rules import topic_verdict
 from sandbox.environment import java
@@ -57,11 +58,14 @@ def is_paused_between_runs(live: LiveWorld, migration: LiveMigration) -> bool:
 
 
 def test_two_nights_copy_what_each_found(live: LiveWorld) -> None:
-    """The schedule fires, each night copies just what came since, and the ledger adds up."""
-    migration = two_nights(live, "nights")
+    """Each scheduled night copies what came since, also a new topic that a pattern takes, and the ledger adds up."""
+    migration = two_nights(live, "nights", new_topic="nights-new")
 
     assert [1, 2] == [generation.number for generation in migration.ledger.generations]
-    assert [300, 40] == [j.source_records["nights"] for j in migration.ledger.judgements if j.source_records]
+    copied_records = [dict(j.source_records) for j in migration.ledger.judgements if j.source_records]
+    assert [{"nights": 300}, {"nights": 40, "nights-new": 10}] == copied_records
+    assert ["nights-new"] == announced(live, migration)
+    assert topic_verdict(migration.ledger, "nights-new") is Verdict.PASS
     assert ([], None) == (migration.mirror_pids(), migration.reservation)
     assert (0, ("PASS", 340, 340)) == proved(migration)
 
@@ -79,18 +83,38 @@ def test_one_night_is_read_again(live: LiveWorld) -> None:
     assert (0, ("PASS", 340, 340)) == proved(migration)
 
 
-def two_nights(live: LiveWorld, name: str) -> LiveMigration:
-    """Let the schedule fire until it has copied 300 records, and 40 that came since; return the migration."""
-    migration = live.migration(name, nightly=EVERY_MINUTE)
+def two_nights(live: LiveWorld, name: str, new_topic: str = "") -> LiveMigration:
+    """Let the schedule fire until it has copied 300 records, and what came since; return the migration.
+
+    40 records come since, and 10 in the new topic if there is one.
+    """
+    pattern = f", {{pattern: '{name}.*'}}" if new_topic else ""
+    migration = live.migration(name, nightly=EVERY_MINUTE, more_topics=pattern)
     migration.produce(300)
     with nights(live, migration):
         first = migration.document(migration.nightly_run(0))
-        migration.produce(40, first=300)
-        wait_until(lambda: copied(migration) == 340, 400, "a night that copies the rest")
+    came = came_since(migration, new_topic)
+    with nights(live, migration):
+        wait_until(lambda: copied(migration) == 300 + came, 400, "a night that copies the rest")
 
     assert ("PASS", {name: {"source": 300, "target": 300}}) == (first["verdict"], first["records"])
     assert topic_verdict(migration.ledger, name) is Verdict.PASS
     return migration
+
+
+def announced(live: LiveWorld, migration: LiveMigration) -> list[str]:
+    """Return the new topics that the nightly runs recorded."""
+    runs = live.api.run_states(migration.nightly_dag_id)
+    return [topic for run in runs for topic in migration.evidence(run).require(Kind.TOPIC_LIST)["new"]]
+
+
+def came_since(migration: LiveMigration, new_topic: str) -> int:
+    """Send records after the first night, to a new topic first, and return how many."""
+    if new_topic:
+        migration.create_topic(new_topic)
+        migration.produce(10, topic=new_topic)
+    migration.produce(40, first=300)
+    return 50 if new_topic else 40
 
 
 def proved(migration: LiveMigration) -> tuple[int, tuple[object, ...]]:

@@ -66,6 +66,13 @@ def test_only_topic_of_a_pattern_may_vanish() -> None:
     assert (r"shop\..*",) == resolve(SHOP, ["audit"], ()).unmatched
 
 
+def test_pattern_may_match_only_a_name_of_the_file() -> None:
+    """A pattern that so far matches only an exact name of the file is not refused."""
+    rules = TopicRules((TopicRule("name", "shop"), TopicRule("pattern", "shop.*")))
+
+    assert () == resolve(rules, ["shop"], ()).unmatched
+
+
 def test_no_new_topics_after_the_last_cutover() -> None:
     """After the last cutover a pattern takes only topics that were copied before."""
     assert ("audit", "shop.a") == resolve(SHOP, ["shop.a", "shop.b"], {"shop.a"}, takes_new=False).topics

@@ -139,7 +139,7 @@ def resolve(
         new=tuple(name for name in found if copied and name not in copied),
         vanished=vanished,
         left_out=left_out,
-        unmatched=_unmatched(rules.patterns, (*found, *vanished)) if takes_new else (),
+        unmatched=_unmatched(rules.patterns, (*rules.names, *found, *vanished)) if takes_new else (),
     )
 
 
