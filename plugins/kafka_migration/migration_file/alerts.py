@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue, ValidationInfo, field_validator
 
 from kafka_migration.core.migration.alert_settings import AlertKind, AlertSettings, NotifierSettings
 from kafka_migration.core.text.brief import some
-from kafka_migration.migration_file.scalars import ClassName, Duration
+from kafka_migration.migration_file.scalars import ArgumentName, ClassName, Duration
 from kafka_migration.migration_file.strict import Strict
 
 
@@ -16,7 +16,7 @@ class NotifierModel(Strict):
     """One of Airflow's notifiers."""
 
     notifier: ClassName = Field(description="Class path of the notifier, from any provider or your own.")
-    arguments: dict[str, JsonValue] = Field(
+    arguments: dict[ArgumentName, JsonValue] = Field(
         {},
         description="Its arguments. Texts are templates with the variable `alert`. Do not put secrets here; use "
         "connections.",
@@ -56,7 +56,7 @@ class AlertsModel(Strict):
     @field_validator("too_long_after")
     @classmethod
     def _has_notifiers(cls, limit: int | None, info: ValidationInfo) -> int | None:
-        if limit is not None and not info.data.get("notifiers"):
+        if limit is not None and info.data.get("notifiers") == []:
             raise ValueError("notifiers as well, which send this alert")
         return limit
 

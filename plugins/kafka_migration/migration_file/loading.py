@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import functools
 import hashlib
 import os
@@ -11,11 +10,10 @@ import stat
 from collections.abc import Hashable
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
@@ -38,6 +36,7 @@ from kafka_migration.core.migration.settings import (
 from kafka_migration.core.migration.tolerance import Tolerance
 from kafka_migration.core.text.brief import brief, given
 from kafka_migration.migration_file.alerts import AlertsModel
+from kafka_migration.migration_file.mistakes import invalid, mistakes
 from kafka_migration.migration_file.models import HooksModel, Insecure, MigrationModel, SchemaRegistryModel
 from kafka_migration.migration_file.topics import frozen_rules
 
@@ -46,8 +45,6 @@ MAX_FILE_BYTES = 1_000_000
 MAX_VALUES = 50_000
 LONGEST_NUMBER = 100
 MAX_FINDINGS = 100
-LONGEST_NAME = 100
-LONGEST_MESSAGE = 1_000
 
 Model = TypeVar("Model", bound=BaseModel)
 Section = TypeVar(
@@ -145,7 +142,7 @@ def load_migration_file(path: Path) -> tuple[str, Migration]:
     text = read_migration_text(path)
     migration = load_migration(text, where=path.name)
     if migration.name != path.stem:
-        raise Refused([_invalid(f"{path.name}: name", repr(migration.name), f"{path.stem!r}, the name of the file")])
+        raise Refused([invalid(f"{path.name}: name", repr(migration.name), f"{path.stem!r}, the name of the file")])
     return text, migration
 
 
@@ -176,13 +173,13 @@ def _checked(form: type[Model], text: str, where: str) -> Model:
     try:
         return form.model_validate(data)
     except ValidationError as error:
-        findings = [_finding(form, where, details) for details in error.errors()[:MAX_FINDINGS]]
-        further = error.error_count() - len(findings)
-        if further:
-            findings.append(_invalid(where, f"{further:,} more mistakes", "none", "Correct the listed mistakes first."))
+        found = mistakes(form, where, error.errors())
+        findings, further = found[:MAX_FINDINGS], len(found) - MAX_FINDINGS
+        if further > 0:
+            findings.append(invalid(where, f"{further:,} more mistakes", "none", "Correct the listed mistakes first."))
         raise Refused(findings) from None
     except RecursionError:
-        raise Refused([_invalid(where, "values nested too deeply", "a migration file")]) from None
+        raise Refused([invalid(where, "values nested too deeply", "a migration file")]) from None
 
 
 def _parse_yaml(text: str, where: str) -> Any:
@@ -193,63 +190,13 @@ def _parse_yaml(text: str, where: str) -> Any:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         problem = getattr(error, "problem", None) or "invalid YAML"
-        raise Refused([_invalid(where, f"{place}{brief(problem)}", "valid YAML")]) from None
+        raise Refused([invalid(where, f"{place}{brief(problem)}", "valid YAML")]) from None
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         # Invalid values, such as a date that does not exist, raise errors in the loader itself.
-        raise Refused([_invalid(where, f"{type(error).__name__}: {error}"[:200], "valid YAML")]) from None
+        raise Refused([invalid(where, f"{type(error).__name__}: {error}"[:200], "valid YAML")]) from None
     if not isinstance(data, dict):
-        raise Refused([_invalid(where, "no mapping at the top level", "a mapping of its fields")])
+        raise Refused([invalid(where, "no mapping at the top level", "a mapping of its fields")])
     return data
-
-
-def _invalid(subject: str, found: str, expected: str, hint: str = "") -> Finding:
-    remedy = hint or "Correct the migration file (docs/migration-file.md lists every field)."
-    return Finding(Code.MIGRATION_FILE_INVALID, subject, found, expected, remedy)
-
-
-# Replacements for pydantic's own messages.
-_EXPECTED = {
-    "model_type": "a mapping of the fields of this section",
-    "string_type": "a text",
-    "invalid_key": "a name in quotes as key",
-}
-
-
-def _finding(form: type[BaseModel], where: str, details: ErrorDetails) -> Finding:
-    path = ".".join(brief(str(part), LONGEST_NAME) for part in details["loc"])
-    subject = f"{where}: {path}"
-    if details["type"] == "extra_forbidden":
-        return _invalid(subject, "an unknown field", *_did_you_mean(form, details["loc"]))
-    if details["type"] == "missing":
-        return _invalid(subject, "nothing", "a value; the field is required")
-    message = brief(details["msg"].removeprefix("Value error, "), LONGEST_MESSAGE)
-    return _invalid(subject, given(details["input"]), _EXPECTED.get(details["type"], message))
-
-
-# Fields of earlier versions whose setting has another place now.
-_MOVED = {
-    ("validation", "compacted"): "Set compacted in the items of topics (docs/howto/topics.md).",
-    ("validation", "timestamps"): "Set timestamps in the items of topics (docs/howto/topics.md).",
-}
-
-
-def _did_you_mean(form: type[BaseModel], location: tuple[int | str, ...]) -> tuple[str, str]:
-    known = sorted(_fields_at(form, location[:-1]))
-    if location in _MOVED:
-        return f"one of {', '.join(known)}", _MOVED[location]
-    near = difflib.get_close_matches(str(location[-1]), known, n=1, cutoff=0.5)
-    hint = f"Did you mean {near[0]!r}?" if near else "Remove the field."
-    return f"one of {', '.join(known)}", hint
-
-
-def _fields_at(form: type[BaseModel], location: tuple[int | str, ...]) -> set[str]:
-    model = form
-    # A number is an index in a list of models, which all have the same fields.
-    for part in (part for part in location if isinstance(part, str)):
-        annotation = model.model_fields[part].annotation
-        options = (annotation, *get_args(annotation))
-        model = next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), model)
-    return set(model.model_fields)
 
 
 def _freeze(model: MigrationModel, digest: str) -> Migration:

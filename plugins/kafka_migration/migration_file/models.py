@@ -100,7 +100,9 @@ class TopicNamesModel(Strict):
     @field_validator("pattern")
     @classmethod
     def _belongs_to_custom(cls, pattern: str, info: ValidationInfo) -> str:
-        is_custom, policy_class = info.data.get("naming") == "custom", info.data.get("policy_class")
+        if not {"naming", "policy_class"} <= info.data.keys():
+            return pattern
+        is_custom, policy_class = info.data["naming"] == "custom", info.data["policy_class"]
         if is_custom != (policy_class is not None) or (not is_custom and pattern != "{topic}"):
             raise ValueError("policy_class and pattern only with naming custom, and both then")
         return pattern
@@ -231,7 +233,7 @@ class HookModel(Strict):
     @field_validator("callable")
     @classmethod
     def _is_the_only_one(cls, path: str | None, info: ValidationInfo) -> str | None:
-        if (path is None) == (info.data.get("dag") is None):
+        if "dag" in info.data and (path is None) == (info.data["dag"] is None):
             raise ValueError("either dag or callable")
         return path
 

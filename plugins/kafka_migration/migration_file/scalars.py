@@ -14,6 +14,7 @@ from kafka_migration.core.migration.client_tuning import tuning_problem
 from kafka_migration.core.migration.patterns import pattern_problem
 
 _DURATION = re.compile(r"([0-9]{1,6})([smhd])")
+_SECRET = re.compile(r"passw|passphrase|secret|token|credential|jaas|private.?key|api.?key", re.IGNORECASE)
 _TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
 # Any moment works; a fixed one gives the same result every day.
 _SOME_DAY = datetime(2030, 1, 1)  # noqa: DTZ001
@@ -39,9 +40,22 @@ def _regular_expression(value: str) -> str:
 
 def _version(value: Any) -> int:
     """Refuse values that equal 1 in Python, such as `true`."""
+    if type(value) is int and value > 1:
+        raise ValueError("the number 1; a file of a later version needs a later release of this package")
     if type(value) is not int or value != 1:
         raise ValueError("the number 1")
     return value
+
+
+def _no_secret(name: str) -> str:
+    if is_secret(name):
+        raise ValueError("an argument without a secret, such as the id of an Airflow connection")
+    return name
+
+
+def is_secret(name: str) -> bool:
+    """Return whether a field of this name usually has a secret as its value."""
+    return _SECRET.search(name) is not None
 
 
 def _tuning_key(value: str) -> str:
@@ -86,26 +100,47 @@ Duration = Annotated[int, BeforeValidator(_duration_s), Field(ge=1, json_schema_
 TimeOfDay = Annotated[time, BeforeValidator(_time_of_day), Field(json_schema_extra={"format": "HH:MM"})]
 """A local time, written as `"05:30"`; without quotes YAML reads a number."""
 
-# No control characters.
-_PRINTABLE = r"^[^\x00-\x1f\x7f-\x9f]+$"
+# What a text of each form must be, by its regular expression.
+FORMS: dict[str, str] = {}
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
-ConnectionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,200}$")]
-TopicName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
+
+def _form(pattern: str, expected: str, min_length: int | None = None, max_length: int | None = None) -> Any:
+    FORMS[pattern] = expected
+    return StringConstraints(pattern=pattern, min_length=min_length, max_length=max_length)
+
+
+_NAME = _form(r"^[a-z0-9][a-z0-9-]{0,62}$", "lower-case letters, digits and hyphens, at most 63, not first a hyphen")
+_CONNECTION_ID = _form(r"^[A-Za-z0-9_.-]{1,200}$", "the id of an Airflow connection: letters, digits, dots, _ and -")
+_ID = _form(r"^[A-Za-z0-9_.-]{1,249}$", "the id of a DAG: letters, digits, dots, _ and -")
+_TOPIC = _form(r"^[A-Za-z0-9._-]{1,249}$", "the name of a topic: letters, digits, dots, _ and -, at most 249")
+_PRINTABLE = r"^[^\x00-\x1f\x7f-\x9f]+$"
+_PRINTED = "a text without control characters"
+_CLASS = _form(r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+$", "a class path such as shop.kafka.Notifier")
+_TOPIC_PATTERN = _form(
+    r"^[A-Za-z0-9._-]*\{topic\}[A-Za-z0-9._-]*$", "{topic} once, with letters, digits, dots, _ and -", max_length=200
+)
+_PROPERTY = _form(r"^(consumer|producer)\.[a-z][a-z0-9._-]{0,100}$", "a client setting such as producer.linger.ms")
+_PROPERTY_VALUE = _form(r"^[A-Za-z0-9._-]{1,100}$", "letters, digits, dots, _ and -, in quotes")
+_CONFIG = _form(r"^[a-z][a-z0-9]*(\.[a-z0-9]+)+$", "a topic setting such as retention.ms", max_length=100)
+_CONFIG_VALUE = _form(r"^[A-Za-z0-9._:,*-]{1,200}$", "a value in quotes: letters, digits, and . , : * _ -")
+_PATH = _form(r"^/[A-Za-z0-9._/+-]{0,500}$", "an absolute path of letters, digits, dots, /, +, _ and -")
+
+Name = Annotated[str, _NAME]
+ConnectionId = Annotated[str, _CONNECTION_ID]
+TopicName = Annotated[str, _TOPIC]
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=500), AfterValidator(_regular_expression)]
-UserId = Annotated[str, StringConstraints(min_length=1, max_length=250, pattern=_PRINTABLE)]
-GroupName = Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=_PRINTABLE)]
+UserId = Annotated[str, _form(_PRINTABLE, _PRINTED, min_length=1, max_length=250)]
+GroupName = Annotated[str, _form(_PRINTABLE, _PRINTED, min_length=1, max_length=1000)]
 Version = Annotated[Literal[1], BeforeValidator(_version)]
-DagId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,249}$")]
-Alias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
-ClassName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+$")]
-TopicPattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]*\{topic\}[A-Za-z0-9._-]*$", max_length=200)]
-PropertyName = Annotated[
-    str, StringConstraints(pattern=r"^(consumer|producer)\.[a-z][a-z0-9._-]{0,100}$"), AfterValidator(_tuning_key)
-]
-PropertyValue = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,100}$")]
-TopicConfigName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(\.[a-z0-9]+)+$", max_length=100)]
-TopicConfigValue = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:,*-]{1,200}$")]
-HostPath = Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9._/+-]{0,500}$")]
+DagId = Annotated[str, _ID]
+Alias = Annotated[str, _NAME]
+ArgumentName = Annotated[str, AfterValidator(_no_secret)]
+ClassName = Annotated[str, _CLASS]
+TopicPattern = Annotated[str, _TOPIC_PATTERN]
+PropertyName = Annotated[str, _PROPERTY, AfterValidator(_tuning_key)]
+PropertyValue = Annotated[str, _PROPERTY_VALUE]
+TopicConfigName = Annotated[str, _CONFIG]
+TopicConfigValue = Annotated[str, _CONFIG_VALUE]
+HostPath = Annotated[str, _PATH]
 CronExpression = Annotated[str, StringConstraints(max_length=200), AfterValidator(_cron_expression)]
 TimeZone = Annotated[str, AfterValidator(_time_zone)]

@@ -1,0 +1,110 @@
+"""Describes each mistake of a migration file as a finding."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from typing import get_args
+
+from pydantic import BaseModel
+from pydantic_core import ErrorDetails
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.text.brief import brief, given, some
+from kafka_migration.migration_file.scalars import FORMS, is_secret
+
+LONGEST_NAME = 100
+LONGEST_MESSAGE = 1_000
+# Parts of values that may be secrets: a login in an address, and a password in Java's settings.
+_SECRET_PARTS = re.compile(r"(?<=//)[^/\s]*(?=@)|(?<=password=)[^\s;]+|(?<=secret=)[^\s;]+", re.IGNORECASE)
+
+
+def invalid(subject: str, found: str, expected: str, hint: str = "") -> Finding:
+    """Return the finding for one mistake."""
+    remedy = hint or "Correct the migration file (docs/migration-file.md lists every field)."
+    return Finding(Code.MIGRATION_FILE_INVALID, subject, found, expected, remedy)
+
+
+# Replacements for pydantic's own messages, with the values of its context.
+_EXPECTED = {
+    "bool_type": "true or false",
+    "dict_type": "a mapping",
+    "greater_than_equal": "a number of at least {ge}",
+    "int_type": "an integer",
+    "invalid_key": "a name in quotes as key",
+    "less_than_equal": "a number of at most {le}",
+    "list_type": "a list",
+    "literal_error": "{expected}",
+    "model_type": "a mapping of the fields of this section",
+    "string_too_long": "at most {max_length} characters",
+    "string_too_short": "at least {min_length} characters",
+    "string_type": "a text",
+    "too_long": "at most {max_length} items",
+    "too_short": "at least {min_length} items",
+}
+
+
+def mistakes(form: type[BaseModel], where: str, errors: Sequence[ErrorDetails]) -> list[Finding]:
+    """Return one finding per error of pydantic; a value with a wrong key is one mistake."""
+    wrong_keys = {error["loc"][:-1] for error in errors if error["loc"][-1:] == ("[key]",)}
+    return [_mistake(form, where, error) for error in errors if error["loc"] not in wrong_keys]
+
+
+def _mistake(form: type[BaseModel], where: str, details: ErrorDetails) -> Finding:
+    path = ".".join(brief(str(part), LONGEST_NAME) for part in details["loc"])
+    subject = f"{where}: {path}"
+    if details["type"] == "extra_forbidden":
+        return invalid(subject, "an unknown field", *_did_you_mean(form, details["loc"]))
+    if details["type"] == "missing":
+        return invalid(subject, "nothing", "a value; the field is required")
+    return invalid(subject, _shown(details), brief(_expected(details), LONGEST_MESSAGE))
+
+
+def _expected(details: ErrorDetails) -> str:
+    context = details.get("ctx", {})
+    if details["type"] == "string_pattern_mismatch":
+        return FORMS[context["pattern"]]
+    own_message = details["msg"].removeprefix("Value error, ")
+    return _EXPECTED[details["type"]].format(**context) if details["type"] in _EXPECTED else own_message
+
+
+# Fields of earlier versions whose setting has another place now.
+_MOVED = {
+    ("validation", "compacted"): "Set compacted in the items of topics (docs/howto/topics.md).",
+    ("validation", "timestamps"): "Set timestamps in the items of topics (docs/howto/topics.md).",
+}
+
+
+def _shown(details: ErrorDetails) -> str:
+    """Return the wrong value without what may be a secret."""
+    if any(is_secret(str(part)) for part in details["loc"]) and details["loc"][-1] != "[key]":
+        return "a value that may be a secret"
+    value = details["input"]
+    if isinstance(value, dict):
+        return f"a mapping of {some([str(key) for key in value])}" if value else "an empty mapping"
+    if isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value):
+        return f"a list of {len(value):,} items"
+    return _SECRET_PARTS.sub("***", given(value))
+
+
+def _did_you_mean(form: type[BaseModel], location: tuple[int | str, ...]) -> tuple[str, str]:
+    known = sorted(_fields_at(form, location[:-1]))
+    if location in _MOVED:
+        return f"one of {', '.join(known)}", _MOVED[location]
+    if is_secret(str(location[-1])):
+        return "no secret in this file", "Put it in the Airflow connection, and remove the field."
+    near = difflib.get_close_matches(str(location[-1]), known, n=1, cutoff=0.5)
+    hint = f"Did you mean {near[0]!r}?" if near else "Remove the field."
+    return f"one of {', '.join(known)}", hint
+
+
+def _fields_at(form: type[BaseModel], location: tuple[int | str, ...]) -> set[str]:
+    model = form
+    # A number is an index in a list of models, which all have the same fields.
+    for part in (part for part in location if isinstance(part, str)):
+        annotation = model.model_fields[part].annotation
+        options = (annotation, *get_args(annotation))
+        model = next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), model)
+    return set(model.model_fields)
