@@ -78,13 +78,27 @@ class _PlainLoader(yaml.SafeLoader):
             raise yaml.constructor.ConstructorError(
                 None, None, f"a number of more than {LONGEST_NUMBER} characters", node.start_mark
             )
-        return super().construct_object(node, deep)
+        return self._constructed(node, deep)
+
+    def _constructed(self, node: yaml.Node, deep: bool) -> Any:
+        """Construct a value; an error in the value itself, such as a date that does not exist, names its place."""
+        try:
+            return super().construct_object(node, deep)
+        except yaml.constructor.ConstructorError as error:
+            problem = f"the tag {node.tag}" if "tag" in str(error.problem) else error.problem
+            raise yaml.constructor.ConstructorError(None, None, problem, error.problem_mark) from None
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            kind = node.tag.rpartition(":")[2]
+            problem = f"{given(node.value)}, which is not a valid {kind}"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Any] = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
-            if isinstance(key, Hashable) and key in seen:
+            if not isinstance(key, Hashable):
+                raise yaml.constructor.ConstructorError(None, None, "a key that is no text", key_node.start_mark)
+            if key in seen:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"the duplicate key {given(key)}", key_node.start_mark
                 )
@@ -130,6 +144,8 @@ def load_migration(text: str, *, where: str) -> Migration:
     `where` names the file in findings. Raises `Refused` with one `MIGRATION_FILE_INVALID` finding per mistake.
     """
     model = _checked(MigrationModel, text, where)
+    if late := [invalid(f"{where}: {place}", given(value), words) for place, value, words in model.late_mistakes()]:
+        raise Refused(late)
     return _freeze(model, hashlib.sha256(text.encode()).hexdigest())
 
 
@@ -182,6 +198,12 @@ def _checked(form: type[Model], text: str, where: str) -> Model:
         raise Refused([invalid(where, "values nested too deeply", "a migration file")]) from None
 
 
+def _problem(error: yaml.YAMLError) -> str:
+    if isinstance(error, yaml.reader.ReaderError):
+        return f"the character U+{error.character:04X}"
+    return getattr(error, "problem", None) or "invalid YAML"
+
+
 def _parse_yaml(text: str, where: str) -> Any:
     try:
         # The loader is a SafeLoader: tags in the file can only create plain values.
@@ -189,10 +211,10 @@ def _parse_yaml(text: str, where: str) -> Any:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        problem = getattr(error, "problem", None) or "invalid YAML"
-        raise Refused([invalid(where, f"{place}{brief(problem)}", "valid YAML")]) from None
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        # Invalid values, such as a date that does not exist, raise errors in the loader itself.
+        raise Refused([invalid(where, f"{place}{brief(_problem(error))}", "valid YAML")]) from None
+    except RecursionError:
+        raise Refused([invalid(where, "values nested too deeply", "a migration file")]) from None
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise Refused([invalid(where, f"{type(error).__name__}: {error}"[:200], "valid YAML")]) from None
     if not isinstance(data, dict):
         raise Refused([invalid(where, "no mapping at the top level", "a mapping of its fields")])

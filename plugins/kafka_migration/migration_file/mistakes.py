@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
-from typing import get_args
+from collections.abc import Iterator, Sequence
+from typing import Any, get_args
 
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
@@ -39,10 +39,10 @@ _EXPECTED = {
     "literal_error": "{expected}",
     "model_type": "a mapping of the fields of this section",
     "string_too_long": "at most {max_length} characters",
-    "string_too_short": "at least {min_length} characters",
+    "string_too_short": "{min_length} or more characters",
     "string_type": "a text",
     "too_long": "at most {max_length} items",
-    "too_short": "at least {min_length} items",
+    "too_short": "{min_length} or more items",
 }
 
 
@@ -53,7 +53,7 @@ def mistakes(form: type[BaseModel], where: str, errors: Sequence[ErrorDetails]) 
 
 
 def _mistake(form: type[BaseModel], where: str, details: ErrorDetails) -> Finding:
-    path = ".".join(brief(str(part), LONGEST_NAME) for part in details["loc"])
+    path = ".".join(brief(str(part), LONGEST_NAME) or "''" for part in details["loc"])
     subject = f"{where}: {path}"
     if details["type"] == "extra_forbidden":
         return invalid(subject, "an unknown field", *_did_you_mean(form, details["loc"]))
@@ -86,6 +86,8 @@ def _shown(details: ErrorDetails) -> str:
         return f"a mapping of {some([str(key) for key in value])}" if value else "an empty mapping"
     if isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value):
         return f"a list of {len(value):,} items"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
     return _SECRET_PARTS.sub("***", given(value))
 
 
@@ -104,7 +106,13 @@ def _fields_at(form: type[BaseModel], location: tuple[int | str, ...]) -> set[st
     model = form
     # A number is an index in a list of models, which all have the same fields.
     for part in (part for part in location if isinstance(part, str)):
-        annotation = model.model_fields[part].annotation
-        options = (annotation, *get_args(annotation))
-        model = next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), model)
+        model = next(_models_in(model.model_fields[part].annotation), model)
     return set(model.model_fields)
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the models in an annotation, such as those of a list of models."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)

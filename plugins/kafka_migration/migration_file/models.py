@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import time
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -31,6 +31,7 @@ from kafka_migration.migration_file.scalars import (
     TopicPattern,
     UserId,
     Version,
+    up_to,
 )
 from kafka_migration.migration_file.strict import Strict
 from kafka_migration.migration_file.topics import TopicItem, TopicModel, frozen_rules, problems_of
@@ -56,8 +57,8 @@ MIRROR_WORDS = frozenset(
 
 
 # A lease of weeks would not stop a forgotten MirrorMaker process in time.
-LONGEST_LEASE_S = 7 * 86_400
-LONGEST_GRACE_S = 3600
+Lease = Annotated[Duration, up_to("7d")]
+Grace = Annotated[Duration, up_to("1h")]
 Insecure = Literal["sasl_plaintext", "no_host_name_check"]
 INSECURE = (
     "Protections that the connection may disable: sasl_plaintext (login and records are not encrypted), "
@@ -119,15 +120,12 @@ class MirrorModel(Strict):
     java_home: HostPath | None = Field(None, description="Java on the host. Default: $JAVA_HOME, then the PATH.")
     tasks: int = Field(4, ge=1, le=1000, description="Parallel copy tasks (tasks.max); streams with mirrormaker1.")
     heap_mb: int = Field(1024, ge=128, le=262144, description="Java heap in MiB.")
-    lease: Duration = Field(
+    lease: Lease = Field(
         "10m",
-        le=LONGEST_LEASE_S,
         validate_default=True,
         description="The host stops MirrorMaker if its lease is not renewed for this long; at most 7d.",
     )
-    stop_grace: Duration = Field(
-        "90s", le=LONGEST_GRACE_S, validate_default=True, description="Time between TERM and KILL; at most 1h."
-    )
+    stop_grace: Grace = Field("90s", validate_default=True, description="Time between TERM and KILL; at most 1h.")
     isolation_level: Literal["read_committed", "read_uncommitted"] = Field(
         "read_committed", description="read_committed skips records of aborted transactions."
     )
@@ -380,13 +378,12 @@ class MigrationModel(Strict):
             raise ValueError("; ".join(problems))
         return topics
 
-    @field_validator("mirror")
-    @classmethod
-    def _keeps_partitions(cls, mirror: MirrorModel, info: ValidationInfo) -> MirrorModel:
-        items = info.data.get("topics", ())
-        if mirror.engine == "mirrormaker2" and any(item.partitions is not None for item in items):
-            raise ValueError("topics without partitions, because MirrorMaker 2 keeps the partitions of the source")
-        return mirror
+    def late_mistakes(self) -> Iterator[tuple[str, object, str]]:
+        """Yield place, value and expectation of values that do not fit to later fields."""
+        for index, item in enumerate(self.topics):
+            if item.partitions is not None and self.mirror.engine == "mirrormaker2":
+                expected = "no such field, because MirrorMaker 2 keeps the partitions of the source"
+                yield f"topics.{index}.partitions", item.partitions, expected
 
 
 def _others(topics: Iterable[str], info: ValidationInfo) -> list[str]:

@@ -27,9 +27,22 @@ def _duration_s(value: Any) -> int:
     if match is None:
         raise ValueError('a duration: digits and one of s, m, h, d, such as "90s" or "6h"')
     seconds = int(match[1]) * _SECONDS[match[2]]
+    if seconds == 0:
+        raise ValueError("a duration of at least 1s")
     if seconds > LONGEST_S:
         raise ValueError(f"a duration of at most {LONGEST_S // 86_400}d")
     return seconds
+
+
+def up_to(limit: str) -> AfterValidator:
+    """Return the check that a duration is not longer than the given one."""
+
+    def check(seconds: int) -> int:
+        if seconds > _duration_s(limit):
+            raise ValueError(f"a duration of at most {limit}")
+        return seconds
+
+    return AfterValidator(check)
 
 
 def _regular_expression(value: str) -> str:
@@ -109,21 +122,27 @@ def _form(pattern: str, expected: str, min_length: int | None = None, max_length
     return StringConstraints(pattern=pattern, min_length=min_length, max_length=max_length)
 
 
-_NAME = _form(r"^[a-z0-9][a-z0-9-]{0,62}$", "lower-case letters, digits and hyphens, at most 63, not first a hyphen")
-_CONNECTION_ID = _form(r"^[A-Za-z0-9_.-]{1,200}$", "the id of an Airflow connection: letters, digits, dots, _ and -")
-_ID = _form(r"^[A-Za-z0-9_.-]{1,249}$", "the id of a DAG: letters, digits, dots, _ and -")
-_TOPIC = _form(r"^[A-Za-z0-9._-]{1,249}$", "the name of a topic: letters, digits, dots, _ and -, at most 249")
+_NAME = _form(
+    r"^[a-z0-9][a-z0-9-]{0,62}$", "lower-case ASCII letters, digits and hyphens, at most 63, not first a hyphen"
+)
+_CONNECTION_ID = _form(
+    r"^[A-Za-z0-9_.-]{1,200}$", "the id of an Airflow connection: ASCII letters, digits, dots, _ and -"
+)
+_ID = _form(r"^[A-Za-z0-9_.-]{1,249}$", "the id of a DAG: ASCII letters, digits, dots, _ and -")
+_TOPIC = _form(r"^[A-Za-z0-9._-]{1,249}$", "the name of a topic: ASCII letters, digits, dots, _ and -, at most 249")
 _PRINTABLE = r"^[^\x00-\x1f\x7f-\x9f]+$"
 _PRINTED = "a text without control characters"
 _CLASS = _form(r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+$", "a class path such as shop.kafka.Notifier")
 _TOPIC_PATTERN = _form(
-    r"^[A-Za-z0-9._-]*\{topic\}[A-Za-z0-9._-]*$", "{topic} once, with letters, digits, dots, _ and -", max_length=200
+    r"^[A-Za-z0-9._-]*\{topic\}[A-Za-z0-9._-]*$",
+    "{topic} once, with ASCII letters, digits, dots, _ and -",
+    max_length=200,
 )
 _PROPERTY = _form(r"^(consumer|producer)\.[a-z][a-z0-9._-]{0,100}$", "a client setting such as producer.linger.ms")
-_PROPERTY_VALUE = _form(r"^[A-Za-z0-9._-]{1,100}$", "letters, digits, dots, _ and -, in quotes")
+_PROPERTY_VALUE = _form(r"^[A-Za-z0-9._-]{1,100}$", "ASCII letters, digits, dots, _ and -, in quotes")
 _CONFIG = _form(r"^[a-z][a-z0-9]*(\.[a-z0-9]+)+$", "a topic setting such as retention.ms", max_length=100)
-_CONFIG_VALUE = _form(r"^[A-Za-z0-9._:,*-]{1,200}$", "a value in quotes: letters, digits, and . , : * _ -")
-_PATH = _form(r"^/[A-Za-z0-9._/+-]{0,500}$", "an absolute path of letters, digits, dots, /, +, _ and -")
+_CONFIG_VALUE = _form(r"^[A-Za-z0-9._:,*-]{1,200}$", "a value in quotes: ASCII letters, digits, and . , : * _ -")
+_PATH = _form(r"^/[A-Za-z0-9._/+-]{0,500}$", "an absolute path of ASCII letters, digits, dots, /, +, _ and -")
 
 Name = Annotated[str, _NAME]
 ConnectionId = Annotated[str, _CONNECTION_ID]

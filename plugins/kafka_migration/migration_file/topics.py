@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from kafka_migration.core.kafka.reserved_topics import is_internal
 from kafka_migration.core.migration.topic_rules import RuleKind, TopicRule, TopicRules, TopicSettings
@@ -27,7 +27,6 @@ class TopicModel(Strict):
     )
     exclude: Pattern | None = Field(
         None,
-        validate_default=True,
         description="Or a regular expression for whole names that no pattern takes, wherever the item stands.",
     )
     partitions: int | None = Field(
@@ -51,15 +50,11 @@ class TopicModel(Strict):
         None, description="Whether timestamps are compared. Default: the target's message.timestamp.type."
     )
 
-    @field_validator("exclude")
-    @classmethod
-    def _is_one_kind(cls, exclude: str | None, info: ValidationInfo) -> str | None:
-        if not {"name", "pattern"} <= info.data.keys():
-            # That field has its own finding.
-            return exclude
-        if [exclude, info.data["name"], info.data["pattern"]].count(None) != 2:
+    @model_validator(mode="after")
+    def _is_of_one_kind(self) -> Self:
+        if [getattr(self, kind) for kind in KINDS].count(None) != len(KINDS) - 1:
             raise ValueError(f"exactly one of {', '.join(KINDS)}")
-        return exclude
+        return self
 
     @field_validator("partitions", "replication_factor", "configs", "compacted", "timestamps")
     @classmethod
