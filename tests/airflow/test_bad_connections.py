@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,7 +28,8 @@ from tests.airflow.cutover import begin_rollback, cut_over
 from tests.airflow.driving import lag_trigger, next_event
 from tests.airflow.test_validate_place import copied
 from tests.airflow.world import World
-from tests.bad_connections import ALL, CANARY, CERTIFICATE, LOGIN, OAUTH_LOGIN, connection_text
+from tests.bad_connections import ALL, CANARY, CASES, CERTIFICATE, LOGIN, OAUTH_LOGIN, TEXTS, connection_text
+from tests.golden import assert_golden
 
 GOOD = json.dumps({"conn_type": "kafka", "extra": {"bootstrap.servers": "127.0.0.1:1"}})
 
@@ -81,6 +84,22 @@ def check_all(refuse: Callable[[], str], monkeypatch: pytest.MonkeyPatch, listen
 def test_there_are_enough() -> None:
     """The table holds the cases of the review, and as many more."""
     assert len(ALL) >= 60
+
+
+def test_findings_are_golden(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The findings on each bad connection, as people read them."""
+    found = {}
+    for case in (*CASES, *TEXTS):
+        if case == "Kerberos":
+            # Whether it is bad depends on how Airflow's client was built.
+            continue
+        _secrets_masker().reset_masker()
+        monkeypatch.setenv("AIRFLOW_CONN_OLD_KAFKA", connection_text(case, "broker:9092")[0])
+        errors, _ = findings_of_side(Cluster("old_kafka", "old"))
+        # The numbers and words after this differ between versions of OpenSSL.
+        found[case] = re.sub("error:[^;]*", "error:…", "\n".join(map(str, errors)))
+
+    assert_golden(Path(__file__).with_name("bad_connections.golden"), found)
 
 
 def test_preflight(real: World, monkeypatch: pytest.MonkeyPatch, listener: socket.socket) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -52,8 +53,11 @@ NO_FILES: list[tuple[Callable[[Path], object], str]] = [
     (lambda path: path.symlink_to(path), "Too many levels"),
     (lambda path: path.symlink_to("nothing"), "No such file"),
     (lambda path: path.mkdir(), "directory"),
+    (lambda path: path.symlink_to("/etc"), "directory"),
     (lambda path: path.write_bytes(b"#" * (MAX_FILE_BYTES + 1)), "more than 1,000,000 bytes"),
     (lambda path: path.write_bytes(b"name: \xff"), "utf-8"),
+    (lambda path: path.write_text("name: shop", "utf-16"), "utf-8"),
+    (lambda path: path.write_bytes(gzip.compress(b"name: shop")), "utf-8"),
 ]
 
 
