@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from kafka_migration.core.migration.settings import NIGHTLY_DAG_PREFIX, Migration, Mode
+from kafka_migration.core.text.markdown import shown
 from kafka_migration.core.text.shown import duration
 from kafka_migration.orchestration.forms import MODES, ROLLBACK_MODES
 
@@ -19,7 +20,7 @@ def manual_doc(name: str, migration: Migration) -> str:
     return (
         f"### Migration `{name}`\n\n"
         f"Moves {_topics(migration)} from `{migration.source.connection}` to "
-        f"`{migration.target.connection}`: {', '.join(f'`{t}`' for t in migration.rules.taken)}.\n\n"
+        f"`{migration.target.connection}`: {', '.join(map(shown, migration.rules.taken))}.\n\n"
         f"Trigger it with one of these modes:\n\n{_listed(MODES)}\n\nEvery run leaves its evidence in the "
         "evidence root; the last task's log names the folder."
     )

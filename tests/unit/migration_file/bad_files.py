@@ -121,13 +121,13 @@ def _texts(value: object, path: Path) -> Iterator[Path]:
 
 
 # Texts that may have any printable characters; the tests of injection show that these have no effect.
-FREE_TEXTS = {
+FREE_TEXTS: set[Path] = {
     ("cutover", "may_be_active", 0),
     ("cutover", "may_rewind", 0),
     ("cutover", "approvers", 0),
     ("alerts", "notifiers", 0, "arguments", "to"),
 }
-PATTERNS = {("topics", 2, "pattern"), ("topics", 3, "exclude"), ("cutover", "groups", 0)}
+PATTERNS: set[Path] = {("topics", 2, "pattern"), ("topics", 3, "exclude"), ("cutover", "groups", 0)}
 # Keys that people choose.
 KEYS: tuple[Path, ...] = (
     ("topics", 1, "configs", "retention.ms"),

@@ -1,0 +1,156 @@
+"""Texts of attackers in every field that takes a text: they are refused, or they have no effect."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+
+from kafka_migration.core.access.commands import acl_lines
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.mirror.engine import LaunchFacts
+from kafka_migration.core.mirror.host import MirrorLaunch
+from kafka_migration.engines.mirrormaker2 import MirrorMaker2
+from kafka_migration.engines.rights import required_rights
+from kafka_migration.migration_file.loading import load_migration
+from kafka_migration.orchestration.dag_docs import manual_doc, nightly_doc, rollback_doc
+from tests.contract.fake_cluster import FakeCluster
+from tests.unit.migration_file.bad_files import FREE_TEXTS, FULL, KEYS, PATTERNS, Path, texts
+from tests.unit.migration_file.payloads import PAYLOADS
+
+# Places whose texts have a form.
+CLOSED = [path for path in texts() if path not in FREE_TEXTS | PATTERNS]
+FREE: list[Path] = sorted(FREE_TEXTS | PATTERNS, key=str)
+PLACEHOLDER = "placeholder"
+FACTS = LaunchFacts({"bootstrap.servers": "a:1"}, {"bootstrap.servers": "b:2"}, max_message_bytes=2048)
+TOPICS = ("orders", "audit")
+DOCUMENT = yaml.safe_load(FULL)
+
+
+def placed(document: Any, path: Path, value: object) -> None:
+    """Put a value at a place of the document."""
+    for part in path[:-1]:
+        document = document[part]
+    document[path[-1]] = value
+
+
+def file_with(value: str, paths: list[Path], keys: tuple[Path, ...] = ()) -> str:
+    """Return the full file with a text at all of these places, and in place of these keys."""
+    document = copy.deepcopy(DOCUMENT)
+    for path in paths:
+        placed(document, path, value)
+    for *parents, key in keys:
+        place = document
+        for part in parents:
+            place = place[part]
+        place[value] = place.pop(key)
+    return str(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
+
+
+def refused_places(text: str) -> set[str]:
+    """Return the places that the findings on a file name."""
+    try:
+        load_migration(text, where="f")
+    except Refused as refused:
+        return {finding.subject.removeprefix("f: ") for finding in refused.findings}
+    return set()
+
+
+def place_of(path: Path) -> str:
+    """Return a place as findings name it."""
+    if path in {("topics", 0), ("topics", 1)}:
+        return f"topics.{path[1]}.name"
+    return "alerts.notifiers.0.kinds" if "kinds" in path else ".".join(map(str, path))
+
+
+def test_there_are_enough() -> None:
+    """There are more than 300 texts and 40 places."""
+    assert len(PAYLOADS) >= 300
+    assert len(CLOSED) >= 40
+
+
+def test_each_place_that_has_a_form_refuses_each_text() -> None:
+    """Every place whose texts have a form refuses every text of an attacker, at once and by its own name."""
+    expected = {place_of(path) for path in CLOSED}
+    accepted = {payload: sorted(left) for payload in PAYLOADS if (left := expected - places(payload))}
+
+    assert {} == accepted
+
+
+def places(payload: str) -> set[str]:
+    """Return the refused places of a file with the text everywhere."""
+    return refused_places(file_with(payload, CLOSED))
+
+
+def test_each_key_refuses_each_text() -> None:
+    """Keys that people choose are refused, too."""
+    accepted = [payload for payload in PAYLOADS if len(refused_places(file_with(payload, [], KEYS))) < len(KEYS)]
+
+    assert [] == accepted
+
+
+def launch(migration: Migration) -> MirrorLaunch:
+    """Return what the MirrorMaker host gets."""
+    engine = MirrorMaker2(migration, FakeCluster("old"), FakeCluster("new"))
+    return engine.launch(1, FACTS)
+
+
+def accepted() -> Iterator[tuple[str, Path, Migration]]:
+    """Yield each text with each free place that takes it, and the migration."""
+    templates = {path: file_with(PLACEHOLDER, [path]) for path in FREE}
+    for payload in PAYLOADS:
+        for path in FREE:
+            text = templates[path].replace(PLACEHOLDER, json.dumps(payload))
+            try:
+                yield payload, path, load_migration(text, where="f").of_topics(TOPICS)
+            except Refused:
+                continue
+
+
+@pytest.fixture(scope="module")
+def taken() -> list[tuple[str, Path, Migration]]:
+    """The texts that free places take."""
+    return list(accepted())
+
+
+def test_free_text_stays_in_its_place(taken: list[tuple[str, Path, Migration]]) -> None:
+    """What the MirrorMaker host gets is the same, whatever a free place holds."""
+    usual = launch(load_migration(FULL, where="f").of_topics(TOPICS))
+    assert len(taken) >= 1_000
+    assert {str(usual)} == {str(launch(migration)) for _, _, migration in taken}
+
+
+def test_free_text_is_one_word_of_a_command(taken: list[tuple[str, Path, Migration]]) -> None:
+    """In the commands of `kafka-migration acls`, a shell reads each group as one word without any meaning."""
+    for payload, path, migration in taken:
+        if path[0] != "cutover":
+            continue
+        for line in acl_lines(required_rights(migration, "source"), "b:1", "User:x"):
+            if line.startswith("#"):
+                assert "\n" not in line
+                continue
+            words = shlex.split(line)
+            assert "kafka-acls.sh" == words[0]
+            assert {word for word in words if word.startswith("--")} <= OPTIONS, payload
+
+
+OPTIONS = {
+    *("--bootstrap-server", "--command-config", "--add", "--allow-principal", "--operation", "--topic", "--group"),
+    *("--cluster", "--transactional-id", "--resource-pattern-type"),
+}
+
+
+def test_free_text_is_no_markup_of_a_page(taken: list[tuple[str, Path, Migration]]) -> None:
+    """The pages of the DAGs show no text of an attacker as markup."""
+    for payload, _, migration in taken:
+        for write in (manual_doc, nightly_doc, rollback_doc):
+            page = write("shop", migration)
+            assert "<script" not in page, payload
+            assert "<img" not in page, payload
+            assert "](javascript:" not in page, payload
