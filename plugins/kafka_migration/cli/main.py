@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from kafka_migration import __version__
 from kafka_migration.cli.acls import acls
+from kafka_migration.cli.check import check
 from kafka_migration.cli.decommission import decommission
 from kafka_migration.cli.output import EXIT_CODES, ExitCode, complain, only_answers
 from kafka_migration.cli.problems import findings_of, usage_finding
@@ -79,6 +80,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     verbs = made.add_subparsers(title="verbs", metavar="VERB", required=True)
+    _add_check(verbs)
     _add_status(verbs)
     _add_verdict(verbs)
     _add_stop(verbs)
@@ -87,6 +89,15 @@ def parser() -> argparse.ArgumentParser:
     _add_acls(verbs)
     _add_source_acls(verbs)
     return made
+
+
+def _add_check(verbs: _Verbs) -> None:
+    text = "show all mistakes of migration files, without a cluster"
+    verb = _bare_verb(verbs, "check", text, "check --migrations include/migrations")
+    verb.add_argument("names", nargs="*", type=_name, metavar="NAME", help=f"{_NAME_HELP} (default: all)")
+    _add_folder(verb)
+    _add_json(verb)
+    verb.set_defaults(run=check)
 
 
 def _add_status(verbs: _Verbs) -> None:
@@ -212,11 +223,15 @@ def _add_source_acls(verbs: _Verbs) -> None:
 
 def _add_file(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("name", type=_name, help=_NAME_HELP)
+    _add_folder(verb)
+
+
+def _add_folder(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--migrations",
         type=Path,
         metavar="FOLDER",
-        help="folder with the migration file (default: the one in Airflow's configuration)",
+        help="folder with the migration files (default: the one in Airflow's configuration)",
     )
 
 
