@@ -7,6 +7,7 @@ from dataclasses import dataclass
 # The module of each part. A part has a function `rows(size)` that yields its figures.
 PARTS = {
     "ledger": "bench.ledger",
+    "files": "bench.files",
     "orchestration": "bench.orchestration",
     "snapshot": "bench.snapshot",
     "triggerer": "bench.triggerer",
@@ -37,6 +38,8 @@ class Figure:
 _FIGURES = (
     Figure("ledger", "ledger of 10,000 partitions × 30 nights, read once ÷ json.loads of its files", 1.5),
     Figure("ledger", "ledger of 10,000 partitions × 30 nights, read and asked by a start ÷ json.loads of its files"),
+    Figure("files", "kafka-migration check, 200 files ÷ one", 3),
+    Figure("files", "DAG file with 50 migration files ÷ import airflow.sdk", 1.5),
     Figure("orchestration", "overhead of a sync, 1,000 topics ÷ 10 topics", 5, 3),
     Figure("orchestration", "overhead of a sync, 10 topics ÷ empty tasks", 1.2),
     Figure("orchestration", "a sync with nothing new ÷ empty tasks"),

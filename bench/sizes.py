@@ -15,6 +15,15 @@ class Ledger:
 
 
 @dataclass(frozen=True, slots=True)
+class Files:
+    """Migration files that the command checks, and that the DAG file parses."""
+
+    checked: int = 200
+    parsed: int = 50
+    runs: int = 5
+
+
+@dataclass(frozen=True, slots=True)
 class Orchestration:
     """Runs of few and of many topics in a real Airflow."""
 
@@ -103,6 +112,7 @@ class Reading:
 
 Size = (
     Ledger
+    | Files
     | Orchestration
     | Snapshot
     | Triggerer
@@ -116,6 +126,7 @@ Size = (
 )
 FULL: dict[str, Size] = {
     "ledger": Ledger(),
+    "files": Files(),
     "orchestration": Orchestration(),
     "snapshot": Snapshot(),
     "triggerer": Triggerer(),
@@ -129,6 +140,7 @@ FULL: dict[str, Size] = {
 }
 QUICK: dict[str, Size] = {
     "ledger": Ledger(partitions=200, nights=5, runs=1),
+    "files": Files(checked=3, parsed=2, runs=1),
     "orchestration": Orchestration(few=2, many=10, runs=1),
     "snapshot": Snapshot(few=100, many=200, runs=1),
     "triggerer": Triggerer(migrations=3, watched_s=5),
