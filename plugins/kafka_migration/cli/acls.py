@@ -7,6 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any, get_args
 
+from kafka_migration.cli.arguments import Verbs, add_bare_verb, add_file, add_output, is_json, place
 from kafka_migration.cli.output import ExitCode, say, say_json
 from kafka_migration.core.access.commands import acl_lines
 from kafka_migration.core.access.rights import Right
@@ -20,6 +21,23 @@ ACLS_SCHEMA = 1
 SIDES: tuple[Side, ...] = get_args(Side)
 
 
+def add_acls(verbs: Verbs) -> None:
+    """Add the verb `acls`."""
+    text = "show the rights that a migration needs, as commands of kafka-acls.sh"
+    verb = add_bare_verb(verbs, "acls", text, "acls demo --source-principal User:reader --target-principal User:writer")
+    add_file(verb)
+    for side in ("source", "target"):
+        verb.add_argument(
+            f"--{side}-principal",
+            type=place,
+            default="User:kafka-migration",
+            metavar="PRINCIPAL",
+            help=f"principal of the login on the {side} (default: User:kafka-migration)",
+        )
+    add_output(verb)
+    verb.set_defaults(run=acls)
+
+
 def acls(arguments: Namespace) -> int:
     """Print the rights for both sides, as commands or as one JSON document.
 
@@ -29,7 +47,7 @@ def acls(arguments: Namespace) -> int:
     if migration.rules.patterns:
         migration = _listed(migration)
     principals = {"source": arguments.source_principal, "target": arguments.target_principal}
-    if arguments.json:
+    if is_json(arguments):
         say_json(acls_document(migration, principals))
     else:
         for side in SIDES:

@@ -8,6 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from kafka_migration.cli.acls import migrations_folder_of
+from kafka_migration.cli.arguments import (
+    NAME_HELP,
+    Verbs,
+    add_bare_verb,
+    add_folder,
+    add_output,
+    is_json,
+    migration_name,
+)
 from kafka_migration.cli.output import ExitCode, complain, say, say_json
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
@@ -17,6 +26,16 @@ from kafka_migration.core.text.brief import some
 from kafka_migration.migration_file.loading import load_migration_file
 
 CHECK_SCHEMA = 1
+
+
+def add_check(verbs: Verbs) -> None:
+    """Add the verb `check`."""
+    text = "show all mistakes of migration files, without a cluster"
+    verb = add_bare_verb(verbs, "check", text, "check --migrations include/migrations")
+    verb.add_argument("names", nargs="*", type=migration_name, metavar="NAME", help=f"{NAME_HELP} (default: all)")
+    add_folder(verb)
+    add_output(verb)
+    verb.set_defaults(run=check)
 
 
 def check(arguments: Namespace) -> int:
@@ -33,7 +52,7 @@ def check(arguments: Namespace) -> int:
     findings = {name: found for name, found in _findings(paths.values(), named).items() if name in named}
     if not findings:
         raise Refused([_no_file(folder)])
-    if arguments.json:
+    if is_json(arguments):
         say_json(_document(findings))
     else:
         say(f"{name}: {_words(found)}" for name, found in findings.items())

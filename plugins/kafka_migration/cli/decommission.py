@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from kafka_migration.cli.arguments import Verbs, add_output, add_verb, duration_s, is_json
 from kafka_migration.cli.output import ExitCode, say, say_json
 from kafka_migration.cli.store import MigrationStore
 from kafka_migration.core.ledger.ledger import Ledger
@@ -19,6 +20,27 @@ from kafka_migration.steps.run import resolved
 DECOMMISSION_SCHEMA = 1
 
 
+def add_decommission(verbs: Verbs) -> None:
+    """Add the verb `decommission`."""
+    text = "check whether the source cluster may be switched off"
+    verb = add_verb(verbs, "decommission", text, "decommission demo --quiet 48h")
+    verb.add_argument(
+        "--quiet",
+        type=duration_s,
+        default="24h",
+        metavar="TIME",
+        help="required time without writes to the source (default: 24h)",
+    )
+    verb.add_argument(
+        "--overlap",
+        type=duration_s,
+        metavar="TIME",
+        help="time after a cutover in which a rollback is possible (default: the retention of the source topic)",
+    )
+    add_output(verb)
+    verb.set_defaults(run=decommission)
+
+
 def decommission(arguments: Namespace) -> int:
     """Print the answer as lines or as one JSON document; the exit code gives it too."""
     # Outside of a task, connections in Airflow's database are visible only with this setting.
@@ -26,7 +48,7 @@ def decommission(arguments: Namespace) -> int:
     store = MigrationStore.open(arguments.evidence_root, arguments.name)
     overlap = None if arguments.overlap is None else timedelta(seconds=arguments.overlap)
     document = decommission_document(store, WaitingTimes(timedelta(seconds=arguments.quiet), overlap))
-    say_json(document) if arguments.json else say(decommission_lines(document))
+    say_json(document) if is_json(arguments) else say(decommission_lines(document))
     return ExitCode.DONE if document["answer"] == "yes" else ExitCode.NOT_READY
 
 

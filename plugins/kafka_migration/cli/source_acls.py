@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kafka_migration.cli.acls import migrations_folder_of
+from kafka_migration.cli.arguments import Verbs, add_bare_verb, add_file, add_output, is_json, place
 from kafka_migration.cli.output import ExitCode, say, say_json
 from kafka_migration.core.access.moving import MovedAcl, move_lines, moves, not_moved
 from kafka_migration.core.groups.selection import which_groups
@@ -21,6 +22,23 @@ from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.steps.topic_list import of_listed_topics
 
 SOURCE_ACLS_SCHEMA = 1
+
+
+def add_source_acls(verbs: Verbs) -> None:
+    """Add the verb `source-acls`."""
+    text = "show the source's access control lists on a migration, as commands for the target"
+    verb = add_bare_verb(verbs, "source-acls", text, "source-acls demo --principal User:billing")
+    add_file(verb)
+    verb.add_argument(
+        "--principal",
+        type=place,
+        action="append",
+        default=[],
+        metavar="PRINCIPAL",
+        help="only the lists of this user; may be repeated (default: all)",
+    )
+    add_output(verb)
+    verb.set_defaults(run=source_acls)
 
 
 def source_acls(arguments: Namespace) -> int:
@@ -36,7 +54,7 @@ def source_acls(arguments: Namespace) -> int:
     finally:
         cluster.close()
     others = not_moved(acls, {*arguments.principal, *(move.acl.principal for move in found)})
-    if arguments.json:
+    if is_json(arguments):
         say_json({**_document(migration, found), "not_moved": others})
     else:
         say(_lines(migration, found, others))

@@ -9,6 +9,7 @@ from typing import Any
 
 from kafka_migration.adapters.documents import naming
 from kafka_migration.adapters.news import LAST_RUN_FILE, PROGRESS_FILE
+from kafka_migration.cli.arguments import Verbs, add_output, add_verb, is_json
 from kafka_migration.cli.output import ExitCode, aligned, complain, say, say_json
 from kafka_migration.cli.problems import findings_of
 from kafka_migration.cli.store import MigrationStore, all_migrations
@@ -24,13 +25,22 @@ STATUS_SCHEMA = 4
 FRESH_S = 120.0
 
 
+def add_status(verbs: Verbs) -> None:
+    """Add the verb `status`."""
+    verb = add_verb(
+        verbs, "status", "show the status of one migration or of all", "status demo -o json", is_name_optional=True
+    )
+    add_output(verb)
+    verb.set_defaults(run=status)
+
+
 def status(arguments: Namespace) -> int:
     """Print the status of one migration, or of all, as lines or as one JSON document."""
     now = datetime.now(UTC)
     if arguments.name is None:
         return _status_of_all(arguments, now)
     document = status_document(MigrationStore.open(arguments.evidence_root, arguments.name), now)
-    say_json(document) if arguments.json else say(status_lines(document))
+    say_json(document) if is_json(arguments) else say(status_lines(document))
     return ExitCode.DONE
 
 
@@ -46,7 +56,7 @@ def _status_of_all(arguments: Namespace, now: datetime) -> int:
             found = findings_of(error)
             problems += found
             documents.append({"migration": store.name, "problem": str(found[0].code)})
-    if arguments.json:
+    if is_json(arguments):
         say_json({"schema": STATUS_SCHEMA, "migrations": documents})
     else:
         say(aligned([_HEADS, *map(_brief_row, documents)]))
@@ -170,7 +180,7 @@ def _last_run_rows(last: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     rows = [("Last run", f"{last['mode']}, {last['outcome']}{verdict}, {last['at']} ({last['age']}), {last['run']}")]
     rows += [("Found", str(Finding.from_document(finding))) for finding in last["findings"][:_NAMED_FINDINGS]]
     if (more := len(last["findings"]) - _NAMED_FINDINGS) > 0:
-        rows.append(("Found", f"… and {more} more; --json shows all"))
+        rows.append(("Found", f"… and {more} more; -o json shows all"))
     return rows + [("Contradicted", str(Contradiction.from_document(each))) for each in last["contradictions"]]
 
 

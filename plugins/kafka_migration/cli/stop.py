@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from kafka_migration.adapters.clock import SystemClock
+from kafka_migration.cli.arguments import Verbs, add_verb, duration_s
 from kafka_migration.cli.output import ExitCode, aligned, say
 from kafka_migration.cli.status import stopped_words
 from kafka_migration.cli.store import MigrationStore
@@ -24,6 +25,7 @@ from kafka_migration.core.migration.stop_request import StopRequest, what_follow
 from kafka_migration.core.text.shown import duration
 from kafka_migration.migration_file.loading import load_migration
 
+MAX_REASON = 500
 # How often `--wait` reads the ledger.
 LOOK_EVERY_S = 2.0
 # How long to wait for the stop certificate after MirrorMaker has ended.
@@ -34,6 +36,16 @@ _NO_CERTIFICATE = (
 )
 # Errors while reading optional details. The request remains valid without them.
 _UNREADABLE = (MigrationError, OSError, LookupError, TypeError, ValueError, AttributeError, RecursionError)
+
+
+def add_stop(verbs: Verbs) -> None:
+    """Add the verb `stop`."""
+    text = "ask the active run to stop mirroring and to validate the copied records"
+    verb = add_verb(verbs, "stop", text, 'stop demo --reason "maintenance" --wait')
+    verb.add_argument("--reason", type=_reason, default="", metavar="TEXT", help="kept in the evidence")
+    verb.add_argument("--wait", action="store_true", help="wait until MirrorMaker has stopped")
+    verb.add_argument("--timeout", type=duration_s, default="10m", metavar="TIME", help="for --wait (default: 10m)")
+    verb.set_defaults(run=stop)
 
 
 def stop(arguments: Namespace) -> int:
@@ -162,3 +174,8 @@ def _not_stopped_words(timeout_s: float) -> str:
 
 def _text(clock: Clock) -> str:
     return clock.now().isoformat(timespec="seconds")
+
+
+def _reason(text: str) -> str:
+    """Return the text as one line of printable characters."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:MAX_REASON]

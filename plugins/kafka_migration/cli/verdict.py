@@ -8,6 +8,7 @@ from typing import Any
 
 from kafka_migration.adapters.documents import naming
 from kafka_migration.adapters.news import LAST_RUN_FILE
+from kafka_migration.cli.arguments import Verbs, add_output, add_verb, is_json
 from kafka_migration.cli.output import ExitCode, aligned, say, say_json
 from kafka_migration.cli.store import MigrationStore
 from kafka_migration.core.ledger.ledger import Ledger
@@ -27,10 +28,18 @@ _EXIT_CODES = {
 }
 
 
+def add_verdict(verbs: Verbs) -> None:
+    """Add the verb `verdict`."""
+    text = "show the verdict of all runs on each topic, from the ledger"
+    verb = add_verb(verbs, "verdict", text, "verdict demo")
+    add_output(verb)
+    verb.set_defaults(run=verdict)
+
+
 def verdict(arguments: Namespace) -> int:
     """Print the verdicts as lines or as one JSON document; the exit code tells if everything is proved."""
     document = verdict_document(MigrationStore.open(arguments.evidence_root, arguments.name))
-    say_json(document) if arguments.json else say(verdict_lines(document))
+    say_json(document) if is_json(arguments) else say(verdict_lines(document))
     if document["contradictions"]:
         return ExitCode.FAILED
     return _EXIT_CODES.get(document["standing"], ExitCode.DONE)
@@ -86,7 +95,7 @@ def _cells(found: Mapping[str, Any]) -> tuple[str, ...]:
 def _reasons(found: Mapping[str, Any]) -> Iterator[str]:
     yield from found["reasons"]
     if found["further_reasons"]:
-        yield f"and {found['further_reasons']:,} more; --json shows all"
+        yield f"and {found['further_reasons']:,} more; -o json shows all"
 
 
 def _newest_time(ledger: Ledger) -> str | None:

@@ -2,22 +2,69 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+import re
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
+from kafka_migration.cli.arguments import Verbs, add_bare_verb, add_output, duration_s, is_json
 from kafka_migration.cli.output import ExitCode, say, say_json
 from kafka_migration.cli.wave_files import FilesThere, check_files, files_in, proposed_files, write_files
 from kafka_migration.cli.wave_output import waves_document, waves_lines
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import KafkaCluster
+from kafka_migration.core.migration.patterns import pattern_problem
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.waves.migration_file import Names
 from kafka_migration.core.waves.plan import WavePlan, Wish, plan_waves
+
+
+def add_waves(verbs: Verbs) -> None:
+    """Add the verb `waves`."""
+    verb = add_bare_verb(
+        verbs,
+        "waves",
+        "show which topics must move together, and propose migration files",
+        "waves --source old_kafka --target new_kafka",
+    )
+    for side in ("source", "target"):
+        verb.add_argument(f"--{side}", required=True, metavar="CONNECTION", help="Airflow connection of type kafka")
+        verb.add_argument(
+            f"--{side}-insecure",
+            action="append",
+            default=[],
+            choices=[str(each) for each in Insecurity],
+            help="a protection that the connection may disable; may be repeated (default: none)",
+        )
+    for option, of_what in (
+        ("--topic", "topics to propose; may be repeated (default: all)"),
+        ("--ignore-group", "groups that do not tie topics together; may be repeated"),
+    ):
+        text = f"regular expression for the whole name of {of_what}"
+        verb.add_argument(option, type=_pattern, action="append", default=[], metavar="PATTERN", help=text)
+    verb.add_argument(
+        "--min-topics",
+        type=_count,
+        default=1,
+        metavar="NUMBER",
+        help="combine small waves until each has at least this many topics (default: 1)",
+    )
+    verb.add_argument(
+        "--timeout", type=duration_s, default="5m", metavar="TIME", help="for reading transactions (default: 5m)"
+    )
+    verb.add_argument("--write", type=Path, metavar="FOLDER", help="write a migration file per wave")
+    verb.add_argument("--prefix", type=_prefix, default="wave", help="waves are named PREFIX-01, … (default: wave)")
+    verb.add_argument("--mirror-host", metavar="CONNECTION", help="for --write: Airflow connection of type ssh")
+    verb.add_argument("--spark", metavar="CONNECTION", help="for --write: Airflow connection of type spark")
+    verb.add_argument("--kafka-home", metavar="FOLDER", help="for --write: Kafka on the MirrorMaker host")
+    add_output(verb)
+    verb.set_defaults(run=partial(_waves, verb))
 
 
 def waves(arguments: Namespace) -> int:
@@ -47,7 +94,7 @@ def waves(arguments: Namespace) -> int:
     files = proposed_files(plan, names, arguments.prefix, not_known)
     written = _written(arguments.write, files, there)
     document = waves_document(plan, list(files), names, not_known, datetime.now(UTC), written)
-    say_json(document) if arguments.json else say(waves_lines(plan, document))
+    say_json(document) if is_json(arguments) else say(waves_lines(plan, document))
     return ExitCode.PARTLY_DONE if not_known else ExitCode.DONE
 
 
@@ -120,3 +167,28 @@ def _different(source: KafkaCluster, target: KafkaCluster) -> int:
             ]
         )
     return target_facts.brokers
+
+
+def _waves(verb: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
+    if arguments.write is not None and None in {arguments.mirror_host, arguments.spark}:
+        verb.error("--write needs --mirror-host and --spark: a migration file names both connections")
+    return waves(arguments)
+
+
+def _pattern(text: str) -> str:
+    if problem := pattern_problem(text):
+        raise argparse.ArgumentTypeError(f"not a regular expression; expected {problem}")
+    return text
+
+
+def _count(text: str) -> int:
+    if not re.fullmatch("[1-9][0-9]{0,2}", text):
+        raise argparse.ArgumentTypeError("a number from 1 to 999")
+    return int(text)
+
+
+def _prefix(text: str) -> str:
+    """Return a valid prefix for migration names; a number of up to five digits is appended to it."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,56}", text):
+        raise argparse.ArgumentTypeError("lower-case letters, digits and hyphens, at most 57")
+    return text

@@ -57,7 +57,7 @@ USAGE = [
     ["halt"],
     ["status", "shop", "more"],
     ["status", "shop", "--js"],
-    ["status", "shop", "-o", "json"],
+    ["status", "shop", "-o", "yaml"],
     ["status", "shop", "--evidence-root"],
     ["status", "shop", "--evidence-root", ""],
     ["status", "shop", "--evidence-root", "   "],

@@ -85,7 +85,7 @@ def test_many_reasons_are_cut(tmp_path: Path) -> None:
     document = verdict_document(kept(tmp_path, *seams))
     lines = verdict_lines(document)
 
-    assert "orders: and 10 more; --json shows all" == lines[-1]
+    assert "orders: and 10 more; -o json shows all" == lines[-1]
     assert 21 == sum(line.startswith("orders:") for line in lines)
     assert 29 == len(document["topics"]["orders"]["flaws"])
 
