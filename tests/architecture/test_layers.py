@@ -43,6 +43,7 @@ ROOMS = {
     "migration": {"documents", "findings", "kafka", "text"},
     "connections": {"findings", "kafka", "migration"},
     "access": {"findings", "kafka", "migration", "text"},
+    "discovery": {"connections", "documents", "findings", "text"},
     "evidence": {"findings", "migration"},
     "ledger": {"documents", "evidence", "findings", "kafka", "migration"},
     "mirror": {"documents", "findings", "kafka", "ledger", "migration", "text"},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
@@ -10,13 +9,14 @@ from urllib.parse import quote
 import httpx
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
+from kafka_migration.adapters.http_service import HttpAnswer, HttpService
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.schema_registry import Schema
 from kafka_migration.core.text.brief import brief
 
-TIMEOUT_S = 10.0
+_ACCEPTED = "application/vnd.schemaregistry.v1+json, application/json"
 # Attempts of one request while the registry is busy. Confluent Cloud limits the requests per second of each key.
 ATTEMPTS = 6
 _BUSY = frozenset({429, 503})
@@ -38,8 +38,7 @@ class HttpSchemaRegistry:
         self._name = f"{what} ({settings.connection}, {settings.url})"
         self._subject = f"connection {settings.connection}"
         self._wait_s = wait_s
-        self._client = self._made(settings)
-        self._url = settings.url
+        self._service = HttpService(self._name, settings, self._refused, _ACCEPTED)
         self._versions: dict[_Version, Schema] = {}
 
     def schema(self, schema_id: int) -> Schema | None:
@@ -52,21 +51,7 @@ class HttpSchemaRegistry:
 
     def close(self) -> None:
         """Close the connection."""
-        self._client.close()
-
-    def _made(self, settings: HttpSettings) -> httpx.Client:
-        try:
-            return httpx.Client(
-                auth=(settings.user, settings.password) if settings.user or settings.password else None,
-                verify=ssl.create_default_context(cadata=settings.ca_pem or None),
-                timeout=TIMEOUT_S,
-                headers={"Accept": "application/vnd.schemaregistry.v1+json, application/json"},
-            )
-        except (ssl.SSLError, TypeError):
-            raise self._refused("ssl.ca.pem without a certificate in PEM") from None
-        except (ImportError, ValueError) as error:
-            # The environment names a proxy that httpx cannot use.
-            raise self._refused(f"{error}") from None
+        self._service.close()
 
     def _schema(self, found: Mapping[str, Any], above: tuple[_Version, ...]) -> Schema:
         kind, text, references = found.get("schemaType", "AVRO"), found.get("schema"), found.get("references") or []
@@ -102,21 +87,13 @@ class HttpSchemaRegistry:
         return attempts(self._asked_once, path, unknown)
 
     def _asked_once(self, path: str, unknown: tuple[int, ...]) -> Mapping[str, Any] | None:
-        try:
-            answer = self._client.get(f"{self._url}{path}")
-        except httpx.TransportError as error:
-            # httpx has no class of its own for errors of TLS; OpenSSL's texts begin like this.
-            if str(error).startswith("[SSL"):
-                raise self._refused(f"a TLS connection that failed: {error}") from None
-            raise TransientError(f"{self._name} did not answer: {type(error).__name__} {error}".rstrip()) from error
-        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
-            raise self._refused(f"{type(error).__name__}: {brief(str(error))}") from None
-        if answer.status_code in _BUSY:
-            raise _Busy(f"{self._name} is busy (status {answer.status_code})")
+        answer = self._service.get(path)
+        if answer.status in _BUSY:
+            raise _Busy(f"{self._name} is busy (status {answer.status})")
         return self._understood(answer, unknown)
 
-    def _understood(self, answer: httpx.Response, unknown: tuple[int, ...]) -> Mapping[str, Any] | None:
-        status, found = answer.status_code, _json_of(answer)
+    def _understood(self, answer: HttpAnswer, unknown: tuple[int, ...]) -> Mapping[str, Any] | None:
+        status, found = answer.status, _json_of(answer)
         if status == httpx.codes.NOT_FOUND and found.get("error_code") in unknown:
             return None
         if status == httpx.codes.OK and found:
@@ -146,9 +123,6 @@ class _Busy(TransientError):
     """The registry asks to come back later."""
 
 
-def _json_of(answer: httpx.Response) -> Mapping[str, Any]:
-    try:
-        found = answer.json()
-    except (ValueError, RecursionError):
-        return {}
+def _json_of(answer: HttpAnswer) -> Mapping[str, Any]:
+    found = answer.document()
     return found if isinstance(found, dict) else {}

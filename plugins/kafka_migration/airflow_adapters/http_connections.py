@@ -6,6 +6,7 @@ from airflow.sdk.log import mask_secret
 
 from kafka_migration.airflow_adapters.connections import extra_of, read_connection
 from kafka_migration.core.connections.http import CA, CONNECTION_TYPE, HttpSettings, address, http_findings
+from kafka_migration.core.discovery.cluster import ClusterManager
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.schema_registry import SchemaRegistry
@@ -39,3 +40,11 @@ def registry_named(side: Side, connection_id: str) -> SchemaRegistry:
     from kafka_migration.adapters.schema_registry import HttpSchemaRegistry
 
     return HttpSchemaRegistry(f"the {side}'s schema registry", http_settings(connection_id))
+
+
+def manager_named(connection_id: str) -> ClusterManager:
+    """Return Ambari or Cloudera Manager of a connection; raises like `http_settings` and `manager_of`."""
+    # Only `kafka-migration discover` needs the client.
+    from kafka_migration.adapters.cluster_managers import manager_of
+
+    return manager_of(http_settings(connection_id))

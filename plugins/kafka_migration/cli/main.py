@@ -13,6 +13,7 @@ from kafka_migration.cli.acls import add_acls
 from kafka_migration.cli.arguments import VerbParser
 from kafka_migration.cli.check import add_check
 from kafka_migration.cli.decommission import add_decommission
+from kafka_migration.cli.discover import add_discover
 from kafka_migration.cli.output import EXIT_CODES, ExitCode, complain, only_answers
 from kafka_migration.cli.problems import findings_of
 from kafka_migration.cli.source_acls import add_source_acls
@@ -35,6 +36,7 @@ VERBS = (
     add_waves,
     add_acls,
     add_source_acls,
+    add_discover,
 )
 
 

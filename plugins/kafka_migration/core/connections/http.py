@@ -54,7 +54,7 @@ def http_findings(settings: HttpSettings, extra: Mapping[str, object]) -> Iterat
             f"connection {settings.connection}",
             "a login over http, which anyone on the network path can read",
             "https",
-            "Use the registry's https address, or remove the login if the registry needs none.",
+            "Use the https address of the service, or remove the login if the service needs none.",
         )
     unknown = sorted(ascii(name) for name in extra if name != CA)
     if unknown:

@@ -66,6 +66,11 @@ ACTS: Mapping[Code, str] = {
     Code.REGISTRY_REFUSED: "Correct address, login and `ssl.ca.pem` of the HTTP connection, or the user's rights. In "
     "preflight: nothing was started.",
     Code.REGISTRY_UNREACHABLE: f"Check that the registry runs and that Airflow reaches it. {_NOTHING_STARTED}",
+    Code.MANAGER_REFUSED: "Correct address, login and `ssl.ca.pem` of the HTTP connection, or the user's rights.",
+    Code.MANAGER_UNREACHABLE: "Check that the server runs and that this machine reaches it. Then try again.",
+    Code.MANAGER_ANSWER_UNREADABLE: "Check the address of the HTTP connection. If it is right, use "
+    "`kafka-migration discover` with `--preset` and `--bootstrap`.",
+    Code.MANAGED_CLUSTER_UNKNOWN: "Name one of the clusters that the finding lists with `--cluster`.",
     Code.LOGIN_REFUSED: "Correct user and password in the connection, or create the user on the cluster.",
     Code.RIGHT_MISSING: "Grant the right that the finding names to the user of the connection. `kafka-migration acls` "
     "prints all of them.",

@@ -120,6 +120,19 @@ class Code(StrEnum):
         "A schema registry refused a request, or another service answered at its address.",
     )
     REGISTRY_UNREACHABLE = "REGISTRY_UNREACHABLE", "A schema registry did not answer."
+    MANAGER_REFUSED = (
+        "MANAGER_REFUSED",
+        "Ambari or Cloudera Manager refused a request, or another service answered at its address.",
+    )
+    MANAGER_UNREACHABLE = "MANAGER_UNREACHABLE", "Ambari or Cloudera Manager did not answer."
+    MANAGER_ANSWER_UNREADABLE = (
+        "MANAGER_ANSWER_UNREADABLE",
+        "An answer of Ambari or Cloudera Manager lacks a field, or a field has an unexpected value.",
+    )
+    MANAGED_CLUSTER_UNKNOWN = (
+        "MANAGED_CLUSTER_UNKNOWN",
+        "Ambari or Cloudera Manager has no Kafka cluster with this name, or several and none was named.",
+    )
     LOGIN_REFUSED = "LOGIN_REFUSED", "A Kafka cluster refused the login of the connection."
     RIGHT_MISSING = "RIGHT_MISSING", "A Kafka cluster refused a request because the user lacks a right."
     ALERTS_INVALID = (

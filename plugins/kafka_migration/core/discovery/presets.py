@@ -1,0 +1,163 @@
+"""Platforms on which Kafka runs: where Kafka is on their hosts, their usual ports, and what limits a migration.
+
+The sources are the platforms' own documentation:
+
+- apache: `listeners` and `auto.create.topics.enable` in Kafka's broker settings
+- hdinsight: "Apache Kafka on HDInsight" (quickstart, mirroring, TLS, Enterprise Security Package), release notes
+- cloudera: "Securing Apache Kafka" (inter-broker security), "Unsupported command line tools"
+- confluent: "Confluent Cloud clients", "Cluster and topic configuration settings"
+- msk: "Port information", "IAM access control", "Default Amazon MSK configuration"
+- eventhubs: "Event Hubs for Apache Kafka", "Frequently asked questions", "Recommended configurations"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kafka_migration.core.connections.settings import UNSUPPORTED_MECHANISMS
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+
+SCRAM = "SCRAM-SHA-512"
+MSK_IAM = "AWS_MSK_IAM"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What clients use on a port: the protocol, and the SASL mechanism if the platform offers only one."""
+
+    protocol: str
+    mechanism: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A platform. `ports` has the port that is used by default first; `user` is a login that is always the same."""
+
+    title: str
+    ports: Mapping[int, Access]
+    limits: tuple[str, ...] = ()
+    kafka_home: str | None = None
+    has_public_ca: bool = False
+    user: str | None = None
+
+
+_OLD_MIRROR_MAKER = (
+    "The Kafka of the platform is too old for the MirrorMaker of a migration. Unpack Kafka 3.9 on the MirrorMaker host "
+    "and set mirror.kafka_home to it."
+)
+_PLAIN = {9092: Access("PLAINTEXT"), 9093: Access("SSL")}
+_SCRAM, _TLS, _IAM = Access("SASL_SSL", SCRAM), Access("SSL"), Access("SASL_SSL", MSK_IAM)
+_MSK = {
+    9096: _SCRAM,
+    9094: _TLS,
+    9092: Access("PLAINTEXT"),
+    9098: _IAM,
+    # Public access.
+    9196: _SCRAM,
+    9194: _TLS,
+    9198: _IAM,
+    # IPv6.
+    20096: _SCRAM,
+    20094: _TLS,
+    20092: Access("PLAINTEXT"),
+    20098: _IAM,
+}
+
+PRESETS: Mapping[str, Preset] = {
+    "apache": Preset(
+        "Apache Kafka",
+        {9092: Access("PLAINTEXT")},
+        (
+            "Brokers create topics on first use unless auto.create.topics.enable is false. Set it to false on the "
+            "target before the first run.",
+        ),
+    ),
+    "hdinsight": Preset(
+        "Azure HDInsight",
+        _PLAIN,
+        (
+            "The brokers can be reached only from the virtual network of the cluster, and from networks that are "
+            "peered or connected with it.",
+            "Brokers advertise host names of the virtual network. Clients in other networks need a DNS server that "
+            "resolves them, or brokers that advertise IP addresses.",
+            "Ambari does not show advertised addresses that the script kafka-env sets.",
+            "With the Enterprise Security Package, port 9092 uses SASL_PLAINTEXT with Kerberos.",
+            "Brokers do not create topics on first use (auto.create.topics.enable is false by default).",
+            _OLD_MIRROR_MAKER,
+        ),
+        kafka_home="/usr/hdp/current/kafka-broker",
+    ),
+    "cloudera": Preset(
+        "Cloudera",
+        _PLAIN,
+        (
+            "With Apache Ranger, rights are its policies, which kafka-migration source-acls does not see.",
+            "Cloudera Manager does not report the version of Kafka.",
+            "Logins of LDAP and PAM are not recognized. If the brokers use them, set sasl.mechanism to PLAIN.",
+            _OLD_MIRROR_MAKER,
+        ),
+        kafka_home="/opt/cloudera/parcels/CDH/lib/kafka",
+    ),
+    "confluent": Preset(
+        "Confluent Cloud",
+        {9092: Access("SASL_SSL", "PLAIN")},
+        (
+            "User and password are key and secret of an API key for the cluster.",
+            "Clients cannot read Kafka's internal topics, so kafka-migration waves does not know transactional ids.",
+            "Settings of brokers cannot be changed, except some on Dedicated clusters.",
+        ),
+        has_public_ca=True,
+    ),
+    "msk": Preset(
+        "Amazon MSK",
+        _MSK,
+        (
+            "MSK IAM is refused. Enable SASL/SCRAM or mutual TLS on the cluster.",
+            "MSK Serverless offers only IAM, so it cannot be used.",
+            "Brokers do not create topics on first use (auto.create.topics.enable is false by default).",
+        ),
+        has_public_ca=True,
+    ),
+    "eventhubs": Preset(
+        "Azure Event Hubs",
+        {9093: Access("SASL_SSL", "PLAIN")},
+        (
+            "The password is the connection string of the namespace.",
+            "The tier Basic has no Kafka endpoint.",
+            "Settings of brokers cannot be changed. Kafka clients can change few settings of topics: set the number of "
+            "partitions and the retention in Azure.",
+            "Rights are roles of Azure, not access control lists.",
+            "A consumer group spans the namespace: all event hubs share its name.",
+        ),
+        has_public_ca=True,
+        user="$ConnectionString",
+    ),
+}
+
+
+def access_to(preset: str, number: int) -> Access | None:
+    """Return what clients use on a port of a platform, `None` if it is not one of the usual ports."""
+    return PRESETS[preset].ports.get(number)
+
+
+def default_port(preset: str) -> int:
+    """Return the port that clients use by default."""
+    return next(iter(PRESETS[preset].ports))
+
+
+def unsupported(preset: str, number: int) -> Finding | None:
+    """Return the finding for a port whose only login a migration cannot use."""
+    access = access_to(preset, number)
+    if access is None or access.mechanism is None or access.mechanism not in UNSUPPORTED_MECHANISMS:
+        return None
+    reason, remedy = UNSUPPORTED_MECHANISMS[access.mechanism]
+    others = (str(each) for each, other in PRESETS[preset].ports.items() if other.mechanism != access.mechanism)
+    return Finding(
+        Code.CONNECTION_INVALID,
+        "--bootstrap",
+        f"port {number}, on which {PRESETS[preset].title} accepts only {access.mechanism}: {reason}",
+        f"one of the ports {', '.join(others)}",
+        remedy,
+    )
