@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_migration.adapters.cluster_managers import ManagerService, escaped_name
+from kafka_migration.adapters.manager_service import ManagerService, escaped_name
 from kafka_migration.core.discovery import ambari
 from kafka_migration.core.discovery.answer import Answer
 from kafka_migration.core.discovery.cluster import DiscoveredCluster

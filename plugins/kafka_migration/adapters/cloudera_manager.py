@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_migration.adapters.cluster_managers import ManagerService, escaped_name
+from kafka_migration.adapters.manager_service import ManagerService, escaped_name
 from kafka_migration.core.discovery import cloudera
 from kafka_migration.core.discovery.cloudera import Role, Settings
 from kafka_migration.core.discovery.cluster import DiscoveredCluster
