@@ -80,9 +80,7 @@ def test_cluster_of_cloudera_manager(has_host_names: bool) -> None:
     assert found(cloudera_answers(has_host_names)) == DiscoveredCluster(
         ManagerKind.CLOUDERA,
         "Cluster 1/kafka",
-        tuple(
-            Broker(f"host{n}.example.com", (BrokerListener(f"host{n}.example.com", 9093, "SASL_SSL"),)) for n in "12"
-        ),
+        tuple(Broker(host, (BrokerListener(host, 9093, "SASL_SSL"),)) for host in hosts),
         release="7.1.7",
         kafka_version=None,
         zookeepers=("host4.example.com", "host5.example.com"),

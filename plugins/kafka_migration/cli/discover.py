@@ -37,7 +37,7 @@ def add_discover(verbs: Verbs) -> None:
     verb.add_argument("--preset", choices=PRESETS, help="the platform (default with --from: that of the server)")
     verb.add_argument("--cluster", type=place, metavar="NAME", help="the cluster, if the server has several")
     verb.add_argument(
-        "--name", type=place, help="begin of the connections' names (default: the cluster's name, or the preset)"
+        "--name", type=place, help="beginning of the connections' names (default: the cluster's name, or the preset)"
     )
     add_output(verb)
     verb.set_defaults(run=partial(_discover, verb))

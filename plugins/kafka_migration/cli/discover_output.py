@@ -46,6 +46,8 @@ def discovery_lines(found: Discovery) -> Iterator[str]:
     if preset.kafka_home:
         rows.append(("Kafka on its hosts", preset.kafka_home))
     yield from (f"# {line}" for line in aligned(rows))
+    if found.cluster and found.cluster.mirror_makers:
+        yield "# MirrorMaker of the platform runs. Stop it before a migration copies the same topics."
     for connection in found.connections:
         yield ""
         yield from (f"# {note}" for note in connection.notes)

@@ -90,7 +90,8 @@ def uses_tls(cluster: DiscoveredCluster) -> bool | None:
     protocols = {each.protocol for broker in cluster.brokers for each in broker.listeners}
     if protocols & {"SSL", "SASL_SSL"}:
         return True
-    return None if None in protocols or not protocols else False
+    are_all_known = None not in protocols and all(broker.listeners for broker in cluster.brokers)
+    return False if cluster.brokers and are_all_known else None
 
 
 def entrance(cluster: DiscoveredCluster) -> Entrance:
