@@ -60,7 +60,7 @@ def test_lines_of_ambari(server: ManagerServer, capsys: pytest.CaptureFixture[st
     assert "# Cluster                    demo, read from Ambari" in lines
     assert "# Kafka version              2.4.1" in lines
     assert "# auto.create.topics.enable  false" in lines
-    assert "# MirrorMaker that runs      not known" in lines
+    assert "# Running MirrorMaker        not known" in lines
     servers = "wn0-demo.example.com:9092,wn1-demo.example.com:9092"
     assert any(line.startswith("airflow connections add demo_kafka ") and servers in line for line in lines)
     assert any(line.startswith("# Azure HDInsight: ") for line in lines)
@@ -70,8 +70,8 @@ def test_mirrormaker_that_runs_is_named(server: ManagerServer, capsys: pytest.Ca
     """A MirrorMaker that the platform runs would copy the same topics, so the output warns of it."""
     lines = discovered(server, cloudera_answers(), capsys).splitlines()
 
-    assert "# MirrorMaker that runs      host3.example.com" in lines
-    assert "# MirrorMaker of the platform runs. Stop it before a migration copies the same topics." in lines
+    assert "# Running MirrorMaker        host3.example.com" in lines
+    assert "# The platform runs MirrorMaker. Stop it before a migration copies the same topics." in lines
 
 
 def test_document_of_cloudera_manager(server: ManagerServer, capsys: pytest.CaptureFixture[str]) -> None:

@@ -44,10 +44,10 @@ def discovery_lines(found: Discovery) -> Iterator[str]:
     preset = PRESETS[found.preset]
     rows = [*_facts(found.cluster), ("Platform", preset.title)]
     if preset.kafka_home:
-        rows.append(("Kafka on its hosts", preset.kafka_home))
+        rows.append(("Kafka folder", preset.kafka_home))
     yield from (f"# {line}" for line in aligned(rows))
     if found.cluster and found.cluster.mirror_makers:
-        yield "# MirrorMaker of the platform runs. Stop it before a migration copies the same topics."
+        yield "# The platform runs MirrorMaker. Stop it before a migration copies the same topics."
     for connection in found.connections:
         yield ""
         yield from (f"# {note}" for note in connection.notes)
@@ -86,17 +86,16 @@ def _facts(cluster: DiscoveredCluster | None) -> Iterator[tuple[str, str]]:
     yield "auto.create.topics.enable", _truth(cluster.auto_create_topics, "true", "false")
     yield "TLS", _truth(uses_tls(cluster), "yes", "no")
     yield "Kerberos", _truth(cluster.kerberos, "yes", "no")
-    yield "MirrorMaker that runs", _hosts(cluster.mirror_makers)
+    yield "Running MirrorMaker", _hosts(cluster.mirror_makers)
 
 
 def _broker(broker: Broker) -> str:
-    advertised = "" if broker.advertised is None else f"; advertised: {_listeners(broker.advertised)}"
-    return f"{broker.host}: {_listeners(broker.listeners)}{advertised}"
+    advertised = "" if broker.advertised is None else f", advertised as {_listeners(broker.advertised)}"
+    return f"{_listeners(broker.listeners) or f'{broker.host}, port {NOT_KNOWN}'}{advertised}"
 
 
 def _listeners(listeners: Iterable[BrokerListener]) -> str:
-    texts = (f"{each.protocol or 'protocol not known'} {each.host}:{each.port}" for each in listeners)
-    return ", ".join(texts) or "listener not known"
+    return ", ".join(f"{each.host}:{each.port} ({each.protocol or 'protocol not known'})" for each in listeners)
 
 
 def _hosts(hosts: tuple[str, ...] | None) -> str:

@@ -32,8 +32,8 @@ class ConnectionToCreate:
 
 
 def connection_base(name: str) -> str:
-    """Return a name as the beginning of connection names."""
-    return _NAME.sub("_", name).strip("_").lower() or "cluster"
+    """Return a name as the beginning of connection names, to which `_kafka` is added."""
+    return _NAME.sub("_", name).strip("_").lower().removesuffix("_kafka") or "cluster"
 
 
 def connections_for(base: str, entrance: Entrance, preset: Preset) -> tuple[ConnectionToCreate, ...]:

@@ -43,9 +43,9 @@ class Preset:
     user: str | None = None
 
 
-_OLD_MIRROR_MAKER = (
-    "The Kafka of the platform is too old for the MirrorMaker of a migration. Unpack Kafka 3.9 on the MirrorMaker host "
-    "and set mirror.kafka_home to it."
+_OWN_MIRROR_MAKER = (
+    "A migration needs the MirrorMaker of Kafka 3.9. If the platform has another Kafka, unpack 3.9 on the MirrorMaker "
+    "host and set mirror.kafka_home to it."
 )
 _PLAIN = {9092: Access("PLAINTEXT"), 9093: Access("SSL")}
 _SCRAM, _TLS, _IAM = Access("SASL_SSL", SCRAM), Access("SSL"), Access("SASL_SSL", MSK_IAM)
@@ -85,7 +85,7 @@ PRESETS: Mapping[str, Preset] = {
             "Ambari does not show advertised addresses that the script kafka-env sets.",
             "With the Enterprise Security Package, port 9092 uses SASL_PLAINTEXT with Kerberos.",
             "Brokers do not create topics on first use (auto.create.topics.enable is false by default).",
-            _OLD_MIRROR_MAKER,
+            _OWN_MIRROR_MAKER,
         ),
         kafka_home="/usr/hdp/current/kafka-broker",
     ),
@@ -96,7 +96,7 @@ PRESETS: Mapping[str, Preset] = {
             "With Apache Ranger, rights are its policies, which kafka-migration source-acls does not see.",
             "Cloudera Manager does not report the version of Kafka.",
             "Logins of LDAP and PAM are not recognized. If the brokers use them, set sasl.mechanism to PLAIN.",
-            _OLD_MIRROR_MAKER,
+            _OWN_MIRROR_MAKER,
         ),
         kafka_home="/opt/cloudera/parcels/CDH/lib/kafka",
     ),
