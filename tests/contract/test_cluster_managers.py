@@ -86,6 +86,7 @@ def test_cluster_of_cloudera_manager(has_host_names: bool) -> None:
         zookeepers=("host4.example.com", "host5.example.com"),
         auto_create_topics=True,
         kerberos=True,
+        mechanism="GSSAPI",
         mirror_makers=("host3.example.com",),
     )
 

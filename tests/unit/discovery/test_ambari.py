@@ -84,10 +84,13 @@ def test_stack(version: str | None, stack: tuple[str, str] | None) -> None:
 )
 def test_kerberos(security: str | None, settings: dict[str, str], kerberos: bool | None) -> None:
     """Kafka uses Kerberos if the cluster has it and the brokers log in to each other."""
-    assert kerberos is cluster(settings, security).kerberos
+    found = cluster(settings, security)
+
+    assert kerberos is found.kerberos
+    assert ("GSSAPI" if kerberos else None) == found.mechanism
 
 
-def several(*offers: str, kerberos: bool | None = None) -> DiscoveredCluster:
+def several(*offers: str, mechanism: str | None = None) -> DiscoveredCluster:
     """Return a cluster; each broker is given as `port protocol,…`."""
     listeners = [
         tuple(
@@ -98,7 +101,7 @@ def several(*offers: str, kerberos: bool | None = None) -> DiscoveredCluster:
         for number, offer in enumerate(offers)
     ]
     brokers = tuple(Broker(f"b{number}", of) for number, of in enumerate(listeners))
-    return DiscoveredCluster(ManagerKind.AMBARI, "demo", brokers, kerberos=kerberos)
+    return DiscoveredCluster(ManagerKind.AMBARI, "demo", brokers, mechanism=mechanism)
 
 
 @pytest.mark.parametrize(
@@ -106,9 +109,9 @@ def several(*offers: str, kerberos: bool | None = None) -> DiscoveredCluster:
     [
         (several("1 PLAINTEXT,2 SSL", "2 SSL,1 PLAINTEXT"), Entrance(("b0:2", "b1:2"), "SSL", None)),
         (several("1 PLAINTEXT,2 SSL", "1 PLAINTEXT"), Entrance(("b0:1", "b1:1"), "PLAINTEXT", None)),
-        (several("1 SASL_SSL,2 SSL", kerberos=True), Entrance(("b0:1",), "SASL_SSL", "GSSAPI")),
-        (several("1 SASL_SSL", kerberos=False), Entrance(("b0:1",), "SASL_SSL", None)),
-        (several("1 SSL", kerberos=True), Entrance(("b0:1",), "SSL", None)),
+        (several("1 SASL_SSL,2 SSL", mechanism="GSSAPI"), Entrance(("b0:1",), "SASL_SSL", "GSSAPI")),
+        (several("1 SASL_SSL"), Entrance(("b0:1",), "SASL_SSL", None)),
+        (several("1 SSL", mechanism="GSSAPI"), Entrance(("b0:1",), "SSL", None)),
         (several("1 SSL", "1 PLAINTEXT"), Entrance(("b0:1", "b1:1"), None, None)),
         (several("1 "), Entrance(("b0:1",), None, None)),
         (several("", "1 SSL"), Entrance((f"b0:{UNKNOWN_PORT}", "b1:1"), None, None)),

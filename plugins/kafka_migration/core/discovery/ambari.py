@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from kafka_migration.core.connections.settings import KERBEROS
 from kafka_migration.core.discovery.answer import Answer, is_true, port
 from kafka_migration.core.discovery.cluster import Broker, BrokerListener, DiscoveredCluster, ManagerKind
 
@@ -76,6 +77,7 @@ def described(
         zookeepers,
         is_true(settings, "auto.create.topics.enable"),
         kerberos,
+        KERBEROS if kerberos else None,
     )
 
 

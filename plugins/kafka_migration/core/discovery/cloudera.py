@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from kafka_migration.core.connections.settings import KERBEROS
 from kafka_migration.core.discovery.answer import Answer, is_true, port
 from kafka_migration.core.discovery.cluster import Broker, BrokerListener, DiscoveredCluster, ManagerKind
 
 KAFKA, BROKER, MIRROR_MAKER, ZOOKEEPER = "KAFKA", "KAFKA_BROKER", "KAFKA_MIRROR_MAKER", "SERVER"
 STARTED = "STARTED"
+PLAIN = "PLAIN"
 _VERSION = re.compile(r"v[0-9]{1,4}")
 Settings = Mapping[str, str]
 
@@ -108,7 +110,10 @@ def described(
     zookeepers: tuple[str, ...] | None,
 ) -> DiscoveredCluster:
     """Return what the answers say together; `brokers` are the settings of each broker by the name of its role."""
-    kerberos = is_true(Answer(service, "the service's settings"), "kerberos.auth.enable")
+    found = Answer(service, "the service's settings")
+    kerberos = is_true(found, "kerberos.auth.enable")
+    mechanism = KERBEROS if kerberos else PLAIN if _has_passwords(found) else None
+    has_login = None if kerberos is None and mechanism is None else mechanism is not None
     merged = [
         (role.host, Answer({**service, **brokers[role.name]}, f"the settings of {role.name}"))
         for role in of_kind(roles, BROKER)
@@ -117,25 +122,32 @@ def described(
     return DiscoveredCluster(
         ManagerKind.CLOUDERA,
         name,
-        tuple(_broker(host, settings, kerberos) for host, settings in merged),
+        tuple(_broker(host, settings, has_login) for host, settings in merged),
         release=release,
         zookeepers=zookeepers,
         auto_create_topics=creating.pop() if len(creating) == 1 else None,
         kerberos=kerberos,
+        mechanism=mechanism,
         mirror_makers=tuple(role.host for role in of_kind(roles, MIRROR_MAKER) if role.state == STARTED),
     )
 
 
-def _broker(host: str, settings: Answer, kerberos: bool | None) -> Broker:
+def _broker(host: str, settings: Answer, has_login: bool | None) -> Broker:
     encrypts = is_true(settings, "ssl_enabled")
     number = None if encrypts is None else port(settings, "ssl_port" if encrypts else "port")
     if encrypts is None or number is None:
         return Broker(host, ())
-    return Broker(host, (BrokerListener(host, number, _protocol(encrypts, kerberos)),))
+    return Broker(host, (BrokerListener(host, number, _protocol(encrypts, has_login)),))
 
 
-def _protocol(encrypts: bool, kerberos: bool | None) -> str | None:
-    if kerberos is None:
+def _protocol(encrypts: bool, has_login: bool | None) -> str | None:
+    if has_login is None:
         return None
-    login, encryption = "SASL_" if kerberos else "", "SSL" if encrypts else "PLAINTEXT"
+    login, encryption = "SASL_" if has_login else "", "SSL" if encrypts else "PLAINTEXT"
     return f"{login}{encryption}"
+
+
+def _has_passwords(service: Answer) -> bool:
+    """Return whether the brokers check passwords with LDAP or PAM; older releases have a setting for LDAP only."""
+    by = service.maybe_text("sasl.plain.auth") or ""
+    return bool(is_true(service, "ldap.auth.enable")) or by.upper() in {"LDAP", "PAM"}

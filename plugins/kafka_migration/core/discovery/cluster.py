@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from kafka_migration.core.connections.settings import KERBEROS
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
@@ -46,7 +45,10 @@ class Broker(Document):
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredCluster(Document):
-    """What a manager says of a Kafka cluster. `mirror_makers` are the hosts where it runs MirrorMaker."""
+    """What a manager says of a Kafka cluster.
+
+    `mechanism` is the SASL mechanism of its logins. `mirror_makers` are the hosts where it runs MirrorMaker.
+    """
 
     manager: ManagerKind
     name: str
@@ -56,6 +58,7 @@ class DiscoveredCluster(Document):
     zookeepers: tuple[str, ...] | None = None
     auto_create_topics: bool | None = None
     kerberos: bool | None = None
+    mechanism: str | None = None
     mirror_makers: tuple[str, ...] | None = None
 
 
@@ -101,7 +104,7 @@ def entrance(cluster: DiscoveredCluster) -> Entrance:
     protocol = next(common, None)
     servers = tuple(_server(broker, _with(protocol, of) or of) for broker, of in offered)
     has_login = protocol is not None and protocol.startswith("SASL")
-    return Entrance(servers, protocol, KERBEROS if has_login and cluster.kerberos else None)
+    return Entrance(servers, protocol, cluster.mechanism if has_login else None)
 
 
 def _server(broker: Broker, listeners: Sequence[BrokerListener]) -> str:

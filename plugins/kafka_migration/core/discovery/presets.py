@@ -70,8 +70,8 @@ PRESETS: Mapping[str, Preset] = {
         "Apache Kafka",
         {9092: Access("PLAINTEXT")},
         (
-            "Brokers create topics on first use unless auto.create.topics.enable is false. Set it to false on the "
-            "target before the first run.",
+            "Brokers create topics on first use unless auto.create.topics.enable is false. A client that starts too "
+            "early could create a topic on the target.",
         ),
     ),
     "hdinsight": Preset(
@@ -95,7 +95,6 @@ PRESETS: Mapping[str, Preset] = {
         (
             "With Apache Ranger, rights are its policies, which kafka-migration source-acls does not see.",
             "Cloudera Manager does not report the version of Kafka.",
-            "Logins of LDAP and PAM are not recognized. If the brokers use them, set sasl.mechanism to PLAIN.",
             _OWN_MIRROR_MAKER,
         ),
         kafka_home="/opt/cloudera/parcels/CDH/lib/kafka",
