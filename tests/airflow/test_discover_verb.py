@@ -16,6 +16,7 @@ from kafka_migration.core.discovery.cluster import ClusterManager
 from tests.contract.manager_servers import (
     AMBARI_SETTINGS,
     GROUP_SETTINGS,
+    SETTINGS,
     ManagerServer,
     ambari_answers,
     cloudera_answers,
@@ -96,8 +97,21 @@ def test_secret_settings_of_brokers_are_not_shown(server: ManagerServer, capsys:
     """Of the brokers' settings only those that are needed are read."""
     ambari = {**AMBARI_SETTINGS, "ssl.keystore.password": KEYSTORE_SECRET}
     discovered(server, ambari_answers(ambari), capsys, "--json")
-    group = {"ssl_enabled": ("false", None), "port": ("9092", None), "ssl_key_password": (KEYSTORE_SECRET, None)}
-    discovered(server, cloudera_answers() | {GROUP_SETTINGS: items(group)}, capsys, "--json")
+    group = items({"ssl_enabled": ("false", None), "port": ("9092", None), "ssl_key_password": (KEYSTORE_SECRET, None)})
+    group["items"].append({"name": "ssl_server_keystore_password", "value": [KEYSTORE_SECRET]})
+    discovered(server, cloudera_answers() | {GROUP_SETTINGS: group}, capsys, "--json")
+
+
+def test_answer_of_another_shape_shows_no_secret(server: ManagerServer, capsys: pytest.CaptureFixture[str]) -> None:
+    """A finding names the kind of a value that may contain secrets, not the value."""
+    answers = ambari_answers()
+    answers[SETTINGS]["items"][0]["properties"] = [f"ssl.keystore.password={KEYSTORE_SECRET}"]
+    server.answers |= answers
+
+    assert 3 == main(["discover", "--from", "manager"])
+    captured = capsys.readouterr()
+    assert "found a list in /api/v1/clusters/demo/configurations, items[0], properties" in captured.err
+    assert KEYSTORE_SECRET not in captured.out + captured.err
 
 
 def test_refusal_shows_no_password(server: ManagerServer, capsys: pytest.CaptureFixture[str]) -> None:

@@ -136,7 +136,7 @@ FAULTS: dict[str, tuple[dict[str, Any], Code, str]] = {
     "page": ({"/api/v1/clusters": "<html>"}, Code.MANAGER_REFUSED, "no JSON document"),
     "deep": ({"/api/v1/clusters": "[" * 100_000}, Code.MANAGER_REFUSED, "no JSON document"),
     "server error": ({"/api/v1/clusters": (500, "")}, Code.MANAGER_UNREACHABLE, "status 500"),
-    "list": ({"/api/v1/clusters": []}, Code.MANAGER_ANSWER_UNREADABLE, "[] in /api/v1/clusters"),
+    "list": ({"/api/v1/clusters": []}, Code.MANAGER_ANSWER_UNREADABLE, "a list in /api/v1/clusters"),
     "no items": ({"/api/v1/clusters": {}}, Code.MANAGER_ANSWER_UNREADABLE, "nothing in /api/v1/clusters, items"),
     "number": (
         {"/api/v1/clusters": {"items": [{"Clusters": {"cluster_name": 7}}]}},
@@ -145,7 +145,7 @@ FAULTS: dict[str, tuple[dict[str, Any], Code, str]] = {
     ),
     "no cluster": ({"/api/v1/clusters": {"items": []}}, Code.MANAGED_CLUSTER_UNKNOWN, "no cluster with Kafka"),
     "no Kafka": ({BROKERS: (404, "{}")}, Code.MANAGED_CLUSTER_UNKNOWN, "no cluster with Kafka"),
-    "no settings": ({SETTINGS: {"items": []}}, Code.MANAGER_ANSWER_UNREADABLE, "[] in"),
+    "no settings": ({SETTINGS: {"items": []}}, Code.MANAGER_ANSWER_UNREADABLE, "a list in"),
     "no tag": (
         {CLUSTER: {"Clusters": {"desired_configs": {}}}},
         Code.MANAGER_ANSWER_UNREADABLE,

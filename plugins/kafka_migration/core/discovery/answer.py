@@ -65,7 +65,9 @@ class Answer:
 
     def unexpected(self, expected: str) -> UnexpectedAnswer:
         """Return the error for this value."""
-        return UnexpectedAnswer(self.place, "nothing" if self.value is None else given(self.value), expected)
+        # The parts of a list or an object may be secrets.
+        kinds = {type(None): "nothing", list: "a list", dict: "an object"}
+        return UnexpectedAnswer(self.place, kinds.get(type(self.value)) or given(self.value), expected)
 
 
 def is_true(settings: Answer, name: str) -> bool | None:

@@ -18,6 +18,16 @@ KAFKA, BROKER, MIRROR_MAKER, ZOOKEEPER = "KAFKA", "KAFKA_BROKER", "KAFKA_MIRROR_
 STARTED = "STARTED"
 PLAIN = "PLAIN"
 _VERSION = re.compile(r"v[0-9]{1,4}")
+_NEEDED = {
+    "auto.create.topics.enable",
+    "kerberos.auth.enable",
+    "ldap.auth.enable",
+    "port",
+    "sasl.plain.auth",
+    "ssl_enabled",
+    "ssl_port",
+    "zookeeper_service",
+}
 Settings = Mapping[str, str]
 
 
@@ -90,13 +100,13 @@ def _host(reference: Answer, hosts: Mapping[str, str]) -> str:
 
 
 def settings_of(answer: Answer) -> Settings:
-    """Return the settings that are set or have a default."""
-    found = {item.text("name"): _value(item) for item in answer.items("items")}
+    """Return the needed settings that are set or have a default; others may be secrets."""
+    named = [(item.text("name"), item) for item in answer.items("items")]
+    found = {name: _value(item) for name, item in named if name in _NEEDED}
     return {name: value for name, value in found.items() if value is not None}
 
 
 def _value(item: Answer) -> str | None:
-    # A secret has no value for a user who may not read it.
     value = item.maybe_text("value")
     return item.maybe_text("default") if value is None else value
 
