@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -43,22 +44,23 @@ class ManagerService:
         answer = self._service.get(path)
         if answer.status == httpx.codes.NOT_FOUND:
             return None
-        self._check(answer, path)
-        return Answer(answer.document(), path.partition("?")[0])
+        return Answer(self._document(answer, path), path.partition("?")[0])
 
     def close(self) -> None:
         """Close the connection."""
         self._service.close()
 
-    def _check(self, answer: HttpAnswer, path: str) -> None:
+    def _document(self, answer: HttpAnswer, path: str) -> Any:
         if answer.status in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
             raise self._refused(f"a refused login or right for {path} (status {answer.status})")
         if answer.status >= httpx.codes.INTERNAL_SERVER_ERROR:
             raise TransientError(f"{self._name} answered {path} with status {answer.status}")
         if answer.status != httpx.codes.OK:
             raise self._refused(f"status {answer.status} for {path}")
-        if answer.document() is None:
+        document = answer.document()
+        if document is None:
             raise self._refused(f"an answer for {path} that is no JSON document")
+        return document
 
     def _refused(self, found: str) -> Refused:
         return Refused(
