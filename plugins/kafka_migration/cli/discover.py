@@ -46,11 +46,11 @@ def add_discover(verbs: Verbs) -> None:
 def discover(arguments: Namespace) -> int:
     """Print what is known of the cluster, and the connections, as lines or as one JSON document.
 
-    The exit code tells if the connection's addresses and protocol are known.
+    The exit code tells if the connection's addresses, protocol and mechanism are known.
     """
     found = _given(arguments) if arguments.bootstrap else _managed(arguments)
     say_json(discovery_document(found)) if is_json(arguments) else say(discovery_lines(found))
-    return ExitCode.DONE if found.is_complete else ExitCode.PARTLY_DONE
+    return ExitCode.DONE if found.entrance.is_known else ExitCode.PARTLY_DONE
 
 
 def _given(arguments: Namespace) -> Discovery:

@@ -8,7 +8,6 @@ from typing import Any
 
 from kafka_migration.cli.output import aligned
 from kafka_migration.core.discovery.cluster import (
-    UNKNOWN_PORT,
     Broker,
     BrokerListener,
     DiscoveredCluster,
@@ -31,12 +30,6 @@ class Discovery:
     cluster: DiscoveredCluster | None
     entrance: Entrance
     connections: tuple[ConnectionToCreate, ...]
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether all addresses and the protocol are known."""
-        servers = self.entrance.servers
-        return bool(self.entrance.protocol and servers) and not any(each.endswith(UNKNOWN_PORT) for each in servers)
 
 
 def discovery_lines(found: Discovery) -> Iterator[str]:

@@ -124,6 +124,22 @@ def test_clients_use_the_safest_protocol_of_all_brokers(found: DiscoveredCluster
 
 
 @pytest.mark.parametrize(
+    ("found", "is_known"),
+    [
+        (Entrance(("a:1",), "SSL", None), True),
+        (Entrance(("a:1",), "SASL_SSL", "PLAIN"), True),
+        (Entrance(("a:1",), "SASL_SSL", None), False),
+        (Entrance(("a:1",), None, None), False),
+        (Entrance(("a:1", f"b:{UNKNOWN_PORT}"), "SSL", None), False),
+        (Entrance((), "SSL", None), False),
+    ],
+)
+def test_what_must_be_known_to_connect(found: Entrance, is_known: bool) -> None:
+    """Clients need an address, the protocol, and with a login the mechanism."""
+    assert is_known is found.is_known
+
+
+@pytest.mark.parametrize(
     ("found", "expected"),
     [
         (several("1 SSL,2 PLAINTEXT"), True),

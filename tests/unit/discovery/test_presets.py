@@ -134,6 +134,7 @@ def test_commands_are_what_a_shell_reads(preset: str) -> None:
         (Entrance(("a:1",), None, None), "The protocol is not known"),
         (Entrance(("a:<PORT>",), None, None), "The port of a broker is not known."),
         (Entrance(("a:1",), "SASL_PLAINTEXT", None), "insecure: [sasl_plaintext]"),
+        (Entrance(("a:1",), "SASL_SSL", None), "The SASL mechanism is not known."),
         (Entrance(("a:1",), "SSL", None), "ssl.certificate.pem and ssl.key.pem"),
     ],
 )

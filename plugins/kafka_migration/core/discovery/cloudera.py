@@ -61,7 +61,7 @@ def release_of(clusters: Answer, name: str) -> str | None:
 
 
 def needs_hosts(roles: Answer) -> bool:
-    """Return whether roles name their hosts by id only, as before version 31 of the API."""
+    """Return whether roles name their hosts by id only, as in older versions of the API."""
     return any(role.part("hostRef").maybe_text("hostname") is None for role in roles.items("items"))
 
 

@@ -70,12 +70,23 @@ class Entrance:
     protocol: str | None
     mechanism: str | None
 
+    @property
+    def has_login(self) -> bool:
+        """Whether clients log in with SASL."""
+        return self.protocol is not None and self.protocol.startswith("SASL")
+
+    @property
+    def is_known(self) -> bool:
+        """Whether all addresses, the protocol and the mechanism are known."""
+        has_ports = not any(each.endswith(UNKNOWN_PORT) for each in self.servers)
+        return bool(self.servers and self.protocol and has_ports and (self.mechanism or not self.has_login))
+
 
 class ClusterManager(Protocol):
     """A server that manages Kafka clusters.
 
-    Each call raises `Refused` if the server refuses it or if its answer is not understood, and `TransientError` if the
-    server does not answer.
+    Each call raises `Refused` if the server refuses it, `UnexpectedAnswer` if its answer is not understood, and
+    `TransientError` if it does not answer.
     """
 
     def clusters(self) -> Sequence[str]:
@@ -103,8 +114,8 @@ def entrance(cluster: DiscoveredCluster) -> Entrance:
     common = (each for each in _SAFEST if offered and all(_with(each, of) for _, of in offered))
     protocol = next(common, None)
     servers = tuple(_server(broker, _with(protocol, of) or of) for broker, of in offered)
-    has_login = protocol is not None and protocol.startswith("SASL")
-    return Entrance(servers, protocol, cluster.mechanism if has_login else None)
+    found = Entrance(servers, protocol, cluster.mechanism)
+    return found if found.has_login else Entrance(servers, protocol, None)
 
 
 def _server(broker: Broker, listeners: Sequence[BrokerListener]) -> str:

@@ -49,7 +49,7 @@ def kafka_extra(entrance: Entrance, preset: Preset) -> dict[str, str]:
     """Return the extra of a connection of type `kafka`."""
     protocol = entrance.protocol or "<PROTOCOL>"
     extra = {"bootstrap.servers": ",".join(entrance.servers), "security.protocol": protocol}
-    if protocol.startswith("SASL"):
+    if entrance.has_login:
         extra |= _login(entrance.mechanism, preset)
     if protocol.endswith("SSL") and not preset.has_public_ca:
         extra["ssl.ca.pem"] = _PEM
@@ -73,6 +73,8 @@ def _login(mechanism: str | None, preset: Preset) -> dict[str, str]:
 def _notes(entrance: Entrance) -> Iterator[str]:
     if entrance.protocol is None:
         yield "The protocol is not known: PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL. The last two need a login."
+    if entrance.has_login and entrance.mechanism is None:
+        yield "The SASL mechanism is not known. PLAIN and SCRAM need user and password."
     if any(server.endswith(UNKNOWN_PORT) for server in entrance.servers):
         yield "The port of a broker is not known."
     if entrance.protocol == "SASL_PLAINTEXT":

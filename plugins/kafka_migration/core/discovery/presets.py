@@ -84,7 +84,7 @@ PRESETS: Mapping[str, Preset] = {
             "resolves them, or brokers that advertise IP addresses.",
             "Ambari does not show advertised addresses that the script kafka-env sets.",
             "With the Enterprise Security Package, port 9092 uses SASL_PLAINTEXT with Kerberos.",
-            "Brokers do not create topics on first use (auto.create.topics.enable is false by default).",
+            "By default, brokers do not create topics on first use (auto.create.topics.enable is false).",
             _OWN_MIRROR_MAKER,
         ),
         kafka_home="/usr/hdp/current/kafka-broker",
@@ -115,7 +115,7 @@ PRESETS: Mapping[str, Preset] = {
         (
             "MSK IAM is refused. Enable SASL/SCRAM or mutual TLS on the cluster.",
             "MSK Serverless offers only IAM, so it cannot be used.",
-            "Brokers do not create topics on first use (auto.create.topics.enable is false by default).",
+            "By default, brokers do not create topics on first use (auto.create.topics.enable is false).",
         ),
         has_public_ca=True,
     ),
