@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from tests.contract.manager_servers import (
     items,
 )
 
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "discover.md"
 SECRET = "s3cret-of-the-manager"
 KEYSTORE_SECRET = "s3cret-of-the-keystore"
 
@@ -65,6 +67,14 @@ def test_lines_of_ambari(server: ManagerServer, capsys: pytest.CaptureFixture[st
     servers = "wn0-demo.example.com:9092,wn1-demo.example.com:9092"
     assert any(line.startswith("airflow connections add demo_kafka ") and servers in line for line in lines)
     assert any(line.startswith("# Azure HDInsight: ") for line in lines)
+
+
+def test_page_shows_the_output(server: ManagerServer, capsys: pytest.CaptureFixture[str]) -> None:
+    """The lines of the how-to page are those of the command, in the same order."""
+    lines = discovered(server, ambari_answers(), capsys).splitlines()
+    shown = [line.strip() for line in PAGE.read_text().partition("```text\n")[2].partition("```")[0].splitlines()]
+
+    assert lines[: len(shown)] == shown
 
 
 def test_mirrormaker_that_runs_is_named(server: ManagerServer, capsys: pytest.CaptureFixture[str]) -> None:
