@@ -16,13 +16,13 @@ from airflow.sdk._shared.secrets_masker import _secrets_masker
 from airflow.sdk.api.datamodels._generated import DagRunState, DagRunType
 
 from kafka_migration.adapters import evidence as evidence_module
-from kafka_migration.airflow_adapters import settings
+from kafka_migration.airflow_adapters import checked_connections, settings
+from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.ledger.chain import Head
 from kafka_migration.orchestration import asking_producers
 from kafka_migration.orchestration import context as context_module
 from kafka_migration.orchestration import keeping as keeping_module
-from kafka_migration.orchestration.operators import preflight as preflight_module
 from kafka_migration.orchestration.operators import spark_job as spark_job_module
 from kafka_migration.orchestration.triggers import patient as patient_module
 from tests.airflow.driving import FakeClock
@@ -244,13 +244,11 @@ def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "migrations_folder", lambda: world.migrations)
     # No other process writes during the pause between two looks at the target's ends.
     monkeypatch.setattr("kafka_migration.steps.mirror.start_stop.time.sleep", lambda seconds: None)
-    monkeypatch.setattr(
-        preflight_module.AirflowConnections, "connection_type", lambda self, name: world.connections.get(name)
-    )
-    monkeypatch.setattr(preflight_module.AirflowConnections, "kafka_findings", lambda self, side: ((), ()))
-    monkeypatch.setattr(preflight_module.AirflowConnections, "principal", lambda self, side: "User:migration")
-    monkeypatch.setattr(preflight_module.AirflowConnections, "certificates", lambda self, side: ())
-    monkeypatch.setattr(preflight_module.AirflowConnections, "deploy_mode", lambda self, name: world.deploy_mode)
-    monkeypatch.setattr(preflight_module.AirflowConnections, "has_login", lambda self, name: world.has_login)
-    for module in (preflight_module, spark_job_module):
+    monkeypatch.setattr(AirflowConnections, "connection_type", lambda self, name: world.connections.get(name))
+    monkeypatch.setattr(AirflowConnections, "kafka_findings", lambda self, side: ((), ()))
+    monkeypatch.setattr(AirflowConnections, "principal", lambda self, side: "User:migration")
+    monkeypatch.setattr(AirflowConnections, "certificates", lambda self, side: ())
+    monkeypatch.setattr(AirflowConnections, "deploy_mode", lambda self, name: world.deploy_mode)
+    monkeypatch.setattr(AirflowConnections, "has_login", lambda self, name: world.has_login)
+    for module in (checked_connections, spark_job_module):
         monkeypatch.setattr(module, "spark_target", lambda name: world.spark)

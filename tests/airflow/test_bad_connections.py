@@ -14,6 +14,7 @@ import pytest
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk._shared.secrets_masker import _secrets_masker
 
+from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
 from kafka_migration.airflow_adapters.connections import cluster_named, connection_config, findings_of_side
 from kafka_migration.cli.main import main
 from kafka_migration.core.connections.java_properties import java_properties
@@ -22,7 +23,6 @@ from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.migration.settings import Cluster, Insecurity
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators import preflight as preflight_module
 from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor
 from tests.airflow.cutover import begin_rollback, cut_over
 from tests.airflow.driving import lag_trigger, next_event
@@ -46,7 +46,7 @@ def listener() -> Iterator[socket.socket]:
 def real(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """A world whose source has the real connection `old_kafka`."""
     monkeypatch.setenv("AIRFLOW_CONN_NEW_KAFKA", GOOD)
-    monkeypatch.setattr(preflight_module.AirflowConnections, "kafka_findings", lambda _, side: findings_of_side(side))
+    monkeypatch.setattr(AirflowConnections, "kafka_findings", lambda _, side: findings_of_side(side))
     return world
 
 

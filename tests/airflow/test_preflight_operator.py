@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
 from kafka_migration.airflow_adapters.connections import findings_of_side
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.resources import Operation, Resource
 from kafka_migration.core.ledger.cutovers import CutOver
-from kafka_migration.orchestration.operators import preflight as preflight_module
 from tests.airflow.world import P0, World
 
 
@@ -83,7 +83,7 @@ def test_certificates_that_end_are_warned_of_or_refused(world: World, monkeypatc
     world.target.broker_certificates = {"b1:9093": ending}
     world.do("preflight")
     (warning,) = world.run.evidence.require(Kind.PREFLIGHT)["warnings"]
-    monkeypatch.setattr(preflight_module.AirflowConnections, "certificates", lambda self, side: (ending,))
+    monkeypatch.setattr(AirflowConnections, "certificates", lambda self, side: (ending,))
 
     assert ("CERTIFICATE_ENDS_SOON", "connection new_kafka") == (warning["code"], warning["subject"])
     assert warning["found"].startswith("the certificate of broker b1:9093 ends at")
@@ -191,7 +191,7 @@ def test_login_needs_a_newer_mirrormaker(world: World, version: str) -> None:
 def test_unknown_error_of_a_check_hides_no_finding(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A check that raises an unknown error gives a finding next to those of the other checks."""
     del world.connections["spark"]
-    monkeypatch.setattr(preflight_module.AirflowConnections, "kafka_findings", lambda self, side: [][1])
+    monkeypatch.setattr(AirflowConnections, "kafka_findings", lambda self, side: [][1])
 
     assert "CHECK_FAILED" not in world.refuses("preflight", match="SPARK_CONNECTION_MISSING")
 
@@ -207,7 +207,7 @@ def test_declared_insecurity_is_a_warning(world: World, monkeypatch: pytest.Monk
     extra = {"bootstrap.servers": "a:1", "ssl.endpoint.identification.algorithm": "none", "security.protocol": "SSL"}
     for name, settings in (("OLD", extra), ("NEW", {"bootstrap.servers": "b:1"})):
         monkeypatch.setenv(f"AIRFLOW_CONN_{name}_KAFKA", json.dumps({"conn_type": "kafka", "extra": settings}))
-    monkeypatch.setattr(preflight_module.AirflowConnections, "kafka_findings", lambda _, side: findings_of_side(side))
+    monkeypatch.setattr(AirflowConnections, "kafka_findings", lambda _, side: findings_of_side(side))
     world.do("preflight")
 
     (warning,) = world.run.evidence.require(Kind.PREFLIGHT)["warnings"]

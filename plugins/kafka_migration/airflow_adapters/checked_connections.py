@@ -1,0 +1,68 @@
+"""Airflow's connections as the checks of a run see them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow.sdk.bases.hook import BaseHook
+from airflow.sdk.exceptions import AirflowNotFoundException
+
+from kafka_migration.adapters.listeners import own_certificates, principal_of
+from kafka_migration.airflow_adapters.connections import connection_config, findings_of_side
+from kafka_migration.airflow_adapters.spark import spark_client_findings, spark_target
+from kafka_migration.core.connections.java_properties import spark_options
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.certificates import Certificate
+from kafka_migration.core.migration.settings import Cluster
+from kafka_migration.core.validation.spark_target import SparkTarget, has_login
+
+
+class AirflowConnections:
+    """Airflow's connections (`preflight.check.Connections`); the settings of each are checked once."""
+
+    def __init__(self) -> None:
+        self._configs: dict[Cluster, dict[str, Any]] = {}
+
+    def _config(self, cluster: Cluster) -> dict[str, Any]:
+        if cluster not in self._configs:
+            self._configs[cluster] = connection_config(cluster.connection, cluster.insecure)
+        return self._configs[cluster]
+
+    def connection_type(self, connection_id: str) -> str | None:
+        """Return the type of a connection, or `None` if it does not exist."""
+        try:
+            return str(BaseHook.get_connection(connection_id).conn_type)
+        except AirflowNotFoundException:
+            return None
+
+    def kafka_findings(self, cluster: Cluster) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+        """Return the findings that forbid a Kafka connection, and the insecure settings that the file allows."""
+        return findings_of_side(cluster)
+
+    def principal(self, cluster: Cluster) -> str:
+        """Return the broker's probable name for the user of a Kafka connection."""
+        return principal_of(self._config(cluster))
+
+    def certificates(self, cluster: Cluster) -> tuple[Certificate, ...]:
+        """Return the client certificates of a Kafka connection."""
+        return own_certificates(self._config(cluster))
+
+    def deploy_mode(self, connection_id: str) -> str | None:
+        """Return the deploy mode of a Spark connection, `None` if it sets none or does not exist."""
+        try:
+            mode = BaseHook.get_connection(connection_id).extra_dejson.get("deploy-mode")
+        except AirflowNotFoundException:
+            return None
+        return None if mode is None else str(mode)
+
+    def spark_target(self, connection_id: str) -> SparkTarget:
+        """Return the target of a Spark connection. Raises `Refused` if it cannot be used."""
+        return spark_target(connection_id)
+
+    def has_login(self, cluster: Cluster) -> bool:
+        """Return whether a Kafka connection has a login. Raises `Refused` if it cannot be translated."""
+        return has_login(spark_options(cluster.connection, self._config(cluster)))
+
+    def spark_client_findings(self) -> tuple[Finding, ...]:
+        """Return the problems of Spark's Kafka client, which matter if a login is used."""
+        return spark_client_findings()
