@@ -22,22 +22,16 @@ from kafka_migration.core.migration.settings import Migration, RunIdentity
 from kafka_migration.core.report.alerts import ENDED, Alert
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.text.shown import duration
-from kafka_migration.migration_file.loading import load_alerts_file
 from kafka_migration.orchestration.context import bare_run_of, link_to
+from kafka_migration.steps.alerts import alert_settings
 from kafka_migration.steps.run import MigrationRun
 
 log = logging.getLogger(__name__)
 
 
 def alerts_of(migration: Migration | None) -> AlertSettings:
-    """Return the alert settings of a migration: from its file, else from the alerts file that the configuration names.
-
-    `None` is a migration whose file cannot be read. Raises `Refused` (`ALERTS_INVALID`).
-    """
-    if migration is not None and migration.alerts is not None:
-        return migration.alerts
-    path = settings.alerts_file()
-    return AlertSettings() if path is None else load_alerts_file(path)
+    """Return the alert settings of a migration with the configuration of this Airflow; see `alert_settings`."""
+    return alert_settings(migration, settings.alerts_file())
 
 
 def send(run: MigrationRun, alert: Alert) -> None:

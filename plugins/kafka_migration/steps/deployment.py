@@ -24,7 +24,7 @@ class Deployment:
 
     :param evidence_root: the folder of all evidence, with the interface of `pathlib.Path`
     :param migrations_folder: the folder of the migration files
-    :param anchor: returns what keeps the head of a migration's ledger outside the evidence root
+    :param anchor: returns what keeps the head of a migration's ledger outside the evidence root; `None`: nothing does
     :param open_cluster: returns the cluster of one side; connects on its first use
     :param open_host: returns the MirrorMaker host of a migration behind a connection; connects on its first use
     :param open_registry: returns the schema registry of a connection; connects on its first use
@@ -34,7 +34,7 @@ class Deployment:
 
     evidence_root: Any
     migrations_folder: Path
-    anchor: Callable[[str], Anchor]
+    anchor: Callable[[str], Anchor | None]
     open_cluster: Callable[[Side, Cluster], KafkaCluster]
     open_host: Callable[[str, str], MirrorHost]
     open_registry: Callable[[Side, str], SchemaRegistry]

@@ -1,0 +1,63 @@
+"""`kafka-migration preflight`: the checks of a run, without a run."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kafka_migration.cli.arguments import Verbs, add_bare_verb, add_file, add_output, is_json
+from kafka_migration.cli.deployment import airflow_checkers, airflow_deployment
+from kafka_migration.cli.output import ExitCode, aligned, complain, say, say_json
+from kafka_migration.cli.run_conf import OFFERED, ROLLBACKS, add_conf, conf_of
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.preflight.check import CheckResult
+from kafka_migration.steps.preflight import checked
+from kafka_migration.steps.preview import preview
+
+PREFLIGHT_SCHEMA = 1
+
+
+def add_preflight(verbs: Verbs) -> None:
+    """Add the verb `preflight`."""
+    text = "run the checks that a run does before it acts; nothing is written"
+    verb = add_bare_verb(verbs, "preflight", text, "preflight demo --mode cutover")
+    add_file(verb)
+    add_conf(verb, (*OFFERED, *ROLLBACKS))
+    add_output(verb)
+    verb.set_defaults(run=preflight)
+
+
+def preflight(arguments: Namespace) -> int:
+    """Print the result of each check; findings and warnings go to standard error."""
+    with preview(arguments.name, conf_of(arguments), airflow_deployment(arguments.migrations)) as run:
+        results = checked(run, airflow_checkers())
+    if is_json(arguments):
+        say_json(_document(arguments, results))
+    else:
+        say(aligned([("CHECK", "RESULT"), *((result.name, _words(result)) for result in results)]))
+        complain(_findings(results))
+    return ExitCode.REFUSED if any(result.findings for result in results) else ExitCode.DONE
+
+
+def _findings(results: Sequence[CheckResult]) -> Iterator[Finding]:
+    for result in results:
+        yield from result.findings
+    for result in results:
+        yield from result.warnings
+
+
+def _words(result: CheckResult) -> str:
+    state = str(result.to_document()["state"])
+    warnings = f", {len(result.warnings)} warning{'s' * (len(result.warnings) > 1)}" if result.warnings else ""
+    return f"{state}: {result.not_applicable}" if result.not_applicable else f"{state}{warnings}"
+
+
+def _document(arguments: Namespace, results: Sequence[CheckResult]) -> dict[str, Any]:
+    return {
+        "schema": PREFLIGHT_SCHEMA,
+        "migration": arguments.name,
+        "conf": conf_of(arguments),
+        "has_passed": not any(result.findings for result in results),
+        "checks": [result.to_document() for result in results],
+    }

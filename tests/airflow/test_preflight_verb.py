@@ -1,0 +1,120 @@
+"""Rules of the command `preflight`: it runs the checks of a run, and it writes nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kafka_migration.cli import preflight as preflight_module
+from kafka_migration.cli.main import main
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.ledger.cutovers import CutOver
+from kafka_migration.preflight.checks import CHECKS
+from tests.airflow.world import World
+
+
+@pytest.fixture
+def shown(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A world that the command sees as its Airflow."""
+    monkeypatch.setattr(preflight_module, "airflow_deployment", lambda migrations: world.deployment)
+    return world
+
+
+def files(world: World) -> dict[str, str]:
+    """Return all files of the evidence root."""
+    return {str(path): path.read_text() for path in world.root.rglob("*") if path.is_file()}
+
+
+def test_each_check_is_shown_in_order(shown: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command shows the checks of the task in their order, and ends with 0 if all passed."""
+    assert 0 == main(["preflight", "shop"])
+    out, err = capsys.readouterr()
+
+    rows = [line.rsplit(maxsplit=1) for line in out.splitlines()]
+    assert [["CHECK", "RESULT"], *([check.name, "passed"] for check in CHECKS)] == rows
+    assert "" == err
+
+
+def test_nothing_is_written(shown: World) -> None:
+    """The command writes no evidence, reserves nothing on the host and creates no topic."""
+    shown.do("preflight", "reserve", "plan", "create_topics")
+    before = files(shown), set(shown.target.topics), shown.host.holder
+    shown.host.calls.clear()
+
+    assert 0 == main(["preflight", "shop"])
+    assert before == (files(shown), set(shown.target.topics), shown.host.holder)
+    assert ["status", "fingerprint", "close"] == shown.host.calls
+
+
+def test_findings_of_all_checks_are_shown(shown: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """A check that needs a failed check is not applicable, and every finding is a line of standard error."""
+    del shown.connections["spark"]
+    shown.source.delete_topics(["audit"])
+    shown.target.create_topics([NewTopic("orders", 3, 1, {})])
+    assert 3 == main(["preflight", "shop"])
+    out, err = capsys.readouterr()
+
+    assert "clusters      not applicable: the check connections did not pass" in out.splitlines()
+    assert ["SPARK_CONNECTION_MISSING"] == [line.split(" · ")[0] for line in err.splitlines()]
+    shown.connections["spark"] = "spark"
+    assert 3 == main(["preflight", "shop"])
+    found = [line.split(" · ")[0] for line in capsys.readouterr().err.splitlines()]
+    assert ["SOURCE_TOPIC_MISSING", "TOPIC_PARTITIONS_DIFFER"] == found
+
+
+def test_the_checks_see_the_ledger(shown: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """A mode that the phase of the migration does not allow is refused as in a run."""
+    shown.run.ledger.append(CutOver("dag/run#1", "then", (), ("orders", "audit"), partly=False).to_document())
+
+    assert 3 == main(["preflight", "shop", "--mode", "cutover"])
+    assert capsys.readouterr().err.startswith("ALREADY_CUT_OVER")
+    assert 0 == main(["preflight", "shop", "--mode", "fail_back"])
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (["--topic", "foreign"], "RUN_CONF_INVALID · run conf field topics: found 'foreign'"),
+        (["--mode", "sync", "--group", "billing"], "RUN_CONF_INVALID · run conf field groups"),
+        (["--mode", "follow", "--follow-until", "tomorrow"], "RUN_CONF_INVALID · run conf field follow_until"),
+        (["--mode", "validate", "--generations", "3,5"], "RUN_CONF_INVALID · run conf field generations"),
+    ],
+)
+def test_fields_of_the_form_are_checked(
+    shown: World, capsys: pytest.CaptureFixture[str], options: list[str], found: str
+) -> None:
+    """A value that a run would refuse is refused with the words of the run."""
+    assert 3 == main(["preflight", "shop", *options])
+    assert capsys.readouterr().err.startswith(found)
+
+
+def test_patterns_are_resolved(shown: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """The topics of a file with patterns are those that the source has now."""
+    shown.edit_file("[orders, audit]", "[{pattern: 'o.*'}, {pattern: 'none.*'}]")
+
+    assert 3 == main(["preflight", "shop"])
+    assert capsys.readouterr().err.startswith("PATTERN_MATCHES_NOTHING")
+
+
+def test_json_has_the_document_of_the_evidence(shown: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each check is shown as in the evidence of a run."""
+    shown.target.brokers = 0
+    assert 3 == main(["preflight", "shop", "-o", "json", "--topic", "orders"])
+    out, err = capsys.readouterr()
+    document = json.loads(out)
+    failed = [check for check in document["checks"] if check["state"] == "failed"]
+
+    assert ("", 1, "shop", False) == (err, document["schema"], document["migration"], document["has_passed"])
+    assert {"mode": "rehearse", "topics": ["orders"]} == document["conf"]
+    assert ["REPLICATION_FACTOR_TOO_HIGH"] == [finding["code"] for finding in failed[0]["findings"]]
+
+
+def test_connections_of_this_airflow(tmp_path: Path, migration_text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a test's clusters the command asks Airflow for the connections of the file."""
+    (tmp_path / "shop.yaml").write_text(migration_text)
+
+    assert 3 == main(["preflight", "shop", "--migrations", str(tmp_path)])
+    missing = [line for line in capsys.readouterr().err.splitlines() if "CONNECTION_MISSING" in line]
+    assert 4 == len(missing)
