@@ -15,6 +15,7 @@ from kafka_migration.cli.check import add_check
 from kafka_migration.cli.decommission import add_decommission
 from kafka_migration.cli.discover import add_discover
 from kafka_migration.cli.output import EXIT_CODES, ExitCode, complain, only_answers
+from kafka_migration.cli.plan import add_plan
 from kafka_migration.cli.preflight import add_preflight
 from kafka_migration.cli.problems import findings_of
 from kafka_migration.cli.source_acls import add_source_acls
@@ -31,6 +32,7 @@ INTERRUPTED = 130
 VERBS = (
     add_check,
     add_preflight,
+    add_plan,
     add_status,
     add_verdict,
     add_stop,

@@ -13,6 +13,7 @@ from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.offsets import from_document
 from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
+from kafka_migration.core.mirror.planned_topics import offsets_to_copy
 from kafka_migration.orchestration.failing import log_findings
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.steps.mirror.planning import nothing_to_mirror, plan_document
@@ -66,10 +67,7 @@ class PlanOperator(MigrationOperator):
 
     def _log_plan(self, document: Mapping[str, Any]) -> None:
         """Log the number of offsets to copy, one line per topic."""
-        positions = from_document(document["positions"])
-        to_copy: dict[str, int] = {}
-        for partition, goal in from_document(document["goals"]).items():
-            to_copy[partition.topic] = to_copy.get(partition.topic, 0) + max(0, goal - positions.get(partition, 0))
+        to_copy = offsets_to_copy(from_document(document["positions"]), from_document(document["goals"]))
         for topic, offsets in sorted(to_copy.items()):
             self.log.info("%-40s %s offsets to copy", topic, f"{offsets:,}")
         self.log.info("Total: %s offsets to copy.", f"{document['offsets_to_copy']:,}")

@@ -12,6 +12,7 @@ from kafka_migration.core.ledger.interval_bounds import IntervalBounds
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.mirror.drain import gap_findings, gaps_of
+from kafka_migration.core.mirror.planned_topics import offsets_to_copy
 from kafka_migration.core.mirror.target_topics import plan_topics, recreated_findings, target_topic_findings
 from kafka_migration.steps.backfill.interval import resolve_bounds
 from kafka_migration.steps.mirror.state import MirrorState, mirror_state, state_findings
@@ -25,19 +26,30 @@ def plan_document(
     target: Mapping[str, TopicDescription],
 ) -> dict[str, Any]:
     """Return the plan of a run that mirrors; raises `Refused` for what must not be copied."""
+    document, refusals = read_plan(run, ledger, source, target)
+    if refusals:
+        raise Refused(refusals)
+    return document
+
+
+def read_plan(
+    run: MigrationRun,
+    ledger: Ledger,
+    source: Mapping[str, TopicDescription],
+    target: Mapping[str, TopicDescription],
+) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+    """Return the plan of a run that mirrors, and the findings that refuse it."""
     bounds = resolve_bounds(run, ledger, source)
     state = mirror_state(run, ledger, source, target)
     goals = _goals(run, state, bounds)
-    to_copy = sum(max(0, goal - state.mirror_positions[p]) for p, goal in goals.items())
+    to_copy = sum(offsets_to_copy(state.mirror_positions, goals).values())
     only_answers = run.request.mode is Mode.INTERVAL and not to_copy
     findings = (
         *target_topic_findings(run.migration, source, target, state.target_end_offsets, ledger),
         *recreated_findings(target, ledger),
         *_state(run, ledger, state),
     )
-    if findings and not only_answers:
-        raise Refused(findings)
-    return {
+    document = {
         "at": run.now(),
         **(_NO_TOPICS if only_answers else _topics(run, source, target, ledger)),
         "interval": bounds and bounds.to_document(),
@@ -46,6 +58,7 @@ def plan_document(
         "offsets_to_copy": to_copy,
         "warnings": [finding.to_document() for finding in findings],
     }
+    return document, () if only_answers else findings
 
 
 def _goals(run: MigrationRun, state: MirrorState, bounds: IntervalBounds | None) -> Offsets:
