@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS.parent / "plugins"), str(DOCS.parent)]
@@ -18,7 +17,9 @@ from bench.page import page  # noqa: E402
 from kafka_migration.core.findings.code_acts import ACTS  # noqa: E402
 from kafka_migration.core.findings.codes import Code  # noqa: E402
 from kafka_migration.core.text.markdown import table  # noqa: E402
+from kafka_migration.migration_file.json_schema import Schema, migration_schema  # noqa: E402
 from kafka_migration.migration_file.models import MigrationModel  # noqa: E402
+from kafka_migration.migration_file.scalars import DURATION_SCHEMA, TIME_OF_DAY_SCHEMA  # noqa: E402
 from tests.live import reliability_table  # noqa: E402
 
 NOTICE = "<!-- Written by docs/generate.py from the code; do not edit by hand. -->\n\n"
@@ -52,7 +53,8 @@ def runbook_entries(page: str) -> dict[str, str]:
 
 def migration_file() -> str:
     """Return the reference of the migration file."""
-    example = (DOCS.parent / "include" / "migrations" / "demo.yaml").read_text()
+    # Its first line names the schema by a path that only the file itself has.
+    example = (DOCS.parent / "include" / "migrations" / "demo.yaml").read_text().partition("\n")[2]
     schema = MigrationModel.model_json_schema()
     rows = list(_rows(schema, schema["$defs"], ""))
     return (
@@ -60,20 +62,28 @@ def migration_file() -> str:
         "gives the DAGs `kafka_migration__<name>`, `kafka_nightly_sync__<name>` and `kafka_rollback__<name>`.\nUnknown "
         "fields are refused.\nA duration is a number with the unit `s`, `m`, `h` or `d`.\nAddresses and secrets are "
         "in Airflow connections, never in this file.\nThe sections `watch`, `cutover`, `nightly`, `alerts` and "
-        "`schema_registry` are optional; *required* applies only in a section that is there.\n\n"
+        "`schema_registry` are optional; *required* applies only in a section that is there.\n"
+        "Editors check a file with its [JSON Schema](migration-file.schema.json), which "
+        "[`kafka-migration schema`](reference/cli.md#schema) prints.\n\n"
         f"{table(('Field', 'Type', 'Default', 'Meaning'), rows)}\n\n## Example\n\n```yaml\n{example}```\n"
     )
 
 
-Schema = dict[str, Any]
+_FORMS = {DURATION_SCHEMA["pattern"]: "duration", TIME_OF_DAY_SCHEMA["pattern"]: "HH:MM"}
+
+
+def editors_schema() -> str:
+    """Return the JSON Schema of the migration file."""
+    return json.dumps(migration_schema(), indent=1, ensure_ascii=False) + "\n"
 
 
 def _rows(schema: Schema, definitions: Schema, prefix: str) -> Iterator[tuple[str, str, str, str]]:
     for name, field in schema["properties"].items():
         item = field.get("items", {})
-        reference = next((o["$ref"] for o in (field, item, *field.get("anyOf", ())) if "$ref" in o), None)
+        options = (field, *field.get("anyOf", ()), item, *item.get("anyOf", ()))
+        reference = next((option["$ref"] for option in options if "$ref" in option), None)
         if reference:
-            path = f"{prefix}{name}[]." if "$ref" in item else f"{prefix}{name}."
+            path = f"{prefix}{name}[]." if item else f"{prefix}{name}."
             yield from _rows(definitions[reference.rpartition("/")[2]], definitions, path)
         else:
             default = "required" if name in schema.get("required", ()) else _default(field)
@@ -89,8 +99,8 @@ def _type(field: Schema) -> str:
         return " or ".join(f"`{value}`" for value in field["enum"])
     if field["type"] == "array":
         return f"list of {_type(field['items'])}"
-    if field.get("format") in {"duration", "HH:MM"}:
-        return str(field["format"])
+    if field.get("pattern") in _FORMS:
+        return _FORMS[field["pattern"]]
     return {"integer": "number", "boolean": "`true` or `false`", "object": "mapping"}.get(field["type"], "text")
 
 
@@ -115,6 +125,7 @@ PAGES = {
     "operate/benchmarks.md": partial(page, NOTICE),
     "error-codes.md": error_codes,
     "migration-file.md": migration_file,
+    "migration-file.schema.json": editors_schema,
     "operate/reliability.md": reliability,
 }
 

@@ -18,6 +18,7 @@ from kafka_migration.cli.output import EXIT_CODES, ExitCode, complain, only_answ
 from kafka_migration.cli.plan import add_plan
 from kafka_migration.cli.preflight import add_preflight
 from kafka_migration.cli.problems import findings_of
+from kafka_migration.cli.schema import add_schema
 from kafka_migration.cli.source_acls import add_source_acls
 from kafka_migration.cli.status import add_status
 from kafka_migration.cli.stop import add_stop
@@ -41,6 +42,7 @@ VERBS = (
     add_acls,
     add_source_acls,
     add_discover,
+    add_schema,
 )
 
 

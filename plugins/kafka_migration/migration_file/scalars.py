@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from croniter import croniter
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
 from kafka_migration.core.migration.client_tuning import tuning_problem
 from kafka_migration.core.migration.patterns import pattern_problem
@@ -71,6 +71,11 @@ def is_secret(name: str) -> bool:
     return _SECRET.search(name) is not None
 
 
+def _any_case(pattern: str) -> str:
+    """Return a regular expression of letters for either case: that of JSON Schema has no flags."""
+    return re.sub("[a-z]", lambda letter: f"[{letter[0]}{letter[0].upper()}]", pattern)
+
+
 def _tuning_key(value: str) -> str:
     problem = tuning_problem(value)
     if problem:
@@ -107,10 +112,18 @@ def _time_of_day(value: Any) -> time:
     return time(int(match[1]), int(match[2]))
 
 
-Duration = Annotated[int, BeforeValidator(_duration_s), Field(ge=1, json_schema_extra={"format": "duration"})]
+# What editors check: JSON Schema cannot say how long a duration may be.
+DURATION_SCHEMA = {
+    "type": "string",
+    "pattern": "^(?!0+[smhd])[0-9]{1,6}[smhd]$",
+    "examples": ["90s", "10m", "6h", "2d"],
+}
+TIME_OF_DAY_SCHEMA = {"type": "string", "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$", "examples": ["05:30"]}
+
+Duration = Annotated[int, BeforeValidator(_duration_s), Field(ge=1), WithJsonSchema(DURATION_SCHEMA)]
 """Seconds, written as `90s`, `10m`, `6h` or `2d`."""
 
-TimeOfDay = Annotated[time, BeforeValidator(_time_of_day), Field(json_schema_extra={"format": "HH:MM"})]
+TimeOfDay = Annotated[time, BeforeValidator(_time_of_day), WithJsonSchema(TIME_OF_DAY_SCHEMA)]
 """A local time, written as `"05:30"`; without quotes YAML reads a number."""
 
 # What a text of each form must be, by its regular expression.
@@ -153,7 +166,9 @@ GroupName = Annotated[str, _form(_PRINTABLE, _PRINTED, min_length=1, max_length=
 Version = Annotated[Literal[1], BeforeValidator(_version)]
 DagId = Annotated[str, _ID]
 Alias = Annotated[str, _NAME]
-ArgumentName = Annotated[str, AfterValidator(_no_secret)]
+ArgumentName = Annotated[
+    str, AfterValidator(_no_secret), WithJsonSchema({"type": "string", "not": {"pattern": _any_case(_SECRET.pattern)}})
+]
 ClassName = Annotated[str, _CLASS]
 TopicPattern = Annotated[str, _TOPIC_PATTERN]
 PropertyName = Annotated[str, _PROPERTY, AfterValidator(_tuning_key)]
@@ -161,5 +176,10 @@ PropertyValue = Annotated[str, _PROPERTY_VALUE]
 TopicConfigName = Annotated[str, _CONFIG]
 TopicConfigValue = Annotated[str, _CONFIG_VALUE]
 HostPath = Annotated[str, _PATH]
-CronExpression = Annotated[str, StringConstraints(max_length=200), AfterValidator(_cron_expression)]
+CronExpression = Annotated[
+    str,
+    StringConstraints(max_length=200),
+    AfterValidator(_cron_expression),
+    WithJsonSchema({"type": "string", "maxLength": 200, "pattern": r"^\s*\S+(\s+\S+){4}\s*$"}),
+]
 TimeZone = Annotated[str, AfterValidator(_time_zone)]

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    GetJsonSchemaHandler,
+    TypeAdapter,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from kafka_migration.core.kafka.reserved_topics import is_internal
 from kafka_migration.core.migration.topic_rules import RuleKind, TopicRule, TopicRules, TopicSettings
@@ -14,6 +24,8 @@ from kafka_migration.migration_file.scalars import Pattern, TopicConfigName, Top
 from kafka_migration.migration_file.strict import Strict
 
 KINDS: tuple[RuleKind, ...] = ("name", "pattern", "exclude")
+# The settings of topics that an item takes.
+SETTINGS = ("partitions", "replication_factor", "configs", "compacted", "timestamps")
 
 
 class TopicModel(Strict):
@@ -56,7 +68,7 @@ class TopicModel(Strict):
             raise ValueError(f"exactly one of {', '.join(KINDS)}")
         return self
 
-    @field_validator("partitions", "replication_factor", "configs", "compacted", "timestamps")
+    @field_validator(*SETTINGS)
     @classmethod
     def _belongs_to_topics_that_are_taken(cls, value: Any, info: ValidationInfo) -> Any:
         if info.data.get("exclude") is not None:
@@ -84,7 +96,15 @@ def _item(value: Any) -> Any:
     return value
 
 
-TopicItem = Annotated[TopicModel, BeforeValidator(_item)]
+class _TextOrMapping:
+    """The JSON Schema of an item: a mapping, or the name of a topic."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [TypeAdapter(TopicName).json_schema(), handler(core_schema)]}
+
+
+TopicItem = Annotated[TopicModel, BeforeValidator(_item), _TextOrMapping]
 
 
 def frozen_rules(items: Sequence[TopicModel]) -> TopicRules:

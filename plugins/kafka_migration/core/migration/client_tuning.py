@@ -124,6 +124,11 @@ def tuning_problem(key: str) -> str | None:
     return f"a supported tuning key of Kafka's clients; {hint}"
 
 
+def words_of(key: str) -> tuple[str, ...]:
+    """Return the words that Kafka accepts as the value of a tuning key; none for a number or any text."""
+    return _WORDS.get(key.partition(".")[2], ())
+
+
 def value_problem(key: str, value: str) -> str | None:
     """Return what is expected instead of this value of a tuning key; `None` for a value that Kafka accepts."""
     name = key.partition(".")[2]

@@ -37,10 +37,14 @@ class Names:
     target_insecure: tuple[Insecurity, ...] = ()
 
 
+# Editors read it; `kafka-migration schema` prints the file that it names.
+SCHEMA_LINE = "# yaml-language-server: $schema=migration-file.schema.json"
+
+
 def wave_file(name: str, wave: Wave, names: Names, remarks_on_all: Iterable[str] = ()) -> str:
     """Return the text of the migration file of a wave; `remarks_on_all` apply to every wave."""
     head = [_comment(line) for line in _head(name, wave, names, remarks_on_all)]
-    return "\n".join([*head, *_file(name, wave, names), ""])
+    return "\n".join([SCHEMA_LINE, *head, *_file(name, wave, names), ""])
 
 
 def group_patterns(groups: Collection[str]) -> list[str]:
