@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
+from kafka_migration.cli.names import complete_names
 from kafka_migration.cli.output import EXIT_CODES, ExitCode, complain
 from kafka_migration.cli.problems import usage_finding
 from kafka_migration.migration_file.scalars import Duration
@@ -45,9 +46,9 @@ def add_verb(
     """Add a verb on a migration whose evidence is read."""
     verb = add_bare_verb(verbs, name, text, example)
     if is_name_optional:
-        verb.add_argument("name", nargs="?", help=f"{NAME_HELP} (default: a list of all)")
+        complete_names(verb.add_argument("name", nargs="?", help=f"{NAME_HELP} (default: a list of all)"))
     else:
-        verb.add_argument("name", help=NAME_HELP)
+        complete_names(verb.add_argument("name", help=NAME_HELP))
     verb.add_argument(
         "--evidence-root",
         type=place,
@@ -71,7 +72,7 @@ def add_bare_verb(verbs: Verbs, name: str, text: str, example: str) -> VerbParse
 
 def add_file(verb: argparse.ArgumentParser) -> None:
     """Add the arguments that name one migration file."""
-    verb.add_argument("name", type=migration_name, help=NAME_HELP)
+    complete_names(verb.add_argument("name", type=migration_name, help=NAME_HELP))
     add_folder(verb)
 
 

@@ -17,6 +17,7 @@ from kafka_migration.cli.arguments import (
     is_json,
     migration_name,
 )
+from kafka_migration.cli.names import complete_names
 from kafka_migration.cli.output import ExitCode, complain, say, say_json
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
@@ -32,7 +33,10 @@ def add_check(verbs: Verbs) -> None:
     """Add the verb `check`."""
     text = "show all mistakes of migration files, without a cluster"
     verb = add_bare_verb(verbs, "check", text, "check --migrations include/migrations")
-    verb.add_argument("names", nargs="*", type=migration_name, metavar="NAME", help=f"{NAME_HELP} (default: all)")
+    names = verb.add_argument(
+        "names", nargs="*", type=migration_name, metavar="NAME", help=f"{NAME_HELP} (default: all)"
+    )
+    complete_names(names)
     add_folder(verb)
     add_output(verb)
     verb.set_defaults(run=check)

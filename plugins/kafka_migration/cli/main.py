@@ -12,6 +12,7 @@ from kafka_migration import __version__
 from kafka_migration.cli.acls import add_acls
 from kafka_migration.cli.arguments import VerbParser
 from kafka_migration.cli.check import add_check
+from kafka_migration.cli.completion import add_completion, answer_shell
 from kafka_migration.cli.decommission import add_decommission
 from kafka_migration.cli.discover import add_discover
 from kafka_migration.cli.output import EXIT_CODES, ExitCode, complain, only_answers
@@ -43,12 +44,15 @@ VERBS = (
     add_source_acls,
     add_discover,
     add_schema,
+    add_completion,
 )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code; wrong usage exits with 2."""
-    arguments = parser().parse_args(argv)
+    program = parser()
+    answer_shell(program)
+    arguments = program.parse_args(argv)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Do not fail because the terminal cannot show a character.
         sys.stdout.reconfigure(errors="backslashreplace")

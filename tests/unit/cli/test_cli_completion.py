@@ -1,0 +1,104 @@
+"""Shell completion offers verbs, options, values of options and names of migrations."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka_migration.cli.completion import SHELLS
+from tests.conftest import MIGRATION_TEXT
+
+PLUGINS = Path(__file__).parents[3] / "plugins"
+# How each shell that is installed completes a line, given as the first argument.
+ASK = {
+    "bash": 'eval "$(kafka-migration completion bash)"; COMP_LINE="$1"; COMP_POINT=${#1}; COMP_TYPE=9; '
+    'COMP_WORDBREAKS=" "; _python_argcomplete kafka-migration; printf "%s\\n" "${COMPREPLY[@]}"',
+    "fish": 'kafka-migration completion fish | source; complete --do-complete "$argv[1]"',
+}
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """An environment with the command, and with two migration files in the configured folder."""
+    command = tmp_path / "bin" / "kafka-migration"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m kafka_migration "$@"\n')
+    command.chmod(0o755)
+    folder = tmp_path / "migrations"
+    folder.mkdir()
+    for name in ("shop", "shelf"):
+        (folder / f"{name}.yaml").write_text(MIGRATION_TEXT)
+    return {
+        "PATH": f"{command.parent}:{os.environ['PATH']}",
+        "PYTHONPATH": str(PLUGINS),
+        "HOME": str(tmp_path),
+        "AIRFLOW__KAFKA_MIGRATION__MIGRATIONS_FOLDER": str(folder),
+    }
+
+
+def offered(environment: dict[str, str], line: str, shell: str = "bash") -> list[str]:
+    """Return what the command answers to a shell that completes a line."""
+    answer = Path(environment["HOME"]) / "answer"
+    asked = {
+        "_ARGCOMPLETE": "1",
+        "_ARGCOMPLETE_SHELL": shell,
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(answer),
+        "_ARGCOMPLETE_IFS": "\n",
+        "_ARGCOMPLETE_SUPPRESS_SPACE": "1",
+        "COMP_LINE": line,
+        "COMP_POINT": str(len(line)),
+    }
+    subprocess.run(["kafka-migration"], env=environment | asked, check=True, capture_output=True)
+    return sorted(each.partition("\t")[0].partition(":")[0] for each in answer.read_text().split("\n"))
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("kafka-migration ver", ["verdict"]),
+        ("kafka-migration verdict sh", ["shelf", "shop"]),
+        ("kafka-migration check shop she", ["shelf"]),
+        ("kafka-migration preflight shop --mode f", ["fail_back", "follow"]),
+        ("kafka-migration status --out", ["--output"]),
+        ("kafka-migration verdict shop -o j", ["json"]),
+        ("kafka-migration completion z", ["zsh"]),
+    ],
+)
+def test_words_that_fit_are_offered(environment: dict[str, str], shell: str, line: str, expected: list[str]) -> None:
+    """Each shell is offered the verbs, names, options and values that begin with what was typed."""
+    assert expected == offered(environment, line, shell)
+
+
+def test_names_come_from_the_folder_of_the_option(environment: dict[str, str], tmp_path: Path) -> None:
+    """With --migrations the names are those of its files."""
+    (tmp_path / "bank.yaml").write_text(MIGRATION_TEXT)
+
+    assert ["bank"] == offered(environment, f"kafka-migration acls --migrations {tmp_path} b")
+
+
+@pytest.mark.parametrize("shell", ASK)
+def test_the_shell_takes_the_script(environment: dict[str, str], shell: str) -> None:
+    """A real shell reads the script and completes a name with it."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    line = "kafka-migration verdict sho"
+    begin = [shell, "-c", ASK[shell], *(["shell"] if shell == "bash" else []), line]
+    done = subprocess.run(begin, env=environment, check=True, capture_output=True, text=True)
+
+    assert "shop" == done.stdout.strip().split()[-1]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_each_shell_has_a_script(environment: dict[str, str], shell: str) -> None:
+    """The script names the command for which it completes."""
+    begin = ["kafka-migration", "completion", shell]
+    done = subprocess.run(begin, env=environment, check=True, capture_output=True, text=True)
+
+    assert "kafka-migration" in done.stdout
+    assert "" == done.stderr
