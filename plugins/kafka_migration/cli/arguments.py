@@ -72,8 +72,13 @@ def add_bare_verb(verbs: Verbs, name: str, text: str, example: str) -> VerbParse
 
 def add_file(verb: argparse.ArgumentParser) -> None:
     """Add the arguments that name one migration file."""
-    complete_names(verb.add_argument("name", type=migration_name, help=NAME_HELP))
+    add_name(verb)
     add_folder(verb)
+
+
+def add_name(verb: argparse.ArgumentParser) -> None:
+    """Add the name of one migration."""
+    complete_names(verb.add_argument("name", type=migration_name, help=NAME_HELP))
 
 
 def add_folder(verb: argparse.ArgumentParser) -> None:

@@ -23,6 +23,7 @@ from kafka_migration.cli.schema import add_schema
 from kafka_migration.cli.source_acls import add_source_acls
 from kafka_migration.cli.status import add_status
 from kafka_migration.cli.stop import add_stop
+from kafka_migration.cli.trigger import add_trigger
 from kafka_migration.cli.verdict import add_verdict
 from kafka_migration.cli.waves import add_waves
 from kafka_migration.core.findings.errors import Refused
@@ -35,6 +36,7 @@ VERBS = (
     add_check,
     add_preflight,
     add_plan,
+    add_trigger,
     add_status,
     add_verdict,
     add_stop,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from kafka_migration.core.findings.codes import Code
@@ -32,6 +33,14 @@ def address(host: str, scheme: str, port: int | None) -> str:
     return f"{base}:{port}".rstrip("/") if port else base.rstrip("/")
 
 
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine, so that no one on a network path reads a request."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def http_findings(settings: HttpSettings, extra: Mapping[str, object]) -> Iterator[Finding]:
     """Yield why a connection cannot be used. The extra may have `ssl.ca.pem` only."""
     url = settings.url
@@ -48,7 +57,7 @@ def http_findings(settings: HttpSettings, extra: Mapping[str, object]) -> Iterat
         yield _invalid(settings, "a port after the path", "the port in the host, if the host has a path")
     elif parts.username is not None or parts.password is not None:
         yield _invalid(settings, "a login in the host", "the login in the fields login and password")
-    elif parts.scheme != _SECURE and (settings.user or settings.password):
+    elif parts.scheme != _SECURE and (settings.user or settings.password) and not is_loopback(parts.hostname or ""):
         yield Finding(
             Code.CONNECTION_INSECURE,
             f"connection {settings.connection}",

@@ -272,6 +272,10 @@ ACTS: Mapping[Code, str] = {
     Code.AIRFLOW_MISSING: "Run the command with Airflow's Python, or pass a local folder with `--evidence-root`.",
     Code.COMMAND_INVALID: "See `kafka-migration VERB --help`. Nothing was done.",
     Code.COMMAND_FAILED: "Report it with the whole line. Meanwhile use the Airflow UI.",
+    Code.AIRFLOW_API_REFUSED: "Correct the address or the login, or give the user the right to trigger the DAG.",
+    Code.AIRFLOW_API_UNREACHABLE: "Check that Airflow's API server runs and that this machine reaches it. A run that "
+    "exists goes on.",
+    Code.TRIGGER_NOT_CONFIRMED: "Look for the run id in Airflow. Trigger again only if there is no such run.",
     Code.EVIDENCE_MISSING: "Clear the task that the finding names with downstream, or trigger a new run.",
     Code.CHECK_FAILED: f"Read the whole error in the task log and report it. {_NOTHING_STARTED}",
     Code.TASK_NOT_SUCCESSFUL: "Read the log of the named task.",

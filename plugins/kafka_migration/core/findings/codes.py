@@ -452,6 +452,15 @@ class Code(StrEnum):
     AIRFLOW_MISSING = "AIRFLOW_MISSING", "The command line cannot import Airflow or a provider that it needs."
     COMMAND_INVALID = "COMMAND_INVALID", "The command line was called with an invalid argument."
     COMMAND_FAILED = "COMMAND_FAILED", "The command line failed with an unexpected error."
+    AIRFLOW_API_REFUSED = (
+        "AIRFLOW_API_REFUSED",
+        "Airflow's REST API refused a request of the command line, or another service answered at its address.",
+    )
+    AIRFLOW_API_UNREACHABLE = "AIRFLOW_API_UNREACHABLE", "Airflow's REST API did not answer the command line."
+    TRIGGER_NOT_CONFIRMED = (
+        "TRIGGER_NOT_CONFIRMED",
+        "Airflow did not answer when the command line triggered a run, so the run may exist.",
+    )
     EVIDENCE_MISSING = "EVIDENCE_MISSING", "A document that an earlier task should have written is missing."
     CHECK_FAILED = (
         "CHECK_FAILED",

@@ -1,0 +1,177 @@
+"""Airflow's public REST API (`/api/v2`), as far as the command line needs it to trigger and follow a run."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from kafka_migration.core.connections.http import HttpSettings
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.migration.run_conf import conf_finding
+from kafka_migration.core.text.brief import brief
+
+TIMEOUT_S = 30.0
+_LONGEST_ANSWER = 500
+# Airflow's text for a field of the conf that the form of the DAG does not take.
+_WRONG_PARAM = re.compile(r"Invalid input for param (?P<field>\w+): (?P<problem>.*)")
+
+
+class HttpAirflow:
+    """An Airflow behind its address; it logs in when a request needs it.
+
+    Every method raises `Refused` (`AIRFLOW_API_REFUSED`) if Airflow refuses the request, and `TransientError` without
+    an answer.
+
+    :param subject: names the setting that has the address, for findings
+    :param token: a token of Airflow; empty: log in with the user of the settings
+    """
+
+    def __init__(self, subject: str, settings: HttpSettings, token: str = "") -> None:
+        self._subject = subject
+        self._settings = settings
+        self._client = self._made(settings)
+        self._is_given = bool(token)
+        if token:
+            self._use(token)
+
+    @property
+    def url(self) -> str:
+        """The address."""
+        return self._settings.url
+
+    def dag(self, dag_id: str) -> Mapping[str, Any] | None:
+        """Return what Airflow knows of a DAG, `None` if it knows no such DAG."""
+        return self._found(_dag_path(dag_id))
+
+    def unpause(self, dag_id: str) -> None:
+        """Unpause a DAG."""
+        self._understood(self._asked("PATCH", _dag_path(dag_id), {"is_paused": False}))
+
+    def trigger(self, dag_id: str, run_id: str, conf: Mapping[str, Any]) -> None:
+        """Create a run with this id. After `TransientError` it may exist; nothing is repeated."""
+        body = {"dag_run_id": run_id, "logical_date": None, "conf": dict(conf)}
+        answer = self._asked("POST", f"{_dag_path(dag_id)}/dagRuns", body)
+        if answer.status_code == httpx.codes.BAD_REQUEST and (found := _WRONG_PARAM.match(_detail(answer))):
+            raise Refused([conf_finding(found["field"], found["problem"], "a value that the form of the DAG takes")])
+        self._understood(answer)
+
+    def run_state(self, dag_id: str, run_id: str) -> str | None:
+        """Return `queued`, `running`, `success` or `failed`; `None` if there is no such run."""
+        found = self._found(_run_path(dag_id, run_id))
+        return None if found is None else str(found.get("state"))
+
+    def questions(self, dag_id: str, run_id: str) -> dict[str, str]:
+        """Return the questions of a run that have no answer yet: each with its subject, by task."""
+        found = self._found(f"{_run_path(dag_id, run_id)}/hitlDetails?response_received=false") or {}
+        details = found.get("hitl_details") or ()
+        return {str(each["task_instance"]["task_id"]): str(each["subject"]) for each in details}
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()
+
+    def _made(self, settings: HttpSettings) -> httpx.Client:
+        try:
+            return httpx.Client(timeout=TIMEOUT_S, verify=ssl.create_default_context(cadata=settings.ca_pem or None))
+        except (ssl.SSLError, TypeError):
+            raise self._refused("ssl.ca.pem without a certificate in PEM") from None
+        except (ImportError, ValueError) as error:
+            # The environment names a proxy that httpx cannot use.
+            raise self._refused(f"{error}") from None
+
+    def _found(self, path: str) -> Mapping[str, Any] | None:
+        answer = self._asked("GET", path)
+        return None if answer.status_code == httpx.codes.NOT_FOUND else self._understood(answer)
+
+    def _asked(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> httpx.Response:
+        """Send a request; log in before it, or if the token has expired."""
+        if "Authorization" in self._client.headers:
+            answer = self._sent(method, path, body)
+            if answer.status_code != httpx.codes.UNAUTHORIZED or self._is_given:
+                return answer
+        self._log_in()
+        return self._sent(method, path, body)
+
+    def _log_in(self) -> None:
+        user, password = self._settings.user, self._settings.password
+        # Without a user, Airflow gives a token only if it takes everyone for an administrator.
+        login = {"username": user, "password": password} if user else None
+        answer = self._sent("POST" if login else "GET", "/auth/token", login)
+        if not login and answer.is_client_error:
+            raise self._refused("no user and no token, which are required")
+        token = self._understood(answer).get("access_token")
+        if not isinstance(token, str):
+            raise self._refused("an answer without a token at /auth/token")
+        self._use(token)
+
+    def _use(self, token: str) -> None:
+        if not token.isascii() or not token.isprintable():
+            raise self._refused("a token that is no text of ASCII characters")
+        self._client.headers["Authorization"] = f"Bearer {token}"
+
+    def _sent(self, method: str, path: str, body: Mapping[str, Any] | None) -> httpx.Response:
+        try:
+            return self._client.request(method, f"{self.url}{path}", json=body)
+        except httpx.TransportError as error:
+            # httpx has no class of its own for errors of TLS; OpenSSL's texts begin like this.
+            if str(error).startswith("[SSL"):
+                raise self._refused(f"a TLS connection that failed: {error}") from None
+            raise TransientError(f"{self.url} did not answer: {type(error).__name__} {error}".rstrip()) from error
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+            raise self._refused(f"{type(error).__name__}: {brief(str(error))}") from None
+
+    def _understood(self, answer: httpx.Response) -> Mapping[str, Any]:
+        status, found = answer.status_code, _json_of(answer)
+        if answer.is_success and found:
+            return found
+        if status == httpx.codes.UNAUTHORIZED:
+            raise self._refused("a refused login (status 401)")
+        if status == httpx.codes.FORBIDDEN:
+            raise self._refused("a user without the right to do this, or a wrong token (status 403)")
+        if answer.is_server_error:
+            raise TransientError(f"{self.url} answered with status {status}")
+        if detail := _detail(answer):
+            raise self._refused(f"status {status}, {detail}")
+        raise self._refused(f"an answer that Airflow does not give (status {status})")
+
+    def _refused(self, found: str) -> Refused:
+        return Refused(
+            [
+                Finding(
+                    Code.AIRFLOW_API_REFUSED,
+                    self._subject,
+                    f"{found} from {self.url}",
+                    "an Airflow that accepts the request",
+                    "Correct the address or the login, or let an administrator of Airflow give this user the right to "
+                    "trigger the DAG.",
+                )
+            ]
+        )
+
+
+def _dag_path(dag_id: str) -> str:
+    return f"/api/v2/dags/{quote(dag_id, safe='')}"
+
+
+def _run_path(dag_id: str, run_id: str) -> str:
+    return f"{_dag_path(dag_id)}/dagRuns/{quote(run_id, safe='')}"
+
+
+def _detail(answer: httpx.Response) -> str:
+    """Return the first line of the reason that Airflow gives for an error; empty if it gives none."""
+    lines = str(_json_of(answer).get("detail", "")).splitlines()
+    return brief(lines[0], _LONGEST_ANSWER) if lines else ""
+
+
+def _json_of(answer: httpx.Response) -> Mapping[str, Any]:
+    try:
+        found = answer.json()
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,77 @@
+"""The address and the login of Airflow's REST API: from an Airflow connection, or from options and the environment."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from kafka_migration.adapters.airflow_api import HttpAirflow
+from kafka_migration.cli.arguments import place
+from kafka_migration.core.connections.http import HttpSettings, http_findings
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
+
+SERVER, USER, PASSWORD, TOKEN, CA_FILE = (
+    f"KAFKA_MIGRATION_AIRFLOW_{name}" for name in ("SERVER", "USER", "PASSWORD", "TOKEN", "CA_FILE")
+)
+
+
+def add_server(verb: argparse.ArgumentParser) -> None:
+    """Add the options for the address; a password is never an argument."""
+    where = verb.add_mutually_exclusive_group()
+    where.add_argument("--server", type=place, metavar="URL", help=f"address of Airflow (default: ${SERVER})")
+    where.add_argument(
+        "--connection", type=place, metavar="CONNECTION", help="Airflow connection of type http, in place of --server"
+    )
+
+
+def airflow_of(arguments: argparse.Namespace) -> HttpAirflow:
+    """Return Airflow's API; raises `Refused` if address or login cannot be used."""
+    if arguments.connection is not None:
+        return _of_connection(arguments.connection)
+    url = arguments.server or os.environ.get(SERVER, "")
+    subject = "--server" if arguments.server else f"${SERVER}"
+    if not url:
+        raise Refused([_no_address()])
+    settings = HttpSettings(
+        subject, url.rstrip("/"), os.environ.get(USER, ""), os.environ.get(PASSWORD, ""), _certificates()
+    )
+    token = os.environ.get(TOKEN, "")
+    findings = http_findings(replace(settings, password=settings.password or token), {})
+    if found := [_about(subject, finding) for finding in findings]:
+        raise Refused(found)
+    return HttpAirflow(subject, settings, token)
+
+
+def _of_connection(connection_id: str) -> HttpAirflow:
+    # Outside of a task, connections in Airflow's database are visible only with this setting.
+    os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
+    # Importing Airflow takes seconds, and an address does not need it.
+    from kafka_migration.airflow_adapters.http_connections import http_settings
+
+    return HttpAirflow(f"connection {connection_id}", http_settings(connection_id))
+
+
+def _certificates() -> str:
+    """Return the certificates of the authorities that sign the server's certificate; empty: those of the system."""
+    path = os.environ.get(CA_FILE, "")
+    return Path(path).read_text(encoding="ascii", errors="replace") if path else ""
+
+
+def _about(subject: str, finding: Finding) -> Finding:
+    """Return a finding about a connection as one about an option or a variable."""
+    if finding.code is Code.CONNECTION_INSECURE:
+        return replace(finding, subject=subject, remedy="Use the https address of Airflow. Nothing was sent.")
+    return replace(finding, code=Code.COMMAND_INVALID, subject=subject, remedy="Correct the address. Nothing was sent.")
+
+
+def _no_address() -> Finding:
+    return Finding(
+        Code.COMMAND_INVALID,
+        "the command line",
+        "no address of Airflow",
+        f"--server, --connection, or the variable {SERVER}",
+        f"Give the address, and the login in {USER} and {PASSWORD}, or in {TOKEN}. Nothing was sent.",
+    )

@@ -1,0 +1,128 @@
+"""Airflow's REST API for tests: the requests of the command line over HTTP, with DAGs and runs in memory.
+
+It replaces Airflow's API server, whose start takes half a minute.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+USER, PASSWORD, TOKEN = "ada", "secret-of-ada", "token-of-ada"
+DAG_ID, TOPICS = "kafka_migration__shop", ("orders", "audit")
+
+
+@dataclass
+class AirflowServer:
+    """Serves DAGs and runs.
+
+    :param dags: whether each DAG is paused
+    :param runs: the body of each trigger, by run id
+    :param states: the states that a run shows, one per request; the last one stays
+    :param questions: the subjects of unanswered questions, by task
+    :param expired: tokens that are valid no longer
+    :param faults: answers (status, body) to the next requests with a token; status 0 ends the connection
+    :param late_faults: the same, but the request is done first
+    """
+
+    dags: dict[str, bool] = field(default_factory=dict)
+    runs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    states: list[str] = field(default_factory=lambda: ["queued"])
+    questions: dict[str, str] = field(default_factory=dict)
+    faults: list[tuple[int, str]] = field(default_factory=list)
+    late_faults: list[tuple[int, str]] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    tokens: list[str] = field(default_factory=lambda: [TOKEN])
+    expired: set[str] = field(default_factory=set)
+
+    def __enter__(self) -> AirflowServer:
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
+        threading.Thread(target=self._server.serve_forever, args=[0.02], daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def url(self) -> str:
+        """The address."""
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def answer(self, method: str, path: str, body: Any, token: str) -> tuple[int, Any]:
+        """Return status and body of a request."""
+        parts = [unquote(part) for part in urlsplit(path).path.split("/")[1:]]
+        if parts == ["auth", "token"]:
+            return self._login(body)
+        if token in self.expired:
+            return 401, {"detail": "Token Expired"}
+        if token not in self.tokens:
+            return 403, {"detail": "Invalid JWT token"}
+        self.asked.append(f"{method} {path}")
+        if self.faults:
+            return self.faults.pop(0)
+        done = self._done(method, parts[2:], body)
+        return self.late_faults.pop(0) if self.late_faults and method == "POST" else done
+
+    def _login(self, body: Any) -> tuple[int, Any]:
+        if body is None:
+            return 403, {"detail": "This method is only allowed if ``[core] simple_auth_manager_all_admins`` is True"}
+        if body != {"username": USER, "password": PASSWORD}:
+            return 401, {"detail": "Invalid credentials"}
+        self.tokens.append(f"token-{len(self.tokens)}")
+        return 201, {"access_token": self.tokens[-1]}
+
+    def _done(self, method: str, parts: list[str], body: Any) -> tuple[int, Any]:
+        match method, parts:
+            case "GET", ["dags", dag_id] if dag_id in self.dags:
+                return 200, {"dag_id": dag_id, "is_paused": self.dags[dag_id]}
+            case "PATCH", ["dags", dag_id] if dag_id in self.dags:
+                self.dags[dag_id] = body["is_paused"]
+                return 200, {"dag_id": dag_id, "is_paused": self.dags[dag_id]}
+            case "POST", ["dags", dag_id, "dagRuns"] if {*body["conf"].get("topics", ())} - {*TOPICS}:
+                return 400, {"detail": f"Invalid input for param topics: 'foreign' is not one of {list(TOPICS)}\n\nFailed"}
+            case "POST", ["dags", dag_id, "dagRuns"] if body["dag_run_id"] in self.runs:
+                return 409, {"detail": "The dag run exists"}
+            case "POST", ["dags", dag_id, "dagRuns"] if dag_id in self.dags:
+                self.runs[body["dag_run_id"]] = body
+                return 200, {"dag_run_id": body["dag_run_id"], "state": "queued"}
+            case "GET", ["dags", _, "dagRuns", run_id] if run_id in self.runs:
+                state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
+                return 200, {"dag_run_id": run_id, "state": state}
+            case "GET", ["dags", _, "dagRuns", run_id, "hitlDetails"] if run_id in self.runs:
+                details = [{"task_instance": {"task_id": t}, "subject": s} for t, s in self.questions.items()]
+                return 200, {"hitl_details": details, "total_entries": len(details)}
+        return 404, {"detail": "not found"}
+
+
+def _handler_of(server: AirflowServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._reply(None)
+
+        def do_POST(self) -> None:
+            self._reply(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+
+        do_PATCH = do_POST
+
+        def _reply(self, body: Any) -> None:
+            token = self.headers.get("Authorization", "").removeprefix("Bearer ")
+            status, found = server.answer(self.command, self.path, body, token)
+            if not status:
+                self.close_connection = True
+                return
+            text = found if isinstance(found, str) else json.dumps(found)
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, *_: Any) -> None:
+            """Log nothing."""
+
+    return Handler
