@@ -40,7 +40,7 @@ class AirflowApiContract:
 
         assert "queued" == airflow.run_state(DAG_ID, RUN_ID)
         assert {} == airflow.questions(DAG_ID, RUN_ID)
-        with pytest.raises(Refused, match="AIRFLOW_API_REFUSED .*status 409"):
+        with pytest.raises(Refused, match=r"AIRFLOW_API_REFUSED .*status 409"):
             airflow.trigger(DAG_ID, RUN_ID, {"mode": "sync"})
 
     def test_a_dag_is_unpaused(self, made: Callable[..., HttpAirflow]) -> None:
@@ -70,5 +70,5 @@ class AirflowApiContract:
         self, made: Callable[..., HttpAirflow], login: dict[str, str], found: str
     ) -> None:
         """A wrong password, a missing login and a wrong token are findings."""
-        with pytest.raises(Refused, match=f"AIRFLOW_API_REFUSED · --server: found .*{found}"):
+        with pytest.raises(Refused, match=rf"AIRFLOW_API_REFUSED · --server: found .*{found}"):
             made(**login).dag(DAG_ID)

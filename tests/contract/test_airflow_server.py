@@ -59,7 +59,7 @@ def test_another_service_is_refused(server: AirflowServer, fault: tuple[int, str
     """An answer that Airflow does not give is a finding with the status."""
     server.faults.append(fault)
 
-    with pytest.raises(Refused, match=f"AIRFLOW_API_REFUSED .*status {fault[0]}"):
+    with pytest.raises(Refused, match=rf"AIRFLOW_API_REFUSED .*status {fault[0]}"):
         client(server).trigger(DAG_ID, "manual__1", {})
 
 

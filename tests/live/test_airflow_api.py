@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ import pytest
 from tests.conftest import MIGRATION_TEXT
 from tests.contract.airflow_api_contract import AirflowApiContract
 from tests.contract.airflow_server import PASSWORD, USER
-from tests.waiting import free_port, wait_until
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live
 
@@ -39,15 +40,20 @@ def environment(home: Path) -> dict[str, str]:
     }
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """An API server that has read the DAG file."""
-    settings, airflow = environment(tmp_path), (sys.executable, "-m", "airflow")
+    home = tmp_path_factory.mktemp("airflow")
+    settings, airflow = environment(home), (sys.executable, "-m", "airflow")
     for words in (("db", "migrate"), ("dags", "reserialize")):
         subprocess.run((*airflow, *words), env=settings, check=True, capture_output=True)
-    port = free_port()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
     begin = (*airflow, "api-server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1")
-    with (tmp_path / "api.log").open("w") as log, subprocess.Popen(begin, env=settings, stdout=log, stderr=log) as server:
+    with (
+        (home / "api.log").open("w") as log,
+        subprocess.Popen(begin, env=settings, stdout=log, stderr=log) as server,
+    ):
         try:
             wait_until(lambda: is_up(f"http://127.0.0.1:{port}"))
             yield f"http://127.0.0.1:{port}"

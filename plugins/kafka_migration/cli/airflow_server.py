@@ -57,7 +57,10 @@ def _of_connection(connection_id: str) -> HttpAirflow:
 def _certificates() -> str:
     """Return the certificates of the authorities that sign the server's certificate; empty: those of the system."""
     path = os.environ.get(CA_FILE, "")
-    return Path(path).read_text(encoding="ascii", errors="replace") if path else ""
+    try:
+        return Path(path).read_text(encoding="ascii", errors="replace") if path else ""
+    except OSError as error:
+        raise Refused([_no_certificates(path, error.strerror or type(error).__name__)]) from None
 
 
 def _about(subject: str, finding: Finding) -> Finding:
@@ -74,4 +77,14 @@ def _no_address() -> Finding:
         "no address of Airflow",
         f"--server, --connection, or the variable {SERVER}",
         f"Give the address, and the login in {USER} and {PASSWORD}, or in {TOKEN}. Nothing was sent.",
+    )
+
+
+def _no_certificates(path: str, reason: str) -> Finding:
+    return Finding(
+        Code.COMMAND_INVALID,
+        f"${CA_FILE}",
+        f"{path}: {reason}",
+        "a readable file with certificates in PEM",
+        "Correct the path, or remove the variable to trust the authorities of the system. Nothing was sent.",
     )

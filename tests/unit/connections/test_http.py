@@ -60,3 +60,9 @@ def test_bad_connection_has_one_finding(url: str, user: str, extra: dict[str, An
     assert finding.code is code
     assert found in finding.found
     assert "secret" not in str(finding)
+
+
+@pytest.mark.parametrize("url", ["http://localhost:8080", "http://127.0.0.1", "http://[::1]:8080/airflow"])
+def test_a_login_on_this_machine_needs_no_tls(url: str) -> None:
+    """A login over http to this machine crosses no network."""
+    assert [] == list(http_findings(HttpSettings("reg", url, "ada", "secret"), {}))
