@@ -6,12 +6,15 @@ import argparse
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kafka_migration.adapters.airflow_api import HttpAirflow
 from kafka_migration.cli.arguments import place
 from kafka_migration.core.connections.http import HttpSettings, http_findings
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
+
+if TYPE_CHECKING:
+    from kafka_migration.adapters.airflow_api import HttpAirflow
 
 SERVER, USER, PASSWORD, TOKEN, CA_FILE = (
     f"KAFKA_MIGRATION_AIRFLOW_{name}" for name in ("SERVER", "USER", "PASSWORD", "TOKEN", "CA_FILE")
@@ -29,8 +32,11 @@ def add_server(verb: argparse.ArgumentParser) -> None:
 
 def airflow_of(arguments: argparse.Namespace) -> HttpAirflow:
     """Return Airflow's API; raises `Refused` if address or login cannot be used."""
+    # Its import takes a tenth of a second, which no other verb should wait for.
+    from kafka_migration.adapters.airflow_api import HttpAirflow
+
     if arguments.connection is not None:
-        return _of_connection(arguments.connection)
+        return HttpAirflow(f"connection {arguments.connection}", _of_connection(arguments.connection))
     url = arguments.server or os.environ.get(SERVER, "")
     subject = "--server" if arguments.server else f"${SERVER}"
     if not url:
@@ -45,13 +51,13 @@ def airflow_of(arguments: argparse.Namespace) -> HttpAirflow:
     return HttpAirflow(subject, settings, token)
 
 
-def _of_connection(connection_id: str) -> HttpAirflow:
+def _of_connection(connection_id: str) -> HttpSettings:
     # Outside of a task, connections in Airflow's database are visible only with this setting.
     os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
     # Importing Airflow takes seconds, and an address does not need it.
     from kafka_migration.airflow_adapters.http_connections import http_settings
 
-    return HttpAirflow(f"connection {connection_id}", http_settings(connection_id))
+    return http_settings(connection_id)
 
 
 def _certificates() -> str:

@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kafka_migration.adapters.airflow_api import HttpAirflow
 from kafka_migration.adapters.clock import SystemClock
 from kafka_migration.cli.airflow_server import add_server, airflow_of
 from kafka_migration.cli.arguments import Verbs, add_bare_verb, add_name, add_output, duration_s, is_json, place
@@ -25,6 +24,9 @@ from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.alerts import run_link
 from kafka_migration.core.text.shown import duration
 from kafka_migration.steps.request import RunRequest
+
+if TYPE_CHECKING:
+    from kafka_migration.adapters.airflow_api import HttpAirflow
 
 TRIGGER_SCHEMA = 1
 LOOK_EVERY_S = 5.0
