@@ -37,18 +37,20 @@ def airflow_of(arguments: argparse.Namespace) -> HttpAirflow:
 
     if arguments.connection is not None:
         return HttpAirflow(f"connection {arguments.connection}", _of_connection(arguments.connection))
-    url = arguments.server or os.environ.get(SERVER, "")
     subject = "--server" if arguments.server else f"${SERVER}"
-    if not url:
-        raise Refused([_no_address()])
-    settings = HttpSettings(
-        subject, url.rstrip("/"), os.environ.get(USER, ""), os.environ.get(PASSWORD, ""), _certificates()
-    )
-    token = os.environ.get(TOKEN, "")
+    settings, token = _given(subject, arguments.server or os.environ.get(SERVER, "")), os.environ.get(TOKEN, "")
+    # A token is a secret like a password.
     findings = http_findings(replace(settings, password=settings.password or token), {})
     if found := [_about(subject, finding) for finding in findings]:
         raise Refused(found)
     return HttpAirflow(subject, settings, token)
+
+
+def _given(subject: str, url: str) -> HttpSettings:
+    if not url:
+        raise Refused([_no_address()])
+    user, password = os.environ.get(USER, ""), os.environ.get(PASSWORD, "")
+    return HttpSettings(subject, url.rstrip("/"), user, password, _certificates())
 
 
 def _of_connection(connection_id: str) -> HttpSettings:
