@@ -140,7 +140,8 @@ def _run(folder: Path, topic: str, end: Offsets, clusters: list[Counting], names
     """Return a cutover run whose ledger has one generation that copied everything."""
     from kafka_migration.adapters.ledger_store import LedgerStore
     from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
-    from kafka_migration.core.migration.settings import Mode, RunIdentity
+    from kafka_migration.core.migration.run_identity import RunIdentity
+    from kafka_migration.core.migration.settings import Mode
     from kafka_migration.orchestration.context import deployment
     from kafka_migration.steps.request import RunRequest
     from kafka_migration.steps.run import MigrationRun

@@ -26,8 +26,8 @@ from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart
+from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.run_window import RunWindow
-from kafka_migration.core.migration.settings import RunIdentity
 from kafka_migration.core.mirror.host import HostReply, MirrorHost, ProcessState
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration import context as context_module

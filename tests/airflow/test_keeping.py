@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.migration.settings import RunIdentity
+from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.orchestration import keeping
 from kafka_migration.orchestration.keeping import AirflowKeeper, TaskShelf, TriggerShelf
 from tests.airflow.conftest import AirflowKeeps, FakeStateStore, FakeTaskInstance, FakeXCom

@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from kafka_migration.adapters.evidence import RunEvidence
 from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.migration.settings import RunIdentity
+from kafka_migration.core.migration.run_identity import RunIdentity
 from sandbox.airflow_api import FINISHED, AirflowApi, DagRun
 from sandbox.data.reading import read_records
 from sandbox.data.topics import wait_until_led

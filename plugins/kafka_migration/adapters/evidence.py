@@ -37,7 +37,7 @@ from kafka_migration.core.evidence.kept import (
 )
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused
-from kafka_migration.core.migration.settings import RunIdentity
+from kafka_migration.core.migration.run_identity import RunIdentity
 
 MIGRATION_FILE = "migration.yaml"
 # Another task of the run may be writing. Its digest is kept at the latest this long after its document appears.

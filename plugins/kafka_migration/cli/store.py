@@ -12,7 +12,7 @@ from kafka_migration.adapters.news import NewsStore
 from kafka_migration.adapters.stop_requests import StopRequestStore
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.migration.settings import RunIdentity
+from kafka_migration.core.migration.run_identity import RunIdentity
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ from kafka_migration.airflow_adapters.metrics import begin_metrics, emit
 from kafka_migration.airflow_adapters.notifiers import notify
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.migration.alert_settings import AlertKind, AlertSettings
+from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.run_window import RunType
-from kafka_migration.core.migration.settings import Migration, RunIdentity
+from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.report.alerts import ENDED, Alert
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.text.shown import duration

@@ -13,8 +13,9 @@ from kafka_migration.airflow_adapters.connections import cluster_named, connecti
 from kafka_migration.airflow_adapters.http_connections import registry_named
 from kafka_migration.airflow_adapters.ledger_anchor import VariableAnchor
 from kafka_migration.core.kafka.cluster import KafkaCluster
+from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.run_window import RunType
-from kafka_migration.core.migration.settings import Insecurity, Mode, RunIdentity
+from kafka_migration.core.migration.settings import Insecurity, Mode
 from kafka_migration.core.mirror.host import MirrorHost
 from kafka_migration.core.report.alerts import run_link
 from kafka_migration.orchestration.keeping import AirflowKeeper, TaskShelf, TriggerShelf

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from kafka_migration.core.migration.settings import NIGHTLY_DAG_PREFIX, Migration, Mode
+from kafka_migration.core.migration.run_identity import NIGHTLY_DAG_PREFIX
+from kafka_migration.core.migration.settings import Migration, Mode
 from kafka_migration.core.text.markdown import shown
 from kafka_migration.core.text.shown import duration
 from kafka_migration.orchestration.forms import MODES, ROLLBACK_MODES

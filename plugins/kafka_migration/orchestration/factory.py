@@ -21,12 +21,8 @@ from airflow.utils.types import DagRunType
 from kafka_migration.airflow_adapters import settings
 from kafka_migration.core.findings.errors import FindingsError
 from kafka_migration.core.migration.overlap import overlap_findings
-from kafka_migration.core.migration.settings import (
-    NIGHTLY_DAG_PREFIX,
-    ROLLBACK_DAG_PREFIX,
-    HookName,
-    Migration,
-)
+from kafka_migration.core.migration.run_identity import NIGHTLY_DAG_PREFIX, ROLLBACK_DAG_PREFIX
+from kafka_migration.core.migration.settings import HookName, Migration
 from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.orchestration.alerting import deadlines
 from kafka_migration.orchestration.dag_docs import manual_doc, nightly_doc, page_of, rollback_doc

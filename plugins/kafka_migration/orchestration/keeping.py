@@ -15,7 +15,7 @@ from airflow.sdk import Context
 from airflow.sdk.execution_time.xcom import XCom
 
 from kafka_migration.core.evidence.kept import Kept, joined
-from kafka_migration.core.migration.settings import RunIdentity
+from kafka_migration.core.migration.run_identity import RunIdentity
 
 KEY = "kafka_migration_evidence"
 

@@ -17,7 +17,7 @@ from airflow.sdk import BaseOperatorLink, conf
 from kafka_migration.adapters.documents import is_there, listed
 from kafka_migration.adapters.evidence import RunEvidence
 from kafka_migration.airflow_adapters import settings
-from kafka_migration.core.migration.settings import RunIdentity, migration_of
+from kafka_migration.core.migration.run_identity import RunIdentity, migration_of
 
 URL_PREFIX = "/kafka-migration"
 HEADERS = {

@@ -12,7 +12,7 @@ from typing import Any
 
 from airflow.listeners import hookimpl
 
-from kafka_migration.core.migration.settings import migration_of
+from kafka_migration.core.migration.run_identity import migration_of
 from kafka_migration.core.report.run_note import joined_notes
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,8 @@ from kafka_migration.adapters.ledger_store import Anchor
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.kafka.cluster import KafkaCluster, Side
 from kafka_migration.core.kafka.schema_registry import SchemaRegistry
-from kafka_migration.core.migration.settings import Cluster, RunIdentity
+from kafka_migration.core.migration.run_identity import RunIdentity
+from kafka_migration.core.migration.settings import Cluster
 from kafka_migration.core.mirror.engine import MirrorEngine
 from kafka_migration.core.mirror.host import MirrorHost
 from kafka_migration.engines.engines import engine_of

@@ -21,7 +21,7 @@ from kafka_migration.core.groups.approval import (
 from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.groups.rules import unproved_copy_findings
 from kafka_migration.core.ledger.cutovers import Reserved
-from kafka_migration.core.migration.settings import RunIdentity
+from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.engines.rights import missing_rights
 from kafka_migration.steps.run import MigrationRun
 

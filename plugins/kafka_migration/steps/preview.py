@@ -9,8 +9,9 @@ from typing import Any
 from kafka_migration.adapters.evidence import RunEvidence
 from kafka_migration.adapters.private_folder import private_folder
 from kafka_migration.core.migration.dag_ids import triggered_dag_id
+from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.run_window import RunWindow
-from kafka_migration.core.migration.settings import Mode, RunIdentity
+from kafka_migration.core.migration.settings import Mode
 from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.steps.deployment import Deployment
 from kafka_migration.steps.run import MigrationRun

@@ -19,8 +19,9 @@ from kafka_migration.core.findings.errors import FindingsError
 from kafka_migration.core.kafka.cluster import ClusterFacts, KafkaCluster, Side, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document
 from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.run_window import RunWindow
-from kafka_migration.core.migration.settings import Migration, Mode, RunIdentity
+from kafka_migration.core.migration.settings import Migration, Mode
 from kafka_migration.core.migration.topic_rules import TopicList, resolve
 from kafka_migration.core.mirror.engine import MirrorEngine
 from kafka_migration.core.mirror.host import MirrorHost

@@ -29,7 +29,8 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
-from kafka_migration.core.migration.settings import Mode, RunIdentity
+from kafka_migration.core.migration.run_identity import RunIdentity
+from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.core.validation.contract import POSITION_DIGEST
 from tests.present import present

@@ -28,7 +28,8 @@ from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Re
 from kafka_migration.core.groups.next_steps import ConfirmedCutover, next_steps
 from kafka_migration.core.ledger.cutovers import CreatedTopic, TopicsCreated
 from kafka_migration.core.ledger.generations import GenerationStart
-from kafka_migration.core.migration.settings import Phase, RunIdentity
+from kafka_migration.core.migration.run_identity import RunIdentity
+from kafka_migration.core.migration.settings import Phase
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.core.report.run_report import render_report
 from kafka_migration.core.text.markdown import table

@@ -14,7 +14,7 @@ from kafka_migration.adapters.evidence import RunEvidence
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.evidence.kept import ANNOUNCED, Kept, change_of, digest_of, joined, left_behind
 from kafka_migration.core.findings.errors import Refused
-from kafka_migration.core.migration.settings import RunIdentity
+from kafka_migration.core.migration.run_identity import RunIdentity
 
 NAME = "attempt-1/03-plan-1.json"
 

@@ -17,7 +17,8 @@ from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.ledger.phases import phase_findings
-from kafka_migration.core.migration.settings import Mode, Phase, RunIdentity
+from kafka_migration.core.migration.run_identity import RunIdentity
+from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.validation.windows import whole_windows
 from tests.unit.groups.copied_partition import moved
 from tests.unit.partitions import P0

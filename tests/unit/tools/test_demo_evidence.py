@@ -9,7 +9,7 @@ import pytest
 
 from kafka_migration.core.evidence.documents import run_folder_name
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.migration.settings import RunIdentity
+from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.validation.contract import PartitionResult, SideCount
 from kafka_migration.core.validation.differences import DifferenceKind, FirstDifference
 from kafka_migration.core.validation.judging import judge_partition

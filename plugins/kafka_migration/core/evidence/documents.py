@@ -14,7 +14,8 @@ from enum import StrEnum
 from typing import Any
 
 from kafka_migration.core.evidence.groups import group_rows
-from kafka_migration.core.migration.settings import Mode, RunIdentity
+from kafka_migration.core.migration.run_identity import RunIdentity
+from kafka_migration.core.migration.settings import Mode
 
 RUN_SCHEMA = 1
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.migration.settings import ROLLBACK_DAG_PREFIX
+from kafka_migration.core.migration.run_identity import ROLLBACK_DAG_PREFIX
 from kafka_migration.core.text.names import group_subject, plain_name
 
 

@@ -10,7 +10,8 @@ from kafka_migration.core.groups.not_moved import not_moved
 from kafka_migration.core.groups.plan import GroupPlan, GroupVerdict, OffsetsMove, OffsetsPlan, Proof
 from kafka_migration.core.kafka.commits import offsets_of
 from kafka_migration.core.kafka.offsets import Offsets
-from kafka_migration.core.migration.settings import ROLLBACK_DAG_PREFIX, Mode
+from kafka_migration.core.migration.run_identity import ROLLBACK_DAG_PREFIX
+from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.text.markdown import escaped, shown, table
 
 # The text is stored with the question and shown in a browser; the whole plan is in the evidence.

@@ -17,7 +17,8 @@ from kafka_migration.core.kafka.cluster import GroupListing
 from kafka_migration.core.kafka.commits import commits_from_document, commits_on
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX, Migration, Mode, RunIdentity
+from kafka_migration.core.migration.run_identity import RunIdentity
+from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX, Migration, Mode
 from kafka_migration.core.translation.by_partition import (
     PartitionCopy,
     Position,

@@ -24,8 +24,9 @@ from kafka_migration.core.ledger.generations import Generation, GenerationStart,
 from kafka_migration.core.ledger.interval_bounds import Bounds, BoundsResolved, IntervalAnswer
 from kafka_migration.core.ledger.judgements import Judgement
 from kafka_migration.core.ledger.schema_ids import SchemaIdsFound
+from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.run_window import Interval
-from kafka_migration.core.migration.settings import Mode, Phase, RunIdentity
+from kafka_migration.core.migration.settings import Mode, Phase
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kafka_migration.core.migration.settings import MANUAL_DAG_PREFIX, ROLLBACK_DAG_PREFIX, Mode
+from kafka_migration.core.migration.run_identity import MANUAL_DAG_PREFIX, ROLLBACK_DAG_PREFIX
+from kafka_migration.core.migration.settings import Mode
 
 
 def triggered_dag_id(name: str, mode: Mode) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import time
@@ -345,66 +344,8 @@ class Phase(StrEnum):
     ROLLED_BACK = "rolled_back"
 
 
-# The prefixes of the DAG ids; the name of the migration follows.
-NIGHTLY_DAG_PREFIX = "kafka_nightly_sync__"
-ROLLBACK_DAG_PREFIX = "kafka_rollback__"
-MANUAL_DAG_PREFIX = "kafka_migration__"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-
-
-def migration_of(dag_id: str) -> str | None:
-    """Return the name of the migration that a DAG belongs to; `None` for a DAG of another package."""
-    for prefix in (MANUAL_DAG_PREFIX, NIGHTLY_DAG_PREFIX, ROLLBACK_DAG_PREFIX):
-        name = dag_id.removeprefix(prefix)
-        if name != dag_id and _NAME.fullmatch(name):
-            return name
-    return None
-
-
 # The prefix of MirrorMaker 1's consumer groups; the name of the migration follows.
 MIRROR_GROUP_PREFIX = "kafka-migration-mirror-"
 # Groups that no cutover moves unless the migration file names them: those of console consumers are temporary, those of
 # MirrorMaker 1 belong to this package, and `__` is Kafka's own prefix. The groups of Connect's sinks do move.
 UNMOVED_GROUP_PREFIXES = ("console-consumer-", MIRROR_GROUP_PREFIX, "__")
-
-
-@dataclass(frozen=True, slots=True)
-class RunIdentity:
-    """A run: Airflow's DAG and run id, and the attempt (1 + how often the run was cleared)."""
-
-    dag_id: str
-    run_id: str
-    attempt: int
-
-    def __str__(self) -> str:
-        return f"{self.dag_id} / {self.run_id} (attempt {self.attempt})"
-
-    @property
-    def holder(self) -> str:
-        """The run's name in the reservation on the MirrorMaker host: `dag_id/run_id#attempt`."""
-        return f"{self.dag_id}/{self.run_id}#{self.attempt}"
-
-    @classmethod
-    def from_holder(cls, holder: str) -> RunIdentity:
-        """Parse a `holder`. A run id may contain any character, so the last `#` is the separator."""
-        dag_id, _, rest = holder.partition("/")
-        run_id, _, attempt = rest.rpartition("#")
-        return cls(dag_id, run_id, int(attempt))
-
-    def is_same_run(self, other: RunIdentity) -> bool:
-        """Return whether both are attempts of one DAG run."""
-        return (self.dag_id, self.run_id) == (other.dag_id, other.run_id)
-
-    def is_earlier_attempt_of(self, other: RunIdentity) -> bool:
-        """Return whether this is an earlier attempt of the same run."""
-        return self.is_same_run(other) and self.attempt < other.attempt
-
-    @property
-    def is_nightly(self) -> bool:
-        """Whether the run belongs to the nightly DAG, which also runs backfills."""
-        return self.dag_id.startswith(NIGHTLY_DAG_PREFIX)
-
-    @property
-    def is_rollback(self) -> bool:
-        """Whether the run belongs to the rollback DAG."""
-        return self.dag_id.startswith(ROLLBACK_DAG_PREFIX)

@@ -7,7 +7,8 @@ from typing import Any
 
 from kafka_migration.core.findings.code_acts import ACTS
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.migration.settings import ROLLBACK_DAG_PREFIX, Mode
+from kafka_migration.core.migration.run_identity import ROLLBACK_DAG_PREFIX
+from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.migration.task_steps import SKIPPED, SUCCESS
 from kafka_migration.core.report.readiness import readiness
 

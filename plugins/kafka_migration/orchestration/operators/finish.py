@@ -16,7 +16,8 @@ from kafka_migration.core.evidence.documents import Kind, RunFacts, assemble_run
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, FindingsError, OutcomeUnknown, Refused, TransientError
 from kafka_migration.core.ledger.generations import generations_text
-from kafka_migration.core.migration.settings import Mode, Phase, RunIdentity
+from kafka_migration.core.migration.run_identity import RunIdentity
+from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.migration.task_steps import SKIPPED, SUCCESS, expected_skips, unsuccessful
 from kafka_migration.core.mirror.lateness import late_findings
 from kafka_migration.core.report.alerts import Ended, ended_alert

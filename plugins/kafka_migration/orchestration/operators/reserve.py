@@ -12,8 +12,8 @@ from airflow.sdk.exceptions import AirflowSkipException, TaskDeferred
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.run_window import reservation_deadline
-from kafka_migration.core.migration.settings import RunIdentity
 from kafka_migration.core.mirror.watch import TRIGGER_MARGIN
 from kafka_migration.core.text.shown import duration
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary

@@ -10,7 +10,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MirrorFailed, OutcomeUnknown, Refused, TransientError
 from kafka_migration.core.ledger.generations import StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.migration.settings import RunIdentity
+from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.mirror.drain import gap_findings
 from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.core.mirror.retention_forecast import Forecast

@@ -13,7 +13,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, Refused
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.generations import Generation
-from kafka_migration.core.migration.settings import RunIdentity
+from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others, was_told_to_stop
 from kafka_migration.steps.mirror.start_stop import end_generation, start_generation, stop_generation
