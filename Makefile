@@ -136,6 +136,10 @@ lock: bootstrap ## Update requirements.lock and the lock files of the images fro
 lock-jars: bootstrap ## Update sandbox/jars.lock.json, the SHA-512 of every jar, from sandbox/jars.json
 	@$(RUN) -m sandbox.jars
 
+.PHONY: kafka-keys
+kafka-keys: bootstrap ## Update the table of Kafka's configuration keys from Kafka's jars (needs Maven)
+	@$(RUN) -m sandbox.kafka_keys
+
 .PHONY: clean
 clean: ## Stop the sandbox and remove all built and downloaded files
 	@if [ -x $(RUN) ] && [ -d .sandbox ]; then $(RUN) -m sandbox down; fi

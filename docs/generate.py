@@ -20,6 +20,7 @@ from kafka_migration.core.text.markdown import table  # noqa: E402
 from kafka_migration.migration_file.json_schema import Schema, migration_schema  # noqa: E402
 from kafka_migration.migration_file.models import MigrationModel  # noqa: E402
 from kafka_migration.migration_file.scalars import DURATION_SCHEMA, TIME_OF_DAY_SCHEMA  # noqa: E402
+from kafka_migration.mirrormaker_files.lint_codes import LintCode  # noqa: E402
 from tests.live import reliability_table  # noqa: E402
 
 NOTICE = "<!-- Written by docs/generate.py from the code; do not edit by hand. -->\n\n"
@@ -121,9 +122,24 @@ def reliability() -> str:
     )
 
 
+def lint_codes() -> str:
+    """Return the page of the codes of `kafka-migration lint`."""
+    rows = [(f"`{code}`", str(code.severity), code.meaning) for code in sorted(LintCode)]
+    return (
+        f"# Codes of `lint`\n\n{NOTICE}[`kafka-migration lint`](cli.md#lint) gives each finding "
+        "one of these codes.\n"
+        "The finding names the file, the line, the key, what was found, what was expected, and the fix.\n"
+        "Codes are never renamed.\n"
+        "An *error*: MirrorMaker does not start, ignores what is written, or can lose, double or reorder records.\n"
+        "A *warning*: it works, but a safer or later way exists.\n\n"
+        f"{table(('Code', 'Severity', 'Meaning'), rows)}\n"
+    )
+
+
 PAGES = {
     "operate/benchmarks.md": partial(page, NOTICE),
     "error-codes.md": error_codes,
+    "reference/lint.md": lint_codes,
     "migration-file.md": migration_file,
     "migration-file.schema.json": editors_schema,
     "operate/reliability.md": reliability,

@@ -24,12 +24,14 @@ MAY_IMPORT = {
     "core": set(),
     "migration_file": {"core"},
     "engines": {"core"},
+    "mirrormaker_files": {"core"},
     "adapters": {"core"},
     "airflow_adapters": {"core", "adapters"},
     "preflight": {"core", "migration_file", "engines"},
     "steps": {"core", "migration_file", "engines", "adapters", "preflight"},
     "orchestration": {"core", "migration_file", "engines", "adapters", "airflow_adapters", "steps", "preflight"},
-    "cli": {"core", "migration_file", "engines", "adapters", "airflow_adapters", "steps", "preflight"},
+    "cli": {"core", "migration_file", "engines", "adapters", "airflow_adapters", "steps", "preflight"}
+    | {"mirrormaker_files"},
     "__main__": {"cli"},
     "host": set(),
 }
@@ -81,6 +83,7 @@ THIRD_PARTY = {
     "engines": set(),
     "preflight": set(),
     "host": set(),
+    "mirrormaker_files": {"yaml"},
     "migration_file": {"croniter", "pydantic", "pydantic_core", "yaml"},
     "adapters": {"confluent_kafka", "cryptography", "httpx", "tenacity"},
     "steps": set(),

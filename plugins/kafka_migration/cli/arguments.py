@@ -58,13 +58,13 @@ def add_verb(
     return verb
 
 
-def add_bare_verb(verbs: Verbs, name: str, text: str, example: str) -> VerbParser:
+def add_bare_verb(verbs: Verbs, name: str, text: str, example: str, exit_codes: str = EXIT_CODES) -> VerbParser:
     """Add a verb without arguments; `text` starts its help."""
     return verbs.add_parser(
         name,
         help=text,
         description=f"{text[0].upper()}{text[1:]}.",
-        epilog=f"example: kafka-migration {example}\n{EXIT_CODES}",
+        epilog=f"example: kafka-migration {example}\n{exit_codes}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )

@@ -452,6 +452,10 @@ class Code(StrEnum):
     AIRFLOW_MISSING = "AIRFLOW_MISSING", "The command line cannot import Airflow or a provider that it needs."
     COMMAND_INVALID = "COMMAND_INVALID", "The command line was called with an invalid argument."
     COMMAND_FAILED = "COMMAND_FAILED", "The command line failed with an unexpected error."
+    MIRROR_FILE_UNREADABLE = (
+        "MIRROR_FILE_UNREADABLE",
+        "`kafka-migration lint` or `import` cannot read a file, or it is no file of MirrorMaker.",
+    )
     AIRFLOW_API_REFUSED = (
         "AIRFLOW_API_REFUSED",
         "Airflow's REST API refused a request of the command line, or another service answered at its address.",

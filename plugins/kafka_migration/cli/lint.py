@@ -1,0 +1,117 @@
+"""`kafka-migration lint`: the mistakes in the MirrorMaker files that a team already has."""
+
+from __future__ import annotations
+
+import argparse
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+from kafka_migration.cli.arguments import VerbParser, Verbs, add_bare_verb, add_output, is_json
+from kafka_migration.cli.output import say, say_json
+from kafka_migration.cli.text_files import read_texts
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.mirrormaker_files.judging import LintFinding, minor, span
+from kafka_migration.mirrormaker_files.kafka_keys import kafka_keys
+from kafka_migration.mirrormaker_files.lint import lint
+from kafka_migration.mirrormaker_files.lint_codes import Severity
+from kafka_migration.mirrormaker_files.mirror_settings import FileKind, MirrorFile
+from kafka_migration.mirrormaker_files.reading import read_mirror_file
+
+LINT_SCHEMA = 1
+
+
+class LintExit(IntEnum):
+    """The exit codes of `lint` and `import`, which differ from those of the other verbs."""
+
+    CLEAN = 0
+    WARNINGS = 1
+    ERRORS = 2
+
+
+LINT_EXIT_CODES = "exit codes: 0 clean; 1 warnings; 2 errors, or wrong usage; 3 refused: a file could not be read"
+
+
+def add_lint(verbs: Verbs) -> None:
+    """Add the verb `lint`."""
+    text = "show the mistakes in files of MirrorMaker 1 and 2, without a cluster"
+    verb = add_bare_verb(verbs, "lint", text, "lint connect-mirror-maker.properties", LINT_EXIT_CODES)
+    add_mirror_files(verb)
+    add_output(verb)
+    verb.set_defaults(run=run_lint)
+
+
+def add_mirror_files(verb: VerbParser) -> None:
+    """Add the arguments that name MirrorMaker files; `mirror_files_of` reads them."""
+    verb.add_argument("files", nargs="+", type=Path, metavar="FILE", help="file to read")
+    verb.add_argument(
+        "--kind", type=FileKind, choices=list(FileKind), help="kind of all files (default: each file's content decides)"
+    )
+    verb.add_argument(
+        "--kafka-version",
+        type=kafka_version,
+        metavar="VERSION",
+        help="version of the MirrorMaker that reads them, such as 3.9 (default: any)",
+    )
+
+
+def run_lint(arguments: Namespace) -> int:
+    """Print the findings. Raises `Refused` if a file cannot be read."""
+    files = mirror_files_of(arguments)
+    findings = lint(files, kafka_keys(), arguments.kafka_version or "")
+    if is_json(arguments):
+        say_json({"schema": LINT_SCHEMA, **lint_document(files, findings, arguments.kafka_version)})
+    else:
+        say(lint_lines(files, findings, arguments.kafka_version))
+    return lint_exit(findings)
+
+
+def mirror_files_of(arguments: Namespace) -> list[MirrorFile]:
+    """Read the named files. Raises `Refused` with a finding for each file that cannot be read."""
+    files, refusals = list[MirrorFile](), list[Finding]()
+    texts, unread = read_texts(arguments.files)
+    refusals += unread
+    for name, text in texts.items():
+        try:
+            files.append(read_mirror_file(name, text, arguments.kind))
+        except Refused as refused:
+            refusals += refused.findings
+    if refusals:
+        raise Refused(refusals)
+    return files
+
+
+def lint_exit(findings: Sequence[LintFinding]) -> LintExit:
+    """Return the exit code for the worst finding."""
+    if any(each.code.severity is Severity.ERROR for each in findings):
+        return LintExit.ERRORS
+    return LintExit.WARNINGS if findings else LintExit.CLEAN
+
+
+def lint_lines(files: Sequence[MirrorFile], findings: Sequence[LintFinding], version: str | None) -> Iterator[str]:
+    """Yield one line for each finding, and a last line with their numbers."""
+    yield from map(str, findings)
+    counts = Counter(each.code.severity for each in findings)
+    errors, warnings = (f"{counts[each]} {each}{'s' * (counts[each] != 1)}" for each in Severity)
+    judged = f"Kafka {version}" if version else f"{span(kafka_keys().versions)}; name yours with --kafka-version"
+    yield f"{errors} and {warnings} in {len(files)} file{'s' * (len(files) != 1)}, compared with {judged}"
+
+
+def lint_document(files: Sequence[MirrorFile], findings: Sequence[LintFinding], version: str | None) -> dict[str, Any]:
+    """Return the JSON document without its schema."""
+    return {
+        "kafka_version": version,
+        "files": [{"file": file.name, "kind": file.kind} for file in files],
+        "findings": [{"severity": each.code.severity, **each.to_document()} for each in findings],
+    }
+
+
+def kafka_version(text: str) -> str:
+    """Return a version as `major.minor` if the tables have it."""
+    known = dict.fromkeys(minor(each) for each in kafka_keys().versions)
+    if minor(text) not in known:
+        raise argparse.ArgumentTypeError(f"one of {', '.join(known)}")
+    return minor(text)

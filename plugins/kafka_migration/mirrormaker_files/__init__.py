@@ -1,0 +1,1 @@
+"""The MirrorMaker files that users already have: reading, linting, and importing."""

@@ -1,0 +1,135 @@
+"""Rules on the consumers and producers, and on the command line of MirrorMaker 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kafka_migration.core.text.brief import given, some
+from kafka_migration.mirrormaker_files.judging import Ground, LintFinding, at, is_false, is_true, listed, on_file
+from kafka_migration.mirrormaker_files.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+
+_OPTIONS = frozenset(
+    {
+        "consumer.config",
+        "producer.config",
+        "num.streams",
+        "whitelist",
+        "include",
+        "blacklist",
+        "offset.commit.interval.ms",
+        "consumer.rebalance.listener",
+        "rebalance.listener.args",
+        "message.handler",
+        "message.handler.args",
+        "abort.on.send.failure",
+        "new.consumer",
+        "help",
+        "version",
+    }
+)
+# What MirrorMaker 1 sends, at most, before it has an answer; more can change the order after a retry.
+_ORDERED_IN_FLIGHT = 1
+
+
+def consumers(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for consumers that skip records."""
+    for setting in file.settings:
+        is_consumer = setting.client == "consumer" or file.kind is FileKind.CONSUMER
+        if is_consumer and setting.key == "auto.offset.reset" and setting.value.strip() in {"latest", "largest"}:
+            yield at(file, setting, LintCode.RESET_TO_LATEST, given(setting.value), "earliest", "Write `earliest`.")
+    if file.kind is FileKind.CONSUMER:
+        yield from _mirrormaker1_consumer(file)
+
+
+def _mirrormaker1_consumer(file: MirrorFile) -> Iterator[LintFinding]:
+    if not file.last(Place.CLIENT, "group.id"):
+        yield on_file(file, LintCode.GROUP_MISSING, "no `group.id`", "`group.id`", "Add `group.id`.")
+    if not file.last(Place.CLIENT, "auto.offset.reset"):
+        found = "no `auto.offset.reset`, whose default is latest"
+        yield on_file(file, LintCode.RESET_TO_LATEST, found, "earliest", "Add `auto.offset.reset=earliest`.")
+    commit = file.last(Place.CLIENT, "enable.auto.commit")
+    if commit and is_true(commit):
+        yield at(file, commit, LintCode.AUTO_COMMIT, "true", "false", "Remove it. MirrorMaker commits by itself.")
+
+
+def producers(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for producers that can lose or reorder records."""
+    own = [each for each in file.settings if each.client == "producer" or file.kind is FileKind.PRODUCER]
+    for setting in own:
+        value = setting.value.strip()
+        if setting.key in {"acks", "request.required.acks"} and value in {"0", "1"}:
+            yield at(file, setting, LintCode.ACKS_TOO_LOW, value, "all", "Write `all`, or remove it.")
+        if setting.key == "retries" and value == "0":
+            yield at(file, setting, LintCode.RETRIES_OFF, value, "the default", "Remove it.")
+        if setting.key == "max.in.flight.requests.per.connection" and _reorders(value, own, setting):
+            expected = "1, or enable.idempotence=true and at most 5"
+            yield at(file, setting, LintCode.ORDER_NOT_KEPT, value, expected, "Remove it, or enable idempotence.")
+
+
+def _reorders(value: str, producer: Sequence[MirrorSetting], setting: MirrorSetting) -> bool:
+    is_idempotent = any(
+        each.key == "enable.idempotence" and each.owner == setting.owner and is_true(each) for each in producer
+    )
+    return value.isdecimal() and len(value) < 10 and int(value) > (5 if is_idempotent else _ORDERED_IN_FLIGHT)
+
+
+def command(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each option that is missing, unknown, of another version, or without effect."""
+    if file.kind is not FileKind.COMMAND:
+        return
+    there = {each.key for each in file.settings}
+    for setting in file.settings:
+        yield from _option(file, setting, ground)
+    if "consumer.config" not in there:
+        yield on_file(file, LintCode.OPTION_MISSING, "no --consumer.config", "it", "Add --consumer.config FILE.")
+    if not there & {"whitelist", "include", "blacklist", "help", "version"}:
+        fix = "Add --whitelist PATTERN."
+        yield on_file(file, LintCode.OPTION_MISSING, "no --whitelist and no --include", "one of them", fix)
+
+
+def _option(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Iterator[LintFinding]:
+    version = LintCode.OPTION_OF_ANOTHER_VERSION
+    if setting.key not in _OPTIONS:
+        expected = f"one of {some(sorted(_OPTIONS), 20)}"
+        yield at(file, setting, LintCode.OPTION_UNKNOWN, given(setting.name), expected, "Correct or remove it.")
+    elif setting.key == "blacklist":
+        fix = "Write a --whitelist that leaves these topics out."
+        yield at(file, setting, version, "an option of Kafka before 2.0", "--whitelist", fix)
+    elif setting.key == "include" and ground.is_at_least("3.0") is False:
+        yield at(file, setting, version, "an option of Kafka 3.0 and later", "--whitelist", "Write --whitelist.")
+    elif setting.key == "new.consumer":
+        expected = "no such option"
+        yield at(file, setting, LintCode.OPTION_WITHOUT_EFFECT, "it", expected, "Remove it.")
+    elif setting.key == "abort.on.send.failure" and is_false(setting):
+        yield at(file, setting, LintCode.FAILURE_IGNORED, "false", "true", "Remove it.")
+    elif setting.key in {"num.streams", "offset.commit.interval.ms"} and not setting.value.isdecimal():
+        found = given(setting.value)
+        yield at(file, setting, LintCode.VALUE_TYPE, found, "a whole number", "Correct the value.")
+
+
+def removed(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding if the version has no MirrorMaker 1."""
+    if file.kind.is_mirrormaker1 and ground.is_at_least("4.0"):
+        fix = "Use MirrorMaker 2."
+        expected = "MirrorMaker 2"
+        yield on_file(file, LintCode.MIRRORMAKER1_REMOVED, f"MirrorMaker 1 with Kafka {ground.version}", expected, fix)
+
+
+def mirrormaker1_loop(files: Sequence[MirrorFile]) -> Iterator[LintFinding]:
+    """Yield a finding if a consumer and a producer of MirrorMaker 1 use the same cluster."""
+    consumed = {address for file in files if file.kind is FileKind.CONSUMER for address in _addresses(file)}
+    for file in files:
+        setting = file.last(Place.CLIENT, "bootstrap.servers")
+        if file.kind is FileKind.PRODUCER and setting and consumed & _addresses(file):
+            found = "an address of the consumer's cluster"
+            expected = "an address of the target"
+            yield at(file, setting, LintCode.LOOP, found, expected, "Correct `bootstrap.servers`.")
+
+
+def _addresses(file: MirrorFile) -> frozenset[str]:
+    setting = file.last(Place.CLIENT, "bootstrap.servers")
+    return frozenset(listed(setting.value)) if setting else frozenset()
+
+
+CLIENT_RULES = (consumers, producers, command, removed)

@@ -1,0 +1,80 @@
+"""JSON and YAML as nodes that know their lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import yaml
+
+from kafka_migration.mirrormaker_files.properties import Entry
+
+DEEPEST = 30
+
+
+class WrongDocument(ValueError):
+    """A text is not the document that was expected; the message says why."""
+
+
+def node_of(text: str, *, is_json: bool) -> yaml.Node:
+    """Return the root node of the first document. Raises `WrongDocument`."""
+    try:
+        if is_json:
+            json.loads(text)
+            # YAML allows no tabs between values; within strings JSON allows none.
+            text = text.replace("\t", " ")
+        node = next(iter(_documents(text)), None)
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
+        raise WrongDocument(str(error).replace("\n", " ")) from None
+    if node is None:
+        raise WrongDocument("the file is empty")
+    return node
+
+
+def _documents(text: str) -> Iterator[yaml.Node]:
+    """Yield the root node of each document. Aliases are refused, because they can make a small file huge."""
+    if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
+        raise WrongDocument("the file has aliases (*name)")
+    yield from yaml.compose_all(text, yaml.SafeLoader)
+
+
+def fields(node: yaml.Node | None) -> dict[str, yaml.Node]:
+    """Return the fields of a mapping; no fields for anything else."""
+    if not isinstance(node, yaml.MappingNode):
+        return {}
+    return {key.value: value for key, value in node.value if isinstance(key, yaml.ScalarNode)}
+
+
+def items(node: yaml.Node | None) -> list[yaml.Node]:
+    """Return the items of a sequence; no items for anything else."""
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+
+
+def text_of(node: yaml.Node | None) -> str:
+    """Return a scalar as it is written; empty for anything else."""
+    return str(node.value) if isinstance(node, yaml.ScalarNode) else ""
+
+
+def line_of(node: yaml.Node) -> int:
+    """Return the number of the line on which a node starts."""
+    return int(node.start_mark.line) + 1
+
+
+def flat(node: yaml.Node | None, prefix: str = "", depth: int = 0) -> Iterator[Entry]:
+    """Yield each scalar below a node, named by its path with dots; a list becomes one value with commas.
+
+    Raises `WrongDocument` for a document that is nested too deeply.
+    """
+    if depth > DEEPEST:
+        raise WrongDocument(f"more than {DEEPEST} levels")
+    for name, value in fields(node).items():
+        path = f"{prefix}{name}"
+        if isinstance(value, yaml.ScalarNode):
+            yield Entry(line_of(value), path, text_of(value))
+        elif isinstance(value, yaml.SequenceNode) and all(isinstance(item, yaml.ScalarNode) for item in value.value):
+            yield Entry(line_of(value), path, ",".join(map(text_of, value.value)))
+        elif isinstance(value, yaml.SequenceNode):
+            for position, item in enumerate(value.value):
+                yield from flat(item, f"{path}[{position}].", depth + 1)
+        else:
+            yield from flat(value, f"{path}.", depth + 1)

@@ -1,0 +1,33 @@
+"""All findings on MirrorMaker files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafka_migration.mirrormaker_files.client_rules import CLIENT_RULES, mirrormaker1_loop
+from kafka_migration.mirrormaker_files.flow_rules import FLOW_RULES
+from kafka_migration.mirrormaker_files.judging import Ground, LintFinding, minor
+from kafka_migration.mirrormaker_files.kafka_keys import KafkaKeys
+from kafka_migration.mirrormaker_files.key_rules import KEY_RULES
+from kafka_migration.mirrormaker_files.mirror_settings import MirrorFile
+from kafka_migration.mirrormaker_files.value_rules import VALUE_RULES
+
+RULES = (*KEY_RULES, *VALUE_RULES, *FLOW_RULES, *CLIENT_RULES)
+
+
+def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> list[LintFinding]:
+    """Return the findings of all rules, file by file, each by line.
+
+    `version` is the Kafka version of MirrorMaker; without it the file's own, or else all versions count.
+    """
+    findings = list(mirrormaker1_loop(files))
+    for file in files:
+        ground = Ground(keys, minor(version or _known(file.kafka_version, keys)))
+        findings += [each for rule in RULES for each in rule(file, ground)]
+    names = [file.name for file in files]
+    return sorted(dict.fromkeys(findings), key=lambda each: (names.index(each.file), each.line))
+
+
+def _known(version: str, keys: KafkaKeys) -> str:
+    """Return the version if the tables have it: a resource may name a later one."""
+    return version if minor(version) in {minor(each) for each in keys.versions} else ""

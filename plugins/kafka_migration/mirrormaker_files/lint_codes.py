@@ -1,0 +1,134 @@
+"""The codes of `kafka-migration lint`, each with its severity and meaning."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How much a finding matters.
+
+    `error`: MirrorMaker does not start, ignores what is written, or can lose, double or reorder records.
+    `warning`: it works, but a safer or later way exists.
+    """
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+class LintCode(StrEnum):
+    """A stable code; its documentation is generated from here."""
+
+    severity: Severity
+    meaning: str
+
+    def __new__(cls, code: str, severity: Severity, meaning: str) -> LintCode:
+        """Create the member; severity and meaning are attributes of it."""
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.severity = severity
+        member.meaning = meaning
+        return member
+
+    KEY_MISSPELLED = "KEY_MISSPELLED", Severity.ERROR, "No version has this key, but one with a similar name exists."
+    KEY_NEVER_EXISTED = (
+        "KEY_NEVER_EXISTED",
+        Severity.ERROR,
+        "No released version has this key, although guides print it.",
+    )
+    KEY_UNKNOWN = "KEY_UNKNOWN", Severity.WARNING, "No version has this key. A plug-in may read it."
+    KEY_MISPLACED = "KEY_MISPLACED", Severity.ERROR, "Kafka has this key, but does not read it at this place."
+    KEY_OF_ANOTHER_VERSION = (
+        "KEY_OF_ANOTHER_VERSION",
+        Severity.ERROR,
+        "The named version of Kafka does not have this key.",
+    )
+    KEY_REMOVED = "KEY_REMOVED", Severity.WARNING, "Later versions do not have this key."
+    KEY_REPEATED = "KEY_REPEATED", Severity.ERROR, "A key has several values; Kafka uses the last one."
+    KEYS_OVERLAP = "KEYS_OVERLAP", Severity.ERROR, "An old and a new name of one key are both given."
+    FLOW_LIMITED = (
+        "FLOW_LIMITED",
+        Severity.WARNING,
+        "A producer setting of a flow reaches only the producer of the offset syncs, not the one of the records.",
+    )
+    ALIAS_UNKNOWN = "ALIAS_UNKNOWN", Severity.ERROR, "A key starts with an alias that `clusters` does not name."
+    CLUSTERS_MISSING = "CLUSTERS_MISSING", Severity.ERROR, "The file names fewer than two clusters."
+    BOOTSTRAP_MISSING = "BOOTSTRAP_MISSING", Severity.ERROR, "A cluster or client has no `bootstrap.servers`."
+    NO_FLOW = "NO_FLOW", Severity.ERROR, "No flow is enabled, so MirrorMaker copies nothing."
+    LOOP = "LOOP", Severity.ERROR, "Records would be copied back to the cluster from which they come."
+    VALUE_COMMENT = "VALUE_COMMENT", Severity.ERROR, "A comment after a value is a part of the value."
+    VALUE_QUOTED = "VALUE_QUOTED", Severity.ERROR, "Quotes around a value, or in a list, are parts of it."
+    VALUE_BLANK = "VALUE_BLANK", Severity.WARNING, "A value ends with blanks, which some readers keep."
+    VALUE_BLANK_KEPT = "VALUE_BLANK_KEPT", Severity.ERROR, "MirrorMaker compares this value with its trailing blanks."
+    VALUE_TYPE = "VALUE_TYPE", Severity.ERROR, "A value does not have the type of its key."
+    INTERVAL_UNIT = "INTERVAL_UNIT", Severity.ERROR, "An interval is probably given in the wrong unit."
+    PATTERN_INVALID = "PATTERN_INVALID", Severity.ERROR, "A name pattern is no regular expression."
+    PATTERN_SPLIT = "PATTERN_SPLIT", Severity.ERROR, "A comma within a pattern ends it, because commas separate items."
+    PATTERN_GLOB = "PATTERN_GLOB", Severity.WARNING, "A pattern looks like a file name pattern."
+    CLASS_UNKNOWN = "CLASS_UNKNOWN", Severity.ERROR, "No released version has this class of Kafka."
+    CLASS_OF_ANOTHER_VERSION = (
+        "CLASS_OF_ANOTHER_VERSION",
+        Severity.ERROR,
+        "The named version of Kafka does not have this class.",
+    )
+    REPLICATION_TOO_LOW = (
+        "REPLICATION_TOO_LOW",
+        Severity.WARNING,
+        "Topics with one replica are lost with their broker.",
+    )
+    REPLICATION_BELOW_MIN_INSYNC = (
+        "REPLICATION_BELOW_MIN_INSYNC",
+        Severity.ERROR,
+        "With fewer replicas than `min.insync.replicas`, brokers refuse every record.",
+    )
+    SECRET_IN_FILE = "SECRET_IN_FILE", Severity.WARNING, "A password is in the file as plain text."
+    HOST_NAME_CHECK_OFF = (
+        "HOST_NAME_CHECK_OFF",
+        Severity.WARNING,
+        "Clients do not check that a certificate belongs to the broker.",
+    )
+    LOGIN_UNENCRYPTED = "LOGIN_UNENCRYPTED", Severity.WARNING, "A login crosses the network without encryption."
+    GROUP_SYNC_WITHOUT_CHECKPOINTS = (
+        "GROUP_SYNC_WITHOUT_CHECKPOINTS",
+        Severity.ERROR,
+        "Groups are synced from checkpoints, which are switched off.",
+    )
+    EXACTLY_ONCE_INCOMPLETE = (
+        "EXACTLY_ONCE_INCOMPLETE",
+        Severity.ERROR,
+        "Exactly-once of the dedicated MirrorMaker needs further settings.",
+    )
+    CONVERTER_CHANGES_BYTES = (
+        "CONVERTER_CHANGES_BYTES",
+        Severity.ERROR,
+        "A converter other than ByteArrayConverter changes the bytes of the records.",
+    )
+    CONVERTER_NOT_NAMED = (
+        "CONVERTER_NOT_NAMED",
+        Severity.WARNING,
+        "A connector uses the converter of its worker, which may change the bytes of the records.",
+    )
+    GROUP_MISSING = "GROUP_MISSING", Severity.ERROR, "The consumer of MirrorMaker 1 has no group."
+    RESET_TO_LATEST = (
+        "RESET_TO_LATEST",
+        Severity.ERROR,
+        "A partition without a committed offset is read from its end, so its earlier records are not copied.",
+    )
+    AUTO_COMMIT = (
+        "AUTO_COMMIT",
+        Severity.ERROR,
+        "The consumer commits records that the producer may not have written yet.",
+    )
+    ACKS_TOO_LOW = "ACKS_TOO_LOW", Severity.ERROR, "Brokers confirm records that are not on all in-sync replicas."
+    RETRIES_OFF = "RETRIES_OFF", Severity.ERROR, "The producer drops records after a failure that would pass."
+    ORDER_NOT_KEPT = "ORDER_NOT_KEPT", Severity.ERROR, "A retry can change the order of records."
+    FAILURE_IGNORED = "FAILURE_IGNORED", Severity.ERROR, "MirrorMaker 1 goes on after a record was not written."
+    OPTION_MISSING = "OPTION_MISSING", Severity.ERROR, "The command lacks an option that MirrorMaker 1 requires."
+    OPTION_UNKNOWN = "OPTION_UNKNOWN", Severity.ERROR, "MirrorMaker 1 does not have this option."
+    OPTION_OF_ANOTHER_VERSION = (
+        "OPTION_OF_ANOTHER_VERSION",
+        Severity.ERROR,
+        "The named version of MirrorMaker 1 does not have this option.",
+    )
+    OPTION_WITHOUT_EFFECT = "OPTION_WITHOUT_EFFECT", Severity.WARNING, "MirrorMaker 1 ignores this option."
+    MIRRORMAKER1_REMOVED = "MIRRORMAKER1_REMOVED", Severity.ERROR, "Kafka 4.0 and later have no MirrorMaker 1."

@@ -1,0 +1,114 @@
+"""The settings of a MirrorMaker file, each with its line and the place that decides which of Kafka's parts reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class FileKind(StrEnum):
+    """What a file is; the values are those of `--kind`."""
+
+    MIRRORMAKER2 = "mirrormaker2"
+    CONSUMER = "mirrormaker1-consumer"
+    PRODUCER = "mirrormaker1-producer"
+    COMMAND = "mirrormaker1-command"
+    CONNECTORS = "connectors"
+    STRIMZI = "strimzi"
+
+    @property
+    def words(self) -> str:
+        """The kind in words."""
+        return _WORDS[self]
+
+    @property
+    def is_mirrormaker1(self) -> bool:
+        """Whether MirrorMaker 1 reads such files."""
+        return self in {FileKind.CONSUMER, FileKind.PRODUCER, FileKind.COMMAND}
+
+
+_WORDS = {
+    FileKind.MIRRORMAKER2: "properties of MirrorMaker 2",
+    FileKind.CONSUMER: "consumer properties of MirrorMaker 1",
+    FileKind.PRODUCER: "producer properties of MirrorMaker 1",
+    FileKind.COMMAND: "command line of MirrorMaker 1",
+    FileKind.CONNECTORS: "connectors of MirrorMaker 2 for Kafka Connect",
+    FileKind.STRIMZI: "KafkaMirrorMaker2 resource of Strimzi",
+}
+
+
+class Place(StrEnum):
+    """Where in a file a setting is; each place has its own readers."""
+
+    TOP = "top level"
+    CLUSTER = "cluster"
+    FLOW = "flow"
+    CONNECTOR = "connector"
+    CLIENT = "client file"
+    OPTION = "command line"
+    FIELD = "field of the resource"
+
+
+CLIENTS = ("producer", "consumer", "admin")
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorSetting:
+    """One setting.
+
+    `name` is its whole name as written, `key` is Kafka's key without alias, flow and client prefix. `owner` is the
+    alias of the cluster, the flow (`a->b`) or the name of the connector. `client` is the prefix in front of the key:
+    `producer`, `consumer`, `admin`, `cluster` (the cluster of a connector), or empty. `side` is `source` or `target`
+    if the prefix names it.
+    """
+
+    line: int
+    name: str
+    value: str
+    place: Place
+    key: str
+    owner: str = ""
+    client: str = ""
+    side: str = ""
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether the value, or a part of it, is replaced at run time: `${provider:path:key}` or `$VARIABLE`."""
+        return "${" in self.value or "{{" in self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A direction of the copy, `source->target` with the aliases of two clusters."""
+
+    source: str
+    target: str
+
+    def __str__(self) -> str:
+        return f"{self.source}->{self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorFile:
+    """A file that was read. `kafka_version` is the version that the file itself names, else empty."""
+
+    name: str
+    kind: FileKind
+    settings: tuple[MirrorSetting, ...]
+    clusters: tuple[str, ...] = ()
+    flows: tuple[Flow, ...] = ()
+    kafka_version: str = ""
+
+    def at(self, place: Place, owner: str | None = None) -> Iterator[MirrorSetting]:
+        """Yield the settings of a place, in the order of the file."""
+        return (each for each in self.settings if each.place is place and owner in (None, each.owner))
+
+    def last(self, place: Place, key: str, owner: str = "", client: str = "") -> MirrorSetting | None:
+        """Return the setting that Kafka uses if a key is given several times: the last one."""
+        found = [each for each in self.at(place, owner) if each.key == key and each.client == client]
+        return found[-1] if found else None
+
+    def of_flow(self, flow: Flow, key: str) -> MirrorSetting | None:
+        """Return the setting of a connector's key for a flow: its own, else the one of the top level."""
+        return self.last(Place.FLOW, key, str(flow)) or self.last(Place.TOP, key)

@@ -1,0 +1,75 @@
+"""Properties of the dedicated MirrorMaker 2: each key's place, as `MirrorMakerConfig` resolves it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from kafka_migration.mirrormaker_files.mirror_settings import CLIENTS, FileKind, Flow, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.properties import Entry
+
+# Keys of connectors that begin like a prefix.
+_WHOLE_KEYS = frozenset(
+    {"consumer.poll.timeout.ms", "admin.timeout.ms", "source.cluster.alias", "target.cluster.alias"}
+)
+_FLOW = re.compile(r"(.+?)->([^.]+)(?:\.(.*))?")
+_SIDES = re.compile(r"(?:(source|target)\.)?(cluster|producer|consumer|admin)(?:\.override)?\.(.+)")
+
+
+def mirrormaker2_file(name: str, entries: Sequence[Entry]) -> MirrorFile:
+    """Return the file with each setting at its place. An entry without an alias of `clusters` is at the top level."""
+    aliases = clusters_of(entries)
+    settings = tuple(_placed(entry, aliases) for entry in entries)
+    return MirrorFile(name, FileKind.MIRRORMAKER2, settings, aliases, tuple(_enabled(settings, aliases)))
+
+
+def clusters_of(entries: Iterable[Entry]) -> tuple[str, ...]:
+    """Return the aliases that `clusters` lists; empty if it is missing."""
+    values = [entry.value for entry in entries if entry.name == "clusters"]
+    return tuple(dict.fromkeys(filter(None, map(str.strip, values[-1].split(","))))) if values else ()
+
+
+def _placed(entry: Entry, aliases: Sequence[str]) -> MirrorSetting:
+    if entry.name not in _WHOLE_KEYS:
+        if "->" in entry.name:
+            return _of_flow(entry, aliases)
+        for alias in sorted(aliases, key=len, reverse=True):
+            if entry.name.startswith(f"{alias}."):
+                return _split(entry, Place.CLUSTER, alias, entry.name.removeprefix(f"{alias}."))
+    return _split(entry, Place.TOP, "", entry.name)
+
+
+def _of_flow(entry: Entry, aliases: Sequence[str]) -> MirrorSetting:
+    for source in aliases:
+        for target in aliases:
+            prefix = f"{source}->{target}."
+            if entry.name.startswith(prefix):
+                return prefixed(entry, Place.FLOW, prefix[:-1], entry.name.removeprefix(prefix))
+    match = _FLOW.fullmatch(entry.name)
+    owner = f"{match[1]}->{match[2]}" if match else entry.name
+    return prefixed(entry, Place.FLOW, owner, (match and match[3]) or "")
+
+
+def _split(entry: Entry, place: Place, owner: str, key: str) -> MirrorSetting:
+    client, _, rest = key.partition(".")
+    if client in CLIENTS and key not in _WHOLE_KEYS:
+        return MirrorSetting(entry.line, entry.name, entry.value, place, rest, owner, client)
+    return MirrorSetting(entry.line, entry.name, entry.value, place, key, owner)
+
+
+def prefixed(entry: Entry, place: Place, owner: str, key: str) -> MirrorSetting:
+    """Return a setting of a flow or connector, whose clients have prefixes such as `source.consumer.`."""
+    match = _SIDES.fullmatch(key)
+    if match and key not in _WHOLE_KEYS:
+        return MirrorSetting(entry.line, entry.name, entry.value, place, match[3], owner, match[2], match[1] or "")
+    return MirrorSetting(entry.line, entry.name, entry.value, place, key, owner)
+
+
+def _enabled(settings: Iterable[MirrorSetting], aliases: Sequence[str]) -> Iterator[Flow]:
+    """Yield the enabled flows; MirrorMaker compares the value without removing blanks."""
+    values = {each.owner: each.value for each in settings if each.place is Place.FLOW and each.key == "enabled"}
+    for source in aliases:
+        for target in aliases:
+            flow = Flow(source, target)
+            if source != target and values.get(str(flow), "").lower() == "true":
+                yield flow

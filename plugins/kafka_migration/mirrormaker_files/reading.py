@@ -1,0 +1,110 @@
+"""Which kind of file a text is, and its settings."""
+
+from __future__ import annotations
+
+import re
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.text.brief import brief
+from kafka_migration.mirrormaker_files.connectors import CLASS, connector_properties_file, connectors_file
+from kafka_migration.mirrormaker_files.documents import WrongDocument
+from kafka_migration.mirrormaker_files.mirror_settings import FileKind, MirrorFile
+from kafka_migration.mirrormaker_files.mirrormaker1 import COMMAND, client_file, command_file
+from kafka_migration.mirrormaker_files.mirrormaker2 import mirrormaker2_file
+from kafka_migration.mirrormaker_files.properties import Entry, entries
+from kafka_migration.mirrormaker_files.strimzi import strimzi_file
+
+_STRIMZI = re.compile(r"^\s*kind:\s*[\"']?KafkaMirrorMaker", re.MULTILINE)
+_COMMAND = re.compile(rf"^[^#\n]*(?:{COMMAND.pattern})[^=:\n]*(?:--|\\?$)", re.MULTILINE)
+_CONSUMER_KEYS = frozenset(
+    {
+        "group.id",
+        "auto.offset.reset",
+        "exclude.internal.topics",
+        "partition.assignment.strategy",
+        "zookeeper.connect",
+        "enable.auto.commit",
+    }
+)
+_PRODUCER_KEYS = frozenset(
+    {
+        "acks",
+        "retries",
+        "linger.ms",
+        "batch.size",
+        "compression.type",
+        "max.in.flight.requests.per.connection",
+        "max.request.size",
+        "producer.type",
+        "metadata.broker.list",
+        "request.required.acks",
+    }
+)
+
+
+def read_mirror_file(name: str, text: str, kind: FileKind | None = None) -> MirrorFile:
+    """Return the settings of a file; without `kind` the content decides.
+
+    Raises `Refused` with `MIRROR_FILE_UNREADABLE` for a text that is of no known kind, or not of the given kind.
+    """
+    kind = kind or kind_of(name, text)
+    if kind is None:
+        raise Refused([_unreadable(name, "a file of an unknown kind", "Name its kind with --kind.")])
+    try:
+        return _read(name, text, kind)
+    except (WrongDocument, ValueError) as error:
+        raise Refused([_unreadable(name, f"no {kind.words}: {brief(str(error))}", "Correct it, or --kind.")]) from None
+
+
+def kind_of(name: str, text: str) -> FileKind | None:
+    """Return the kind of a file from its content and, for client properties, its name; `None` if it is unknown."""
+    if text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["}:
+        return FileKind.CONNECTORS
+    if _STRIMZI.search(text):
+        return FileKind.STRIMZI
+    if _COMMAND.search(text):
+        return FileKind.COMMAND
+    return _kind_of_properties(name, entries(text))
+
+
+def _kind_of_properties(name: str, found: list[Entry]) -> FileKind | None:
+    names = {entry.name for entry in found}
+    if "clusters" in names or any("->" in each for each in names):
+        return FileKind.MIRRORMAKER2
+    if CLASS in names:
+        return FileKind.CONNECTORS
+    consumer, producer = len(names & _CONSUMER_KEYS), len(names & _PRODUCER_KEYS)
+    if consumer != producer:
+        return FileKind.CONSUMER if consumer > producer else FileKind.PRODUCER
+    if "bootstrap.servers" in names:
+        return next((kind for kind in _CLIENT_FILES if kind.value.rpartition("-")[2] in name.lower()), None)
+    return None
+
+
+_CLIENT_FILES = (FileKind.CONSUMER, FileKind.PRODUCER)
+
+
+def _read(name: str, text: str, kind: FileKind) -> MirrorFile:
+    if kind is FileKind.STRIMZI:
+        return strimzi_file(name, text)
+    if kind is FileKind.COMMAND:
+        return command_file(name, text)
+    if kind is FileKind.CONNECTORS and text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["}:
+        return connectors_file(name, text.removeprefix("\ufeff"))
+    found = entries(text)
+    if kind is FileKind.CONNECTORS:
+        if not any(entry.name == CLASS for entry in found):
+            raise WrongDocument(f"no key {CLASS}")
+        return connector_properties_file(name, found)
+    return mirrormaker2_file(name, found) if kind is FileKind.MIRRORMAKER2 else client_file(name, kind, found)
+
+
+def _unreadable(name: str, found: str, remedy: str) -> Finding:
+    return Finding(
+        Code.MIRROR_FILE_UNREADABLE,
+        name,
+        found,
+        ", ".join(kind.words for kind in FileKind),
+        remedy,
+    )

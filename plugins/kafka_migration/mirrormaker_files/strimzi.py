@@ -1,0 +1,97 @@
+"""The KafkaMirrorMaker2 resource of Strimzi, with the fields of its versions v1beta2 and v1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import yaml
+
+from kafka_migration.mirrormaker_files.documents import WrongDocument, fields, flat, items, node_of, text_of
+from kafka_migration.mirrormaker_files.mirror_settings import CLIENTS, FileKind, Flow, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.mirrormaker2 import prefixed
+from kafka_migration.mirrormaker_files.properties import Entry
+
+KIND = "KafkaMirrorMaker2"
+# Fields of a mirror, and the keys of the connectors that Strimzi's operator writes from them.
+_MIRROR_KEYS = {
+    "topicsPattern": "topics",
+    "topicsExcludePattern": "topics.exclude",
+    "topicsBlacklistPattern": "topics.blacklist",
+    "groupsPattern": "groups",
+    "groupsExcludePattern": "groups.exclude",
+    "groupsBlacklistPattern": "groups.blacklist",
+}
+_CONNECTORS = ("sourceConnector", "checkpointConnector", "heartbeatConnector")
+
+
+def strimzi_file(name: str, text: str) -> MirrorFile:
+    """Return the settings of the resource. Raises `WrongDocument` if the document is another resource."""
+    root = fields(node_of(text, is_json=False))
+    if text_of(root.get("kind")) != KIND:
+        raise WrongDocument(f"kind {text_of(root.get('kind')) or 'missing'}, expected {KIND}")
+    spec = fields(root.get("spec"))
+    target = spec.get("target")
+    clusters = [*items(spec.get("clusters")), *([target] if target else [])]
+    mirrors = items(spec.get("mirrors"))
+    clusters += [source for mirror in mirrors if (source := fields(mirror).get("source"))]
+    settings = [each for node in clusters for each in _cluster(node)]
+    settings += [each for node in mirrors for each in _mirror(node, _alias(target))]
+    settings += list(_rest(spec))
+    flows = tuple(dict.fromkeys(_flow(node, _alias(target)) for node in mirrors))
+    aliases = tuple(dict.fromkeys(_alias(node) for node in clusters))
+    return MirrorFile(name, FileKind.STRIMZI, tuple(settings), aliases, flows, text_of(spec.get("version")))
+
+
+def _alias(node: yaml.Node | None) -> str:
+    return text_of(fields(node).get("alias"))
+
+
+def _cluster(node: yaml.Node) -> Iterator[MirrorSetting]:
+    alias, inner = _alias(node), fields(node)
+    for entry in flat(inner.get("config")):
+        client, _, rest = entry.name.partition(".")
+        is_client = client in CLIENTS
+        key = rest if is_client else entry.name
+        yield MirrorSetting(entry.line, entry.name, entry.value, Place.CLUSTER, key, alias, client if is_client else "")
+    for entry in flat(node):
+        if entry.name == "bootstrapServers":
+            yield MirrorSetting(entry.line, entry.name, entry.value, Place.CLUSTER, "bootstrap.servers", alias)
+        elif not entry.name.startswith("config."):
+            yield MirrorSetting(entry.line, entry.name, entry.value, Place.FIELD, entry.name, alias)
+
+
+def _flow(node: yaml.Node, target: str) -> Flow:
+    inner = fields(node)
+    source = text_of(inner.get("sourceCluster")) or _alias(inner.get("source"))
+    return Flow(source, text_of(inner.get("targetCluster")) or target)
+
+
+def _mirror(node: yaml.Node, target: str) -> Iterator[MirrorSetting]:
+    owner = str(_flow(node, target))
+    for entry in flat(node):
+        connector, _, rest = entry.name.partition(".")
+        if entry.name in _MIRROR_KEYS:
+            yield MirrorSetting(entry.line, entry.name, entry.value, Place.FLOW, _MIRROR_KEYS[entry.name], owner)
+        elif connector in _CONNECTORS:
+            yield _of_connector(entry, owner, rest)
+        elif connector != "source":
+            yield MirrorSetting(entry.line, entry.name, entry.value, Place.FIELD, entry.name, owner)
+
+
+def _of_connector(entry: Entry, owner: str, rest: str) -> MirrorSetting:
+    if rest == "tasksMax":
+        return MirrorSetting(entry.line, entry.name, entry.value, Place.FLOW, "tasks.max", owner)
+    if rest.startswith("config."):
+        return prefixed(entry, Place.FLOW, owner, rest.removeprefix("config."))
+    return MirrorSetting(entry.line, entry.name, entry.value, Place.FIELD, entry.name, owner)
+
+
+def _rest(spec: dict[str, yaml.Node]) -> Iterator[MirrorSetting]:
+    """Yield the fields beside clusters and mirrors."""
+    for name, node in spec.items():
+        if name in {"clusters", "mirrors", "target"}:
+            continue
+        if isinstance(node, yaml.ScalarNode):
+            yield MirrorSetting(node.start_mark.line + 1, name, text_of(node), Place.FIELD, name)
+        for entry in flat(node, f"{name}."):
+            yield MirrorSetting(entry.line, entry.name, entry.value, Place.FIELD, entry.name)

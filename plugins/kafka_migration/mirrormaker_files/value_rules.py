@@ -1,0 +1,198 @@
+"""Rules on single values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kafka_migration.core.text.brief import given
+from kafka_migration.mirrormaker_files.judging import (
+    COMMENT,
+    Ground,
+    LintFinding,
+    at,
+    has_secret,
+    listed,
+    may_be_secret,
+    value_of,
+)
+from kafka_migration.mirrormaker_files.key_rules import keys_of
+from kafka_migration.mirrormaker_files.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+
+_WHOLE = re.compile(r"[+-]?\d+")
+_TYPES = {
+    "BOOLEAN": (re.compile(r"true|false", re.IGNORECASE), "true or false"),
+    "INT": (_WHOLE, "a whole number"),
+    "LONG": (_WHOLE, "a whole number"),
+    "SHORT": (_WHOLE, "a whole number"),
+    "DOUBLE": (re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"), "a number"),
+}
+# MirrorMaker reads these before Kafka's parser removes blanks.
+_UNTRIMMED = frozenset({"enabled", "emit.heartbeats.enabled"})
+# 10,000 seconds are almost three hours; 100 ms are less than a round trip between two sites with a pause.
+_MOST_SECONDS, _FEWEST_MS = 10_000, 100
+_MS = re.compile(r".*(?:interval|timeout)\.ms")
+_MIRROR = "org.apache.kafka.connect.mirror."
+# The classes that settings name, and the version that has them first.
+_CLASSES = {
+    "MirrorSourceConnector": "2.4",
+    "MirrorCheckpointConnector": "2.4",
+    "MirrorHeartbeatConnector": "2.4",
+    "DefaultReplicationPolicy": "2.4",
+    "IdentityReplicationPolicy": "3.0",
+    "DefaultTopicFilter": "2.4",
+    "DefaultGroupFilter": "2.4",
+    "DefaultConfigPropertyFilter": "2.4",
+}
+
+
+def has_comment(setting: MirrorSetting) -> bool:
+    """Return whether a value is followed by what looks like a comment."""
+    return not may_be_secret(setting) and COMMENT.search(setting.value) is not None
+
+
+def is_quoted(setting: MirrorSetting) -> bool:
+    """Return whether a value, or an item of a list, stands in quotes."""
+    texts = [setting.value.strip(), *listed(setting.value)]
+    return not may_be_secret(setting) and any(text[:1] in {'"', "'"} or text[-1:] in {'"', "'"} for text in texts)
+
+
+def texts(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for comments, quotes and blanks in values, and for values of a wrong type."""
+    for setting in file.settings:
+        if setting.place is Place.FIELD or setting.is_reference:
+            continue
+        if has_comment(setting):
+            fix = "Write the comment on its own line."
+            yield at(file, setting, LintCode.VALUE_COMMENT, given(setting.value), "a value without a comment", fix)
+        elif is_quoted(setting):
+            yield at(file, setting, LintCode.VALUE_QUOTED, given(setting.value), "no quotes", "Remove the quotes.")
+        else:
+            yield from _blanks(file, setting)
+            yield from _typed(file, setting, ground)
+
+
+def _blanks(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
+    if setting.value != setting.value.rstrip() and setting.value.strip():
+        is_kept = setting.key in _UNTRIMMED and setting.place in {Place.TOP, Place.FLOW}
+        code = LintCode.VALUE_BLANK_KEPT if is_kept else LintCode.VALUE_BLANK
+        yield at(file, setting, code, value_of(setting), "no blanks at the end", "Remove the blanks.")
+
+
+def _typed(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Iterator[LintFinding]:
+    types = {key.type for key in keys_of(file, setting, ground)}
+    pattern, expected = _TYPES.get(types.pop(), (None, "")) if len(types) == 1 else (None, "")
+    if pattern and not pattern.fullmatch(setting.value.strip()):
+        yield at(file, setting, LintCode.VALUE_TYPE, value_of(setting), expected, "Correct the value.")
+
+
+def intervals(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for seconds that look like milliseconds, and for the reverse."""
+    for setting in file.settings:
+        if not _WHOLE.fullmatch(setting.value.strip()):
+            continue
+        number = int(setting.value)
+        if setting.key.endswith(".interval.seconds") and number >= _MOST_SECONDS:
+            expected = f"seconds, fewer than {_MOST_SECONDS:,}"
+            fix = f"Write {max(1, number // 1000)} if you mean {number:,} ms."
+            yield at(file, setting, LintCode.INTERVAL_UNIT, f"{number:,} s", expected, fix)
+        elif _MS.fullmatch(setting.key) and 0 < number < _FEWEST_MS:
+            expected = f"milliseconds, {_FEWEST_MS} or more"
+            fix = f"Write {number * 1000} if you mean {number} s."
+            yield at(file, setting, LintCode.INTERVAL_UNIT, f"{number} ms", expected, fix)
+
+
+def classes(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each class of MirrorMaker that no version, or not the named one, has."""
+    for setting in file.settings:
+        name = setting.value.strip()
+        simple = name.removeprefix(_MIRROR)
+        if not setting.key.endswith(".class") or (name == simple and "." in name) or "." in simple or not name:
+            continue
+        if simple not in _CLASSES:
+            fix = f"Write one of {', '.join(sorted(_of_key(setting.key)) or ['the classes of your version'])}."
+            yield at(file, setting, LintCode.CLASS_UNKNOWN, given(name), "a class of a released version", fix)
+        elif name == simple and setting.key != "connector.class":
+            fix = f"Write {_MIRROR}{simple}."
+            yield at(file, setting, LintCode.CLASS_UNKNOWN, given(name), "a class with its package", fix)
+        elif ground.is_at_least(_CLASSES[simple]) is False:
+            expected = f"a class of Kafka {ground.version}"
+            fix = f"Run Kafka {_CLASSES[simple]} or later."
+            yield at(file, setting, LintCode.CLASS_OF_ANOTHER_VERSION, given(name), expected, fix)
+
+
+def _of_key(key: str) -> list[str]:
+    """Return the classes that a key may name."""
+    word = {"connector.class": "Connector", "replication.policy.class": "ReplicationPolicy"}.get(key, "Filter")
+    return [f"{_MIRROR}{name}" for name in _CLASSES if name.endswith(word)]
+
+
+def replication(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each replication factor of one, or below the `min.insync.replicas` of the file."""
+    insync = [int(each.value) for each in file.settings if _is_number(each, "min.insync.replicas")]
+    for setting in file.settings:
+        if not _is_number(setting, "replication.factor") or int(setting.value) < 1:
+            continue
+        if insync and int(setting.value) < max(insync):
+            code, expected = LintCode.REPLICATION_BELOW_MIN_INSYNC, f"more than min.insync.replicas ({max(insync)})"
+        elif int(setting.value) == 1:
+            code, expected = LintCode.REPLICATION_TOO_LOW, "3, if the cluster has three brokers"
+        else:
+            continue
+        yield at(file, setting, code, setting.value.strip(), expected, "Raise it.")
+
+
+def _is_number(setting: MirrorSetting, ending: str) -> bool:
+    return setting.key.endswith(ending) and re.fullmatch(r"-?\d{1,9}", setting.value.strip()) is not None
+
+
+def protections(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each password as plain text, and for each protection that is switched off."""
+    for setting in file.settings:
+        if has_secret(setting):
+            fix = "Use a configuration provider (`${file:…}`), and let only MirrorMaker's user read the file."
+            yield at(file, setting, LintCode.SECRET_IN_FILE, "a secret as plain text", "a reference to a secret", fix)
+        if setting.key == "ssl.endpoint.identification.algorithm" and not setting.value.strip():
+            fix = "Remove it, and give the brokers certificates with their names."
+            yield at(file, setting, LintCode.HOST_NAME_CHECK_OFF, "an empty value", "https", fix)
+        is_open = setting.key == "security.protocol" and setting.value.strip() == "SASL_PLAINTEXT"
+        if is_open and _has_password(file, setting):
+            yield at(file, setting, LintCode.LOGIN_UNENCRYPTED, "SASL_PLAINTEXT", "SASL_SSL", "Use SASL_SSL.")
+
+
+def _has_password(file: MirrorFile, protocol: MirrorSetting) -> bool:
+    """Return whether a setting of the same owner logs in with a password; Kerberos sends none."""
+    return any(
+        each.key in {"sasl.mechanism", "sasl.jaas.config"} and re.search("PLAIN|SCRAM|Plain|Scram", each.value)
+        for each in file.settings
+        if each.owner == protocol.owner
+    )
+
+
+def converters(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each converter that is not, or may not be, ByteArrayConverter."""
+    for setting in file.settings:
+        if setting.key in _CONVERTERS and setting.value.strip() not in _BYTES and not setting.is_reference:
+            expected = "ByteArrayConverter"
+            fix = f"Write {setting.key}={_BYTES[0]}."
+            yield at(file, setting, LintCode.CONVERTER_CHANGES_BYTES, given(setting.value), expected, fix)
+    if file.kind is FileKind.CONNECTORS:
+        yield from _unnamed_converters(file)
+
+
+def _unnamed_converters(file: MirrorFile) -> Iterator[LintFinding]:
+    for setting in file.at(Place.CONNECTOR):
+        if setting.key != "connector.class" or "Mirror" not in setting.value:
+            continue
+        missing = [key for key in _CONVERTERS if not file.last(Place.CONNECTOR, key, setting.owner)]
+        if missing:
+            fix = "Give the three converters."
+            found = f"no {', '.join(missing)}"
+            yield at(file, setting, LintCode.CONVERTER_NOT_NAMED, found, f"{_BYTES[0]} for each", fix)
+
+
+_CONVERTERS = ("key.converter", "value.converter", "header.converter")
+_BYTES = ("org.apache.kafka.connect.converters.ByteArrayConverter", "ByteArrayConverter", "ByteArray")
+
+VALUE_RULES = (texts, intervals, classes, replication, protections, converters)

@@ -1,0 +1,69 @@
+"""The verb `lint`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kafka_migration.cli.main import main
+from tests.unit.mirrormaker_files.planted import CLEAN, HEAD, PLANTED
+
+pytestmark = pytest.mark.unit
+
+
+def write(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [(HEAD, 0), (f"{HEAD}replication.factor = 1\n", 1), (f"{HEAD}task.max = 1\n", 2)],
+)
+def test_the_exit_code_is_that_of_the_worst_finding(tmp_path: Path, text: str, code: int) -> None:
+    """0 is clean, 1 has warnings, 2 has errors."""
+    assert main(["lint", write(tmp_path, "mm2.properties", text)]) == code
+
+
+def test_the_table_names_line_and_fix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each finding is one line of the answer, and the last line has the numbers."""
+    file = write(tmp_path, "mm2.properties", f"{HEAD}task.max = 1\n")
+    main(["lint", file, "--kafka-version", "3.9"])
+
+    assert capsys.readouterr().out.splitlines() == [
+        f"error KEY_MISSPELLED · {file}:6 · task.max: "
+        "found the key 'task.max'; expected 'tasks.max'. Write 'tasks.max'.",
+        "1 error and 0 warnings in 1 file, compared with Kafka 3.9",
+    ]
+
+
+def test_json_has_the_findings_of_all_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The document has each file with its kind, and each finding with severity, code and line."""
+    files = [write(tmp_path, name, PLANTED[name][0]) for name in ("producer.properties", "start.sh")]
+    main(["lint", *files, "-o", "json"])
+    document = json.loads(capsys.readouterr().out)
+
+    assert [each["kind"] for each in document["files"]] == ["mirrormaker1-producer", "mirrormaker1-command"]
+    assert document["findings"][0]["code"] == "KEY_OF_ANOTHER_VERSION"
+    assert document["findings"][0]["line"] == 1
+
+
+def test_all_unreadable_files_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Files that are missing, too large, binary or of no kind are refused together, before any is judged."""
+    names = [str(tmp_path / "missing"), write(tmp_path, "large", "a" * 1_000_001), write(tmp_path, "binary", "\0")]
+    names += [write(tmp_path, "words", "hello\n"), write(tmp_path, "good.properties", CLEAN["dedicated.properties"])]
+
+    assert main(["lint", *names, str(tmp_path)]) == 3
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(" ")[0] for line in lines] == ["MIRROR_FILE_UNREADABLE"] * 5
+
+
+def test_an_unknown_version_is_wrong_usage(tmp_path: Path) -> None:
+    """A version that the tables lack is refused."""
+    with pytest.raises(SystemExit) as ended:
+        main(["lint", write(tmp_path, "mm2.properties", HEAD), "--kafka-version", "1.0"])
+
+    assert ended.value.code == 2

@@ -1,0 +1,234 @@
+"""Files with planted mistakes: name, text, and each mistake as `line CODE`, or as `file CODE`."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+HEAD = """\
+clusters = old, new
+old.bootstrap.servers = old-1:9092, old-2:9092
+new.bootstrap.servers = new-1:9092
+old->new.enabled = true
+old->new.topics = orders, payments[.]eu
+"""
+ADDRESS = "bootstrap.servers=old-1:9092\n"
+CONSUMER = f"{ADDRESS}group.id=mirror\nauto.offset.reset=earliest\n"
+PRODUCER = "bootstrap.servers=new-1:9092\nlinger.ms=5\n"
+START = "bin/kafka-mirror-maker.sh --consumer.config c.properties --producer.config p.properties"
+BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
+CONVERTERS = f""""key.converter": "{BYTES}", "value.converter": "{BYTES}", "header.converter": "{BYTES}","""
+
+
+def _connector(more: str, converters: str = CONVERTERS) -> str:
+    return dedent(f"""\
+        {{"name": "copy", "config": {{
+        "connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector",
+        "source.cluster.alias": "old", "target.cluster.alias": "new",
+        "source.cluster.bootstrap.servers": "old-1:9092", "target.cluster.bootstrap.servers": "new-1:9092",
+        {converters}
+        {more}
+        "topics": "orders"}}}}
+        """)
+
+
+def _resource(more: str, config: str = "sync.topic.acls.enabled: false") -> str:
+    return dedent(f"""\
+        apiVersion: kafka.strimzi.io/v1beta2
+        kind: KafkaMirrorMaker2
+        metadata: {{name: copy}}
+        spec:
+          version: 3.9.0
+          connectCluster: new
+          clusters:
+            - {{alias: old, bootstrapServers: "old-1:9092"}}
+            - {{alias: new, bootstrapServers: "new-1:9092"}}
+          mirrors:
+            - sourceCluster: old
+              targetCluster: new
+              topicsPattern: orders
+              sourceConnector:
+                config:
+                  {config}
+              {more}
+        """)
+
+
+PLANTED = {
+    "misspelled.properties": (
+        f"{HEAD}task.max = 4\nReplication.factor = 3\nold->new.emit.heartbeat.enabled = false\n",
+        ["6 KEY_MISSPELLED", "7 KEY_MISSPELLED", "8 KEY_MISSPELLED"],
+    ),
+    "guide-keys.properties": (
+        f"{HEAD}readahead.queue.capacity = 100\ncheckpoints.topic.retention.ms = 100000\n"
+        "sync.group.offsets.interval.ms = 5000\nrefresh.groups.interval.ms = 5000\nemit.heartbeats = false\n",
+        [f"{line} KEY_NEVER_EXISTED" for line in range(6, 11)],
+    ),
+    "enable.properties": (
+        HEAD.replace("enabled", "enable"),
+        ["4 KEY_NEVER_EXISTED", "file NO_FLOW"],
+    ),
+    "plugin-key.properties": (f"{HEAD}com.acme.audit.folder = /tmp/audit\n", ["6 KEY_UNKNOWN"]),
+    "misplaced.properties": (
+        f"{HEAD}producer.acks = all\nconsumer.max.poll.records = 100\noffset.flush.interval.ms = 5000\n"
+        "new.topics = orders\nlinger.ms = 5\nold->new.offset.flush.timeout.ms = 9000\n",
+        [f"{line} KEY_MISPLACED" for line in range(6, 12)],
+    ),
+    "blacklists.properties": (
+        f"{HEAD}topics.blacklist = tmp[.].*\ntopics.exclude = tmp[.].*\ngroups.blacklist = console-.*\n",
+        ["6 KEY_REMOVED", "6 KEYS_OVERLAP", "8 KEY_REMOVED"],
+    ),
+    "repeated.properties": (
+        f"{HEAD}tasks.max = 2\n# later\ntasks.max = 8\n",
+        ["6 KEY_REPEATED"],
+    ),
+    "flow-producer.properties": (f"{HEAD}old->new.producer.compression.type = lz4\n", ["6 FLOW_LIMITED"]),
+    "aliases.properties": (
+        f"{HEAD}us-west->new.topics = audit\nolf.consumer.max.poll.records = 5\nneu.security.protocol = SSL\n",
+        ["6 ALIAS_UNKNOWN", "7 ALIAS_UNKNOWN", "8 ALIAS_UNKNOWN"],
+    ),
+    "one-cluster.properties": (
+        "clusters = old\nold.bootstrap.servers = old-1:9092\n",
+        ["file CLUSTERS_MISSING"],
+    ),
+    "no-address.properties": (
+        "clusters = old, new\nold.bootstrap.servers = old-1:9092\nold->new.enabled = true\n",
+        ["file BOOTSTRAP_MISSING"],
+    ),
+    "comments.properties": (
+        f"{HEAD}tasks.max = 4 # four\nold->new.groups = shop # and others\n",
+        ["6 VALUE_COMMENT", "7 VALUE_COMMENT"],
+    ),
+    "quotes.properties": (
+        f"{HEAD}topics.exclude = \"*.internal,__.*\"\nold->new.groups = 'shop'\n",
+        ["6 VALUE_QUOTED", "6 PATTERN_INVALID", "7 VALUE_QUOTED"],
+    ),
+    "blanks.properties": (
+        HEAD.replace("enabled = true", "enabled = true ") + "tasks.max = 4  \nemit.heartbeats.enabled = false \n",
+        ["4 VALUE_BLANK_KEPT", "6 VALUE_BLANK", "7 VALUE_BLANK_KEPT", "file NO_FLOW"],
+    ),
+    "types.properties": (
+        f"{HEAD}tasks.max = four\nsync.topic.acls.enabled = no\noffset.lag.max = 1e3\nnew.producer.linger.ms = 5ms\n",
+        [f"{line} VALUE_TYPE" for line in range(6, 10)],
+    ),
+    "units.properties": (
+        f"{HEAD}refresh.topics.interval.seconds = 60000\nemit.checkpoints.interval.seconds = 100000\n"
+        "new.offset.flush.interval.ms = 5\n",
+        [f"{line} INTERVAL_UNIT" for line in range(6, 9)],
+    ),
+    "classes.properties": (
+        f"{HEAD}replication.policy.class = org.apache.kafka.connect.mirror.LegacyReplicationPolicy\n"
+        "topic.filter.class = DefaultTopicFilter\n",
+        ["6 CLASS_UNKNOWN", "7 CLASS_UNKNOWN"],
+    ),
+    "replicas.properties": (
+        f"{HEAD}replication.factor = 1\nnew.config.storage.replication.factor = 1\n",
+        ["6 REPLICATION_TOO_LOW", "7 REPLICATION_TOO_LOW"],
+    ),
+    "min-insync.properties": (
+        f"{HEAD}replication.factor = 1\nnew.offset.storage.min.insync.replicas = 2\n",
+        ["6 REPLICATION_BELOW_MIN_INSYNC"],
+    ),
+    "secrets.properties": (
+        f"{HEAD}old.security.protocol = SASL_PLAINTEXT\nold.sasl.mechanism = PLAIN\n"
+        "old.sasl.jaas.config = org.apache.kafka.common.security.plain.PlainLoginModule required "
+        'username="u" password="planted-secret";\nnew.ssl.truststore.password = planted-secret\n'
+        "new.ssl.endpoint.identification.algorithm =\n",
+        ["6 LOGIN_UNENCRYPTED", "8 SECRET_IN_FILE", "9 SECRET_IN_FILE", "10 HOST_NAME_CHECK_OFF"],
+    ),
+    "loop.properties": (
+        f"{HEAD}new->old.enabled = true\nnew->old.topics = orders\n"
+        "replication.policy.class = org.apache.kafka.connect.mirror.IdentityReplicationPolicy\n",
+        ["file LOOP"],
+    ),
+    "same-cluster.properties": (HEAD.replace("new-1", "old-2"), ["file LOOP"]),
+    "patterns.properties": (
+        f"{HEAD}old->new.groups = shop*, *-web, a{{1,3}}\n",
+        ["6 PATTERN_GLOB", "6 PATTERN_INVALID", "6 PATTERN_SPLIT"],
+    ),
+    "group-sync.properties": (
+        f"{HEAD}sync.group.offsets.enabled = true\nemit.checkpoints.enabled = false\n",
+        ["6 GROUP_SYNC_WITHOUT_CHECKPOINTS"],
+    ),
+    "exactly-once.properties": (
+        f"{HEAD}new.exactly.once.source.support = enabled\n",
+        ["6 EXACTLY_ONCE_INCOMPLETE"],
+    ),
+    "clients.properties": (
+        f"{HEAD}new.producer.acks = 1\nnew.producer.retries = 0\n"
+        "new.producer.max.in.flight.requests.per.connection = 5\nold.consumer.auto.offset.reset = latest\n",
+        ["6 ACKS_TOO_LOW", "7 RETRIES_OFF", "8 ORDER_NOT_KEPT", "9 RESET_TO_LATEST"],
+    ),
+    "converter.properties": (
+        f"{HEAD}value.converter = org.apache.kafka.connect.json.JsonConverter\n",
+        ["6 CONVERTER_CHANGES_BYTES"],
+    ),
+    "connector.json": (
+        _connector('"sync.topic.acl.enabled": "false", "tasks.max": "many",', '"key.converter": "ByteArrayConverter",'),
+        ["2 CONVERTER_NOT_NAMED", "6 KEY_MISSPELLED", "6 VALUE_TYPE"],
+    ),
+    "connector-class.json": (
+        _connector('"replication.factor": 1,').replace("MirrorSourceConnector", "MirrorSinkConnector"),
+        ["2 CLASS_UNKNOWN", "6 REPLICATION_TOO_LOW"],
+    ),
+    "resource.yaml": (
+        _resource("groupsPattern: 'shop*'", "refresh.topic.interval.seconds: 60"),
+        ["16 KEY_MISSPELLED", "17 PATTERN_GLOB"],
+    ),
+    "resource-alias.yaml": (
+        _resource("").replace("sourceCluster: old", "sourceCluster: odl"),
+        ["13 ALIAS_UNKNOWN", "16 ALIAS_UNKNOWN"],
+    ),
+    "consumer.properties": (
+        "bootstrap.servers=old-1:9092\nenable.auto.commit=true\nzookeeper.connect=zk:2181\nacks=all\n",
+        ["2 AUTO_COMMIT", "3 KEY_OF_ANOTHER_VERSION", "4 KEY_MISPLACED", "file GROUP_MISSING", "file RESET_TO_LATEST"],
+    ),
+    "producer.properties": (
+        "metadata.broker.list=new-1:9092\nacks=0\nmax.in.flight.requests.per.connection=5\nretries=0\n",
+        ["1 KEY_OF_ANOTHER_VERSION", "2 ACKS_TOO_LOW", "3 ORDER_NOT_KEPT", "4 RETRIES_OFF"],
+    ),
+    "start.sh": (
+        f"#!/bin/sh\n{START} \\\n  --blacklist 'a*' --new.consumer --abort.on.send.failure false --num.streams x "
+        "--queue.size 5 &\n",
+        [
+            "2 FAILURE_IGNORED",
+            "2 OPTION_OF_ANOTHER_VERSION",
+            "2 OPTION_UNKNOWN",
+            "2 OPTION_WITHOUT_EFFECT",
+            "2 PATTERN_GLOB",
+            "2 VALUE_TYPE",
+        ],
+    ),
+    "start-without.sh": (
+        "bin/kafka-mirror-maker.sh --producer.config p.properties --offset.commit.interval.ms 60\n",
+        ["1 INTERVAL_UNIT", "file OPTION_MISSING", "file OPTION_MISSING"],
+    ),
+}
+
+CLEAN = {
+    "dedicated.properties": f"""\
+{HEAD}# A comment on its own line
+old->new.groups = shop-.*
+tasks.max = 4
+replication.factor = 3
+replication.policy.class = org.apache.kafka.connect.mirror.IdentityReplicationPolicy
+sync.group.offsets.enabled = true
+refresh.topics.interval.seconds = 60
+new.offset.flush.interval.ms = 5000
+new.producer.acks = all
+old.consumer.isolation.level = read_committed
+old.consumer.auto.offset.reset = earliest
+old.security.protocol = SASL_SSL
+old.sasl.mechanism = SCRAM-SHA-512
+old.sasl.jaas.config = ${{file:/etc/kafka/secrets.properties:jaas}}
+config.providers = file
+config.providers.file.class = org.apache.kafka.common.config.provider.FileConfigProvider
+new.config.storage.replication.factor = 3
+task.shutdown.graceful.timeout.ms = 60000
+""",
+    "both-ways.properties": f"{HEAD}new->old.enabled = true\nnew->old.topics = .*\nemit.heartbeats.enabled = true\n",
+    "consumer.properties": f"{CONSUMER}max.poll.records=500\nexclude.internal.topics=true\n",
+    "producer.properties": f"{PRODUCER}acks=all\ncompression.type=lz4\nmax.in.flight.requests.per.connection=1\n",
+    "start.sh": f"{START} --num.streams 4 --whitelist 'orders|payments.*' > mirror.log 2>&1 &\n",
+    "connector.json": _connector('"tasks.max": "4", "source.consumer.max.poll.records": "500",'),
+    "resource.yaml": _resource("groupsPattern: shop-.*"),
+}
