@@ -126,8 +126,8 @@ def lint_codes() -> str:
     """Return the page of the codes of `kafka-migration lint`."""
     rows = [(f"`{code}`", str(code.severity), code.meaning) for code in sorted(LintCode)]
     return (
-        f"# Codes of `lint`\n\n{NOTICE}[`kafka-migration lint`](cli.md#lint) gives each finding "
-        "one of these codes.\n"
+        f"# Codes of `lint` and `import`\n\n{NOTICE}[`kafka-migration lint`](cli.md#lint) and "
+        "[`kafka-migration import`](cli.md#import) give each finding one of these codes.\n"
         "The finding names the file, the line, the key, what was found, what was expected, and the fix.\n"
         "Codes are never renamed.\n"
         "An *error*: MirrorMaker does not start, ignores what is written, or can lose, double or reorder records.\n"

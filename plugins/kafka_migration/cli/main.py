@@ -15,6 +15,7 @@ from kafka_migration.cli.check import add_check
 from kafka_migration.cli.completion import add_completion, answer_shell
 from kafka_migration.cli.decommission import add_decommission
 from kafka_migration.cli.discover import add_discover
+from kafka_migration.cli.import_files import add_import
 from kafka_migration.cli.lint import add_lint
 from kafka_migration.cli.output import EXIT_CODES, ExitCode, complain, only_answers
 from kafka_migration.cli.plan import add_plan
@@ -47,6 +48,7 @@ VERBS = (
     add_source_acls,
     add_discover,
     add_lint,
+    add_import,
     add_schema,
     add_completion,
 )

@@ -71,7 +71,7 @@ def _findings(folder: Path, name: str, text: str, others: tuple[Migration, ...])
             str(folder / f"{name}.yaml"),
             "an existing file",
             "no file, because existing files are never overwritten",
-            "Use another --prefix or another folder, or remove the file.",
+            "Use another name or another folder, or remove the file.",
         )
     if len(text.encode()) > MAX_FILE_BYTES:
         yield Finding(

@@ -49,7 +49,7 @@ DUMP = """
 import java.io.FileReader; import java.util.Properties;
 public class Dump { public static void main(String[] a) throws Exception {
 Properties p = new Properties(); p.load(new FileReader(a[0], java.nio.charset.StandardCharsets.UTF_8));
-for (String k : new java.util.TreeSet<>(p.stringPropertyNames())) 
+for (String k : new java.util.TreeSet<>(p.stringPropertyNames()))
 System.out.println(hex(k) + "=" + hex(p.getProperty(k))); }
 static String hex(String s) { StringBuilder b = new StringBuilder();
 for (char c : s.toCharArray()) b.append(String.format("%04x", (int) c)); return b.toString(); } }

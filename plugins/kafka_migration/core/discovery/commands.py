@@ -41,8 +41,13 @@ def connections_for(base: str, entrance: Entrance, preset: Preset) -> tuple[Conn
     fields = {"conn_type": "kafka", "extra": kafka_extra(entrance, preset)}
     return (
         ConnectionToCreate(f"{base}_kafka", fields, tuple(_notes(entrance))),
-        ConnectionToCreate(f"{base}_mirror_host", _MIRROR_HOST, _MIRROR_HOST_NOTES),
+        mirror_host_connection(f"{base}_mirror_host"),
     )
+
+
+def mirror_host_connection(name: str) -> ConnectionToCreate:
+    """Return the connection of the host that runs MirrorMaker; nothing of it is known."""
+    return ConnectionToCreate(name, _MIRROR_HOST, _MIRROR_HOST_NOTES)
 
 
 def kafka_extra(entrance: Entrance, preset: Preset) -> dict[str, str]:

@@ -456,6 +456,10 @@ class Code(StrEnum):
         "MIRROR_FILE_UNREADABLE",
         "`kafka-migration lint` or `import` cannot read a file, or it is no file of MirrorMaker.",
     )
+    MIRROR_FILE_NOT_IMPORTED = (
+        "MIRROR_FILE_NOT_IMPORTED",
+        "`kafka-migration import` cannot express the topics of the files, or several flows are enabled.",
+    )
     AIRFLOW_API_REFUSED = (
         "AIRFLOW_API_REFUSED",
         "Airflow's REST API refused a request of the command line, or another service answered at its address.",

@@ -116,7 +116,7 @@ def tuning_problem(key: str) -> str | None:
     """Return what is expected instead of this key; `None` for a key that may be tuned."""
     if key in TUNING_KEYS:
         return None
-    owner = _owner(key)
+    owner = owner_of(key)
     if owner:
         return f"a tuning key; {key} is set by {owner}"
     near = difflib.get_close_matches(key, TUNING_KEYS, n=1, cutoff=0.8)
@@ -143,6 +143,7 @@ def value_problem(key: str, value: str) -> str | None:
     )
 
 
-def _owner(key: str) -> str | None:
+def owner_of(key: str) -> str | None:
+    """Return what sets a key that a migration file may not tune; `None` for any other key."""
     name = key.partition(".")[2]
     return OWNERS.get(key) or next((o for prefix, o in _OWNED_PREFIXES.items() if name.startswith(prefix)), None)

@@ -1,0 +1,78 @@
+"""The Airflow connections of the clusters in MirrorMaker files, without any secret."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from kafka_migration.core.connections.settings import KERBEROS, OAUTH
+from kafka_migration.core.discovery.commands import ConnectionToCreate
+from kafka_migration.core.migration.settings import Insecurity
+from kafka_migration.mirrormaker_files.chosen_flow import SidedSetting
+from kafka_migration.mirrormaker_files.judging import listed
+
+CONNECTION_KEYS = ("bootstrap.servers", "security.", "sasl.", "ssl.")
+_OPTION = re.compile(r'\b(username|principal|keyTab|clientId)\s*=\s*"([^"]*)"')
+_PEM = "<CERTIFICATES OF THE AUTHORITY IN PEM>"
+_PASSWORD_MECHANISMS = re.compile("PLAIN|SCRAM-SHA-(?:256|512)")
+
+
+def values_of(settings: Iterable[SidedSetting]) -> dict[str, str]:
+    """Return the connection settings of one cluster; the last one of a key counts."""
+    keys = {each.setting.key: each for each in settings if each.setting.key.startswith(CONNECTION_KEYS)}
+    return {key: "" if each.setting.is_reference else each.value.strip() for key, each in keys.items()}
+
+
+def kafka_connection(name: str, values: Mapping[str, str]) -> ConnectionToCreate:
+    """Return a connection of type `kafka`; what is secret or unknown is a placeholder such as `<PASSWORD>`."""
+    protocol = values.get("security.protocol", "").upper() or "PLAINTEXT"
+    extra = {"bootstrap.servers": addresses_in(values) or "<ADDRESSES>", "security.protocol": protocol}
+    if protocol.startswith("SASL"):
+        extra |= _login(values)
+    if protocol.endswith("SSL"):
+        extra["ssl.ca.pem"] = _PEM
+        if "ssl.keystore.location" in values or "ssl.keystore.key" in values:
+            extra |= {"ssl.certificate.pem": "<CLIENT CERTIFICATE IN PEM>", "ssl.key.pem": "<CLIENT KEY IN PEM>"}
+        if values.get("ssl.endpoint.identification.algorithm") == "":
+            extra["ssl.endpoint.identification.algorithm"] = "none"
+    return ConnectionToCreate(name, {"conn_type": "kafka", "extra": extra})
+
+
+def addresses_in(values: Mapping[str, str]) -> str:
+    """Return the addresses, separated by commas; empty if they are not plain `host:port`."""
+    addresses = listed(values.get("bootstrap.servers", ""))
+    return ",".join(addresses) if all(re.fullmatch(r"[\w.\[\]:%-]+:\d{1,5}", each) for each in addresses) else ""
+
+
+def insecurities_of(connection: ConnectionToCreate) -> tuple[Insecurity, ...]:
+    """Return the protections that the migration file must allow to be off."""
+    extra = connection.fields["extra"]
+    found = [Insecurity.SASL_PLAINTEXT] if extra["security.protocol"] == "SASL_PLAINTEXT" else []
+    if extra.get("ssl.endpoint.identification.algorithm") == "none":
+        found.append(Insecurity.NO_HOST_NAME_CHECK)
+    return tuple(found)
+
+
+def _login(values: Mapping[str, str]) -> dict[str, str]:
+    jaas = dict(_OPTION.findall(values.get("sasl.jaas.config", "")))
+    # The default of Kafka's clients.
+    mechanism = values.get("sasl.mechanism", KERBEROS)
+    if mechanism == KERBEROS:
+        extra = {
+            "sasl.mechanism": KERBEROS,
+            "sasl.kerberos.principal": jaas.get("principal", "<PRINCIPAL>"),
+            "sasl.kerberos.keytab": jaas.get("keyTab", "<PATH OF THE KEYTAB>"),
+        }
+        service = values.get("sasl.kerberos.service.name")
+        return {**extra, "sasl.kerberos.service.name": service} if service else extra
+    if mechanism == OAUTH:
+        return {
+            "sasl.mechanism": OAUTH,
+            "sasl.oauthbearer.method": "oidc",
+            "sasl.oauthbearer.token.endpoint.url": "<TOKEN ENDPOINT>",
+            "sasl.oauthbearer.client.id": jaas.get("clientId", "<CLIENT ID>"),
+            "sasl.oauthbearer.client.secret": "<CLIENT SECRET>",
+        }
+    known = mechanism if _PASSWORD_MECHANISMS.fullmatch(mechanism) else "<MECHANISM>"
+    user = jaas.get("username", "<USER>")
+    return {"sasl.mechanism": known, "sasl.username": user, "sasl.password": "<PASSWORD>"}

@@ -1,0 +1,119 @@
+"""The migration file and the connections for what MirrorMaker files do, and the use of each of their settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kafka_migration.core.discovery.commands import ConnectionToCreate, connection_base, mirror_host_connection
+from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.text.brief import brief, given, some
+from kafka_migration.mirrormaker_files.chosen_flow import Side, SidedSetting, chosen_flow, sided
+from kafka_migration.mirrormaker_files.import_rules import Decision, Use, decide
+from kafka_migration.mirrormaker_files.imported_connections import insecurities_of, kafka_connection, values_of
+from kafka_migration.mirrormaker_files.imported_file import FileParts, file_text
+from kafka_migration.mirrormaker_files.imported_topics import NameItem, group_patterns_of, items_of
+from kafka_migration.mirrormaker_files.mirror_settings import Flow, MirrorFile
+
+# The exclusions of MirrorMaker 2 that a migration's patterns do not have by themselves.
+_DEFAULT_EXCLUSIONS = (r".*[\-\.]internal", r".*\.replica")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyUse(Document):
+    """What became of one setting: used, replaced by what the package does, or reported because it has no place."""
+
+    file: str
+    line: int
+    key: str
+    use: Use
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The text of a migration file, the connections to create, and the use of every setting."""
+
+    text: str
+    connections: tuple[ConnectionToCreate, ...]
+    uses: tuple[KeyUse, ...]
+
+
+def import_files(files: Sequence[MirrorFile], name: str, flow: str | None = None) -> Imported:
+    """Return the migration of one flow.
+
+    Raises `Refused` with `MIRROR_FILE_NOT_IMPORTED` if the flow is not clear, or its topics cannot be expressed.
+    """
+    chosen = chosen_flow(files, flow)
+    settings = list(sided(files, chosen))
+    decisions = [decide(each, chosen) for each in settings]
+    uses = tuple(_use(each, decision) for each, decision in zip(settings, decisions, strict=True))
+    fields = {decision.field: decision.value for decision in decisions if decision.field}
+    connections = _connections(settings, chosen)
+    topics = _topics(files, fields)
+    parts = FileParts(
+        name=name,
+        origin=some([file.name for file in files]),
+        flow=chosen,
+        source=connections[0].name,
+        target=connections[1].name,
+        mirror_host=connections[2].name,
+        insecure=tuple(insecurities_of(each) for each in connections[:2]),
+        topics=topics,
+        exclusions=_exclusions(files, fields, topics),
+        groups=tuple(group_patterns_of(_usable(items_of(fields.get("groups", "")), "groups"))),
+        fields=fields,
+        is_mirrormaker1=files[0].kind.is_mirrormaker1,
+    )
+    return Imported(file_text(parts), connections, uses)
+
+
+def _use(each: SidedSetting, decision: Decision) -> KeyUse:
+    return KeyUse(each.file.name, each.setting.line, brief(each.setting.name, 100), decision.use, decision.where)
+
+
+def _connections(settings: Sequence[SidedSetting], flow: Flow) -> tuple[ConnectionToCreate, ...]:
+    names = [f"{connection_base(alias)}_kafka" for alias in (flow.source, flow.target)]
+    if names[0] == names[1]:
+        names = [f"source_{names[0]}", f"target_{names[1]}"]
+    clusters = [
+        kafka_connection(name, values_of(each for each in settings if each.side in {side, Side.BOTH}))
+        for name, side in zip(names, (Side.SOURCE, Side.TARGET), strict=True)
+    ]
+    return (*clusters, mirror_host_connection("mirror_host"))
+
+
+def _topics(files: Sequence[MirrorFile], fields: dict[str, str]) -> tuple[NameItem, ...]:
+    is_mirrormaker1 = files[0].kind.is_mirrormaker1
+    value = fields.get("topics", "" if is_mirrormaker1 else ".*")
+    items = _usable(items_of(value, is_mirrormaker1=is_mirrormaker1), "topics")
+    if not items:
+        found = "no --whitelist and no --include" if is_mirrormaker1 else "no topics"
+        remedy = "Add the script with the command line." if is_mirrormaker1 else "Add `topics`."
+        raise Refused([_not_imported(files[0].name, found, "the topics to copy", remedy)])
+    return items
+
+
+def _exclusions(
+    files: Sequence[MirrorFile], fields: dict[str, str], topics: Sequence[NameItem]
+) -> tuple[NameItem, ...]:
+    """Return the exclusions; they matter only beside patterns."""
+    if all(item.is_name for item in topics) and "topics.exclude" not in fields:
+        return ()
+    value = fields.get("topics.exclude", "" if files[0].kind.is_mirrormaker1 else ",".join(_DEFAULT_EXCLUSIONS))
+    return _usable(items_of(value), "topics.exclude")
+
+
+def _usable(items: Iterable[NameItem], key: str) -> tuple[NameItem, ...]:
+    found = tuple(items)
+    if wrong := [item for item in found if item.problem]:
+        remedy = "Write the pattern differently in a copy of the file, and import the copy."
+        texts = [f"{given(item.text)}: {item.problem}" for item in wrong]
+        raise Refused([_not_imported(key, text, "a pattern that a migration file takes", remedy) for text in texts])
+    return found
+
+
+def _not_imported(subject: str, found: str, expected: str, remedy: str) -> Finding:
+    return Finding(Code.MIRROR_FILE_NOT_IMPORTED, subject, found, expected, remedy)
