@@ -132,6 +132,9 @@ def _of_client(each: SidedSetting) -> Decision:
 
 def _of_copy(each: SidedSetting, flow: Flow) -> Decision:
     key = re.sub(r"\.blacklist$", ".exclude", re.sub(r"\.whitelist$", "", each.setting.key))
+    if key == "source.cluster.alias" and not each.value:
+        # With an empty separator, this was the way to keep names before IdentityReplicationPolicy.
+        return Decision(Use.USED, "mirror.topic_names", "naming", "identity")
     if key in _FLOW_KEYS:
         return Decision(Use.USED, f"the flow {flow}")
     if key in _LISTS:
@@ -150,7 +153,7 @@ def _special(key: str, each: SidedSetting) -> Decision | None:
         return Decision(Use.REPORTED, "name the groups to move in cutover.groups; it has no exclusions")
     if key == "replication.policy.class":
         return _policy(each.value)
-    if key == "replication.policy.separator" and each.value == ".":
+    if key == "replication.policy.separator" and each.value in {"", "."}:
         return Decision(Use.USED, "mirror.topic_names")
     return _exactly_once(each) if key == "exactly.once.source.support" else None
 

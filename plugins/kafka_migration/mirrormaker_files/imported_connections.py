@@ -40,7 +40,7 @@ def kafka_connection(name: str, values: Mapping[str, str]) -> ConnectionToCreate
 
 def addresses_in(values: Mapping[str, str]) -> str:
     """Return the addresses, separated by commas; empty if they are not plain `host:port`."""
-    addresses = listed(values.get("bootstrap.servers", ""))
+    addresses = listed(values.get("bootstrap.servers", "").lstrip("="))
     return ",".join(addresses) if all(re.fullmatch(r"[\w.\[\]:%-]+:\d{1,5}", each) for each in addresses) else ""
 
 

@@ -45,6 +45,6 @@ def _item(text: str) -> NameItem:
     return NameItem(bare, is_name=False, problem=problem)
 
 
-def group_patterns_of(items: Iterable[NameItem]) -> list[str]:
-    """Return regular expressions for the names of groups."""
+def patterns_of(items: Iterable[NameItem]) -> list[str]:
+    """Return the items as regular expressions for whole names."""
     return [re.escape(item.text) if item.is_name else item.text for item in items]

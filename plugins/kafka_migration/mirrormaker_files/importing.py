@@ -9,13 +9,14 @@ from kafka_migration.core.discovery.commands import ConnectionToCreate, connecti
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.migration.patterns import matches
 from kafka_migration.core.text.brief import brief, given, some
 from kafka_migration.mirrormaker_files.chosen_flow import Side, SidedSetting, chosen_flow, sided
 from kafka_migration.mirrormaker_files.import_rules import Decision, Use, decide
 from kafka_migration.mirrormaker_files.imported_connections import insecurities_of, kafka_connection, values_of
 from kafka_migration.mirrormaker_files.imported_file import FileParts, file_text
-from kafka_migration.mirrormaker_files.imported_topics import NameItem, group_patterns_of, items_of
-from kafka_migration.mirrormaker_files.mirror_settings import Flow, MirrorFile
+from kafka_migration.mirrormaker_files.imported_topics import NameItem, items_of, patterns_of
+from kafka_migration.mirrormaker_files.mirror_settings import Flow, MirrorFile, Place
 
 # The exclusions of MirrorMaker 2 that a migration's patterns do not have by themselves.
 _DEFAULT_EXCLUSIONS = (r".*[\-\.]internal", r".*\.replica")
@@ -48,11 +49,14 @@ def import_files(files: Sequence[MirrorFile], name: str, flow: str | None = None
     """
     chosen = chosen_flow(files, flow)
     settings = list(sided(files, chosen))
+    uses = tuple(_use(each, decide(each, chosen)) for each in settings)
+    # A setting of a flow or cluster wins over one of the top level, wherever it stands.
+    settings.sort(key=lambda each: each.setting.place is not Place.TOP)
     decisions = [decide(each, chosen) for each in settings]
-    uses = tuple(_use(each, decision) for each, decision in zip(settings, decisions, strict=True))
     fields = {decision.field: decision.value for decision in decisions if decision.field}
     connections = _connections(settings, chosen)
-    topics = _topics(files, fields)
+    exclusions = _exclusions(files, fields)
+    topics = _topics(files, fields, exclusions)
     parts = FileParts(
         name=name,
         origin=some([file.name for file in files]),
@@ -62,8 +66,9 @@ def import_files(files: Sequence[MirrorFile], name: str, flow: str | None = None
         mirror_host=connections[2].name,
         insecure=tuple(insecurities_of(each) for each in connections[:2]),
         topics=topics,
-        exclusions=_exclusions(files, fields, topics),
-        groups=tuple(group_patterns_of(_usable(items_of(fields.get("groups", "")), "groups"))),
+        # They matter only beside patterns.
+        exclusions=() if all(item.is_name for item in topics) else exclusions,
+        groups=tuple(patterns_of(_usable(items_of(fields.get("groups", "")), "groups"))),
         fields=fields,
         is_mirrormaker1=files[0].kind.is_mirrormaker1,
     )
@@ -85,23 +90,23 @@ def _connections(settings: Sequence[SidedSetting], flow: Flow) -> tuple[Connecti
     return (*clusters, mirror_host_connection("mirror_host"))
 
 
-def _topics(files: Sequence[MirrorFile], fields: dict[str, str]) -> tuple[NameItem, ...]:
+def _topics(
+    files: Sequence[MirrorFile], fields: dict[str, str], exclusions: Sequence[NameItem]
+) -> tuple[NameItem, ...]:
+    """Return the names and patterns to copy, without the names that an exclusion matches."""
     is_mirrormaker1 = files[0].kind.is_mirrormaker1
     value = fields.get("topics", "" if is_mirrormaker1 else ".*")
-    items = _usable(items_of(value, is_mirrormaker1=is_mirrormaker1), "topics")
+    excluded = patterns_of(exclusions)
+    found = _usable(items_of(value, is_mirrormaker1=is_mirrormaker1), "topics")
+    items = tuple(item for item in found if not (item.is_name and matches(item.text, excluded)))
     if not items:
-        found = "no --whitelist and no --include" if is_mirrormaker1 else "no topics"
+        missing = "no --whitelist and no --include" if is_mirrormaker1 else "no topics"
         remedy = "Add the script with the command line." if is_mirrormaker1 else "Add `topics`."
-        raise Refused([_not_imported(files[0].name, found, "the topics to copy", remedy)])
+        raise Refused([_not_imported(files[0].name, missing, "the topics to copy", remedy)])
     return items
 
 
-def _exclusions(
-    files: Sequence[MirrorFile], fields: dict[str, str], topics: Sequence[NameItem]
-) -> tuple[NameItem, ...]:
-    """Return the exclusions; they matter only beside patterns."""
-    if all(item.is_name for item in topics) and "topics.exclude" not in fields:
-        return ()
+def _exclusions(files: Sequence[MirrorFile], fields: dict[str, str]) -> tuple[NameItem, ...]:
     value = fields.get("topics.exclude", "" if files[0].kind.is_mirrormaker1 else ",".join(_DEFAULT_EXCLUSIONS))
     return _usable(items_of(value), "topics.exclude")
 

@@ -70,7 +70,7 @@ def kind_of(name: str, text: str) -> FileKind | None:
 
 def _kind_of_properties(name: str, found: list[Entry]) -> FileKind | None:
     names = {entry.name for entry in found}
-    if "clusters" in names or any("->" in each for each in names):
+    if "clusters" in names or any("->" in each or each.startswith("replication.policy.") for each in names):
         return FileKind.MIRRORMAKER2
     if CLASS in names:
         return FileKind.CONNECTORS

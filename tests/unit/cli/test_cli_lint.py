@@ -1,4 +1,4 @@
-"""The verb `lint`."""
+"""The verbs `lint` and `import`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.cli.main import main
+from kafka_migration.migration_file.loading import load_migration
 from tests.unit.mirrormaker_files.planted import CLEAN, HEAD, PLANTED
 
 pytestmark = pytest.mark.unit
@@ -67,3 +68,31 @@ def test_an_unknown_version_is_wrong_usage(tmp_path: Path) -> None:
         main(["lint", write(tmp_path, "mm2.properties", HEAD), "--kafka-version", "1.0"])
 
     assert ended.value.code == 2
+
+
+def test_import_prints_a_file_that_loads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All lines except those of the migration file are comments, so the answer is a valid migration file."""
+    assert main(["import", write(tmp_path, "mm2.properties", HEAD), "--name", "copied"]) == 0
+
+    assert load_migration(capsys.readouterr().out, where="copied.yaml").topics == ("orders", "payments.eu")
+
+
+def test_import_writes_a_file_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An existing file is refused and keeps its text."""
+    command = ["import", write(tmp_path, "mm2.properties", HEAD), "--name", "copied", "--write", str(tmp_path)]
+    assert main(command) == 0
+    text = (tmp_path / "copied.yaml").read_text()
+    assert main(command) == 3
+
+    assert (tmp_path / "copied.yaml").read_text() == text
+    assert "MIGRATION_FILE_EXISTS" in capsys.readouterr().err
+
+
+def test_import_answers_in_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The document has findings, keys, connections and the migration file."""
+    main(["import", write(tmp_path, "mm2.properties", HEAD), "--name", "copied", "-o", "json"])
+    document = json.loads(capsys.readouterr().out)
+
+    assert [key["use"] for key in document["keys"]] == ["used"] * 5
+    assert [each["id"] for each in document["connections"]] == ["old_kafka", "new_kafka", "mirror_host"]
+    assert document["migration_file"].startswith("# yaml-language-server")

@@ -1,0 +1,132 @@
+"""`kafka-migration import` on the configurations of public repositories and guides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.migration_file.loading import load_migration
+from kafka_migration.mirrormaker_files.importing import Imported, import_files
+from kafka_migration.mirrormaker_files.kafka_keys import kafka_keys
+from kafka_migration.mirrormaker_files.lint import lint
+from kafka_migration.mirrormaker_files.mirror_settings import MirrorFile
+from kafka_migration.mirrormaker_files.reading import read_mirror_file
+from tests.golden import assert_golden
+from tests.unit.mirrormaker_files.planted import CLEAN, CONSUMER, HEAD, PLANTED, PRODUCER, START
+from tests.unit.mirrormaker_files.public_files import PUBLIC
+
+pytestmark = pytest.mark.unit
+
+GOLDEN = Path(__file__).with_name("public_files.golden")
+
+
+def read(texts: Mapping[str, str]) -> list[MirrorFile]:
+    return [read_mirror_file(name, text) for name, text in texts.items()]
+
+
+def imported(texts: Mapping[str, str]) -> Imported:
+    files = read(texts)
+    flows = [str(flow) for file in files for flow in file.flows]
+    return import_files(files, "copied", flows[0] if flows else None)
+
+
+def result(texts: Mapping[str, str]) -> Iterator[str]:
+    """Yield the findings, the uses, the connections and the migration file, or the refusals."""
+    try:
+        yield from (
+            f"{each.file}:{each.line} {each.code.severity} {each.code}" for each in lint(read(texts), kafka_keys())
+        )
+        found = imported(texts)
+    except Refused as refused:
+        yield from (f"refused: {finding}" for finding in refused.findings)
+        return
+    yield from (f"{use.file}:{use.line} {use.use}: {use.key} -> {use.where}" for use in found.uses)
+    yield from (connection.command() for connection in found.connections[:2])
+    yield from found.text.splitlines()
+
+
+def test_public_files_have_their_golden_result() -> None:
+    """Findings, uses, connections and migration file are those of the golden file, which people have read."""
+    assert_golden(GOLDEN, {name: "\n".join(result(texts)) for name, texts in PUBLIC.items()})
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_setting_has_a_use(name: str) -> None:
+    """No setting is left out, and no secret is in the result."""
+    files = read(PUBLIC[name])
+    try:
+        found = imported(PUBLIC[name])
+    except Refused:
+        return
+    settings = sorted((file.name, each.line) for file in files for each in file.settings)
+
+    assert sorted((use.file, use.line) for use in found.uses) == settings
+    assert "planted-secret" not in str(found)
+    load_migration(found.text, where="copied.yaml")
+
+
+@pytest.mark.parametrize("name", [name for name, (text, _) in PLANTED.items() if text.startswith(HEAD)])
+def test_a_file_with_mistakes_is_imported_or_refused(name: str) -> None:
+    """Mistakes never give an invalid migration file, and never show a secret."""
+    try:
+        found = imported({name: PLANTED[name][0]})
+    except Refused as refused:
+        results = [str(finding.code) for finding in refused.findings]
+    else:
+        results = [load_migration(found.text, where="copied.yaml").name]
+        assert "planted-secret" not in str(found)
+    assert set(results) in ({"copied"}, {"MIRROR_FILE_NOT_IMPORTED"})
+
+
+def test_the_intent_is_kept() -> None:
+    """Names, policy, tasks, replicas, isolation, tuning and groups are those of the file."""
+    more = "new.producer.linger.ms = 20\ntopics.exclude = tmp-.*\nold->new.topics = orders, payments[.]eu, tmp-1\n"
+    text = f"{CLEAN['dedicated.properties']}{more}"
+    migration = load_migration(imported({"mm2.properties": text}).text, where="copied.yaml")
+
+    assert migration.topics == ("orders", "payments.eu")
+    assert (migration.mirror.tasks, migration.mirror.topic_names.naming) == (4, "identity")
+    assert migration.mirror.isolation_level == "read_committed"
+    assert dict(migration.mirror.properties) == {"producer.linger.ms": "20"}
+    assert migration.cutover.groups == ("shop-.*",)
+
+
+def test_a_flow_wins_over_the_top_level() -> None:
+    """A key of the flow counts, also if the top level has the key further below."""
+    text = imported({"mm2.properties": f"{HEAD}old->new.tasks.max = 3\ntasks.max = 9\ntopics = other\n"}).text
+
+    assert "tasks: 3" in text
+    assert "other" not in text
+
+
+def test_mirrormaker1_needs_its_command_line() -> None:
+    """Without the command line the topics are not known, so nothing is proposed."""
+    with pytest.raises(Refused) as refused:
+        imported({"consumer.properties": CONSUMER, "producer.properties": PRODUCER})
+
+    assert refused.value.findings[0].remedy == "Add the script with the command line."
+
+
+def test_several_flows_need_a_name() -> None:
+    """With several enabled flows nothing is chosen by the package."""
+    files = read({"mm2.properties": f"{HEAD}new->old.enabled = true\n"})
+    with pytest.raises(Refused) as refused:
+        import_files(files, "copied")
+
+    assert "--flow" in refused.value.findings[0].remedy
+    assert import_files(files, "copied", "new->old").text.count("connection: new_kafka") == 1
+
+
+def test_names_and_patterns_of_mirrormaker1_are_separated_by_bars() -> None:
+    """`a|b` of the command line are two names; a group stays one pattern."""
+    files = {
+        "consumer.properties": CONSUMER,
+        "producer.properties": PRODUCER,
+        "s.sh": f"{START} --whitelist 'a|b,(c|d)x'\n",
+    }
+    text = imported(files).text
+
+    assert '  - "a"\n  - "b"\n  - pattern: "(c|d)x"\n' in text
