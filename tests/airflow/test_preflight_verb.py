@@ -61,7 +61,7 @@ def test_findings_of_all_checks_are_shown(shown: World, capsys: pytest.CaptureFi
     shown.connections["spark"] = "spark"
     assert 3 == main(["preflight", "shop"])
     found = [line.split(" · ")[0] for line in capsys.readouterr().err.splitlines()]
-    assert ["SOURCE_TOPIC_MISSING", "TOPIC_PARTITIONS_DIFFER"] == found
+    assert ["SOURCE_TOPIC_MISSING", "TOPIC_PARTITIONS_DIFFER", "TOPIC_CONFIG_DIFFERS"] == found
 
 
 def test_the_checks_see_the_ledger(shown: World, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.run_conf import unknown_findings
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
+from kafka_migration.core.mirror.drift import TopicsSeen, drift_findings
 from kafka_migration.core.mirror.target_topics import missing_topic_findings, recreated_findings, target_topic_findings
 from kafka_migration.core.text.brief import some
 from kafka_migration.preflight.check import Check, Subject
@@ -39,7 +40,12 @@ def _unknown_requested(subject: Subject) -> Iterable[Finding]:
 
 def _warn(subject: Subject) -> Iterable[Finding]:
     found = subject.find_topic_list()
-    return () if found is None else topic_list_warnings(subject.migration, found, subject.mode)
+    if found is not None:
+        yield from topic_list_warnings(subject.migration, found, subject.mode)
+    if subject.mode.mirrors:
+        yield from drift_findings(
+            TopicsSeen(subject.migration, subject.source_topics, subject.target_topics, subject.ledger)
+        )
 
 
 CHECK = Check("topics", _check, needs=("clusters",), warn=_warn)

@@ -17,7 +17,8 @@ from kafka_migration.core.migration.run_conf import unknown_findings
 from kafka_migration.core.migration.settings import Phase
 from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
 from kafka_migration.core.migration.topic_rules import TopicList
-from kafka_migration.core.mirror.planned_topics import PlannedTopic, TopicsSeen, offsets_to_copy, planned_topics
+from kafka_migration.core.mirror.drift import TopicsSeen
+from kafka_migration.core.mirror.planned_topics import PlannedTopic, offsets_to_copy, planned_topics
 from kafka_migration.core.mirror.target_topics import missing_topic_findings, recreated_findings
 from kafka_migration.core.text.brief import some
 from kafka_migration.steps.mirror.planning import nothing_to_mirror, read_plan

@@ -81,6 +81,7 @@ ACTS: Mapping[Code, str] = {
     Code.SOURCE_TOPIC_MISSING: "Correct the topic's name, or grant Describe on it. If the topic was deleted, keep the "
     "target topic: it holds the copied records.",
     Code.TOPIC_PARTITIONS_DIFFER: f"Recreate the topic on the target, or remove it from the migration. {_NOT_STARTED}",
+    Code.TOPIC_CONFIG_DIFFERS: "If the difference is not intended, run the command that the finding gives.",
     Code.TARGET_TOPIC_NOT_EMPTY: "Find out whose records these are before you delete the topic on the target. "
     f"{_NOT_STARTED}",
     Code.REPLICATION_FACTOR_TOO_HIGH: f"Lower `target.replication_factor`, or add brokers. {_NOTHING_STARTED}",

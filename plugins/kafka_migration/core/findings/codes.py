@@ -146,6 +146,10 @@ class Code(StrEnum):
         "TOPIC_PARTITIONS_DIFFER",
         "A target topic and its source topic have different partition counts.",
     )
+    TOPIC_CONFIG_DIFFERS = (
+        "TOPIC_CONFIG_DIFFERS",
+        "Warning: an existing topic of the target has other settings than a run would give it.",
+    )
     TARGET_TOPIC_NOT_EMPTY = (
         "TARGET_TOPIC_NOT_EMPTY",
         "A target topic holds records that no run of this migration wrote.",

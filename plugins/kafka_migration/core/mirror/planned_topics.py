@@ -8,17 +8,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from kafka_migration.core.documents.codec import Document
-from kafka_migration.core.kafka.cluster import NewTopic, TopicDescription
+from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import Offsets
-from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.migration.settings import Migration
-from kafka_migration.core.mirror.target_topics import (
-    FROZEN_WHILE_SYNCING,
-    NOT_COPIED,
-    TopicPlan,
-    plan_topics,
-    wanted_configs,
-)
+from kafka_migration.core.mirror.drift import ConfigDifference, TopicsSeen, config_differences
+from kafka_migration.core.mirror.target_topics import TopicPlan, plan_topics
 
 
 class OnTarget(StrEnum):
@@ -28,14 +21,6 @@ class OnTarget(StrEnum):
     GROW = "grow"
     EXISTS = "exists"
     MISSING = "missing"
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigDifference(Document):
-    """The values of a topic setting: the one that a copy has, and the one on the target. `None`: it is not set."""
-
-    wanted: str | None
-    found: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +49,6 @@ def offsets_to_copy(positions: Offsets, goals: Offsets) -> Counter[str]:
     for partition, goal in goals.items():
         to_copy[partition.topic] += max(0, goal - positions.get(partition, 0))
     return to_copy
-
-
-@dataclass(frozen=True, slots=True)
-class TopicsSeen:
-    """The topics of both sides, and what a run is about."""
-
-    migration: Migration
-    source: Mapping[str, TopicDescription]
-    target: Mapping[str, TopicDescription]
-    ledger: Ledger
 
 
 def planned_topics(
@@ -114,20 +89,5 @@ def _planned(seen: TopicsSeen, topic: str, created: NewTopic | None, grown: int 
         missing,
         on_target=OnTarget.EXISTS if grown is None else OnTarget.GROW,
         partitions=grown or seen.target[topic].partitions,
-        differences=_differences(seen, topic),
+        differences=config_differences(seen, topic),
     )
-
-
-def _differences(seen: TopicsSeen, topic: str) -> dict[str, ConfigDifference]:
-    """Return the settings in which an existing topic is not what a run would create."""
-    if topic not in seen.source:
-        return {}
-    wanted = wanted_configs(seen.source[topic], seen.migration.settings_of(topic))
-    created = seen.ledger.topics.get(topic)
-    wanted |= FROZEN_WHILE_SYNCING if created is not None and created.is_frozen else {}
-    found = {name: value for name, value in seen.target[topic].configs.items() if name not in NOT_COPIED}
-    return {
-        name: ConfigDifference(wanted.get(name), found.get(name))
-        for name in sorted({*wanted, *found})
-        if wanted.get(name) != found.get(name)
-    }
