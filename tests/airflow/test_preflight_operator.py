@@ -219,3 +219,23 @@ def test_declared_insecurity_is_a_warning(world: World, monkeypatch: pytest.Monk
     world.dag_run.clear_number = 1
     found = r"CONNECTION_INSECURE · connection old_kafka: .*insecure: \[no_host_name_check\]"
     world.refuses("preflight", match=found)
+
+
+def test_lower_limits_of_the_target_are_warnings(world: World) -> None:
+    """The evidence names each limit of an existing topic that is lower than on the source."""
+    limits = {"retention.ms": "5", "message.timestamp.before.max.ms": "9"}
+    world.target.create_topics([NewTopic("orders", 2, 1, limits)])
+    world.do("preflight")
+    (check,) = [each for each in world.run.evidence.require(Kind.PREFLIGHT)["checks"] if each["check"] == "limits"]
+
+    assert check["state"] == "passed"
+    assert [each["code"] for each in check["warnings"]] == ["TARGET_RETENTION_SHORTER", "TIMESTAMPS_LIMITED"]
+
+
+def test_a_name_that_collides_on_the_target_is_refused(world: World) -> None:
+    """Kafka would refuse to create the topic in the middle of the run."""
+    world.edit_file("[orders, audit]", "[orders, audit, a.b]")
+    world.source.create_topics([NewTopic("a.b", 1, 1, {})])
+    world.target.create_topics([NewTopic("a_b", 1, 1, {})])
+
+    assert "TOPIC_NAME_COLLIDES" in world.refuses("preflight")

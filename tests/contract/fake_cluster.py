@@ -186,6 +186,8 @@ class FakeCluster:
             "cleanup.policy": "delete",
             "retention.ms": "604800000",
             "retention.bytes": "-1",
+            "message.timestamp.before.max.ms": "9223372036854775807",
+            "message.timestamp.difference.max.ms": "9223372036854775807",
         }
         own = {topic: self.topics[topic].configs for topic in topics if topic in self.topics}
         return {topic: {name: set_.get(name, defaults[name]) for name in names} for topic, set_ in own.items()}

@@ -82,6 +82,11 @@ ACTS: Mapping[Code, str] = {
     "target topic: it holds the copied records.",
     Code.TOPIC_PARTITIONS_DIFFER: f"Recreate the topic on the target, or remove it from the migration. {_NOT_STARTED}",
     Code.TOPIC_CONFIG_DIFFERS: "If the difference is not intended, run the command that the finding gives.",
+    Code.TOPIC_NAME_COLLIDES: "Leave one of the topics out, or rename the copies with `mirror.topic_names`.",
+    Code.REPLICATION_BELOW_MIN_INSYNC: "Raise `replication_factor`, or set `min.insync.replicas` in `configs`.",
+    Code.RECORD_LIMIT_LOWER: "Raise `max.message.bytes` of the topic on the target.",
+    Code.TARGET_RETENTION_SHORTER: "Raise the retention of the topic on the target until the cutover.",
+    Code.TIMESTAMPS_LIMITED: "Remove the limit of the topic on the target until the cutover.",
     Code.TARGET_TOPIC_NOT_EMPTY: "Find out whose records these are before you delete the topic on the target. "
     f"{_NOT_STARTED}",
     Code.REPLICATION_FACTOR_TOO_HIGH: f"Lower `target.replication_factor`, or add brokers. {_NOTHING_STARTED}",

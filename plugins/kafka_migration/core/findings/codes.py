@@ -150,6 +150,26 @@ class Code(StrEnum):
         "TOPIC_CONFIG_DIFFERS",
         "Warning: an existing topic of the target has other settings than a run would give it.",
     )
+    TOPIC_NAME_COLLIDES = (
+        "TOPIC_NAME_COLLIDES",
+        "The target has a topic whose name differs only by a dot and an underscore, so Kafka refuses the new topic.",
+    )
+    REPLICATION_BELOW_MIN_INSYNC = (
+        "REPLICATION_BELOW_MIN_INSYNC",
+        "A topic would have fewer replicas than its `min.insync.replicas`, so brokers would refuse every record.",
+    )
+    RECORD_LIMIT_LOWER = (
+        "RECORD_LIMIT_LOWER",
+        "Warning: an existing topic of the target takes only smaller records than its source topic.",
+    )
+    TARGET_RETENTION_SHORTER = (
+        "TARGET_RETENTION_SHORTER",
+        "Warning: an existing topic of the target keeps records for a shorter time, or fewer of them, than its source.",
+    )
+    TIMESTAMPS_LIMITED = (
+        "TIMESTAMPS_LIMITED",
+        "Warning: an existing topic of the target refuses records with old timestamps.",
+    )
     TARGET_TOPIC_NOT_EMPTY = (
         "TARGET_TOPIC_NOT_EMPTY",
         "A target topic holds records that no run of this migration wrote.",
