@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kafka_migration.core.migration.client_tuning import owner_of, tuning_problem, value_problem
+from kafka_migration.core.text.brief import brief
 from kafka_migration.mirrormaker_files.chosen_flow import Side, SidedSetting
 from kafka_migration.mirrormaker_files.imported_connections import CONNECTION_KEYS
 from kafka_migration.mirrormaker_files.judging import may_be_secret
@@ -117,12 +118,15 @@ def _of_connection(each: SidedSetting) -> Decision:
 
 def _of_client(each: SidedSetting) -> Decision:
     key = each.client_key
-    if key == "consumer.isolation.level":
+    if key == "consumer.isolation.level" and each.value in {"read_committed", "read_uncommitted"}:
         return Decision(Use.USED, "mirror.isolation_level", "isolation_level", each.value)
     if tuning_problem(key) is None:
-        problem = "its value is a reference" if each.setting.is_reference else value_problem(key, each.value)
-        if problem:
-            return Decision(Use.REPORTED, f"{problem}" if each.setting.is_reference else f"expected {problem}")
+        if each.setting.is_reference:
+            return Decision(Use.REPORTED, "its value is a reference")
+        if problem := value_problem(key, each.value):
+            return Decision(Use.REPORTED, f"expected {brief(problem)}")
+        if not re.fullmatch(r"[A-Za-z0-9._-]{1,100}", each.value):
+            return Decision(Use.REPORTED, "mirror.properties takes ASCII letters, digits, dots, _ and -")
         return Decision(Use.USED, "mirror.properties", f"properties.{key}", each.value)
     owner = owner_of(key) or ("the package, which uses its own admin clients" if key.startswith("admin.") else None)
     if owner:
@@ -169,7 +173,7 @@ def _number(key: str, value: str) -> Decision | None:
     if key not in _NUMBERS:
         return None
     where, most = _NUMBERS[key]
-    if re.fullmatch(r"[1-9]\d{0,3}", value) and int(value) <= most:
+    if re.fullmatch(r"[1-9][0-9]{0,3}", value) and int(value) <= most:
         return Decision(Use.USED, where, where.partition(".")[2], value)
     return Decision(Use.REPORTED, f"{where} takes numbers from 1 to {most}; it has its default")
 

@@ -9,6 +9,7 @@ from kafka_migration.core.discovery.commands import ConnectionToCreate, connecti
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.kafka.reserved_topics import is_internal
 from kafka_migration.core.migration.patterns import matches
 from kafka_migration.core.text.brief import brief, given, some
 from kafka_migration.mirrormaker_files.chosen_flow import Side, SidedSetting, chosen_flow, sided
@@ -54,6 +55,10 @@ def import_files(files: Sequence[MirrorFile], name: str, flow: str | None = None
     settings.sort(key=lambda each: each.setting.place is not Place.TOP)
     decisions = [decide(each, chosen) for each in settings]
     fields = {decision.field: decision.value for decision in decisions if decision.field}
+    if fields.get("exactly_once") and fields.get("isolation_level") == "read_uncommitted":
+        remedy = "MirrorMaker 2 refuses this too. Correct one of them in a copy of the file, and import the copy."
+        found = "exactly-once with isolation.level=read_uncommitted"
+        raise Refused([_not_imported(files[0].name, found, "read_committed with exactly-once", remedy)])
     connections = _connections(settings, chosen)
     exclusions = _exclusions(files, fields)
     topics = _topics(files, fields, exclusions)
@@ -93,17 +98,22 @@ def _connections(settings: Sequence[SidedSetting], flow: Flow) -> tuple[Connecti
 def _topics(
     files: Sequence[MirrorFile], fields: dict[str, str], exclusions: Sequence[NameItem]
 ) -> tuple[NameItem, ...]:
-    """Return the names and patterns to copy, without the names that an exclusion matches."""
+    """Return the names and patterns to copy."""
     is_mirrormaker1 = files[0].kind.is_mirrormaker1
     value = fields.get("topics", "" if is_mirrormaker1 else ".*")
     excluded = patterns_of(exclusions)
     found = _usable(items_of(value, is_mirrormaker1=is_mirrormaker1), "topics")
-    items = tuple(item for item in found if not (item.is_name and matches(item.text, excluded)))
+    items = tuple(item for item in found if not (item.is_name and _is_left_out(item.text, excluded)))
     if not items:
         missing = "no --whitelist and no --include" if is_mirrormaker1 else "no topics"
         remedy = "Add the script with the command line." if is_mirrormaker1 else "Add `topics`."
         raise Refused([_not_imported(files[0].name, missing, "the topics to copy", remedy)])
     return items
+
+
+def _is_left_out(name: str, excluded: Sequence[str]) -> bool:
+    """Return whether MirrorMaker does not copy a topic that is named: it is excluded, or internal."""
+    return matches(name, excluded) or is_internal(name)
 
 
 def _exclusions(files: Sequence[MirrorFile], fields: dict[str, str]) -> tuple[NameItem, ...]:
@@ -112,7 +122,7 @@ def _exclusions(files: Sequence[MirrorFile], fields: dict[str, str]) -> tuple[Na
 
 
 def _usable(items: Iterable[NameItem], key: str) -> tuple[NameItem, ...]:
-    found = tuple(items)
+    found = tuple(dict.fromkeys(items))
     if wrong := [item for item in found if item.problem]:
         remedy = "Write the pattern differently in a copy of the file, and import the copy."
         texts = [f"{given(item.text)}: {item.problem}" for item in wrong]

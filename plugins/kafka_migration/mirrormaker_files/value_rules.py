@@ -20,7 +20,7 @@ from kafka_migration.mirrormaker_files.key_rules import keys_of
 from kafka_migration.mirrormaker_files.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 
-_WHOLE = re.compile(r"[+-]?\d+")
+_WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _TYPES = {
     "BOOLEAN": (re.compile(r"true|false", re.IGNORECASE), "true or false"),
     "INT": (_WHOLE, "a whole number"),
@@ -90,7 +90,7 @@ def _typed(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Iterator
 def intervals(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding for seconds that look like milliseconds, and for the reverse."""
     for setting in file.settings:
-        if not _WHOLE.fullmatch(setting.value.strip()):
+        if not re.fullmatch(r"\d{1,18}", setting.value.strip(), re.ASCII):
             continue
         number = int(setting.value)
         if setting.key.endswith(".interval.seconds") and number >= _MOST_SECONDS:

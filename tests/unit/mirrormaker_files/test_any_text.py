@@ -1,0 +1,95 @@
+"""No text makes the linter or the importer fail."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.migration_file.loading import load_migration
+from kafka_migration.mirrormaker_files.importing import import_files
+from kafka_migration.mirrormaker_files.kafka_keys import kafka_keys
+from kafka_migration.mirrormaker_files.lint import lint
+from kafka_migration.mirrormaker_files.mirror_settings import FileKind
+from kafka_migration.mirrormaker_files.reading import read_mirror_file
+from tests.unit.mirrormaker_files.planted import HEAD
+
+pytestmark = pytest.mark.unit
+
+WORDS = [
+    *(
+        "clusters",
+        "old",
+        "new",
+        "old->new",
+        "->",
+        ".",
+        "=",
+        ":",
+        ",",
+        " ",
+        "\n",
+        "\\",
+        "#",
+        '"',
+        "'",
+        "{",
+        "}",
+        "[",
+        "]",
+    ),
+    *("enabled", "topics", "topics.exclude", "groups", "bootstrap.servers", "replication.factor", "tasks.max", "true"),
+    *("1", "-1", "9" * 5000, "host:9092", ".*", "(a|b)*", "a{1,3}", "\u202e", "é", "\x00", "\t", "${file:x:y}", "- "),
+    *("producer.", "consumer.", "linger.ms", "sasl.jaas.config", "password=", "security.protocol", "SASL_SSL"),
+    *("kind: KafkaMirrorMaker2", "spec:", "mirrors:", "clusters:", "alias:", "connector.class", "source.cluster.alias"),
+    *("kafka-mirror-maker.sh", "--whitelist", "--consumer.config", "--num.streams", "&", "|", ">"),
+]
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=60).map("".join)
+KEYS = st.sampled_from(
+    [
+        *(
+            "topics",
+            "old->new.topics",
+            "topics.exclude",
+            "groups",
+            "tasks.max",
+            "replication.factor",
+            "bootstrap.servers",
+        ),
+        *("replication.policy.class", "old.bootstrap.servers", "new.security.protocol", "new.sasl.mechanism"),
+        *("new.sasl.jaas.config", "old.consumer.isolation.level", "new.producer.linger.ms", "source.cluster.alias"),
+        *("new.exactly.once.source.support", "new.ssl.endpoint.identification.algorithm", "old.consumer.client.rack"),
+    ]
+)
+VALUES = st.lists(
+    st.sampled_from([*WORDS, "read_committed", "read_uncommitted", "enabled", "SCRAM-SHA-512", "zstd"]), max_size=4
+)
+LINES = st.lists(st.tuples(KEYS, VALUES.map("".join)).map("=".join), max_size=12)
+
+
+def imported_text(text: str, kind: FileKind) -> str | None:
+    """Return the migration file for a text; `None` if it is refused."""
+    with contextlib.suppress(Refused):
+        files = [read_mirror_file("file", text, kind)]
+        lint(files, kafka_keys())
+        return import_files(files, "copied").text
+    return None
+
+
+@pytest.mark.parametrize("kind", FileKind)
+@given(text=TEXTS)
+@settings(max_examples=150, deadline=None)
+def test_any_text_is_read_or_refused(kind: FileKind, text: str) -> None:
+    """Each text is refused with a code, or has findings."""
+    imported_text(text, kind)
+
+
+@given(lines=LINES)
+@settings(max_examples=300, deadline=None)
+def test_any_settings_give_a_valid_file(lines: list[str]) -> None:
+    """What is imported from a flow with any values is a valid migration file."""
+    if text := imported_text("\n".join([HEAD, *lines]), FileKind.MIRRORMAKER2):
+        load_migration(text, where="copied.yaml")
