@@ -36,6 +36,7 @@ def add_import(verbs: Verbs) -> None:
     add_mirror_files(verb)
     verb.add_argument("--name", type=migration_name, required=True, help="name of the migration")
     verb.add_argument("--flow", metavar="FLOW", help="flow to import, such as 'old->new', if several are enabled")
+    verb.add_argument("--to-mirrormaker2", action="store_true", help="replace MirrorMaker 1 by MirrorMaker 2")
     verb.add_argument("--write", type=Path, metavar="FOLDER", help="write the migration file into this folder")
     add_output(verb)
     verb.set_defaults(run=run_import)
@@ -48,7 +49,7 @@ def run_import(arguments: Namespace) -> int:
     """
     files = mirror_files_of(arguments)
     findings = lint(files, kafka_keys(), arguments.kafka_version or "")
-    imported = import_files(files, arguments.name, arguments.flow)
+    imported = import_files(files, arguments.name, arguments.flow, to_mirrormaker2=arguments.to_mirrormaker2)
     proposed = {arguments.name: imported.text}
     written = _written(arguments.write, proposed)
     if is_json(arguments):

@@ -12,7 +12,7 @@ from kafka_migration.core.text.brief import brief
 from kafka_migration.mirrormaker_files.chosen_flow import Side, SidedSetting
 from kafka_migration.mirrormaker_files.imported_connections import CONNECTION_KEYS
 from kafka_migration.mirrormaker_files.judging import may_be_secret
-from kafka_migration.mirrormaker_files.mirror_settings import Flow, Place
+from kafka_migration.mirrormaker_files.mirror_settings import FileKind, Flow, Place
 
 
 class Use(StrEnum):
@@ -33,6 +33,9 @@ class Decision:
     value: str = ""
 
 
+# The field that holds the group of a MirrorMaker 1.
+MIRROR_GROUP = "mirror_group"
+_GROUP = re.compile(r"[A-Za-z0-9._-]{1,200}")
 _POLICIES = {"DefaultReplicationPolicy": "prefixed", "IdentityReplicationPolicy": "identity"}
 _MIRROR = "org.apache.kafka.connect.mirror."
 # Settings that name or enable the flow itself.
@@ -120,6 +123,9 @@ def _of_client(each: SidedSetting) -> Decision:
     key = each.client_key
     if key == "consumer.isolation.level" and each.value in {"read_committed", "read_uncommitted"}:
         return Decision(Use.USED, "mirror.isolation_level", "isolation_level", each.value)
+    if key == "consumer.group.id" and each.file.kind is FileKind.CONSUMER and _GROUP.fullmatch(each.value):
+        where = "the package names the group after the migration; cutover.groups leaves out the old one"
+        return Decision(Use.REPLACED, where, MIRROR_GROUP, each.value)
     if tuning_problem(key) is None:
         if each.setting.is_reference:
             return Decision(Use.REPORTED, "its value is a reference")

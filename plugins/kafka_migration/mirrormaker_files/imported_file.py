@@ -33,6 +33,7 @@ class FileParts:
     groups: tuple[str, ...]
     fields: Mapping[str, str]
     is_mirrormaker1: bool
+    to_mirrormaker2: bool = False
 
 
 def file_text(parts: FileParts) -> str:
@@ -77,7 +78,7 @@ def _is_prefixed(parts: FileParts) -> bool:
 
 def _mirror(parts: FileParts) -> Iterator[str]:
     yield "mirror:"
-    yield f"  engine: {'mirrormaker1' if parts.is_mirrormaker1 else 'mirrormaker2'}"
+    yield f"  engine: {'mirrormaker1' if parts.is_mirrormaker1 and not parts.to_mirrormaker2 else 'mirrormaker2'}"
     yield f"  connection: {parts.mirror_host}"
     for name in ("tasks", "isolation_level", "exactly_once"):
         if name in parts.fields:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_migration.core.discovery.commands import ConnectionToCreate, connection_base, mirror_host_connection
@@ -11,9 +12,10 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.reserved_topics import is_internal
 from kafka_migration.core.migration.patterns import matches
+from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES
 from kafka_migration.core.text.brief import brief, given, some
 from kafka_migration.mirrormaker_files.chosen_flow import Side, SidedSetting, chosen_flow, sided
-from kafka_migration.mirrormaker_files.import_rules import Decision, Use, decide
+from kafka_migration.mirrormaker_files.import_rules import MIRROR_GROUP, Decision, Use, decide
 from kafka_migration.mirrormaker_files.imported_connections import insecurities_of, kafka_connection, values_of
 from kafka_migration.mirrormaker_files.imported_file import FileParts, file_text
 from kafka_migration.mirrormaker_files.imported_topics import NameItem, items_of, patterns_of
@@ -43,8 +45,10 @@ class Imported:
     uses: tuple[KeyUse, ...]
 
 
-def import_files(files: Sequence[MirrorFile], name: str, flow: str | None = None) -> Imported:
-    """Return the migration of one flow.
+def import_files(
+    files: Sequence[MirrorFile], name: str, flow: str | None = None, *, to_mirrormaker2: bool = False
+) -> Imported:
+    """Return the migration of one flow. `to_mirrormaker2`: MirrorMaker 2 copies what MirrorMaker 1 did.
 
     Raises `Refused` with `MIRROR_FILE_NOT_IMPORTED` if the flow is not clear, or its topics cannot be expressed.
     """
@@ -73,9 +77,10 @@ def import_files(files: Sequence[MirrorFile], name: str, flow: str | None = None
         topics=topics,
         # They matter only beside patterns.
         exclusions=() if all(item.is_name for item in topics) else exclusions,
-        groups=tuple(patterns_of(_usable(items_of(fields.get("groups", "")), "groups"))),
+        groups=_groups(fields),
         fields=fields,
         is_mirrormaker1=files[0].kind.is_mirrormaker1,
+        to_mirrormaker2=to_mirrormaker2,
     )
     return Imported(file_text(parts), connections, uses)
 
@@ -109,6 +114,13 @@ def _topics(
         remedy = "Add the script with the command line." if is_mirrormaker1 else "Add `topics`."
         raise Refused([_not_imported(files[0].name, missing, "the topics to copy", remedy)])
     return items
+
+
+def _groups(fields: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the patterns of the groups to move: those of the files, or all but the group of MirrorMaker 1 itself."""
+    if MIRROR_GROUP in fields:
+        return (f"(?!{re.escape(fields[MIRROR_GROUP])}$|{'|'.join(UNMOVED_GROUP_PREFIXES)}).+",)
+    return tuple(patterns_of(_usable(items_of(fields.get("groups", "")), "groups")))
 
 
 def _is_left_out(name: str, excluded: Sequence[str]) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.migration.patterns import matches
 from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.mirrormaker_files.importing import Imported, import_files
 from kafka_migration.mirrormaker_files.kafka_keys import kafka_keys
@@ -130,3 +132,25 @@ def test_names_and_patterns_of_mirrormaker1_are_separated_by_bars() -> None:
     text = imported(files).text
 
     assert '  - "a"\n  - "b"\n  - pattern: "(c|d)x"\n' in text
+
+
+def of_mirrormaker1(*, to_mirrormaker2: bool = False) -> str:
+    files = {"consumer.properties": CONSUMER, "producer.properties": PRODUCER, "s.sh": f"{START} --whitelist a\n"}
+    return import_files(read(files), "copied", to_mirrormaker2=to_mirrormaker2).text
+
+
+def test_group_of_mirrormaker1_is_not_moved() -> None:
+    """The group of the old MirrorMaker is no consumer of the topics; groups whose names begin alike are moved."""
+    (group,) = re.findall(r"^group\.id *= *(\S+)$", CONSUMER, re.MULTILINE)
+    migration = load_migration(of_mirrormaker1(), where="copied.yaml")
+
+    moved = [name for name in (group, f"{group}-2", "billing") if matches(name, migration.cutover.groups)]
+    assert moved == [f"{group}-2", "billing"]
+
+
+def test_mirrormaker2_replaces_mirrormaker1() -> None:
+    """On request the migration runs MirrorMaker 2, which keeps the names too; the rest is the same."""
+    before, after = of_mirrormaker1(), of_mirrormaker1(to_mirrormaker2=True)
+
+    assert after == before.replace("engine: mirrormaker1", "engine: mirrormaker2")
+    assert load_migration(after, where="copied.yaml").mirror.topic_names.naming == "identity"
