@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
@@ -24,7 +24,8 @@ from xml.sax.saxutils import quoteattr
 PROJECT = Path(__file__).resolve().parents[1]
 JARS_FOLDER = PROJECT / ".cache" / "jars"
 LOCK = PROJECT / "sandbox" / "jars.lock.json"
-KAFKA_SET = "kafka-3.9.1"
+KAFKA_VERSION = "3.9.1"
+KAFKA_SET = f"kafka-{KAFKA_VERSION}"
 SPARK_SET = "spark-kafka-4.0.0-3.9.1"
 FETCH_TIMEOUT_S = 1200
 
@@ -35,11 +36,15 @@ class JarsError(Exception):
 
 @dataclass(frozen=True)
 class JarSet:
-    """A named list of Maven coordinates `group:artifact:version`, with or without dependencies."""
+    """A named list of Maven coordinates `group:artifact:version`, with or without dependencies.
+
+    A set on demand is fetched only by the first test that needs it.
+    """
 
     name: str
     artifacts: tuple[str, ...]
     transitive: bool
+    on_demand: bool = False
 
     @property
     def libs(self) -> Path:
@@ -78,7 +83,10 @@ class JarSet:
 def declared() -> tuple[JarSet, ...]:
     """Read the declared sets, in the order of the file."""
     document = json.loads((PROJECT / "sandbox" / "jars.json").read_text())
-    return tuple(JarSet(name, tuple(entry["artifacts"]), entry["transitive"]) for name, entry in document.items())
+    return tuple(
+        JarSet(name, tuple(entry["artifacts"]), entry["transitive"], entry.get("on_demand", False))
+        for name, entry in document.items()
+    )
 
 
 def jar_set(name: str) -> JarSet:
@@ -86,9 +94,9 @@ def jar_set(name: str) -> JarSet:
     return next(jars for jars in declared() if jars.name == name)
 
 
-def kafka_home() -> Path:
-    """The folder whose `libs/*.jar` are Kafka, Connect and MirrorMaker 3.9.1."""
-    return jar_set(KAFKA_SET).libs.parent
+def kafka_home(version: str = KAFKA_VERSION) -> Path:
+    """The folder whose `libs/*.jar` are Kafka; from 3.9 on, Connect and MirrorMaker too."""
+    return jar_set(f"kafka-{version}").libs.parent
 
 
 def spark_jars() -> tuple[Path, ...]:
@@ -97,12 +105,21 @@ def spark_jars() -> tuple[Path, ...]:
 
 
 def ensure(say: Callable[[str], None]) -> None:
-    """Fetch every missing set; prints nothing if there is nothing to do.
+    """Fetch every missing set that is not on demand; prints nothing if there is nothing to do.
 
     Raises:
         JarsError: neither Maven nor Ivy could fetch a set, or it differs from the lock file. No files of it are kept.
     """
-    for jars in declared():
+    _ensure((jars for jars in declared() if not jars.on_demand), say)
+
+
+def ensure_kafka(versions: Iterable[str], say: Callable[[str], None]) -> None:
+    """Fetch the missing sets of these Kafka versions; raises `JarsError` like `ensure`."""
+    _ensure((jar_set(f"kafka-{version}") for version in versions), say)
+
+
+def _ensure(wanted: Iterable[JarSet], say: Callable[[str], None]) -> None:
+    for jars in wanted:
         if jars.is_whole():
             continue
         started = time.monotonic()

@@ -378,6 +378,24 @@ def test_every_locked_jar_is_asked_for_by_itself(jars_folder: Path, monkeypatch:
     assert all(f"<artifactId>{name}</artifactId>" in asked[0] for name in ("one", "two", "three"))
 
 
+def test_a_set_on_demand_is_fetched_only_when_it_is_asked_for(
+    jars_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bootstrap and the sandbox do not wait for other Kafka versions."""
+    asked: list[str] = []
+    rare = JarSet("kafka-9.9.9", SMALL.artifacts, transitive=True, on_demand=True)
+    monkeypatch.setattr(jars, "declared", lambda: (rare,))
+    monkeypatch.setattr(jars, "fetch", lambda each: asked.append(each.name))
+
+    monkeypatch.setattr(JarSet, "is_whole", lambda _: False)
+
+    jars.ensure(pytest.fail)
+    assert [] == asked
+
+    jars.ensure_kafka(["9.9.9"], print)
+    assert ["kafka-9.9.9"] == asked
+
+
 def test_the_lock_file_holds_every_declared_jar() -> None:
     """Each declared set is locked; a digest has the length of a SHA-512, and no address of a registry is named."""
     for declared in jars.declared():
@@ -395,10 +413,10 @@ def test_a_declared_jar_without_a_sum_is_an_error(jars_folder: Path) -> None:
 
 
 def test_declared_sets_are_those_that_the_code_names() -> None:
-    """jars.json declares the two sets, every artifact with group, name and version."""
+    """jars.json declares the two sets of the bootstrap, every artifact with group, name and version."""
     document = json.loads((jars.PROJECT / "sandbox" / "jars.json").read_text())
 
-    assert {jars.KAFKA_SET, jars.SPARK_SET} == set(document)
+    assert {jars.KAFKA_SET, jars.SPARK_SET} == {each.name for each in jars.declared() if not each.on_demand}
     assert all(len(artifact.split(":")) == 3 for entry in document.values() for artifact in entry["artifacts"])
 
 
