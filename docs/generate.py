@@ -14,6 +14,7 @@ DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS.parent / "plugins"), str(DOCS.parent)]
 
 from bench.page import page  # noqa: E402
+from kafka_migration.core.findings.acceptable import ACCEPTABLE  # noqa: E402
 from kafka_migration.core.findings.code_acts import ACTS  # noqa: E402
 from kafka_migration.core.findings.codes import Code  # noqa: E402
 from kafka_migration.core.text.markdown import table  # noqa: E402
@@ -21,6 +22,7 @@ from kafka_migration.migration_file.json_schema import Schema, migration_schema 
 from kafka_migration.migration_file.models import MigrationModel  # noqa: E402
 from kafka_migration.migration_file.scalars import DURATION_SCHEMA, TIME_OF_DAY_SCHEMA  # noqa: E402
 from kafka_migration.mirrormaker_files.lint_codes import LintCode  # noqa: E402
+from kafka_migration.preflight.checks import CHECKS  # noqa: E402
 from tests.live import reliability_table  # noqa: E402
 
 NOTICE = "<!-- Written by docs/generate.py from the code; do not edit by hand. -->\n\n"
@@ -96,6 +98,8 @@ def _type(field: Schema) -> str:
         return " or ".join(_type(option) for option in field["anyOf"] if option.get("type") != "null")
     if "const" in field:
         return f"`{field['const']}`"
+    if field.get("enum") == sorted(ACCEPTABLE):
+        return "[code](reference/checks.md#findings-that-a-migration-file-may-accept)"
     if "enum" in field:
         return " or ".join(f"`{value}`" for value in field["enum"])
     if field["type"] == "array":
@@ -136,9 +140,28 @@ def lint_codes() -> str:
     )
 
 
+def checks() -> str:
+    """Return the page of the checks of preflight."""
+    rows = [(check.name, (sys.modules[check.ask.__module__].__doc__ or "").partition("\n")[0]) for check in CHECKS]
+    accepted = [(f"`{code}`", ACCEPTABLE[code]) for code in sorted(ACCEPTABLE)]
+    return (
+        f"# Checks of preflight\n\n{NOTICE}The task `preflight` and [`kafka-migration preflight`](cli.md#preflight) "
+        "run these checks in this order.\nAll are run, and all findings are reported together, each with its "
+        "[code](../error-codes.md).\nA check is *passed*, *failed*, *accepted*, or *not applicable* with the reason.\n"
+        "A warning does not refuse the run.\n\n"
+        f"{table(('Check', 'What it checks'), rows)}\n\n## Findings that a migration file may accept\n\n"
+        "The field `accept` of the [migration file](../migration-file.md) names findings that you have judged "
+        "yourself.\nAn accepted finding neither refuses the run nor is a warning; evidence and report name it.\n"
+        "No other code is acceptable: the other checks protect records and offsets, or nothing could work without "
+        "them.\nThe reasons are in [ADR 0037](../adr/0037-accepted-findings.md).\n\n"
+        f"{table(('Code', 'What you say with it'), accepted)}\n"
+    )
+
+
 PAGES = {
     "operate/benchmarks.md": partial(page, NOTICE),
     "error-codes.md": error_codes,
+    "reference/checks.md": checks,
     "reference/lint.md": lint_codes,
     "migration-file.md": migration_file,
     "migration-file.schema.json": editors_schema,

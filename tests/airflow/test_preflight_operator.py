@@ -27,6 +27,20 @@ def test_preflight_freezes_the_file(world: World) -> None:
     assert world.run.evidence.require(Kind.PREFLIGHT)["mode"] == "sync"
 
 
+def test_accepted_findings_are_evidence(world: World) -> None:
+    """An accepted refusal lets the run pass; its document names the finding, and warnings do not."""
+    configs = '{name: orders, configs: {min.insync.replicas: "2"}}'
+    world.edit_file("[orders, audit]", f"[{configs}, audit]")
+    world.refuses("preflight", match="REPLICATION_BELOW_MIN_INSYNC · topic orders")
+    world.extend_file("accept: [REPLICATION_BELOW_MIN_INSYNC]\n")
+    world.next_run()
+    world.do("preflight")
+    document = world.run.evidence.require(Kind.PREFLIGHT)
+
+    assert [] == document["warnings"]
+    assert ["REPLICATION_BELOW_MIN_INSYNC"] == [finding["code"] for finding in document["accepted"]]
+
+
 def test_preflight_reports_all_refusals_together(world: World) -> None:
     """A missing Spark connection, and topics and a replication factor that do not fit, are all refused."""
     del world.connections["spark"]

@@ -111,6 +111,22 @@ def test_json_has_the_document_of_the_evidence(shown: World, capsys: pytest.Capt
     assert ["REPLICATION_FACTOR_TOO_HIGH"] == [finding["code"] for finding in failed[0]["findings"]]
 
 
+def test_accepted_findings_are_shown(shown: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the migration file accepts neither refuses nor warns, and is shown with its object in both forms."""
+    shown.target.create_topics([NewTopic("orders", 2, 1, {"cleanup.policy": "compact"})])
+    shown.extend_file("accept: [TOPIC_CONFIG_DIFFERS, CERTIFICATE_ENDS_SOON]\n")
+    assert 0 == main(["preflight", "shop"])
+    out, err = capsys.readouterr()
+    assert 0 == main(["preflight", "shop", "-o", "json"])
+    document = json.loads(capsys.readouterr().out)
+    (accepted,) = [check for check in document["checks"] if check["state"] != "passed"]
+
+    assert "topics        accepted: TOPIC_CONFIG_DIFFERS" in out.splitlines()
+    assert "accepted: TOPIC_CONFIG_DIFFERS · topic orders: found cleanup.policy compact instead of" in out
+    assert ("", True, "accepted") == (err, document["has_passed"], accepted["state"])
+    assert ["orders" in finding["subject"] for finding in accepted["accepted"]] == [True]
+
+
 def test_connections_of_this_airflow(tmp_path: Path, migration_text: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a test's clusters the command asks Airflow for the connections of the file."""
     (tmp_path / "shop.yaml").write_text(migration_text)

@@ -36,6 +36,7 @@ def preflight(arguments: Namespace) -> int:
         say_json(_document(arguments, results))
     else:
         say(aligned([("CHECK", "RESULT"), *((result.name, _words(result)) for result in results)]))
+        say(f"accepted: {finding}" for result in results for finding in result.accepted)
         complain(_findings(results))
     return ExitCode.REFUSED if any(result.findings for result in results) else ExitCode.DONE
 
@@ -48,9 +49,8 @@ def _findings(results: Sequence[CheckResult]) -> Iterator[Finding]:
 
 
 def _words(result: CheckResult) -> str:
-    state = str(result.to_document()["state"])
     warnings = f", {len(result.warnings)} warning{'s' * (len(result.warnings) > 1)}" if result.warnings else ""
-    return f"{state}: {result.not_applicable}" if result.not_applicable else f"{state}{warnings}"
+    return f"{result.state}{f': {result.reason}' if result.reason else ''}{warnings}"
 
 
 def _document(arguments: Namespace, results: Sequence[CheckResult]) -> dict[str, Any]:

@@ -249,6 +249,7 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
         digest=digest,
         alerts=None if model.alerts is None else model.alerts.frozen(),
         schema_registry=None if model.schema_registry is None else _registries(model.schema_registry),
+        accept=frozenset(map(Code, model.accept)),
     )
 
 

@@ -13,6 +13,7 @@ from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES, Part
 from kafka_migration.core.text.brief import some
 from kafka_migration.migration_file.alerts import AlertsModel
 from kafka_migration.migration_file.scalars import (
+    AcceptedCode,
     Alias,
     ClassName,
     ConnectionId,
@@ -352,6 +353,11 @@ class MigrationModel(Strict):
         None, description="Notifiers for refusals, stalls and other alerts. Default: those in Airflow's configuration."
     )
     schema_registry: SchemaRegistryModel | None = Field(None, description="Without it schema ids are not checked.")
+    accept: list[AcceptedCode] = Field(
+        [],
+        max_length=100,
+        description="Codes of findings of preflight that neither refuse a run nor warn; the report names them.",
+    )
 
     @field_validator("schema_registry")
     @classmethod

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from croniter import croniter
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
+from kafka_migration.core.findings.acceptable import ACCEPTABLE
 from kafka_migration.core.migration.client_tuning import tuning_problem
 from kafka_migration.core.migration.patterns import pattern_problem
 
@@ -58,6 +59,12 @@ def _version(value: Any) -> int:
     if type(value) is not int or value != 1:
         raise ValueError("the number 1")
     return value
+
+
+def _acceptable(code: str) -> str:
+    if code not in ACCEPTABLE:
+        raise ValueError(f"one of {', '.join(sorted(ACCEPTABLE))}")
+    return code
 
 
 def _no_secret(name: str) -> str:
@@ -157,6 +164,9 @@ _CONFIG = _form(r"^[a-z][a-z0-9]*(\.[a-z0-9]+)+$", "a topic setting such as rete
 _CONFIG_VALUE = _form(r"^[A-Za-z0-9._:,*-]{1,200}$", "a value in quotes: ASCII letters, digits, and . , : * _ -")
 _PATH = _form(r"^/[A-Za-z0-9._/+-]{0,500}$", "an absolute path of ASCII letters, digits, dots, /, +, _ and -")
 
+AcceptedCode = Annotated[
+    str, AfterValidator(_acceptable), WithJsonSchema({"type": "string", "enum": sorted(map(str, ACCEPTABLE))})
+]
 Name = Annotated[str, _NAME]
 ConnectionId = Annotated[str, _CONNECTION_ID]
 TopicName = Annotated[str, _TOPIC]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Protocol
@@ -131,38 +131,60 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The result of a check: passed, failed with findings, or not applicable with the reason.
+    """The result of a check: passed, failed with findings, accepted, or not applicable with the reason.
 
-    `warnings` do not prevent the run.
+    `warnings` do not prevent the run. `accepted` are findings and warnings that the migration file accepts.
     """
 
     name: str
     findings: tuple[Finding, ...] = ()
     not_applicable: str | None = None
     warnings: tuple[Finding, ...] = ()
+    accepted: tuple[Finding, ...] = ()
 
     @property
     def has_passed(self) -> bool:
-        """Whether the check was run and found nothing."""
+        """Whether the check was run and found nothing that the migration file does not accept."""
         return not self.findings and self.not_applicable is None
+
+    @property
+    def state(self) -> str:
+        """The result in one or two words."""
+        if not self.has_passed:
+            return "failed" if self.findings else "not applicable"
+        return "accepted" if self.accepted else "passed"
+
+    @property
+    def reason(self) -> str | None:
+        """Why the check was not applicable, or what was accepted; `None` for the other states."""
+        codes = dict.fromkeys(finding.code for finding in self.accepted if self.has_passed)
+        return self.not_applicable or ", ".join(codes) or None
 
     def to_document(self) -> dict[str, object]:
         """Return the result as plain JSON values."""
-        state = "passed" if self.has_passed else "failed" if self.findings else "not applicable"
         return {
             "check": self.name,
-            "state": state,
-            "reason": self.not_applicable,
+            "state": self.state,
+            "reason": self.reason,
             "findings": [finding.to_document() for finding in self.findings],
             "warnings": [finding.to_document() for finding in self.warnings],
+            "accepted": [finding.to_document() for finding in self.accepted],
         }
+
+    def accepting(self, codes: Collection[Code]) -> CheckResult:
+        """Return the result after the findings with these codes were accepted."""
+        accepted = tuple(finding for finding in (*self.findings, *self.warnings) if finding.code in codes)
+        findings, warnings = (
+            tuple(finding for finding in found if finding.code not in codes) for found in (self.findings, self.warnings)
+        )
+        return replace(self, findings=findings, warnings=warnings, accepted=accepted)
 
 
 def run_checks(checks: Sequence[Check], subject: Subject) -> tuple[CheckResult, ...]:
     """Run the checks in order; one failure does not hide the others."""
     results: dict[str, CheckResult] = {}
     for check in checks:
-        results[check.name] = _run(check, subject, results)
+        results[check.name] = _run(check, subject, results).accepting(subject.migration.accept)
     return tuple(results.values())
 
 

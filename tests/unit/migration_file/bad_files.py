@@ -81,6 +81,7 @@ alerts:
       kinds: [refused]
   too_long_after: 5h
 schema_registry: {source: old_registry, target: new_registry, parts: {orders: [value]}}
+accept: [TOPIC_CONFIG_DIFFERS]
 """
 
 
@@ -296,6 +297,7 @@ TYPES = (
     | valued("alerts/notifiers/0/arguments", {"a": float("nan")}, {1: "a"})
     | valued("schema_registry", [], {"source": "old"})
     | valued("schema_registry/parts", ["orders"], {"orders": "value"}, {"orders": ["header"]}, {"others": ["value"]})
+    | valued("accept", "TOPIC_CONFIG_DIFFERS", ["SAME_CLUSTER"], ["topic_config_differs"], [5], [""], {})
     | valued("mirror/properties", {"producer.batch.size": "-5"}, {"producer.acks": "0"}, {"producer.linger.ms": ""}, [])
 )
 

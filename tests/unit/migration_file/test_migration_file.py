@@ -159,6 +159,14 @@ def test_insecure_is_frozen_and_a_closed_list(migration_text: str, migration: Mi
         load_migration(given.replace("sasl_plaintext", "unverified_certificate"), where="shop.yaml")
 
 
+def test_accepted_codes_are_frozen(migration_text: str, migration: Migration) -> None:
+    """Only the codes that the file names are accepted, each once."""
+    text = f"{migration_text}accept: [TOPIC_CONFIG_DIFFERS, TOPIC_CONFIG_DIFFERS]\n"
+
+    assert frozenset() == migration.accept
+    assert {Code.TOPIC_CONFIG_DIFFERS} == load_migration(text, where="shop.yaml").accept
+
+
 def test_registries_are_frozen(migration_text: str) -> None:
     """Parts that are named twice count once; without the section there are no registries."""
     section = "schema_registry: {source: old, target: new, parts: {orders: [value, value], audit: []}}\n"

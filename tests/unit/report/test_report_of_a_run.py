@@ -201,6 +201,17 @@ def test_task_that_failed_without_a_finding_is_named() -> None:
     assert "1. Read the log of the task judge" in report
 
 
+def test_accepted_findings_have_their_section() -> None:
+    """The report names each finding that the migration file accepts; without one there is no such section."""
+    finding = Finding(Code.TOPIC_CONFIG_DIFFERS, "topic orders", "a `b`", "c", "Run it.").to_document()
+    report = render_report(with_step(run_of(), preflight={"accepted": [finding]}))
+
+    title = "## Accepted by the migration file"
+    assert f"{title}\n\n- **TOPIC_CONFIG_DIFFERS** · topic orders: found {escaped('a `b`', is_file=True)}; " in report
+    assert title not in render_report(run_of())
+    assert title not in render_report(with_step(run_of(), preflight={"warnings": []}))
+
+
 def test_rollback_has_no_verdict_in_its_title() -> None:
     """A rollback compares no copy; a group was put back, or was there already."""
     put_back = {**READY, "verdict": "to put back", "outcome": "moved", "reasons": []}

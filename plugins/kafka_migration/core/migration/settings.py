@@ -8,6 +8,7 @@ from datetime import time
 from enum import StrEnum
 from typing import Literal
 
+from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import IsolationLevel
 from kafka_migration.core.migration.alert_settings import AlertSettings
 from kafka_migration.core.migration.tolerance import NO_TOLERANCE, Tolerance
@@ -211,7 +212,7 @@ class Migration:
     `topics` in the file.
 
     `alerts` are the notifiers of the file; `None` means that Airflow's configuration applies. Without
-    `schema_registry` schema ids are not looked at.
+    `schema_registry` schema ids are not looked at. `accept` are the findings of preflight that do not refuse a run.
     """
 
     name: str
@@ -228,6 +229,7 @@ class Migration:
     alerts: AlertSettings | None = None
     schema_registry: SchemaRegistrySettings | None = None
     rules: TopicRules = field(default_factory=TopicRules)
+    accept: frozenset[Code] = frozenset()
 
     def target_topic(self, topic: str) -> str:
         """Return the name on the target of a source topic."""

@@ -20,6 +20,7 @@ def render_report(run: Mapping[str, Any]) -> str:
     parts = (
         _headline,
         _findings,
+        _accepted,
         _ready,
         _next_steps,
         people,
@@ -61,14 +62,21 @@ def _result(run: Mapping[str, Any]) -> str:
 def _findings(run: Mapping[str, Any]) -> str:
     parts = []
     for title, findings in (("What is wrong", run["findings"]), ("Worth knowing", run["warnings"])):
-        lines = [
-            f"- **{f['code']}** · {_told(f['subject'])}: found {_told(f['found'])}; expected "
-            f"{_told(f['expected'])}. {_told(f['remedy'])}"
-            for f in findings
-        ]
+        lines = [f"{_finding(finding)} {_told(finding['remedy'])}" for finding in findings]
         if lines:
             parts.append(f"## {title}\n\n" + "\n".join(lines))
     return "\n\n".join(parts)
+
+
+def _finding(finding: Mapping[str, str]) -> str:
+    subject, found, expected = (_told(finding[name]) for name in ("subject", "found", "expected"))
+    return f"- **{finding['code']}** · {subject}: found {found}; expected {expected}."
+
+
+def _accepted(run: Mapping[str, Any]) -> str:
+    """Return the findings of preflight that the migration file accepts."""
+    lines = [_finding(finding) for finding in run["steps"].get("preflight", {}).get("accepted", ())]
+    return "## Accepted by the migration file\n\n" + "\n".join(lines) if lines else ""
 
 
 def _told(text: str) -> str:

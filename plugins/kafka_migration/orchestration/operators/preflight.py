@@ -50,15 +50,21 @@ class PreflightOperator(MigrationOperator):
             results = checked(run, _checkers(), run_type_of(context))
         warnings = [warning for result in results for warning in result.warnings]
         run.evidence.write(Kind.PREFLIGHT, _document(run, window, results, warnings))
-        for result in sorted(results, key=lambda result: not result.findings):
-            level = logging.ERROR if result.findings else logging.INFO
-            self.log.log(level, "%-12s %s", result.name, result.to_document()["state"])
-        for warning in warnings:
-            self.log.warning("%s", warning)
+        self._log(results)
         findings = [finding for result in results for finding in result.findings]
         if findings:
             raise Refused(findings)
         return {"checks": len(results), "digest": run.migration.digest}
+
+    def _log(self, results: tuple[CheckResult, ...]) -> None:
+        for result in sorted(results, key=lambda result: not result.findings):
+            level = logging.ERROR if result.findings else logging.INFO
+            self.log.log(level, "%-12s %s", result.name, result.state)
+        for result in results:
+            for accepted in result.accepted:
+                self.log.info("Accepted by the migration file: %s", accepted)
+            for warning in result.warnings:
+                self.log.warning("%s", warning)
 
 
 def _checkers() -> Checkers:
@@ -78,4 +84,5 @@ def _document(
         "run_window": window.to_document(),
         "checks": [result.to_document() for result in results],
         "warnings": [warning.to_document() for warning in warnings],
+        "accepted": [finding.to_document() for result in results for finding in result.accepted],
     }

@@ -1,0 +1,21 @@
+"""The codes of preflight that a migration file may accept (`accept`), with what their acceptance means.
+
+A code is acceptable only if a person can know more than the check does, and if no record can be lost, doubled or
+skipped unseen: later steps still find what goes wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kafka_migration.core.findings.codes import Code
+
+ACCEPTABLE: Mapping[Code, str] = {
+    Code.CERTIFICATE_ENDS_SOON: "You renew the certificate in time.",
+    Code.CERTIFICATE_ENDS_IN_RUN: "The run ends before the certificate does, or its login may fail during the run.",
+    Code.TOPIC_CONFIG_DIFFERS: "The topics on the target have their settings on purpose.",
+    Code.REPLICATION_BELOW_MIN_INSYNC: "You change the topic before MirrorMaker writes to it. Otherwise it stalls.",
+    Code.RECORD_LIMIT_LOWER: "No record is larger than the target's limit. Otherwise MirrorMaker stops.",
+    Code.TARGET_RETENTION_SHORTER: "The target may delete copied records. Validation names them as not verifiable.",
+    Code.TIMESTAMPS_LIMITED: "No record is older than the limit. Otherwise MirrorMaker stops.",
+}

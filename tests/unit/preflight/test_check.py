@@ -1,0 +1,63 @@
+"""Rules of the results of checks."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_migration.core.findings.acceptable import ACCEPTABLE
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.preflight.check import CheckResult
+
+LOWER, DIFFERS, GONE = (
+    Finding(code, "topic orders", "this", "that", "Change it.")
+    for code in (Code.RECORD_LIMIT_LOWER, Code.TOPIC_CONFIG_DIFFERS, Code.SOURCE_TOPIC_MISSING)
+)
+
+
+@pytest.mark.parametrize(
+    ("findings", "warnings", "state", "reason"),
+    [
+        ((), (), "passed", None),
+        ((), (GONE,), "passed", None),
+        ((LOWER,), (), "accepted", "RECORD_LIMIT_LOWER"),
+        ((LOWER,), (DIFFERS, DIFFERS, GONE), "accepted", "RECORD_LIMIT_LOWER, TOPIC_CONFIG_DIFFERS"),
+        ((LOWER, GONE), (), "failed", None),
+    ],
+)
+def test_accepted_findings_leave_the_others(
+    findings: tuple[Finding, ...], warnings: tuple[Finding, ...], state: str, reason: str | None
+) -> None:
+    """A check with only accepted findings has passed; what is not accepted remains a finding or a warning."""
+    result = CheckResult("limits", findings, warnings=warnings).accepting({LOWER.code, DIFFERS.code})
+
+    assert (state, reason, state != "failed") == (result.state, result.reason, result.has_passed)
+    assert {GONE} >= {*result.findings, *result.warnings}
+    assert {LOWER, DIFFERS} >= set(result.accepted)
+    assert len(findings + warnings) == len(result.findings + result.warnings + result.accepted)
+
+
+def test_not_applicable_is_never_accepted() -> None:
+    """A check that was not run keeps its reason."""
+    result = CheckResult("limits", not_applicable="the check topics did not pass").accepting(set(Code))
+
+    assert ("not applicable", False) == (result.state, result.has_passed)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        Code.SAME_CLUSTER,
+        Code.CONNECTION_INSECURE,
+        Code.TARGET_TOPIC_NOT_EMPTY,
+        Code.TOPIC_PARTITIONS_DIFFER,
+        Code.ALREADY_CUT_OVER,
+        Code.GAP,
+        Code.CHECK_FAILED,
+        Code.TOPIC_NEVER_COPIED,
+        Code.RIGHT_MISSING,
+    ],
+)
+def test_what_protects_records_is_not_acceptable(code: Code) -> None:
+    """No file can accept what would lose, double or skip records, or an unknown result."""
+    assert code not in ACCEPTABLE
