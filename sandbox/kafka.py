@@ -1,4 +1,4 @@
-"""A real Kafka cluster of one KRaft node on loopback."""
+"""A real Kafka cluster of one node on loopback, with KRaft."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from pathlib import Path
 
 from sandbox.environment import java
 from sandbox.errors import SandboxError
-from sandbox.jars import kafka_home
+from sandbox.jars import KAFKA_VERSION, kafka_home
 from sandbox.parts import HOST, PartSpec
 from sandbox.private import write_private
 
 HEAP_MB = 512
-READY_LINE = "Kafka Server started"
+# Brokers with ZooKeeper write `[KafkaServer id=1] started`.
+READY_LINES = ("Kafka Server started", "[KafkaServer id=1] started")
 METADATA_TIMEOUT_S = 5
 LOGIN_USER = "somebody"
 # A short-lived broker spends most of its processor time in the JVM's second compiler and garbage collector threads;
@@ -27,6 +28,14 @@ _LOG4J = """log4j.rootLogger=INFO, stdout
 log4j.appender.stdout=org.apache.log4j.ConsoleAppender
 log4j.appender.stdout.layout=org.apache.log4j.PatternLayout
 log4j.appender.stdout.layout.ConversionPattern=[%d] %p %m (%c)%n
+"""
+# The same for Kafka 4.0 and newer.
+_LOG4J2 = """rootLogger.level=INFO
+rootLogger.appenderRef.stdout.ref=stdout
+appender.stdout.type=Console
+appender.stdout.name=stdout
+appender.stdout.layout.type=PatternLayout
+appender.stdout.layout.pattern=[%d] %p %m (%c)%n
 """
 
 
@@ -70,7 +79,7 @@ class KafkaCluster:
     """A one-node cluster: its name, its folder, and the ports of its broker and its controller.
 
     `listeners` are further ones, and `settings` further properties of the broker. `java_options` are those of its
-    broker and of its storage tool.
+    broker and of its storage tool. `version` is that of its Kafka.
     """
 
     name: str
@@ -80,6 +89,7 @@ class KafkaCluster:
     listeners: tuple[Listener, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     java_options: tuple[str, ...] = SHORT_LIVED
+    version: str = KAFKA_VERSION
 
     @property
     def bootstrap(self) -> str:
@@ -92,9 +102,7 @@ class KafkaCluster:
         Raises:
             SandboxError: Kafka's storage tool refused; the text is its output.
         """
-        self.folder.mkdir(parents=True)
-        write_private(self._properties, self.properties())
-        self._log4j.write_text(_LOG4J)
+        self._write_files()
         command = (*self._java(environment), "kafka.tools.StorageTool", "format", "-t", cluster_id())
         done = subprocess.run(
             (*command, "-c", str(self._properties)),
@@ -107,9 +115,13 @@ class KafkaCluster:
         if done.returncode != 0:
             raise SandboxError(f"{self.name}: formatting its storage failed:\n{done.stdout}{done.stderr}")
 
+    def parts(self, environment: Mapping[str, str], logs: Path) -> tuple[PartSpec, ...]:
+        """Return the processes of the cluster."""
+        return (self.part(environment, logs),)
+
     def part(self, environment: Mapping[str, str], logs: Path) -> PartSpec:
         """Return the broker as a part named after the cluster."""
-        command = (*self._java(environment), f"-Xmx{HEAP_MB}m", f"-Dlog4j.configuration=file:{self._log4j}")
+        command = (*self._java(environment), f"-Xmx{HEAP_MB}m", *self._logging())
         return PartSpec(
             name=self.name,
             command=(*command, "kafka.Kafka", str(self._properties)),
@@ -121,16 +133,10 @@ class KafkaCluster:
     def properties(self) -> str:
         """Render `server.properties` for a single node with short time-outs."""
         more = "".join(f",{each}" for each in self.listeners)
-        protocols = "".join(f",{each.name.upper()}:{each.protocol}" for each in self.listeners)
         settings = (*(each.broker_properties() for each in self.listeners), self.settings)
         lines = "".join(f"{key}={text}\n" for each in settings for key, text in each.items())
-        return f"""process.roles=broker,controller
-node.id=1
-controller.quorum.voters=1@{HOST}:{self.controller_port}
-controller.listener.names=CONTROLLER
-listeners=PLAINTEXT://{self.bootstrap},CONTROLLER://{HOST}:{self.controller_port}{more}
+        return f"""{self._identity(more)}
 advertised.listeners=PLAINTEXT://{self.bootstrap}{more}
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT{protocols}
 log.dirs={self.folder / "data"}
 auto.create.topics.enable=false
 group.initial.rebalance.delay.ms=0
@@ -143,19 +149,40 @@ log.retention.check.interval.ms=5000
 log.cleaner.backoff.ms=1000
 {lines}"""
 
+    def _identity(self, more_listeners: str) -> str:
+        """Render the settings of the node and of its listeners."""
+        return f"""process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@{HOST}:{self.controller_port}
+controller.listener.names=CONTROLLER
+listeners=PLAINTEXT://{self.bootstrap},CONTROLLER://{HOST}:{self.controller_port}{more_listeners}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT{self._protocols()}"""
+
+    def _protocols(self) -> str:
+        return "".join(f",{each.name.upper()}:{each.protocol}" for each in self.listeners)
+
+    def _write_files(self) -> None:
+        self.folder.mkdir(parents=True)
+        write_private(self._properties, self.properties())
+        (self.folder / "log4j.properties").write_text(_LOG4J)
+        (self.folder / "log4j2.properties").write_text(_LOG4J2)
+
+    def _logging(self) -> tuple[str, str]:
+        """Return one option for Kafka before 4.0, and one for newer versions."""
+        return (
+            f"-Dlog4j.configuration=file:{self.folder / 'log4j.properties'}",
+            f"-Dlog4j2.configurationFile=file:{self.folder / 'log4j2.properties'}",
+        )
+
     def _is_ready(self, log: str) -> bool:
-        return READY_LINE in log and answers_metadata(self.bootstrap)
+        return any(line in log for line in READY_LINES) and answers_metadata(self.bootstrap)
 
     def _java(self, environment: Mapping[str, str]) -> tuple[str, ...]:
-        return (java(environment), *self.java_options, "-cp", f"{kafka_home() / 'libs'}/*")
+        return (java(environment), *self.java_options, "-cp", f"{kafka_home(self.version) / 'libs'}/*")
 
     @property
     def _properties(self) -> Path:
         return self.folder / "server.properties"
-
-    @property
-    def _log4j(self) -> Path:
-        return self.folder / "log4j.properties"
 
 
 def cluster_id() -> str:

@@ -19,6 +19,7 @@ from sandbox.security.kdc import KerberosLogin
 from sandbox.security.listeners import AUTHORIZER, PORTS, Security, token_endpoints
 from sandbox.ssh import SshHost
 from sandbox.state import SandboxState
+from sandbox.zookeeper import WITH_ZOOKEEPER, ZooKeeperCluster
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,11 @@ def plan_layout(
     *,
     secured: bool = False,
     kerberos: Mapping[str, KerberosLogin] | None = None,
+    versions: Mapping[str, str] | None = None,
 ) -> Layout:
     """Choose ports and folders; `java_options` are for the JVMs of Kafka, brokers and MirrorMaker alike.
+
+    `versions` are the Kafka versions of `source` and `target`.
 
     Raises:
         PortTaken: `airflow_port` was given and is in use.
@@ -125,8 +129,9 @@ def plan_layout(
         for side in (("source", "target") if secured else ())
     }
     login = (login_listener(next(ports)),)
+    kafka = {"source": jars.KAFKA_VERSION, "target": jars.KAFKA_VERSION, **(versions or {})}
     clusters = {
-        side: KafkaCluster(
+        side: (ZooKeeperCluster if kafka[side] in WITH_ZOOKEEPER else KafkaCluster)(
             side,
             root / side,
             next(ports),
@@ -134,6 +139,7 @@ def plan_layout(
             (*(login if side == "source" else ()), *(security[side].listeners() if secured else ())),
             AUTHORIZER if secured else {},
             java_options,
+            kafka[side],
         )
         for side in ("source", "target")
     }

@@ -56,6 +56,7 @@ class Sandbox:
         java_options: for the JVMs of the brokers and of MirrorMaker; none for throughput measurements.
         secured: the clusters also have listeners with TLS and logins, and an authorizer.
         kerberos: the Kerberos logins of `source` and `target`; without one there is no listener for Kerberos.
+        versions: the Kafka versions of `source` and `target`; others than the sandbox's own are fetched.
         extra_environment: further variables for Airflow's parts and for `environment`; they win.
         report: gets short status lines.
     """
@@ -71,6 +72,7 @@ class Sandbox:
         extra_environment: Mapping[str, str] | None = None,
         secured: bool = False,
         kerberos: Mapping[str, KerberosLogin] | None = None,
+        versions: Mapping[str, str] | None = None,
         report: Callable[[str], None] = say,
     ) -> None:
         self.sandbox_id = secrets.token_hex(8)
@@ -81,6 +83,7 @@ class Sandbox:
         self._java_options = java_options
         self._secured = secured
         self._kerberos = kerberos
+        self._versions = dict(versions or {})
         self._extra_environment = dict(extra_environment or {})
         self._report = report
         self._parts: dict[str, Part] = {}
@@ -208,10 +211,17 @@ class Sandbox:
         if kept:
             self._report(f"The evidence of the last sandbox is kept in {kept}")
         jars.ensure(self._report)
+        jars.ensure_kafka(self._versions.values(), self._report)
         root = self._folder.root
-        ports, options = self._airflow_port, self._java_options
         self._layout = plan_layout(
-            root, self.sandbox_id, self._airflow_folders, ports, options, secured=self._secured, kerberos=self._kerberos
+            root,
+            self.sandbox_id,
+            self._airflow_folders,
+            self._airflow_port,
+            self._java_options,
+            secured=self._secured,
+            kerberos=self._kerberos,
+            versions=self._versions,
         )
         self._watchdog = Watchdog(self.sandbox_id, self._folder.state_file, self._layout.logs / "reaper.log")
         self._start_base(self._layout)
@@ -230,7 +240,7 @@ class Sandbox:
         environment = layout.base_environment()
         for cluster in (layout.source, layout.target):
             cluster.format(environment)
-            self._add([cluster.part(environment, layout.logs)])
+            self._add(cluster.parts(environment, layout.logs))
         layout.host.prepare(environment)
         layout.airflow.write_home()
         layout.evidence.mkdir()

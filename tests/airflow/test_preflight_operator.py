@@ -202,6 +202,20 @@ def test_login_needs_a_newer_mirrormaker(world: World, version: str) -> None:
         world.refuses("preflight", match=r"MIRROR_KAFKA_TOO_OLD .*Kafka 3\.9\.0 on the MirrorMaker host")
 
 
+def test_mirrormaker_of_kafka_4_needs_java_17(world: World) -> None:
+    """Preflight refuses a Java on which MirrorMaker would not start, and warns of a MirrorMaker that was not tested."""
+    world.host.facts = {"kafka": "4.3.1", "java": "11.0.2"}
+    world.refuses("preflight", match=r"MIRROR_JAVA_TOO_OLD .*Java 11\.0\.2 for MirrorMaker of Kafka 4\.3\.1")
+
+    world.host.facts = {"kafka": "4.3.1", "java": "17.0.1"}
+    world.do("preflight")
+    (warning,) = world.run.evidence.require(Kind.PREFLIGHT)["warnings"]
+    assert "MIRROR_VERSION_UNTESTED" == warning["code"]
+
+    world.host.facts = {"kafka": "5.0.0", "java": "25"}
+    world.refuses("preflight", match="MIRROR_VERSION_UNTESTED")
+
+
 def test_unknown_error_of_a_check_hides_no_finding(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A check that raises an unknown error gives a finding next to those of the other checks."""
     del world.connections["spark"]

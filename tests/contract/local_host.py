@@ -19,7 +19,7 @@ import pytest
 
 import kafka_migration
 from kafka_migration.core.mirror.host import MirrorLaunch
-from kafka_migration.engines.launching import LOG4J
+from kafka_migration.engines.launching import LOG4J, LOG4J2
 from kafka_migration.engines.mirrormaker1 import QUIET_GOODBYE
 from tests.waiting import wait_until
 
@@ -90,6 +90,7 @@ class Machine:
             files={
                 "mm2.properties": "dir=@GENERATION_DIR@\n",
                 "log4j.properties": LOG4J + QUIET_GOODBYE,
+                "log4j2.properties": LOG4J2,
                 "secrets/a.b": "canary",
             },
             java_options=("-Xmx64m", "-Dmirror.log.dir=@GENERATION_DIR@"),

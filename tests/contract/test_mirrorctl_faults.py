@@ -312,6 +312,7 @@ def test_secrets_are_private_and_removed(machine: Machine, host: ScriptMirrorHos
     assert not (folder / "secrets").exists()
     assert not (folder / "mm2.properties").exists()
     assert (folder / "log4j.properties").exists()
+    assert (folder / "log4j2.properties").exists()
 
 
 def test_secrets_go_when_the_process_dies(machine: Machine, host: ScriptMirrorHost) -> None:

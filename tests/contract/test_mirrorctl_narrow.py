@@ -54,7 +54,17 @@ def test_request_of_endless_lines_is_refused(machine: Machine) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["java/x", "manifest/x", "supervise/x", "exit/a/b", "x.log/y", "a.args", "log4j.properties/x", "lease.tmp.1"],
+    [
+        "java/x",
+        "manifest/x",
+        "supervise/x",
+        "exit/a/b",
+        "x.log/y",
+        "a.args",
+        "log4j.properties/x",
+        "log4j2.properties/x",
+        "lease.tmp.1",
+    ],
 )
 def test_records_are_no_folders(machine: Machine, name: str) -> None:
     """A file of a launch takes no record's place, not even as a folder."""

@@ -37,6 +37,31 @@ OTHER_LOG_LINES = (
     "# \fx",
     "ü",
 )
+OTHER_LOG2_LINES = (
+    "appender.file.fileName=/etc/passwd",
+    "appender.file.fileName=${sys:mirror.log.dir}/../mirrormaker.log",
+    "appender.file.filePattern=/etc/cron.d/%i",
+    "appender.file.type=File",
+    "appender.other.type=Socket",
+    "appenders=file, other",
+    "rootLogger.appenderRef.other.ref=other",
+    "rootLogger.level=INFO\\",
+    "rootLogger.level=INFO\rappender.file.fileName=/etc/passwd",
+    "rootLogger=INFO, file, other",
+    "appender.file.layout.pattern=ssh-ed25519 AAAA",
+    "appender.file.layout.pattern=${env:HOME}",
+    "logger.kafka.name=${java:os}",
+    "logger.kafka.level=INFO, other",
+    "logger.kafka.appenderRef.other.ref=other",
+    "logger.ka.fka.level=INFO",
+    "packages=org.example",
+    "property.x=y",
+    "script.a.type=Script",
+    "appender.file.file\\u004eame=/etc/passwd",
+    " shutdownHook=enable",
+    "ü",
+)
+LOGGING = {"log4j.properties": OTHER_LOG_LINES, "log4j2.properties": OTHER_LOG2_LINES}
 
 
 @pytest.mark.parametrize(
@@ -53,17 +78,18 @@ def test_missing_tool_is_named(machine: Machine, host: ScriptMirrorHost, missing
     assert 0 == host.status().generation
 
 
+@pytest.mark.parametrize("name", LOGGING)
 @pytest.mark.parametrize("transport", [LocalTransport, ForcedTransport])
-def test_log_goes_nowhere_else(any_machine: Machine, transport: type[LocalTransport]) -> None:
-    """A log4j configuration with any line but the known ones could log into any file; nothing is started with it."""
+def test_log_goes_nowhere_else(any_machine: Machine, transport: type[LocalTransport], name: str) -> None:
+    """A logging configuration with any line but the known ones could log into any file; nothing is started with it."""
     host = ScriptMirrorHost("shop", transport(any_machine), str(any_machine.home))
     host.reserve(ME)
     launch = any_machine.launch()
-    known = launch.files["log4j.properties"]
-    for line in OTHER_LOG_LINES:
-        files = {**launch.files, "log4j.properties": f"{known}{line}\n{known}"}
+    known = launch.files[name]
+    for line in LOGGING[name]:
+        files = {**launch.files, name: f"{known}{line}\n{known}"}
 
-        with pytest.raises(Refused, match=r"log4j\.properties has a line") as error:
+        with pytest.raises(Refused, match=rf"{re.escape(name)} has a line") as error:
             host.start(ME, 1, replace(launch, files=files))
         assert {Code.HOST_REFUSED} == codes(error)
     assert 0 == host.status().generation

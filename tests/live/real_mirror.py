@@ -9,9 +9,9 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from kafka_migration.core.mirror.host import GENERATION_DIR, LOG4J_FILE, LOG_FILE, MirrorLaunch
+from kafka_migration.core.mirror.host import GENERATION_DIR, LOG4J2_FILE, LOG4J_FILE, LOG_FILE, MirrorLaunch
 from sandbox.environment import java
-from sandbox.jars import kafka_home
+from sandbox.jars import KAFKA_VERSION, kafka_home
 
 STOP_TIMEOUT_S = 90
 
@@ -19,9 +19,12 @@ STOP_TIMEOUT_S = 90
 class RealMirror:
     """One generation of a real MirrorMaker below a folder of its own; the host's part is not played."""
 
-    def __init__(self, folder: Path, launch: MirrorLaunch, environment: Mapping[str, str]) -> None:
-        """Write the launch's files and start the process in a session of its own."""
+    def __init__(
+        self, folder: Path, launch: MirrorLaunch, environment: Mapping[str, str], kafka: str = KAFKA_VERSION
+    ) -> None:
+        """Write the launch's files and start the process, of a Kafka version, in a session of its own."""
         self._folder = folder
+        self._kafka = kafka
         for name, text in launch.files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -70,9 +73,12 @@ class RealMirror:
     def _command(self, launch: MirrorLaunch, environment: Mapping[str, str]) -> list[str]:
         options = [self._here(option) for option in launch.java_options]
         arguments = [self._here(argument) for argument in launch.arguments]
-        log4j = f"-Dlog4j.configuration=file:{self._folder / LOG4J_FILE}"
-        libs = f"{kafka_home() / 'libs'}/*"
-        return [java(environment), *options, log4j, "-cp", libs, launch.main_class, *arguments]
+        logging = (
+            f"-Dlog4j.configuration=file:{self._folder / LOG4J_FILE}",
+            f"-Dlog4j2.configurationFile=file:{self._folder / LOG4J2_FILE}",
+        )
+        libs = f"{kafka_home(self._kafka) / 'libs'}/*"
+        return [java(environment), *options, *logging, "-cp", libs, launch.main_class, *arguments]
 
     def _here(self, text: str) -> str:
         return text.replace(GENERATION_DIR, str(self._folder))

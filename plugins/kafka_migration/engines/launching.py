@@ -10,7 +10,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.engine import LaunchFacts
-from kafka_migration.core.mirror.host import GENERATION_DIR, LOG_FILE
+from kafka_migration.core.mirror.host import GENERATION_DIR, LOG4J2_FILE, LOG4J_FILE, LOG_FILE
 
 SECRETS_PROVIDER = "org.apache.kafka.common.config.provider.DirectoryConfigProvider"
 SECRETS_FOLDER = "secrets"
@@ -35,6 +35,29 @@ log4j.appender.file.layout=org.apache.log4j.PatternLayout
 log4j.appender.file.layout.ConversionPattern=[%d] %p %m (%c)%n
 log4j.logger.org.reflections=ERROR
 """
+# The same for Kafka 4.0 and newer. Log4j 2 would stop logging while MirrorMaker is still shutting down, so its own
+# shutdown hook is disabled: the last line of the log shows whether the stop was clean.
+LOG4J2 = f"""\
+shutdownHook=disable
+rootLogger.level=INFO
+rootLogger.appenderRef.file.ref=file
+appender.file.type=RollingFile
+appender.file.name=file
+appender.file.fileName=${{sys:mirror.log.dir}}/{LOG_FILE}
+appender.file.filePattern=${{sys:mirror.log.dir}}/{LOG_FILE}.%i
+appender.file.policies.type=Policies
+appender.file.policies.size.type=SizeBasedTriggeringPolicy
+appender.file.policies.size.size=20MB
+appender.file.strategy.type=DefaultRolloverStrategy
+appender.file.strategy.fileIndex=min
+appender.file.strategy.max=4
+appender.file.layout.type=PatternLayout
+appender.file.layout.pattern=[%d] %p %m (%c)%n
+logger.reflections.name=org.reflections
+logger.reflections.level=ERROR
+"""
+# Each Kafka version reads its own file, whatever the version on the host is.
+LOGGING_FILES = {LOG4J_FILE: LOG4J, LOG4J2_FILE: LOG4J2}
 
 
 def secret_files(alias: str, cluster: Mapping[str, str]) -> dict[str, str]:

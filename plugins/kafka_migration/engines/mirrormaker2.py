@@ -16,10 +16,10 @@ from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth
-from kafka_migration.core.mirror.host import GENERATION_DIR, LOG4J_FILE, MirrorLaunch
+from kafka_migration.core.mirror.host import GENERATION_DIR, MirrorLaunch
 from kafka_migration.core.text.shell import shell_word
 from kafka_migration.engines.launching import (
-    LOG4J,
+    LOGGING_FILES,
     SPLITTING,
     java_options,
     provider_properties,
@@ -153,7 +153,7 @@ def launch(migration: Migration, generation: int, facts: LaunchFacts) -> MirrorL
     return MirrorLaunch(
         main_class=MAIN_CLASS,
         arguments=(f"{GENERATION_DIR}/{PROPERTIES_FILE}", "--clusters", migration.target.alias),
-        files={PROPERTIES_FILE: render_properties(properties), LOG4J_FILE: LOG4J, **secrets},
+        files={PROPERTIES_FILE: render_properties(properties), **LOGGING_FILES, **secrets},
         java_options=java_options(migration, facts, bool(secrets)),
         kafka_home=mirror.kafka_home,
         java_home=mirror.java_home,

@@ -18,6 +18,8 @@ from kafka_migration.core.migration.settings import Migration
 # In older versions a configuration can read files and open LDAP connections (CVE-2025-27817, CVE-2025-27818).
 SAFE_WITH_LOGIN = "3.9.1"
 REMEDY = "Run MirrorMaker from a Kafka 3.9 release (mirror.kafka_home); it works with brokers 0.10 or newer."
+# The oldest Java that runs MirrorMaker of Kafka 4.
+JAVA_OF_KAFKA_4 = 17
 
 
 class KafkaVersion(NamedTuple):
@@ -34,24 +36,22 @@ class KafkaVersion(NamedTuple):
         return cls(int(match[1]), int(match[2]), int(match[3] or 0)) if match else None
 
 
+# A later minor version of Kafka supports the same settings; a later major version may have lost some.
+NEWEST_TESTED = KafkaVersion(4, 2)
+
+
 @dataclass(frozen=True, slots=True)
 class Support:
-    """The versions that support a key: from `first`, before `removed`; `only` names the setting that needs it."""
+    """The versions that support a key: `first` and newer; `only` names the setting that needs it."""
 
     first: str
     reason: str = ""
-    removed: str | None = None
     only: str | None = None
 
     def honoured_by(self, version: KafkaVersion) -> bool:
         """Whether this version supports the key."""
-        first, removed = KafkaVersion.of(self.first), KafkaVersion.of(self.removed or "")
-        return (first is None or version >= first) and (removed is None or version < removed)
-
-    @property
-    def range(self) -> str:
-        """The versions as text."""
-        return f"Kafka {self.first} or newer" + (f", before {self.removed}" if self.removed else "")
+        first = KafkaVersion.of(self.first)
+        return first is None or version >= first
 
 
 _SECRETS = "passes secret references to its clients unresolved (KAFKA-14653, KAFKA-17192)"
@@ -61,7 +61,6 @@ _PEM = "accepts certificates as text (KIP-651)"
 _RENAMED = "supports the class; older versions always use prefixed names"
 
 _EVERY_ENGINE = {
-    "log4j.properties": Support("0.10", "logs as configured, so that its end and its errors are seen", removed="4.0"),
     "-Dorg.apache.kafka.automatic.config.providers": Support(
         "3.8", "prevents a configuration from reading files on the host"
     ),
@@ -210,12 +209,52 @@ def version_findings(migration: Migration, kafka_version: str, keys: Mapping[str
             f"{REMEDY} Or set mirror.engine to mirrormaker2.",
         )
         return
+    if version.major > NEWEST_TESTED.major:
+        yield _untested(subject, kafka_version)
+        return
     for key, support in keys.items():
         if not support.honoured_by(version):
             yield Finding(
                 Code.MIRROR_KEY_UNSUPPORTED,
                 f"{subject}, {key}",
                 f"MirrorMaker of Kafka {kafka_version}, which would ignore or misread {key}",
-                f"{support.range}" + (f", which {support.reason}" if support.reason else ""),
+                f"Kafka {support.first} or newer" + (f", which {support.reason}" if support.reason else ""),
                 REMEDY,
             )
+
+
+def version_warnings(migration: Migration, kafka_version: str) -> Iterable[Finding]:
+    """Warn of a later minor version than the newest tested; `version_findings` refuses a later major version."""
+    version = KafkaVersion.of(kafka_version)
+    if version is not None and version.major == NEWEST_TESTED.major and version.minor > NEWEST_TESTED.minor:
+        yield _untested(f"{migration.name}.yaml: mirror.kafka_home", kafka_version)
+
+
+def _untested(subject: str, kafka_version: str) -> Finding:
+    return Finding(
+        Code.MIRROR_VERSION_UNTESTED,
+        subject,
+        f"MirrorMaker of Kafka {kafka_version}",
+        f"Kafka {NEWEST_TESTED.major}.{NEWEST_TESTED.minor} or older, which was tested",
+        REMEDY,
+    )
+
+
+def java_findings(migration: Migration, kafka_version: str, java_version: str) -> Iterable[Finding]:
+    """Refuse a Java that MirrorMaker of this version cannot run on; an unknown version of either is no finding."""
+    version, java = KafkaVersion.of(kafka_version), _java_major(java_version)
+    if version is not None and version.major >= 4 and java is not None and java < JAVA_OF_KAFKA_4:
+        yield Finding(
+            Code.MIRROR_JAVA_TOO_OLD,
+            f"{migration.name}.yaml: mirror.java_home",
+            f"Java {java_version} for MirrorMaker of Kafka {kafka_version}",
+            f"Java {JAVA_OF_KAFKA_4} or newer",
+            "Set mirror.java_home to a newer Java on the MirrorMaker host, or run MirrorMaker from a Kafka 3.9 release "
+            "(mirror.kafka_home).",
+        )
+
+
+def _java_major(text: str) -> int | None:
+    """Parse `17.0.1`, or `1.8.0_392` as 8; `None` for any other text."""
+    match = re.match(r"(?:1\.)?(\d+)", text)
+    return int(match[1]) if match else None

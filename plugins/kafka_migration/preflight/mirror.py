@@ -1,22 +1,35 @@
-"""The MirrorMaker version on the host supports all settings of the run, and is safe to use with a login."""
+"""MirrorMaker on the host supports all settings of the run, runs on the Java there, and is safe to use with a login."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.engines.engines import engine_of
-from kafka_migration.engines.versions import login_findings
+from kafka_migration.engines.versions import java_findings, login_findings, version_warnings
 from kafka_migration.preflight.check import Check, Subject
 
 
 def _check(subject: Subject) -> Iterable[Finding]:
     if not subject.mode.mirrors:
         return ()
-    mirror = subject.migration.mirror
-    version = subject.host.fingerprint(mirror.kafka_home, mirror.java_home).facts.get("kafka", "")
+    facts = _facts(subject)
+    version = facts.get("kafka", "")
     engine = engine_of(subject.migration, subject.source, subject.target)
-    return (*engine.setting_findings(version), *_login_findings(subject, version))
+    return (
+        *engine.setting_findings(version),
+        *java_findings(subject.migration, version, facts.get("java", "")),
+        *_login_findings(subject, version),
+    )
+
+
+def _warn(subject: Subject) -> Iterable[Finding]:
+    return version_warnings(subject.migration, _facts(subject).get("kafka", "")) if subject.mode.mirrors else ()
+
+
+def _facts(subject: Subject) -> Mapping[str, str]:
+    mirror = subject.migration.mirror
+    return subject.host.fingerprint(mirror.kafka_home, mirror.java_home).facts
 
 
 def _login_findings(subject: Subject, version: str) -> Iterable[Finding]:
@@ -25,4 +38,4 @@ def _login_findings(subject: Subject, version: str) -> Iterable[Finding]:
     return login_findings(subject.migration, version) if has_login else ()
 
 
-CHECK = Check("mirror", _check, needs=("clusters", "host"))
+CHECK = Check("mirror", _check, needs=("clusters", "host"), warn=_warn)

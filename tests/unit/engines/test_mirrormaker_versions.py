@@ -13,9 +13,20 @@ from kafka_migration.core.migration.settings import Migration, TopicNames
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorEngine
 from kafka_migration.engines.engines import engine_of
 from kafka_migration.engines.launching import ENDPOINTS_OPTION
-from kafka_migration.engines.versions import MIRRORMAKER1_KEYS, MIRRORMAKER2_KEYS, KafkaVersion, login_findings
+from kafka_migration.engines.versions import (
+    MIRRORMAKER1_KEYS,
+    MIRRORMAKER2_KEYS,
+    KafkaVersion,
+    java_findings,
+    login_findings,
+    version_warnings,
+)
+from kafka_migration.mirrormaker_files.kafka_keys import kafka_keys
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirrormaker import properties_of
+from tests.present import present
+
+ENGINES = ("mirrormaker1", "mirrormaker2")
 
 EVERY_LOGIN = {
     "bootstrap.servers": "a:1",
@@ -35,6 +46,9 @@ EVERY_LOGIN = {
     "ssl.truststore.type": "PEM",
 }
 
+# The parameters of the provider that the profile names `dir`.
+NOT_IN_CONFIG_DEFS = {"config.providers.dir.class", "config.providers.dir.param.allowed.paths"}
+
 
 def an_engine(migration: Migration, **settings: object) -> MirrorEngine:
     made = replace(migration, mirror=replace(migration.mirror, **settings))  # type: ignore[arg-type]
@@ -53,7 +67,7 @@ def test_every_key_rendered_for_mirrormaker_2_is_in_the_table(migration: Migrati
     launched = an_engine(migration, exactly_once=exactly_once).launch(1, LaunchFacts(EVERY_LOGIN, EVERY_LOGIN, 2048))
     named = {re.sub(r"shop-(source|target)", r"\1", key) for key in properties_of(launched, "mm2.properties")}
 
-    assert set() == (named | {"log4j.properties"}) - set(MIRRORMAKER2_KEYS)
+    assert set() == named - set(MIRRORMAKER2_KEYS)
     assert any(option.startswith("-Dorg.apache.kafka.automatic.config.providers=") for option in launched.java_options)
     assert f"-D{ENDPOINTS_OPTION}=https://b/token" in launched.java_options
     assert exactly_once == ("listeners" in named)
@@ -67,11 +81,61 @@ def test_every_key_rendered_for_mirrormaker_1_is_in_the_table(migration: Migrati
     assert set() == {*rendered, *launched.arguments[::2]} - set(MIRRORMAKER1_KEYS)
 
 
-@pytest.mark.parametrize("engine", ["mirrormaker1", "mirrormaker2"])
-@pytest.mark.parametrize("version", ["3.9.1", "3.8.1", "3.9.0.7.3.1.0-197"])
-def test_recommended_versions_honour_everything(migration: Migration, engine: str, version: str) -> None:
-    """Kafka 3.8.1 to 3.9 honours what is rendered; what a vendor adds to the number says nothing."""
+@pytest.mark.parametrize(
+    ("engine", "version"),
+    [
+        *((engine, version) for engine in ENGINES for version in ("3.9.1", "3.8.1", "3.9.0.7.3.1.0-197")),
+        *(("mirrormaker2", version) for version in ("4.0.0", "4.1.1", "4.2.0", "4.3.1")),
+    ],
+)
+def test_supported_versions_honour_everything(migration: Migration, engine: str, version: str) -> None:
+    """Kafka 3.8.1 to 4.3 honours what is rendered; what a vendor adds to the number says nothing."""
     assert [] == list(an_engine(migration, engine=engine).setting_findings(version))
+
+
+@pytest.mark.parametrize("exactly_once", [False, True])
+def test_kafka_4_has_every_key_of_the_profile(migration: Migration, exactly_once: bool) -> None:
+    """Each key that MirrorMaker 2 of Kafka 4 gets is in Kafka's own tables of each 4.x version."""
+    launched = an_engine(migration, exactly_once=exactly_once).launch(1, LaunchFacts(EVERY_LOGIN, EVERY_LOGIN, 2048))
+    prefixes = r"shop-(source|target)(->shop-(source|target))?\.((consumer|producer|admin)\.)?"
+    named = {re.sub(f"^{prefixes}", "", key) for key in properties_of(launched, "mm2.properties")}
+    keys, kafka_4 = kafka_keys(), {version for version in kafka_keys().versions if version.startswith("4.")}
+
+    versions = {
+        name: {v for role in keys.roles_of(name) for v in present(keys.get(role, name)).versions}
+        for name in named - NOT_IN_CONFIG_DEFS
+    }
+
+    assert {} == {name: kafka_4 - there for name, there in versions.items() if kafka_4 - there}
+
+
+@pytest.mark.parametrize(
+    ("version", "is_warned"), [("4.2.0", False), ("4.3.0", True), ("4.10.0", True), ("3.99.0", False), ("", False)]
+)
+def test_a_later_minor_version_is_a_warning(migration: Migration, version: str, is_warned: bool) -> None:
+    """What was not tested is named, but a minor version of Kafka removes no setting."""
+    found = [finding.code for finding in version_warnings(migration, version)]
+
+    assert ([Code.MIRROR_VERSION_UNTESTED] if is_warned else []) == found
+
+
+@pytest.mark.parametrize(
+    ("kafka", "java", "is_old"),
+    [
+        ("4.0.0", "11.0.2", True),
+        ("4.2.0", "1.8.0_392", True),
+        ("4.0.0", "17.0.1", False),
+        ("4.0.0", "21", False),
+        ("3.9.1", "1.8.0_392", False),
+        ("4.0.0", "", False),
+        ("", "11.0.2", False),
+    ],
+)
+def test_kafka_4_needs_java_17(migration: Migration, kafka: str, java: str, is_old: bool) -> None:
+    """A Java on which MirrorMaker would not start is a finding before the start; an unknown one is none."""
+    found = [finding.code for finding in java_findings(migration, kafka, java)]
+
+    assert ([Code.MIRROR_JAVA_TOO_OLD] if is_old else []) == found
 
 
 @pytest.mark.parametrize(
@@ -82,7 +146,6 @@ def test_recommended_versions_honour_everything(migration: Migration, engine: st
         ("3.4.1", {"exactly_once": True}, {"target.exactly.once.source.support", "listeners"}),
         ("3.8.0", {}, {"config.providers", "config.providers.dir.class"}),
         ("3.6.0", {"properties": {"consumer.retry.backoff.max.ms": "9"}}, {"consumer.retry.backoff.max.ms"}),
-        ("4.1.0", {}, {"log4j.properties"}),
         ("3.6.0", {"engine": "mirrormaker1"}, {"config.providers.dir.param.allowed.paths"}),
         ("2.0.0", {"engine": "mirrormaker1"}, {"delivery.timeout.ms", "config.providers"}),
     ],
@@ -108,10 +171,11 @@ def test_key_of_an_option_that_is_off_does_not_matter(migration: Migration) -> N
         ("mirrormaker2", "", Code.MIRROR_VERSION_UNKNOWN),
         ("mirrormaker2", "trunk", Code.MIRROR_VERSION_UNKNOWN),
         ("mirrormaker1", "4.0.0", Code.MM1_REMOVED),
+        ("mirrormaker2", "5.0.0", Code.MIRROR_VERSION_UNTESTED),
     ],
 )
 def test_unusable_version_is_one_finding(migration: Migration, engine: str, version: str, code: Code) -> None:
-    """An unknown version, and a Kafka without MirrorMaker 1, are one finding and not one for each key."""
+    """An unknown version, a later major one, and one without MirrorMaker 1, are one finding, not one for each key."""
     (finding,) = an_engine(migration, engine=engine).setting_findings(version)
 
     assert code is finding.code
@@ -131,7 +195,7 @@ def test_login_needs_a_kafka_that_keeps_it(migration: Migration, version: str, i
 def test_every_version_in_the_tables_is_one() -> None:
     """A version that cannot be read would let everything pass."""
     tables = (*MIRRORMAKER1_KEYS.values(), *MIRRORMAKER2_KEYS.values())
-    texts = {text for row in tables for text in (row.first, row.removed) if text} | set(TUNING_KEYS.values())
+    texts = {row.first for row in tables} | set(TUNING_KEYS.values())
 
     assert None not in {KafkaVersion.of(text) for text in texts}
 

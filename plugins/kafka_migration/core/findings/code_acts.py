@@ -124,8 +124,11 @@ ACTS: Mapping[Code, str] = {
     "that the message names.",
     # MirrorMaker and its settings
     Code.MIRROR_VERSION_UNKNOWN: f"Run MirrorMaker from a Kafka 3.9 release (`mirror.kafka_home`). {_NOT_STARTED}",
+    Code.MIRROR_VERSION_UNTESTED: "If it is a warning: nothing, the copy is validated as usual. Otherwise run "
+    "MirrorMaker from a tested release (`mirror.kafka_home`).",
+    Code.MIRROR_JAVA_TOO_OLD: f"Set `mirror.java_home` to a newer Java on the host. {_NOT_STARTED}",
     Code.MIRROR_KEY_UNSUPPORTED: f"Run MirrorMaker from a Kafka 3.9 release (`mirror.kafka_home`). {_NOT_STARTED}",
-    Code.MIRROR_KAFKA_TOO_OLD: f"Run MirrorMaker from Kafka 3.9.1 or 3.9.2 (`mirror.kafka_home`). {_NOT_STARTED}",
+    Code.MIRROR_KAFKA_TOO_OLD: f"Run MirrorMaker from Kafka 3.9.1 or newer (`mirror.kafka_home`). {_NOT_STARTED}",
     Code.MIRROR_SETTING_UNSAFE: "Lower the setting, or raise `max.message.bytes` of the topics on the target. "
     f"{_NOT_STARTED}",
     Code.MM1_REMOVED: "Run it from a Kafka 3.9 release (`mirror.kafka_home`), or choose engine `mirrormaker2`. "

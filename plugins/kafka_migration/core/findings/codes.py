@@ -208,6 +208,14 @@ class Code(StrEnum):
         "MIRROR_VERSION_UNKNOWN",
         "The MirrorMaker version could not be determined, so unsupported settings cannot be detected.",
     )
+    MIRROR_VERSION_UNTESTED = (
+        "MIRROR_VERSION_UNTESTED",
+        "MirrorMaker on the host is newer than the newest tested version. A later minor version is a warning.",
+    )
+    MIRROR_JAVA_TOO_OLD = (
+        "MIRROR_JAVA_TOO_OLD",
+        "The Java on the MirrorMaker host is too old for MirrorMaker of this Kafka version.",
+    )
     MIRROR_KEY_UNSUPPORTED = (
         "MIRROR_KEY_UNSUPPORTED",
         "The MirrorMaker version on the host would ignore or misread a setting.",

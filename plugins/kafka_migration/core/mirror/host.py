@@ -19,6 +19,7 @@ GENERATION_DIR = "@GENERATION_DIR@"
 # The log file of the launched program in that directory; its console output goes to `console.log`.
 LOG_FILE = "mirrormaker.log"
 LOG4J_FILE = "log4j.properties"
+LOG4J2_FILE = "log4j2.properties"
 # How many log lines the reply to a stop contains, or the status of a dead generation.
 LOG_TAIL_LINES = 40
 
@@ -39,11 +40,11 @@ class ProcessState(StrEnum):
 class MirrorLaunch:
     """What the host needs to start one generation.
 
-    `files` are written in the generation's directory, readable only by its owner; all but the log4j file
+    `files` are written in the generation's directory, readable only by its owner; all but the logging files
     are removed when the process ends. `kafka_home` and `java_home` default to the host's own variables.
-    `GENERATION_DIR` is replaced in `arguments`, `java_options` and the texts of `files`. A file named
-    `log4j.properties` becomes log4j's configuration. The host accepts only MirrorMaker's main classes and the
-    Java options and log4j lines that docs/reference/mirrorctl.md lists.
+    `GENERATION_DIR` is replaced in `arguments`, `java_options` and the texts of `files`. `log4j.properties`
+    configures the logging of Kafka before 4.0, `log4j2.properties` that of newer ones. The host accepts only
+    MirrorMaker's main classes and the Java options and logging lines that docs/reference/mirrorctl.md lists.
 
     `alarms` are one-line texts; each status contains the newest log line with one of them. With
     `private_arguments` Java 9 or newer reads the arguments from a file, so that no process list shows them.

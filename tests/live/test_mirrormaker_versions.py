@@ -1,0 +1,76 @@
+"""MirrorMaker 2 of Kafka 4 keeps the engines' contract between two real brokers of Kafka 3.9.1.
+
+The newest version runs all of it. Of the others, one generation and the faults are enough.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_migration.core.migration.settings import TopicNames
+from tests.contract.engine_contract import CopyContract, GenerationsContract
+from tests.live.engine_world import LiveWorlds
+
+pytestmark = [pytest.mark.live, pytest.mark.campaign]
+
+
+class Kafka40(LiveWorlds):
+    """MirrorMaker of Kafka 4.0."""
+
+    kafka = "4.0.0"
+
+
+class Kafka41(LiveWorlds):
+    """MirrorMaker of Kafka 4.1."""
+
+    kafka = "4.1.1"
+
+
+class Kafka42(LiveWorlds):
+    """MirrorMaker of Kafka 4.2."""
+
+    kafka = "4.2.0"
+
+
+class TestKafka40(Kafka40, CopyContract):
+    """As it is unless the file says otherwise."""
+
+
+class TestKafka40ExactlyOnce(Kafka40, CopyContract, exactly_once=True):
+    """In transactions."""
+
+
+class TestKafka40Generations(Kafka40, GenerationsContract):
+    """Several generations."""
+
+
+class TestKafka41(Kafka41, CopyContract):
+    """As it is unless the file says otherwise."""
+
+
+class TestKafka41ExactlyOnce(Kafka41, CopyContract, exactly_once=True):
+    """In transactions."""
+
+
+class TestKafka41Generations(Kafka41, GenerationsContract):
+    """Several generations."""
+
+
+class TestKafka42(Kafka42, CopyContract):
+    """As it is unless the file says otherwise."""
+
+
+class TestKafka42Prefixed(Kafka42, CopyContract, topic_names=TopicNames("prefixed")):
+    """With the source's alias before the names."""
+
+
+class TestKafka42ExactlyOnce(Kafka42, CopyContract, exactly_once=True):
+    """In transactions."""
+
+
+class TestKafka42Generations(Kafka42, GenerationsContract):
+    """Several generations."""
+
+
+class TestKafka42ExactlyOnceGenerations(Kafka42, GenerationsContract, exactly_once=True):
+    """In transactions, several generations."""
