@@ -60,6 +60,11 @@ class LintCode(StrEnum):
     VALUE_QUOTED = "VALUE_QUOTED", Severity.ERROR, "Quotes around a value, or in a list, are parts of it."
     VALUE_BLANK = "VALUE_BLANK", Severity.WARNING, "A value ends with blanks, which some readers keep."
     VALUE_BLANK_KEPT = "VALUE_BLANK_KEPT", Severity.ERROR, "MirrorMaker compares this value with its trailing blanks."
+    VALUE_BACKSLASH = (
+        "VALUE_BACKSLASH",
+        Severity.WARNING,
+        "Java removes a single backslash in properties, so the value is not the one that is written.",
+    )
     VALUE_TYPE = "VALUE_TYPE", Severity.ERROR, "A value does not have the type of its key."
     INTERVAL_UNIT = "INTERVAL_UNIT", Severity.ERROR, "An interval is probably given in the wrong unit."
     PATTERN_INVALID = "PATTERN_INVALID", Severity.ERROR, "A name pattern is no regular expression."

@@ -60,7 +60,7 @@ class MirrorSetting:
     `name` is its whole name as written, `key` is Kafka's key without alias, flow and client prefix. `owner` is the
     alias of the cluster, the flow (`a->b`) or the name of the connector. `client` is the prefix in front of the key:
     `producer`, `consumer`, `admin`, `cluster` (the cluster of a connector), or empty. `side` is `source` or `target`
-    if the prefix names it.
+    if the prefix names it. `dropped` is that of its `Entry`.
     """
 
     line: int
@@ -71,6 +71,7 @@ class MirrorSetting:
     owner: str = ""
     client: str = ""
     side: str = ""
+    dropped: str = ""
 
     @property
     def is_reference(self) -> bool:

@@ -16,7 +16,11 @@ _END = re.compile(r"[;&|]+|\d?>.*|<.*")
 
 def client_file(name: str, kind: FileKind, entries: Sequence[Entry]) -> MirrorFile:
     """Return a consumer or producer file."""
-    return MirrorFile(name, kind, tuple(MirrorSetting(e.line, e.name, e.value, Place.CLIENT, e.name) for e in entries))
+    settings = (
+        MirrorSetting(each.line, each.name, each.value, Place.CLIENT, each.name, dropped=each.dropped)
+        for each in entries
+    )
+    return MirrorFile(name, kind, tuple(settings))
 
 
 def command_file(name: str, text: str) -> MirrorFile:

@@ -53,16 +53,20 @@ def _of_flow(entry: Entry, aliases: Sequence[str]) -> MirrorSetting:
 def _split(entry: Entry, place: Place, owner: str, key: str) -> MirrorSetting:
     client, _, rest = key.partition(".")
     if client in CLIENTS and key not in _WHOLE_KEYS:
-        return MirrorSetting(entry.line, entry.name, entry.value, place, rest, owner, client)
-    return MirrorSetting(entry.line, entry.name, entry.value, place, key, owner)
+        return _setting(entry, place, rest, owner, client)
+    return _setting(entry, place, key, owner)
 
 
 def prefixed(entry: Entry, place: Place, owner: str, key: str) -> MirrorSetting:
     """Return a setting of a flow or connector, whose clients have prefixes such as `source.consumer.`."""
     match = _SIDES.fullmatch(key)
     if match and key not in _WHOLE_KEYS:
-        return MirrorSetting(entry.line, entry.name, entry.value, place, match[3], owner, match[2], match[1] or "")
-    return MirrorSetting(entry.line, entry.name, entry.value, place, key, owner)
+        return _setting(entry, place, match[3], owner, match[2], match[1] or "")
+    return _setting(entry, place, key, owner)
+
+
+def _setting(entry: Entry, place: Place, key: str, owner: str, client: str = "", side: str = "") -> MirrorSetting:
+    return MirrorSetting(entry.line, entry.name, entry.value, place, key, owner, client, side, entry.dropped)
 
 
 def _enabled(settings: Iterable[MirrorSetting], aliases: Sequence[str]) -> Iterator[Flow]:

@@ -9,17 +9,23 @@ from dataclasses import dataclass
 _BLANK = " \t\f"
 _SEPARATOR = re.compile(rf"[{_BLANK}]*[=:]?[{_BLANK}]*")
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.|$)", re.DOTALL)
+# A backslash that Java removes although the writer probably meant it: of a regular expression, or of a path.
+_DROPPED = re.compile(r"\\[^\\tnrfu\W_]|\\[.*+?()\[\]{}|^$-]")
 _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _BREAK = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A key and its value, with the number of the line on which the key starts."""
+    """A key and its value, with the number of the line on which the key starts.
+
+    `dropped` is the first backslash of the value, with the letter after it, that Java removes; empty if there is none.
+    """
 
     line: int
     name: str
     value: str
+    dropped: str = ""
 
 
 def entries(text: str) -> list[Entry]:
@@ -51,7 +57,11 @@ def _entry(line: int, content: str) -> Entry:
     end = _end_of_key(content)
     separator = _SEPARATOR.match(content, end)
     value = content[separator.end() if separator else end :]
-    return Entry(line, _unescaped(content[:end]), _unescaped(value))
+    return Entry(line, _unescaped(content[:end]), _unescaped(value), _dropped(value))
+
+
+def _dropped(value: str) -> str:
+    return next((match[0] for match in _ESCAPE.finditer(value) if _DROPPED.fullmatch(match[0])), "")
 
 
 def _end_of_key(content: str) -> int:

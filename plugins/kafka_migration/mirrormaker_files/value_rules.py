@@ -69,8 +69,17 @@ def texts(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
         elif is_quoted(setting):
             yield at(file, setting, LintCode.VALUE_QUOTED, given(setting.value), "no quotes", "Remove the quotes.")
         else:
+            yield from _backslash(file, setting)
             yield from _blanks(file, setting)
             yield from _typed(file, setting, ground)
+
+
+def _backslash(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
+    if setting.dropped and not may_be_secret(setting):
+        letter = setting.dropped[1]
+        found, expected = f"{setting.dropped}, which Java reads as {letter}", f"\\\\{letter}"
+        fix = "Write two backslashes" + (", or [.] for a dot." if letter == "." else ".")
+        yield at(file, setting, LintCode.VALUE_BACKSLASH, found, expected, fix)
 
 
 def _blanks(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:

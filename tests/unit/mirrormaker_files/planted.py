@@ -106,6 +106,11 @@ PLANTED = {
         HEAD.replace("enabled = true", "enabled = true ") + "tasks.max = 4  \nemit.heartbeats.enabled = false \n",
         ["4 VALUE_BLANK_KEPT", "6 VALUE_BLANK", "7 VALUE_BLANK_KEPT", "file NO_FLOW"],
     ),
+    "backslashes.properties": (
+        HEAD.replace("payments[.]eu", "payments\\.eu")
+        + "topics.exclude = .*\\\\.replica\nnew.ssl.truststore.location = C:\\kafka\\ssl\n",
+        ["5 VALUE_BACKSLASH", "7 VALUE_BACKSLASH"],
+    ),
     "types.properties": (
         f"{HEAD}tasks.max = four\nsync.topic.acls.enabled = no\noffset.lag.max = 1e3\nnew.producer.linger.ms = 5ms\n",
         [f"{line} VALUE_TYPE" for line in range(6, 10)],

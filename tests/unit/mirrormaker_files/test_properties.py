@@ -26,6 +26,8 @@ pytestmark = pytest.mark.unit
         ("a\\=b\\:c=d\\\\", [Entry(1, "a=b:c", "d\\")]),
         ("a=\\u00e9\\t.", [Entry(1, "a", "é\t.")]),
         ("a=1\r\nb=2\rc=3", [Entry(1, "a", "1"), Entry(2, "b", "2"), Entry(3, "c", "3")]),
+        ("a=b\\.c\\d", [Entry(1, "a", "b.cd", "\\.")]),
+        ('a=\\"b\\"\\\\.', [Entry(1, "a", '"b"\\.')]),
         ("a\n=b\n", [Entry(1, "a", ""), Entry(2, "", "b")]),
         ("a=b==c", [Entry(1, "a", "b==c")]),
         ("a=\\\n# kept", [Entry(1, "a", "# kept")]),
