@@ -8,6 +8,7 @@ from dataclasses import dataclass
 PARTS = {
     "ledger": "bench.ledger",
     "files": "bench.files",
+    "topics": "bench.topics",
     "orchestration": "bench.orchestration",
     "snapshot": "bench.snapshot",
     "triggerer": "bench.triggerer",
@@ -40,6 +41,8 @@ _FIGURES = (
     Figure("ledger", "ledger of 10,000 partitions × 30 nights, read and asked by a start ÷ json.loads of its files"),
     Figure("files", "kafka-migration check, 200 files ÷ one", 3),
     Figure("files", "DAG file with 50 migration files ÷ import airflow.sdk", 1.5),
+    Figure("topics", "preflight and creation of topics, 1,000 ÷ 100 topics", 12),
+    Figure("topics", "plan with a pattern over 20,000 topics ÷ with exact names", 1.2),
     Figure("orchestration", "overhead of a sync, 1,000 topics ÷ 10 topics", 5, 3),
     Figure("orchestration", "overhead of a sync, 10 topics ÷ empty tasks", 1.2),
     Figure("orchestration", "a sync with nothing new ÷ empty tasks"),

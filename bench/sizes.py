@@ -24,6 +24,17 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True)
+class Topics:
+    """Topics that are checked and created; `named` are all topics of the source while `many` of them are planned."""
+
+    few: int = 100
+    many: int = 1_000
+    named: int = 20_000
+    runs: int = 3
+    plans: int = 5
+
+
+@dataclass(frozen=True, slots=True)
 class Orchestration:
     """Runs of few and of many topics in a real Airflow."""
 
@@ -113,6 +124,7 @@ class Reading:
 Size = (
     Ledger
     | Files
+    | Topics
     | Orchestration
     | Snapshot
     | Triggerer
@@ -127,6 +139,7 @@ Size = (
 FULL: dict[str, Size] = {
     "ledger": Ledger(),
     "files": Files(),
+    "topics": Topics(),
     "orchestration": Orchestration(),
     "snapshot": Snapshot(),
     "triggerer": Triggerer(),
@@ -141,6 +154,7 @@ FULL: dict[str, Size] = {
 QUICK: dict[str, Size] = {
     "ledger": Ledger(partitions=200, nights=5, runs=1),
     "files": Files(checked=3, parsed=2, runs=1),
+    "topics": Topics(few=5, many=20, named=60, runs=1, plans=1),
     "orchestration": Orchestration(few=2, many=10, runs=1),
     "snapshot": Snapshot(few=100, many=200, runs=1),
     "triggerer": Triggerer(migrations=3, watched_s=5),

@@ -1,0 +1,164 @@
+"""The cost of many topics before anything is copied.
+
+One arm checks, plans and creates topics as `preflight`, `plan` and `create_topics` do. The others plan the same topics
+by one pattern and by their exact names, on a source that has many more.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import statistics
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from bench.measuring import cost_of, interleaved, ratio
+from bench.results import Arm, Row, compared
+from bench.sizes import Topics as Size
+from sandbox.environment import base_environment
+from sandbox.kafka import KafkaCluster
+from sandbox.parts import Part, free_ports, wait_ready
+from sandbox.sandbox import Sandbox
+
+SYNC = {"mode": "sync"}
+_FILE = """\
+version: 1
+name: {name}
+source: {{connection: demo_source}}
+target: {{connection: demo_target, replication_factor: 1}}
+topics: [{topics}]
+mirror: {{connection: demo_mirror_host}}
+validation: {{spark_connection: demo_spark}}
+"""
+
+
+def rows(size: Size) -> Iterator[Row]:
+    """Create few and many topics, then plan some of very many; yield the figures."""
+    with _clusters() as folder:
+        few, many = (_median_s(folder, count, size.runs) for count in (size.few, size.many))
+    names = (f"{size.many:,} topics", f"{size.few:,} topics")
+    yield compared("preflight and creation of topics, 1,000 ÷ 100 topics", Arm(names[0], many), Arm(names[1], few))
+    with _clusters() as folder, _second_broker(folder.parent):
+        yield _by_pattern(folder, size)
+
+
+@contextmanager
+def _clusters() -> Iterator[Path]:
+    """Yield an empty folder for migration files, beside two clusters that the connections of this process name."""
+    with (
+        tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder,
+        Sandbox(Path(folder) / "sandbox", airflow=False, java_options=()) as sandbox,
+    ):
+        migrations = Path(folder) / "migrations"
+        migrations.mkdir()
+        settings = {name: text for name, text in sandbox.state.environment.items() if name.startswith("AIRFLOW_")}
+        with patch.dict(os.environ, settings):
+            yield migrations
+
+
+class SecondBroker(KafkaCluster):
+    """A further broker of a one-node cluster."""
+
+    def properties(self) -> str:
+        """Name the other node as the controller."""
+        text = super().properties().replace("roles=broker,controller", "roles=broker").replace("node.id=1", "node.id=2")
+        return re.sub(r"(\nlisteners=.*),CONTROLLER.*", r"\1", text)
+
+
+@contextmanager
+def _second_broker(root: Path) -> Iterator[None]:
+    """Add a broker to the source: a broker keeps a file open per partition, and many systems allow 20,000."""
+    first = root / "sandbox" / "source"
+    controller = re.search(r"quorum.voters=1@.*:(\d+)", (first / "server.properties").read_text())
+    assert controller
+    broker = SecondBroker("source-2", root / "source-2", free_ports(1)[0], int(controller[1]), java_options=())
+    (broker.folder / "data").mkdir(parents=True)
+    (broker.folder / "server.properties").write_text(broker.properties())
+    (broker.folder / "log4j.properties").write_bytes((first / "log4j.properties").read_bytes())
+    meta = (first / "data" / "meta.properties").read_text()
+    written = "".join(f"{line}\n" for line in meta.splitlines() if not line.startswith(("#", "directory.id")))
+    (broker.folder / "data" / "meta.properties").write_text(written.replace("node.id=1", "node.id=2"))
+    part = Part(broker.part(base_environment("bench"), root))
+    part.start()
+    try:
+        wait_ready([part])
+        yield
+    finally:
+        part.stop()
+
+
+def _median_s(folder: Path, count: int, runs: int) -> float:
+    """Return the median seconds of checks, plan and creation, each time with new topics; the first run is dropped."""
+    seconds = [_created_s(folder, f"of-{count}-{number}", count) for number in range(runs + 1)]
+    return statistics.median(seconds[1:])
+
+
+def _created_s(folder: Path, name: str, count: int) -> float:
+    topics = _names(name, count)
+    _create(topics)
+    _write(folder, name, topics)
+    return cost_of(lambda: _check_and_create(folder, name, count)).wall_s
+
+
+def _check_and_create(folder: Path, name: str, count: int) -> None:
+    from kafka_migration.cli.deployment import airflow_checkers, airflow_deployment
+    from kafka_migration.core.kafka.cluster import NewTopic
+    from kafka_migration.steps.mirror.planning import plan_document
+    from kafka_migration.steps.preflight import checked
+    from kafka_migration.steps.preview import preview
+
+    with preview(name, SYNC, airflow_deployment(folder)) as run:
+        found = [finding for result in checked(run, airflow_checkers()) for finding in result.findings]
+        assert not found, found
+        planned = plan_document(run, run.ledger.known(), run.describe("source"), run.describe("target"))
+        assert len(planned["create"]) == count
+        run.target.create_topics([NewTopic(**topic) for topic in planned["create"]])
+
+
+def _by_pattern(folder: Path, size: Size) -> Row:
+    """Plan the same topics by one pattern and by their names."""
+    wanted = _names("wanted", size.many)
+    _create([*wanted, *_names("other", size.named - size.many)])
+    _write(folder, "by-pattern", ["{pattern: 'wanted-[0-9]+'}"])
+    _write(folder, "by-name", wanted)
+    arms = {
+        "one pattern": lambda: _plan(folder, "by-pattern", size.many),
+        f"{size.many:,} names": lambda: _plan(folder, "by-name", size.many),
+    }
+    pattern, names = arms
+    costs = interleaved(arms, size.plans)
+    return ratio("plan with a pattern over 20,000 topics ÷ with exact names", costs, pattern, names)
+
+
+def _plan(folder: Path, name: str, count: int) -> None:
+    from kafka_migration.cli.deployment import airflow_deployment
+    from kafka_migration.steps.preview import preview
+    from kafka_migration.steps.run_plan import run_plan
+
+    with preview(name, SYNC, airflow_deployment(folder)) as run:
+        assert len(run_plan(run).topics) == count
+
+
+def _names(name: str, count: int) -> list[str]:
+    return [f"{name}-{number:05}" for number in range(count)]
+
+
+def _create(topics: Sequence[str]) -> None:
+    """Create topics on the source."""
+    from kafka_migration.core.kafka.cluster import NewTopic
+
+    _source().create_topics([NewTopic(topic, 1, 1, {}) for topic in topics])
+
+
+def _source() -> Any:
+    from kafka_migration.airflow_adapters.connections import cluster_named
+
+    return cluster_named("source", "demo_source")
+
+
+def _write(folder: Path, name: str, topics: Sequence[str]) -> None:
+    (folder / f"{name}.yaml").write_text(_FILE.format(name=name, topics=", ".join(topics)))
