@@ -14,6 +14,7 @@ from kafka_migration.adapters.kafka import ConfluentCluster
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.cluster import NewTopic, Probe
 from kafka_migration.core.kafka.offsets import TopicPartition as Partition
+from sandbox.jars import KAFKA_VERSION
 from sandbox.sandbox import Sandbox
 from tests.contract.cluster_contract import ClusterContract, Record
 from tests.waiting import wait_until
@@ -21,13 +22,49 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.live
 
 
-class TestConfluentCluster(ClusterContract):
-    """The contract, run by the real thing."""
+OTHER_VERSIONS = ("2.4.1", "3.2.0", "4.1.1", "4.2.0")
 
-    @pytest.fixture(autouse=True)
-    def _connect(self, brokers: Sandbox) -> None:
-        self.config = {"bootstrap.servers": brokers.state.source_bootstrap}
+
+@pytest.fixture(scope="module")
+def old_brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The addresses of the oldest brokers, by version."""
+    yield from _pair(tmp_path_factory, *OTHER_VERSIONS[:2])
+
+
+@pytest.fixture(scope="module")
+def new_brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The addresses of the newest brokers, by version."""
+    yield from _pair(tmp_path_factory, *OTHER_VERSIONS[2:])
+
+
+def _pair(folders: pytest.TempPathFactory, source: str, target: str) -> Iterator[dict[str, str]]:
+    versions = {"source": source, "target": target}
+    with Sandbox(folders.mktemp("versions"), airflow=False, versions=versions) as running:
+        yield {source: running.state.source_bootstrap, target: running.state.target_bootstrap}
+
+
+def _bootstrap(request: pytest.FixtureRequest) -> str:
+    """Return the address of a broker of the requested version."""
+    version = request.param
+    if version == KAFKA_VERSION:
+        return str(request.getfixturevalue("brokers").state.source_bootstrap)
+    name = "old_brokers" if version in OTHER_VERSIONS[:2] else "new_brokers"
+    return str(request.getfixturevalue(name)[version])
+
+
+class TestConfluentCluster(ClusterContract):
+    """The contract, run by the real thing; in the campaign on other Kafka versions too."""
+
+    @pytest.fixture(
+        autouse=True,
+        params=[KAFKA_VERSION, *(pytest.param(version, marks=pytest.mark.campaign) for version in OTHER_VERSIONS)],
+    )
+    def _connect(self, request: pytest.FixtureRequest) -> None:
+        self.config = {"bootstrap.servers": _bootstrap(request)}
         self.cluster = ConfluentCluster("source", self.config)
+        if request.param == "2.4.1":
+            self.max_message_bytes = "1000012"
+            self.lists_states = self.has_topic_ids = False
 
     def produce(self, topic: str, partition: int, *records: Record, timestamp_ms: int | None = None) -> None:
         """Append records to a partition."""

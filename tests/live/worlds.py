@@ -16,7 +16,10 @@ from tests.live.conftest import PARSING, ROOT, LiveWorld
 
 @contextmanager
 def own_world(root: Path, environment: dict[str, str] | None = None, **settings: Any) -> Iterator[LiveWorld]:
-    """Run secured clusters, the MirrorMaker host and Airflow below a folder; `settings` are those of `Sandbox`."""
+    """Run clusters, the MirrorMaker host and Airflow below a folder; `settings` are those of `Sandbox`.
+
+    The clusters are secured unless the settings say otherwise.
+    """
     migrations, dags = root / "migrations", root / "dags"
     migrations.mkdir()
     shutil.copy(ROOT / "include" / "migrations" / "demo.yaml", migrations)
@@ -24,7 +27,7 @@ def own_world(root: Path, environment: dict[str, str] | None = None, **settings:
     folders = AirflowFolders(dags=dags, migrations=migrations)
     more = {**PARSING, **(environment or {})}
     with (
-        Sandbox(root / "sandbox", folders=folders, extra_environment=more, secured=True, **settings) as sandbox,
+        Sandbox(root / "sandbox", folders=folders, extra_environment=more, **{"secured": True, **settings}) as sandbox,
         AirflowApi.of(sandbox.state) as api,
     ):
         yield LiveWorld(sandbox, api, migrations)

@@ -35,8 +35,8 @@ log4j.appender.file.layout=org.apache.log4j.PatternLayout
 log4j.appender.file.layout.ConversionPattern=[%d] %p %m (%c)%n
 log4j.logger.org.reflections=ERROR
 """
-# The same for Kafka 4.0 and newer. Log4j 2 would stop logging while MirrorMaker is still shutting down, so its own
-# shutdown hook is disabled: the last line of the log shows whether the stop was clean.
+# The same for Kafka 4.0 and newer. Log4j 2's own shutdown hook would close the log while MirrorMaker is still shutting
+# down; the last line of the log shows whether the stop was clean.
 LOG4J2 = f"""\
 shutdownHook=disable
 rootLogger.level=INFO
@@ -53,8 +53,6 @@ appender.file.strategy.fileIndex=min
 appender.file.strategy.max=4
 appender.file.layout.type=PatternLayout
 appender.file.layout.pattern=[%d] %p %m (%c)%n
-logger.reflections.name=org.reflections
-logger.reflections.level=ERROR
 """
 # Each Kafka version reads its own file, whatever the version on the host is.
 LOGGING_FILES = {LOG4J_FILE: LOG4J, LOG4J2_FILE: LOG4J2}
