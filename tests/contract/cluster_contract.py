@@ -33,9 +33,8 @@ class ClusterContract:
     """Inherit it and give a cluster with one broker, and ways to write into it."""
 
     cluster: KafkaCluster
-    # Kafka before 2.5 has another default, before 2.6 lists groups without states, and before 2.8 has no topic ids.
+    # Kafka before 2.5 has another default, and Kafka before 2.8 has no topic ids.
     max_message_bytes = "1048588"
-    lists_states = True
     has_topic_ids = True
 
     @abstractmethod
@@ -333,8 +332,7 @@ class ClusterContract:
         self.cluster.alter_offsets(group, {TopicPartition(topic, 0): CommittedOffset(1)})
         described = self.cluster.describe_groups([group, f"{group}-none"])
 
-        listed = GroupState.EMPTY if self.lists_states else GroupState.UNKNOWN
-        assert [listed] == [g.state for g in self.cluster.list_groups() if g.group == group]
+        assert [GroupState.EMPTY] == [g.state for g in self.cluster.list_groups() if g.group == group]
         assert GroupState.EMPTY is described[group].state
         assert [False, False] == [d.is_active for d in described.values()]
         assert GroupState.DEAD is described[f"{group}-none"].state

@@ -64,7 +64,7 @@ class TestConfluentCluster(ClusterContract):
         self.cluster = ConfluentCluster("source", self.config)
         if request.param == "2.4.1":
             self.max_message_bytes = "1000012"
-            self.lists_states = self.has_topic_ids = False
+            self.has_topic_ids = False
 
     def produce(self, topic: str, partition: int, *records: Record, timestamp_ms: int | None = None) -> None:
         """Append records to a partition."""

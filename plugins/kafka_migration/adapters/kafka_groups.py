@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from confluent_kafka import ConsumerGroupTopicPartitions, ConsumerGroupType, KafkaError, KafkaException
@@ -48,6 +49,9 @@ class GroupCalls(ClusterClient):
     def list_groups(self) -> tuple[GroupListing, ...]:
         """Return every group of any kind that the client may describe, sorted by name."""
         listings = {listing.group_id: _listing(listing) for listing in self._call(self._listed)}
+        # Brokers before Kafka 2.6 list groups without their states.
+        described = self.describe_groups([g for g, each in listings.items() if each.state is GroupState.UNKNOWN])
+        listings |= {group: replace(listings[group], state=found.state) for group, found in described.items()}
         for group in self._call(self._groups_of_all_protocols):
             kind = _KINDS.get(group.protocol_type, "other")
             listings.setdefault(group.id, GroupListing(group.id, GroupState.UNKNOWN, kind))
