@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 def blocks(page: str, *languages: str) -> list[str]:
     """Return the content of every fenced block in one of the languages; `""` is a fence that names none."""
-    return [text for language, text in _all_blocks(page) if language in languages]
+    return [text for language, text in all_blocks(page) if language in languages]
 
 
-def _all_blocks(page: str) -> Iterator[tuple[str, str]]:
+def all_blocks(page: str) -> Iterator[tuple[str, str]]:
+    """Yield what follows the fence, and the content, of every fenced block."""
     language, lines = None, list[str]()
     for line in page.splitlines():
         if not line.startswith("```"):
@@ -24,4 +25,9 @@ def _all_blocks(page: str) -> Iterator[tuple[str, str]]:
 
 def commands(page: str, *languages: str) -> list[str]:
     """Return the lines of those blocks, what a backslash divides put together."""
-    return "".join(blocks(page, *languages)).replace("\\\n", " ").splitlines()
+    return joined_lines("".join(blocks(page, *languages)))
+
+
+def joined_lines(block: str) -> list[str]:
+    """Return the lines of a block, what a backslash divides put together."""
+    return block.replace("\\\n", " ").splitlines()

@@ -7,26 +7,36 @@ nothing proves that the real servers answer like this.
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
+
+from sandbox.security.authority import Authority
 
 
 @dataclass
 class ManagerServer:
     """Serves documents by path with query; a text is sent as it is, and a pair is a status with a text.
 
-    `asked` are the paths of all requests, with the header `Authorization`.
+    `asked` are the paths of all requests, with the header `Authorization`. `tls` makes it a server of https.
     """
 
     answers: dict[str, Any]
     asked: list[tuple[str, str]] = field(default_factory=list)
+    tls: ssl.SSLContext | None = None
 
     def __enter__(self) -> ManagerServer:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
+        if self.tls:
+            # Each connection is shaken by its own thread.
+            self._server.socket = self.tls.wrap_socket(
+                self._server.socket, server_side=True, do_handshake_on_connect=False
+            )
         threading.Thread(target=self._server.serve_forever, args=[0.02], daemon=True).start()
         return self
 
@@ -37,7 +47,7 @@ class ManagerServer:
     @property
     def url(self) -> str:
         """The address of the server."""
-        return f"http://127.0.0.1:{self._server.server_port}"
+        return f"http{'s' if self.tls else ''}://127.0.0.1:{self._server.server_port}"
 
     def answer(self, path: str) -> tuple[int, str]:
         """Return status and body of a request."""
@@ -45,6 +55,15 @@ class ManagerServer:
         if isinstance(found, tuple):
             return found
         return 200, found if isinstance(found, str) else json.dumps(found)
+
+
+def tls_of(authority: Authority, folder: Path) -> ssl.SSLContext:
+    """Return the settings of a server with a certificate of the authority, which is kept in the folder."""
+    own, file = authority.issue("manager"), folder / "manager.pem"
+    file.write_text(own.key + own.certificate)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    return context
 
 
 def _handler_of(server: ManagerServer) -> type[BaseHTTPRequestHandler]:
@@ -116,7 +135,7 @@ SERVICE_SETTINGS = f"{KAFKA}/config?view=full"
 ROLES = f"{KAFKA}/roles"
 
 
-def cloudera_answers(has_host_names: bool = True) -> dict[str, Any]:
+def cloudera_answers(has_host_names: bool = True, has_kerberos: bool = True) -> dict[str, Any]:
     """Return the answers of a Cloudera Manager with one Kafka service of two brokers and a MirrorMaker that runs."""
     kafka = [("KAFKA_BROKER", "1", "STARTED"), ("KAFKA_BROKER", "2", "STARTED"), ("KAFKA_MIRROR_MAKER", "3", "STARTED")]
     answers = {
@@ -131,7 +150,10 @@ def cloudera_answers(has_host_names: bool = True) -> dict[str, Any]:
             "zookeeper", [("SERVER", "4", "STARTED"), ("SERVER", "5", "STOPPED")], has_host_names
         ),
         SERVICE_SETTINGS: items(
-            {"kerberos.auth.enable": ("true", "false"), "zookeeper_service": ("zookeeper", None)},
+            {
+                "kerberos.auth.enable": ("true" if has_kerberos else None, "false"),
+                "zookeeper_service": ("zookeeper", None),
+            },
         ),
         GROUP_SETTINGS: items(
             {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import ssl
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +33,7 @@ from tests.contract.manager_servers import (
     ambari_answers,
     cloudera_answers,
     items,
+    tls_of,
 )
 
 LOGIN, SECRET = "ada", "s3cret-of-the-manager"
@@ -242,15 +242,8 @@ def test_server_that_does_not_run() -> None:
 def test_certificate_of_another_authority(tmp_path: Path) -> None:
     """A server is trusted by the CA in the connection, and by no other."""
     authority = Authority("managers")
-    own, file = authority.issue("manager"), tmp_path / "manager.pem"
-    file.write_text(own.key + own.certificate)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(file)
-    with ManagerServer(ambari_answers()) as server:
-        server._server.socket = context.wrap_socket(
-            server._server.socket, server_side=True, do_handshake_on_connect=False
-        )
-        url = server.url.replace("http:", "https:")
+    with ManagerServer(ambari_answers(), tls=tls_of(authority, tmp_path)) as server:
+        url = server.url
         trusted = HttpSettings("m", url, LOGIN, SECRET, authority.certificate)
         assert "demo" == discovered(partial(manager_of, trusted), "m", None).name
         with pytest.raises(Refused, match=r"MANAGER_REFUSED .* a TLS connection that failed"):

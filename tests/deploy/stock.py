@@ -59,9 +59,12 @@ class StockAirflow:
         assert found, name
         return run([found, *arguments], environment, expected)
 
-    def shell(self, line: str, *, may_fail: bool = False) -> str:
-        """Run a line of shell in the home, with the environment's commands first; return what it printed."""
-        return run(["sh", "-c", f"cd {self.home} && {line}"], self.environ(), None if may_fail else 0)
+    def shell(self, line: str, *, expected: int | None = 0) -> str:
+        """Run a line of shell in the home, with the environment's commands first; return what it printed.
+
+        `expected` is the exit code, `None` for any.
+        """
+        return run(["sh", "-c", f"cd {self.home} && {line}"], self.environ(), expected)
 
     def environ(self) -> dict[str, str]:
         """Return the variables with which its commands run."""

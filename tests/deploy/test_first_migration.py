@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from sandbox.jars import kafka_home
-from sandbox.parts import free_ports
 from tests.deploy.conftest import Clusters
+from tests.deploy.standalone import standalone
 from tests.deploy.stock import StockAirflow, build_wheel
 from tests.documents import blocks, commands
-from tests.live.faults import descendants
 from tests.live.groups import commit
 from tests.waiting import wait_until
 
@@ -31,39 +26,8 @@ TOPIC = "first-orders"
 def airflow(stock: StockAirflow, clusters: Clusters, tmp_path: Path) -> Iterator[StockAirflow]:
     """A running Airflow without anything of ours but Spark's jars, which a closed network needs."""
     kept = "AIRFLOW__KAFKA_MIGRATION__SPARK_JARS"
-    (port,) = free_ports(1)
-    made = stock.with_home(
-        tmp_path / "home",
-        AIRFLOW__KAFKA_MIGRATION__SPARK_JARS=clusters.connections()[kept],
-        AIRFLOW__API__PORT=str(port),
-        AIRFLOW__API__BASE_URL=f"http://localhost:{port}",
-        AIRFLOW__CORE__EXECUTION_API_SERVER_URL=f"http://localhost:{port}/execution/",
-        AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL="5",
-    )
-    with standalone(made, tmp_path / "airflow.log"):
-        yield made
-
-
-@contextmanager
-def standalone(airflow: StockAirflow, log: Path) -> Iterator[None]:
-    """Run `airflow standalone` until the end of the block; everything below it ends with it."""
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            [str(airflow.venv / "bin" / "airflow"), "standalone"],
-            env=airflow.environ(),
-            cwd=airflow.home,
-            stdout=output,
-            stderr=output,
-        )
-    try:
-        wait_until(lambda: "Airflow is ready" in log.read_text(), 300, "Airflow to be ready")
-        yield
-    finally:
-        # The parent alone does not end what it started.
-        for pid in (process.pid, *descendants(process.pid)):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        process.wait(30)
+    with standalone(stock, tmp_path, {kept: clusters.connections()[kept]}) as running:
+        yield running
 
 
 def addressed(text: str, clusters: Clusters, wheel: Path) -> str:
@@ -98,7 +62,7 @@ def test_nine_commands_lead_to_a_verdict(airflow: StockAirflow, clusters: Cluste
         airflow.shell(step)
 
     assert 8 == len(steps)
-    wait_until(lambda: "PASS" in airflow.shell(verdict, may_fail=True), 600, "the verdict")
+    wait_until(lambda: "PASS" in airflow.shell(verdict, expected=None), 600, "the verdict")
     wait_until(lambda: ended(airflow), 300, "the run to end")
 
 

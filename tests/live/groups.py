@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from typing import Protocol
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaError, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -83,6 +84,16 @@ def member(side: Mapping[str, str], group: str, topic: str) -> Iterator[None]:
     reader.close()
 
 
+class Watched(Protocol):
+    """A DAG whose runs have questions."""
+
+    dag_id: str
+
+    def task_state(self, run_id: str, task_id: str) -> str | None:
+        """Return the state of a task of a run; `None` before it is scheduled."""
+        ...
+
+
 def awaiting(migration: LiveMigration, mode: str = "cutover", **conf: object) -> str:
     """Start a cutover or a rollback, with further fields of the form; return its run id once it asks for approval."""
     run_id = migration.trigger(mode, **conf)
@@ -90,18 +101,18 @@ def awaiting(migration: LiveMigration, mode: str = "cutover", **conf: object) ->
     return run_id
 
 
-def wait_for_question(migration: LiveMigration, run_id: str) -> None:
+def wait_for_question(migration: Watched, run_id: str) -> None:
     """Return once a cutover has asked for approval."""
     wait_until(_waiting(migration, run_id, "approve", "awaiting_input"), 400, "the question", ASKING_AIRFLOW_S)
 
 
-def decide(api: AirflowApi, migration: LiveMigration, run_id: str, option: str) -> None:
+def decide(api: AirflowApi, migration: Watched, run_id: str, option: str) -> None:
     """Answer the question for approval, until the task has taken the answer."""
     _answer(api, migration, run_id, "approve", option, "awaiting_input")
 
 
 def answer_producers(
-    api: AirflowApi, migration: LiveMigration, run_id: str, option: str, write: Callable[[], object]
+    api: AirflowApi, migration: Watched, run_id: str, option: str, write: Callable[[], object]
 ) -> None:
     """Answer a cutover's question whether the producers have stopped; a producer writes until the answer is taken.
 
@@ -121,7 +132,7 @@ def answer_producers(
         _answer(api, migration, run_id, STOP_PRODUCERS, option, "deferred")
 
 
-def _waiting(migration: LiveMigration, run_id: str, task_id: str, state: str) -> Callable[[], bool]:
+def _waiting(migration: Watched, run_id: str, task_id: str, state: str) -> Callable[[], bool]:
     """Return the condition that a task was found in a state several times in a row.
 
     Airflow 3.3 loses an answer that is given while the task parks.
@@ -136,7 +147,7 @@ def _waiting(migration: LiveMigration, run_id: str, task_id: str, state: str) ->
     return has_settled
 
 
-def _answer(api: AirflowApi, migration: LiveMigration, run_id: str, task_id: str, option: str, waiting: str) -> None:
+def _answer(api: AirflowApi, migration: Watched, run_id: str, task_id: str, option: str, waiting: str) -> None:
     """Answer a task, and again while it still waits, as a person does, until it has taken the answer."""
     api.answer(migration.dag_id, run_id, task_id, option)
     waits = 0

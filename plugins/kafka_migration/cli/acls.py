@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -34,12 +35,13 @@ def add_acls(verbs: Verbs) -> None:
             metavar="PRINCIPAL",
             help=f"principal of the login on the {side} (default: User:kafka-migration)",
         )
+    verb.add_argument("--side", choices=SIDES, help="only the rights on this cluster (default: both)")
     add_output(verb)
     verb.set_defaults(run=acls)
 
 
 def acls(arguments: Namespace) -> int:
-    """Print the rights for both sides, as commands or as one JSON document.
+    """Print the rights for the sides, as commands or as one JSON document.
 
     Only for a file with patterns, the source is asked for its topics.
     """
@@ -47,16 +49,17 @@ def acls(arguments: Namespace) -> int:
     if migration.rules.patterns:
         migration = _listed(migration)
     principals = {"source": arguments.source_principal, "target": arguments.target_principal}
+    sides = (arguments.side,) if arguments.side else SIDES
     if is_json(arguments):
-        say_json(acls_document(migration, principals))
+        say_json(acls_document(migration, principals, sides))
     else:
-        for side in SIDES:
+        for side in sides:
             say(_lines(migration, side, principals[side]))
     return ExitCode.DONE
 
 
-def acls_document(migration: Migration, principals: dict[str, str]) -> dict[str, Any]:
-    """Return the rights on both sides as plain JSON values, one per operation and resource."""
+def acls_document(migration: Migration, principals: Mapping[str, str], sides: Sequence[Side] = SIDES) -> dict[str, Any]:
+    """Return the rights on the sides as plain JSON values, one per operation and resource."""
     return {
         "schema": ACLS_SCHEMA,
         "migration": migration.name,
@@ -65,7 +68,7 @@ def acls_document(migration: Migration, principals: dict[str, str]) -> dict[str,
                 "principal": principals[side],
                 "rights": [_document(right) for right in required_rights(migration, side)],
             }
-            for side in SIDES
+            for side in sides
         },
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -119,7 +118,9 @@ def _topics(
 def _groups(fields: Mapping[str, str]) -> tuple[str, ...]:
     """Return the patterns of the groups to move: those of the files, or all but the group of MirrorMaker 1 itself."""
     if MIRROR_GROUP in fields:
-        return (f"(?!{re.escape(fields[MIRROR_GROUP])}$|{'|'.join(UNMOVED_GROUP_PREFIXES)}).+",)
+        # The name has letters, digits, dots, _ and - only.
+        group = fields[MIRROR_GROUP].replace(".", "[.]")
+        return (f"(?!{group}$|{'|'.join(UNMOVED_GROUP_PREFIXES)}).+",)
     return tuple(patterns_of(_usable(items_of(fields.get("groups", "")), "groups")))
 
 

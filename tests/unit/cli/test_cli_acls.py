@@ -32,6 +32,19 @@ def test_commands_are_for_the_principal_of_each_side(folder: Path, capsys: pytes
         assert all(line.startswith(f"{start}--allow-principal {principal} --operation ") for line in commands)
 
 
+@pytest.mark.parametrize(("side", "other"), [("source", "target"), ("target", "source")])
+def test_one_side(folder: Path, capsys: pytest.CaptureFixture[str], side: str, other: str) -> None:
+    """A cluster without access control lists is left out on request, in both forms of the answer."""
+    assert 0 == main(["acls", "shop", "--migrations", str(folder), "--side", side])
+    text = capsys.readouterr().out
+    assert 0 == main(["acls", "shop", "--migrations", str(folder), "--side", side, "-o", "json"])
+    document = json.loads(capsys.readouterr().out)
+
+    assert f'"${side.upper()}"' in text
+    assert f'"${other.upper()}"' not in text
+    assert {"schema", "migration", side} == set(document)
+
+
 def test_json_has_each_right(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The document has one entry for each operation, with its client and what it is for."""
     assert 0 == main(["acls", "shop", "--migrations", str(folder), "--json"])

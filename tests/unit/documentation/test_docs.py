@@ -63,7 +63,8 @@ def shown_commands(program: str) -> list[list[str]]:
     """Return the words of every command of a program that any page shows in a block of its own."""
     lines = [line for path in DOCUMENTS for line in commands(path.read_text(), "", "sh")]
     calls = (_CALLED_BY.sub("", line).replace("python -m kafka_migration ", "kafka-migration ") for line in lines)
-    found = [shlex.split(line)[1:] for line in calls if line.startswith(f"{program} ")]
+    # What follows the sign for a file is for the shell.
+    found = [shlex.split(line.partition(" > ")[0])[1:] for line in calls if line.startswith(f"{program} ")]
     assert found, program
     return found
 
