@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ TOOLS = {
 
 @dataclass
 class Walk:
-    """A person who follows a page; `told` is what each command printed."""
+    """A person who follows a page; `told` is what each command printed, which is also in `told.txt`."""
 
     airflow: StockAirflow
     clusters: Clusters
@@ -83,10 +84,13 @@ class Walk:
         if command.startswith("export "):
             name, _, value = command.removeprefix("export ").partition("=")
             self.airflow.environment[name] = value
-        elif "trigger shop --mode cutover" in command:
-            self.told.append((shown, self.approved(command)))
-        else:
-            self.told.append((shown, self.airflow.shell(command, expected=expected)))
+            return
+        is_cutover = "trigger shop --mode cutover" in command
+        run = self.approved if is_cutover else partial(self.airflow.shell, expected=expected)
+        printed = run(f"{{ {command}; }} 2>&1")
+        self.told.append((shown, printed))
+        with (self.airflow.home / "told.txt").open("a") as file:
+            file.write(f"$ {shown}\n{printed}\n")
 
     def approved(self, command: str) -> str:
         """Run the command of a cutover while another person approves it."""
@@ -189,9 +193,9 @@ def assert_cut_over(walk: Walk, *topics: str) -> None:
 
 
 def test_hdinsight(stock: StockAirflow, tools: Path, wheel: Path, tmp_path: Path) -> None:
-    """From two Ambaris and a file of MirrorMaker 2 to a cutover."""
+    """From two Ambaris and a file of MirrorMaker 2 to a cutover, with the versions of Kafka that HDInsight has."""
     topics = ("orders", "clicks-web")
-    with walk(stock, wheel, tmp_path) as person:
+    with walk(stock, wheel, tmp_path, versions={"source": "2.4.1", "target": "3.2.0"}) as person:
         state = person.clusters.sandbox.state
         person.table += [
             ("wn0-old.example.com:9092,wn1-old.example.com:9092", state.source_bootstrap),
