@@ -329,7 +329,7 @@ def test_files_are_written_all_or_none(tmp_path: Path) -> None:
     """If a file appears during the write, it is kept, and the files that were written are deleted."""
     (tmp_path / "b.yaml").write_text("theirs")
 
-    with pytest.raises(FileExistsError):
+    with pytest.raises(Refused, match=r"MIGRATION_FILE_NOT_WRITTEN .*/b\.yaml: found File exists"):
         write_files(tmp_path, {"a": "1", "b": "2"})
     assert {"b.yaml": "theirs"} == {path.name: path.read_text() for path in tmp_path.iterdir()}
 
@@ -353,8 +353,8 @@ WRONG = {
     "one cluster": (["--source", "old", "--target", "old"], 3, "SAME_CLUSTER"),
     "not a folder": (
         ["--source", "old", "--target", "new", "--write", "/none", "--mirror-host", "m", "--spark", "s"],
-        1,
-        "/none is not a folder",
+        3,
+        "MIGRATION_FILE_NOT_WRITTEN · /none: found no folder",
     ),
 }
 

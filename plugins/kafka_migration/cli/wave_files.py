@@ -86,12 +86,16 @@ def _findings(folder: Path, name: str, text: str, others: tuple[Migration, ...])
     except Refused as refused:
         yield from refused.findings
     else:
-        yield from overlap_findings(migration, others)
+        # A file that exists already is a finding of its own.
+        yield from overlap_findings(migration, tuple(each for each in others if each.name != name))
         yield from never_copied_findings(migration)
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> list[Path]:
-    """Write all files or none: after an error, the files written so far are removed."""
+    """Write all files or none: after an error, the files written so far are removed.
+
+    Raises `Refused` if a file cannot be written.
+    """
     written: list[Path] = []
     try:
         for name, text in files.items():
@@ -99,8 +103,21 @@ def write_files(folder: Path, files: Mapping[str, str]) -> list[Path]:
             with path.open("x", encoding="utf-8") as file:
                 written.append(path)
                 file.write(text)
-    except BaseException:
+    except BaseException as error:
         for path in written:
             path.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise Refused([not_written(path, error.strerror or str(error))]) from error
         raise
     return written
+
+
+def not_written(path: Path, reason: str) -> Finding:
+    """Return the finding for a place where no file can be written."""
+    return Finding(
+        Code.MIGRATION_FILE_NOT_WRITTEN,
+        str(path),
+        reason,
+        "a new file in a folder in which this user may write",
+        "Create the folder, or correct its permissions. No file was written.",
+    )

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kafka_migration.cli.arguments import Verbs, add_bare_verb, add_output, duration_s, is_json
 from kafka_migration.cli.output import ExitCode, say, say_json
-from kafka_migration.cli.wave_files import FilesThere, check_files, files_in, proposed_files, write_files
+from kafka_migration.cli.wave_files import FilesThere, check_files, files_in, not_written, proposed_files, write_files
 from kafka_migration.cli.wave_output import waves_document, waves_lines
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
@@ -108,7 +108,7 @@ def _files_there(folder: Path | None) -> FilesThere:
     from kafka_migration.airflow_adapters.settings import migrations_folder
 
     if folder is not None and not folder.is_dir():
-        raise NotADirectoryError(f"{folder} is not a folder; create it, or use another")
+        raise Refused([not_written(folder, "no folder")])
     return files_in([migrations_folder(), *([folder] if folder else [])])
 
 

@@ -85,7 +85,17 @@ def test_import_writes_a_file_once(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(command) == 3
 
     assert (tmp_path / "copied.yaml").read_text() == text
-    assert "MIGRATION_FILE_EXISTS" in capsys.readouterr().err
+    assert ["MIGRATION_FILE_EXISTS"] == [line.split()[0] for line in capsys.readouterr().err.splitlines()]
+
+
+def test_import_into_a_missing_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that cannot be written is a finding on that file, not on the evidence root."""
+    folder = tmp_path / "missing"
+    command = ["import", write(tmp_path, "mm2.properties", HEAD), "--name", "copied", "--write", str(folder)]
+
+    assert main(command) == 3
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"MIGRATION_FILE_NOT_WRITTEN · {folder}/copied.yaml: found No such file or directory; ")
 
 
 def test_import_answers_in_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,9 @@ ACTS: Mapping[Code, str] = {
     Code.MIGRATION_FILE_MISSING: "Put the file there, or correct `[kafka_migration] migrations_folder`. "
     f"{_NOTHING_STARTED}",
     Code.MIGRATION_FILE_INVALID: f"Correct the field that the finding names. {_NOTHING_STARTED}",
-    Code.MIGRATION_FILE_EXISTS: "Use another `--prefix` or folder, or remove the file. No file was written.",
+    Code.MIGRATION_FILE_EXISTS: "Use another name (`--prefix`, `--name`) or folder, or remove the file. No file was "
+    "written.",
+    Code.MIGRATION_FILE_NOT_WRITTEN: "Create the folder, or correct its permissions. No file was written.",
     Code.RUN_CONF_INVALID: f"Correct the field and trigger the run again. {_NOTHING_STARTED}",
     Code.NOT_SCHEDULED: "To mirror now, trigger `kafka_migration__<name>` in mode `sync`; without a section `nightly`, "
     f"pause the nightly DAG. {_NOTHING_STARTED}",

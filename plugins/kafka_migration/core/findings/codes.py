@@ -27,6 +27,7 @@ class Code(StrEnum):
         "MIGRATION_FILE_EXISTS",
         "A proposed migration has the same file name as an existing file. Existing files are never overwritten.",
     )
+    MIGRATION_FILE_NOT_WRITTEN = "MIGRATION_FILE_NOT_WRITTEN", "A proposed migration file could not be written."
     RUN_CONF_INVALID = "RUN_CONF_INVALID", "The run was triggered with an unknown field or an invalid value."
     NOT_SCHEDULED = (
         "NOT_SCHEDULED",
