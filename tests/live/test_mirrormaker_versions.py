@@ -1,13 +1,16 @@
-"""MirrorMaker 2 of Kafka 4 keeps the engines' contract between two real brokers of Kafka 3.9.1.
+"""MirrorMaker 2 of Kafka 4 keeps the engines' contract between brokers of Kafka 3.9, and all engines between old ones.
 
 The newest version runs all of it. Of the others, one generation and the faults are enough.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from kafka_migration.core.migration.settings import TopicNames
+from sandbox.sandbox import Sandbox
 from tests.contract.engine_contract import CopyContract, GenerationsContract
 from tests.live.engine_world import LiveWorlds
 
@@ -74,3 +77,47 @@ class TestKafka42Generations(Kafka42, GenerationsContract):
 
 class TestKafka42ExactlyOnceGenerations(Kafka42, GenerationsContract, exactly_once=True):
     """In transactions, several generations."""
+
+
+class OldBrokers(LiveWorlds):
+    """Brokers of Kafka 2.4 and of 3.2, both with ZooKeeper, and MirrorMaker of Kafka 3.9."""
+
+    @pytest.fixture(scope="class")
+    def brokers(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+        """Both clusters."""
+        versions = {"source": "2.4.1", "target": "3.2.0"}
+        with Sandbox(tmp_path_factory.mktemp("brokers"), airflow=False, versions=versions) as running:
+            yield running
+
+
+class OldestTarget(LiveWorlds):
+    """Brokers of Kafka 2.4 on both sides, and MirrorMaker of the newest version."""
+
+    kafka = "4.2.0"
+
+    @pytest.fixture(scope="class")
+    def brokers(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+        """Both clusters."""
+        versions = {"source": "2.4.1", "target": "2.4.1"}
+        with Sandbox(tmp_path_factory.mktemp("brokers"), airflow=False, versions=versions) as running:
+            yield running
+
+
+class TestOldBrokersMirrorMaker1(OldBrokers, CopyContract, engine="mirrormaker1"):
+    """MirrorMaker 1."""
+
+
+class TestOldBrokersMirrorMaker1Generations(OldBrokers, GenerationsContract, engine="mirrormaker1"):
+    """MirrorMaker 1, several generations."""
+
+
+class TestOldBrokersGenerations(OldBrokers, GenerationsContract):
+    """MirrorMaker 2, several generations."""
+
+
+class TestOldBrokersExactlyOnce(OldBrokers, CopyContract, exactly_once=True):
+    """MirrorMaker 2 in transactions."""
+
+
+class TestOldestTargetExactlyOnce(OldestTarget, CopyContract, exactly_once=True):
+    """MirrorMaker 2 in transactions."""

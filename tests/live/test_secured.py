@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.jars import ensure_kafka, kafka_home
 from sandbox.sandbox import Sandbox
 from sandbox.security.listeners import WAYS, Way
 from tests.live.stage import Stage, connect_by, set_the_stage
@@ -35,6 +36,25 @@ def test_copy_over_a_secured_listener(
     connect_by(way, secured, monkeypatch)
     topic = f"{TOPIC}-{way}-{engine}"
     stage = Stage(secured, f"secured-{way}-{engine}", tmp_path, [topic], engine)
+    outcome, sent, copied = stage.copied(topic)
+
+    assert "drained" == outcome
+    assert sent == copied
+
+
+@pytest.mark.parametrize(
+    ("way", "kafka"), [*((way, "4.2.0") for way in WAYS), ("oauthbearer", "4.0.0"), ("oauthbearer", "4.1.1")]
+)
+def test_kafka_4_copies_over_a_secured_listener(
+    secured: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Way, kafka: str
+) -> None:
+    """MirrorMaker of Kafka 4 reads the logins as that of Kafka 3.9 does; OAuth changed in each of its versions."""
+    ensure_kafka([kafka], print)
+    set_the_stage(secured, tmp_path, monkeypatch)
+    connect_by(way, secured, monkeypatch)
+    topic = f"{TOPIC}-{way}-{kafka}"
+    name = f"secured-{way}-{kafka.replace('.', '-')}"
+    stage = Stage(secured, name, tmp_path, [topic], mirror=f"kafka_home: {kafka_home(kafka)}")
     outcome, sent, copied = stage.copied(topic)
 
     assert "drained" == outcome

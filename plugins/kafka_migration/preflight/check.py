@@ -103,6 +103,12 @@ class Subject:
         return self.make_host()
 
     @cached_property
+    def host_facts(self) -> Mapping[str, str]:
+        """The versions and paths on the MirrorMaker host, for the Kafka and Java of the migration."""
+        mirror = self.migration.mirror
+        return self.host.fingerprint(mirror.kafka_home, mirror.java_home).facts
+
+    @cached_property
     def kafka_findings(self) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
         """The findings that prevent the use of the Kafka connections, and the insecure settings that are allowed."""
         sides = [self.connections.kafka_findings(side) for side in (self.migration.source, self.migration.target)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.engines.engines import engine_of
@@ -13,23 +13,17 @@ from kafka_migration.preflight.check import Check, Subject
 def _check(subject: Subject) -> Iterable[Finding]:
     if not subject.mode.mirrors:
         return ()
-    facts = _facts(subject)
-    version = facts.get("kafka", "")
+    version = subject.host_facts.get("kafka", "")
     engine = engine_of(subject.migration, subject.source, subject.target)
     return (
         *engine.setting_findings(version),
-        *java_findings(subject.migration, version, facts.get("java", "")),
+        *java_findings(subject.migration, version, subject.host_facts.get("java", "")),
         *_login_findings(subject, version),
     )
 
 
 def _warn(subject: Subject) -> Iterable[Finding]:
-    return version_warnings(subject.migration, _facts(subject).get("kafka", "")) if subject.mode.mirrors else ()
-
-
-def _facts(subject: Subject) -> Mapping[str, str]:
-    mirror = subject.migration.mirror
-    return subject.host.fingerprint(mirror.kafka_home, mirror.java_home).facts
+    return version_warnings(subject.migration, subject.host_facts.get("kafka", "")) if subject.mode.mirrors else ()
 
 
 def _login_findings(subject: Subject, version: str) -> Iterable[Finding]:

@@ -11,6 +11,7 @@ from kafka_migration.core.ledger.cutovers import CreatedTopic, TopicsCreated
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.target_topics import (
+    frozen_settings,
     missing_topic_findings,
     plan_topics,
     recreated_findings,
@@ -38,10 +39,25 @@ def test_missing_topic_is_created_like_its_source_with_retention_off(migration: 
     assert {"orders": {"retention.ms": "1000", "retention.bytes": None}} == plan.frozen_configs
 
 
-def test_throttles_are_not_copied(migration: Migration) -> None:
-    """The state of a reassignment on the source is no setting of the topic."""
-    name = "leader.replication.throttled.replicas"
-    source = {"orders": TopicDescription("orders", "id", 1, {name: "*"})}
+def test_limits_of_timestamps_are_off_while_records_are_copied(migration: Migration) -> None:
+    """Regression: a copy with its source's limit refused the old records; a topic without a limit gets no setting."""
+    limit, unlimited = "message.timestamp.difference.max.ms", str(2**63 - 1)
+    source = {"orders": TopicDescription("orders", "id", 1, {limit: "3600000"}), **topic("audit", 1)}
+
+    plan = plan_topics(migration, source, {}, NOTHING)
+    audit, orders = sorted(plan.create, key=lambda each: each.topic)
+
+    assert {limit: unlimited, "retention.ms": "-1", "retention.bytes": "-1"} == orders.configs
+    assert {limit: "3600000", "retention.ms": None, "retention.bytes": None} == plan.frozen_configs["orders"]
+    assert {"retention.ms": "-1", "retention.bytes": "-1"} == audit.configs
+    created = CreatedTopic("id", plan.frozen_configs["orders"])
+    assert orders.configs == frozen_settings(created)
+
+
+@pytest.mark.parametrize("name", ["leader.replication.throttled.replicas", "message.format.version"])
+def test_what_is_no_setting_of_the_topic_is_not_copied(migration: Migration, name: str) -> None:
+    """The state of a reassignment on the source, and a format that Kafka 4 refuses, are left out."""
+    source = {"orders": TopicDescription("orders", "id", 1, {name: "2.4"})}
 
     assert name not in plan_topics(migration, source, {}, NOTHING).create[0].configs
 

@@ -11,7 +11,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.core.mirror.target_topics import FROZEN_WHILE_SYNCING, NOT_COPIED, wanted_configs
+from kafka_migration.core.mirror.target_topics import NOT_COPIED, frozen_settings, wanted_configs
 from kafka_migration.core.text.brief import brief
 from kafka_migration.core.text.shell import shell_word
 
@@ -44,7 +44,7 @@ def config_differences(seen: TopicsSeen, topic: str) -> dict[str, ConfigDifferen
         return {}
     wanted = wanted_configs(seen.source[topic], seen.migration.settings_of(topic))
     created = seen.ledger.topics.get(topic)
-    wanted |= FROZEN_WHILE_SYNCING if created is not None and created.is_frozen else {}
+    wanted |= frozen_settings(created) if created is not None and created.is_frozen else {}
     found = {name: value for name, value in seen.target[topic].configs.items() if name not in NOT_COPIED}
     return {
         name: ConfigDifference(wanted.get(name), found.get(name))

@@ -15,9 +15,22 @@ from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.migration.topic_rules import TopicSettings
 
 # Broker-side state of a reassignment, not a property of the topic.
-NOT_COPIED = {"leader.replication.throttled.replicas", "follower.replication.throttled.replicas"}
-# Record timestamps are kept, so the target would delete old records on arrival.
-FROZEN_WHILE_SYNCING = {"retention.ms": "-1", "retention.bytes": "-1"}
+NOT_COPIED = {
+    "leader.replication.throttled.replicas",
+    "follower.replication.throttled.replicas",
+    # Kafka 3 ignores it, Kafka 4 refuses it, and an old format on an old target would drop headers.
+    "message.format.version",
+}
+_RETENTION = ("retention.ms", "retention.bytes")
+_NO_LIMIT = str(2**63 - 1)
+# The settings while records are copied, with no limit: record timestamps are kept, so the target would delete or refuse
+# old records on arrival. Limits of timestamps are set only on copies of topics that have them.
+FROZEN = {
+    **dict.fromkeys(_RETENTION, "-1"),
+    "message.timestamp.difference.max.ms": _NO_LIMIT,
+    "message.timestamp.before.max.ms": _NO_LIMIT,
+    "message.timestamp.after.max.ms": _NO_LIMIT,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +64,12 @@ def plan_topics(
     return TopicPlan(
         create=tuple(_copy_of(migration, source[topic], configs[topic]) for topic in new),
         grow=grow,
-        frozen_configs={topic: {n: configs[topic].get(n) for n in FROZEN_WHILE_SYNCING} for topic in new},
+        frozen_configs={topic: {n: configs[topic].get(n) for n in _frozen_names(configs[topic])} for topic in new},
     )
+
+
+def _frozen_names(configs: Mapping[str, str]) -> list[str]:
+    return [name for name in FROZEN if name in _RETENTION or name in configs]
 
 
 def wanted_configs(description: TopicDescription, settings: TopicSettings) -> dict[str, str]:
@@ -76,8 +93,15 @@ def settings_to_restore(
 def settings_to_freeze(ledger: Ledger, topics: Iterable[str]) -> dict[str, Mapping[str, str | None]]:
     """Return the settings to freeze again, by topic, of created topics that a rolled-back cutover had restored."""
     return {
-        topic: FROZEN_WHILE_SYNCING for topic in topics if topic in ledger.topics and not ledger.topics[topic].is_frozen
+        topic: frozen_settings(ledger.topics[topic])
+        for topic in topics
+        if topic in ledger.topics and not ledger.topics[topic].is_frozen
     }
+
+
+def frozen_settings(created: CreatedTopic) -> dict[str, str]:
+    """Return the settings of a created topic while records are copied."""
+    return {name: FROZEN[name] for name in (*_RETENTION, *created.frozen_configs)}
 
 
 def _copy_of(migration: Migration, source: TopicDescription, configs: Mapping[str, str]) -> NewTopic:
@@ -86,7 +110,7 @@ def _copy_of(migration: Migration, source: TopicDescription, configs: Mapping[st
         source.topic,
         settings.partitions or source.partitions,
         settings.replication_factor or migration.target_replication_factor,
-        {**configs, **FROZEN_WHILE_SYNCING},
+        {**configs, **{name: FROZEN[name] for name in _frozen_names(configs)}},
     )
 
 
