@@ -104,8 +104,8 @@ def write_files(folder: Path, files: Mapping[str, str]) -> list[Path]:
                 written.append(path)
                 file.write(text)
     except BaseException as error:
-        for path in written:
-            path.unlink(missing_ok=True)
+        for done in written:
+            done.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise Refused([not_written(path, error.strerror or str(error))]) from error
         raise
