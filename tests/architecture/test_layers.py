@@ -49,6 +49,7 @@ ROOMS = {
     "evidence": {"findings", "migration"},
     "ledger": {"documents", "evidence", "findings", "kafka", "migration"},
     "mirror": {"documents", "findings", "kafka", "ledger", "migration", "text"},
+    "probes": {"findings", "kafka", "migration", "mirror", "text"},
     "validation": {"documents", "findings", "kafka", "ledger", "migration", "text"},
     "translation": {"documents", "kafka", "ledger", "migration", "validation"},
     "groups": {"documents", "findings", "kafka", "ledger", "migration", "mirror", "text", "translation", "validation"},

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field, replace
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.mirror.host import HostReply, MirrorLaunch, ProcessState
-from kafka_migration.core.mirror.mirrorctl_protocol import checked, launch_variables
+from kafka_migration.core.mirror.host import HostProbe, HostReply, MirrorLaunch, ProbeSubject, ProcessState
+from kafka_migration.core.mirror.mirrorctl_protocol import checked, launch_variables, probe_variables
 
 MAIN_CLASSES = {"org.apache.kafka.connect.mirror.MirrorMaker", "kafka.tools.MirrorMaker"}
+
+
+def healthy(probe: HostProbe) -> dict[str, str]:
+    """What a host without problems answers to a probe; its tools print nothing."""
+    if probe.subject is ProbeSubject.HOST:
+        names = "".join(f"{name} 0 10.0.0.1\n" for name in probe.names)
+        return {"free_kib": "10000000", "open_files": "65536", "names": names, "clock": str(int(time.time()))}
+    return {"tool": "Tool", "exit": "0", "output": "", "errors": ""}
 
 
 @dataclass
@@ -32,7 +41,7 @@ class FakeMirrorHost:
     Put an error into `errors` and the next call raises it, with nothing done. `refuse_start` is the code that
     starts are refused with; `ignores_term` and `dies_at_start` describe processes to come; `log` is what every
     reply that has a log shows, `alarm` what every renewal, status and stop of a process shows. `facts` is what the host
-    is.
+    is, `probed` what differs from a healthy answer to each probe; `probes` are those that were asked.
     """
 
     migration: str = "shop"
@@ -47,6 +56,8 @@ class FakeMirrorHost:
     log: str = "Kafka MirrorMaker stopped.\n"
     alarm: str = ""
     facts: dict[str, str] = field(default_factory=lambda: {"kafka": "3.9.1", "java": "17.0.1"})
+    probed: dict[ProbeSubject, dict[str, str]] = field(default_factory=dict)
+    probes: list[HostProbe] = field(default_factory=list)
 
     @property
     def last(self) -> int:
@@ -139,6 +150,15 @@ class FakeMirrorHost:
         self._called("fingerprint")
         self._must_have_tools("fingerprint")
         return replace(self._reply("fingerprint"), facts=dict(self.facts))
+
+    def probe(self, probe: HostProbe) -> HostReply:
+        """See `MirrorHost.probe`."""
+        self._called("probe")
+        probe_variables(probe)
+        self.probes.append(probe)
+        if probe.subject is not ProbeSubject.HOST:
+            self._must_have_tools("probe")
+        return replace(self._reply("probe"), facts={**healthy(probe), **self.probed.get(probe.subject, {})})
 
     def clean(self, holder: str, keep: int) -> HostReply:
         """See `MirrorHost.clean`."""

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import FindingsError, MirrorFailed, Refused
-from kafka_migration.core.mirror.host import MirrorHost, MirrorLaunch, ProcessState
+from kafka_migration.core.mirror.host import HostProbe, MirrorHost, MirrorLaunch, ProbeSubject, ProcessState
 
 ME = "kafka_migration__shop/manual__2026-01-01T00:00:00.5+00:00#1"
 OTHER = "kafka_nightly_sync__shop/scheduled__2026-01-02T01:00:00+00:00#2"
@@ -299,6 +299,24 @@ class HostContract(ABC):
         facts = self.host.fingerprint(launch.kafka_home, launch.java_home).facts
 
         assert ("3.9.1", "17.0.1") == (facts["kafka"], facts["java"])
+
+    def test_probe_disturbs_nothing(self) -> None:
+        """A probe answers while another run's MirrorMaker runs, and leaves process and reservation as they are."""
+        self.started()
+        before = self.host.status()
+        launch = self.launch()
+        asked = HostProbe(ProbeSubject.HOST, names=("localhost",))
+        of_host = self.host.probe(asked).facts
+        of_kafka = self.host.probe(
+            HostProbe(ProbeSubject.BROKERS, launch.kafka_home, launch.java_home, bootstrap="b:1", properties="a = b\n")
+        ).facts
+
+        assert int(of_host["free_kib"]) > 0
+        assert int(of_host["open_files"]) > 0
+        assert of_host["names"].startswith("localhost 0 ")
+        assert "0" == of_kafka["exit"]
+        after = self.host.status()
+        assert (before.pid, before.holder, True) == (after.pid, after.holder, after.is_running)
 
     def test_clean_keeps_the_newest_generations(self) -> None:
         """Folders of old generations go, but for the newest ones, of which the last one always is."""

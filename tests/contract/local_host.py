@@ -40,6 +40,19 @@ for word in "$@"; do
     printf '%s\\n' "argument <$word>"
 done
 case "$*" in
+    *Command*)
+        for file in "${KAFKA_MIGRATION_HOME:?}"/*/probe-*/secrets/client.properties; do cat "$file"; done
+        case "$*" in
+            *kafka.admin*noclass*) ;;
+            *noclass*) echo "Error: Could not find or load main class x" >&2; exit 1 ;;
+            *fails*) echo "Caused by: org.apache.kafka.common.errors.TimeoutException: late" >&2; exit 1 ;;
+            *hangs*) while :; do sleep 0.2; done ;;
+            *loud*) while :; do echo "0123456789012345678901234567890123456789012345678901234567890123"; done ;;
+        esac
+        exit 0
+        ;;
+esac
+case "$*" in
     *--stand-in=ignore-term*) trap '' TERM ;;
     *--stand-in=exit*) echo "Error: no main class"; exit 1 ;;
     *) trap 'echo "Kafka MirrorMaker stopped." >>"$dir/mirrormaker.log"; exit 143' TERM ;;

@@ -73,7 +73,7 @@ def test_other_commands_are_refused(any_machine: Machine, command: str) -> None:
 
 
 @pytest.mark.parametrize("blank", [" ", "  ", "\t", " \t", "\n", "\r"], ids=repr)
-@pytest.mark.parametrize("verb", ["supervise", "watch"])
+@pytest.mark.parametrize("verb", ["supervise", "watch", "guard"])
 def test_own_verbs_are_refused(any_machine: Machine, verb: str, blank: str) -> None:
     """mirrorctl's own verbs run words as a command, so nobody calls them from outside, however it is written."""
     prefixes = (f"sh -s --{blank}", f"mirrorctl{blank}", f"{blank}mirrorctl ", f"{blank}sh{blank}-s{blank}--{blank}")

@@ -57,9 +57,10 @@ class ConfluentCluster(GroupCalls, RecordReads, RightCalls):
         self._tables = TableReader(self._config)
 
     def facts(self) -> ClusterFacts:
-        """Return the cluster's id and broker count; a refusal of the connection is raised without waiting longer."""
+        """Return the cluster's id and brokers; a refusal of the connection is raised without waiting longer."""
         cluster = self._described_cluster()
-        return ClusterFacts(cluster.cluster_id, len(cluster.nodes))
+        addresses = tuple(sorted(f"{node.host}:{node.port}" for node in cluster.nodes))
+        return ClusterFacts(cluster.cluster_id, len(addresses), addresses)
 
     def certificates(self) -> Mapping[str, Certificate]:
         """Return the certificate of each broker by its address; empty without TLS."""

@@ -14,13 +14,14 @@ from kafka_migration.adapters.patience import time_left
 from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut, ReplyTooLong, Transport
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MigrationError, OutcomeUnknown, TransientError
-from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
+from kafka_migration.core.mirror.host import HostProbe, HostReply, MirrorLaunch
 from kafka_migration.core.mirror.mirrorctl_protocol import (
     HostRequest,
     UnreadableReply,
     checked,
     launch_variables,
     parse_reply,
+    probe_variables,
     render_request,
 )
 
@@ -28,6 +29,7 @@ from kafka_migration.core.mirror.mirrorctl_protocol import (
 READ_TIMEOUT_S = 30.0
 LOCKED_TIMEOUT_S = 45.0
 START_TIMEOUT_S = 90.0
+PROBE_TIMEOUT_S = 100.0
 
 
 class ScriptMirrorHost:
@@ -79,6 +81,10 @@ class ScriptMirrorHost:
         """See `MirrorHost.fingerprint`."""
         return self._read("fingerprint", {"KAFKA_HOME": kafka_home or "", "JAVA_HOME": java_home or ""})
 
+    def probe(self, probe: HostProbe) -> HostReply:
+        """See `MirrorHost.probe`."""
+        return self._read("probe", probe_variables(probe), (str(probe.subject),), PROBE_TIMEOUT_S)
+
     def clean(self, holder: str, keep: int) -> HostReply:
         """See `MirrorHost.clean`."""
         return self._act("clean", {"HOLDER": holder}, (str(keep),))
@@ -95,20 +101,26 @@ class ScriptMirrorHost:
     ) -> None:
         self.close()
 
-    def _read(self, verb: str, variables: Mapping[str, str] | None = None, words: tuple[str, ...] = ()) -> HostReply:
+    def _read(
+        self,
+        verb: str,
+        variables: Mapping[str, str] | None = None,
+        words: tuple[str, ...] = (),
+        timeout_s: float = READ_TIMEOUT_S,
+    ) -> HostReply:
         request = self._request(verb, variables or {}, words)
         try:
-            return checked(self._call_again_if_broken(request))
+            return checked(self._call_again_if_broken(request, timeout_s))
         except (ReplyLost, UnreadableReply) as error:
             raise TransientError(f"{Code.HOST_REPLY_UNREADABLE}: {verb} of {self.migration}: {error}") from error
 
-    def _call_again_if_broken(self, request: HostRequest) -> HostReply:
+    def _call_again_if_broken(self, request: HostRequest, timeout_s: float) -> HostReply:
         try:
-            return self._call(request, time_left(READ_TIMEOUT_S))
+            return self._call(request, time_left(timeout_s))
         except (ReplyTimedOut, ReplyTooLong):
             raise
         except ReplyLost:
-            return self._call(request, time_left(READ_TIMEOUT_S))
+            return self._call(request, time_left(timeout_s))
 
     def _act(
         self,

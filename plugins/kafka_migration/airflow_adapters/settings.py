@@ -61,6 +61,11 @@ def token_endpoints() -> tuple[str, ...]:
     return tuple(filter(None, (each.strip() for each in conf.get(SECTION, "token_endpoints", fallback="").split(","))))
 
 
+def host_tools() -> bool:
+    """Return `host_tools`: whether preflight asks Kafka's tools on the MirrorMaker host; true by default."""
+    return bool(conf.getboolean(SECTION, "host_tools", fallback=True))
+
+
 def spark_jobs_folder() -> Path:
     """Return `spark_jobs_folder`; by default `spark_jobs` next to `plugins/`, or the wheel's own folder."""
     own = _SPARK_JOBS_OF_WHEEL if _IS_INSTALLED else _PACKAGE.parents[1] / "spark_jobs"

@@ -46,6 +46,7 @@ def airflow_checkers() -> Checkers:
         evidence_place=settings.evidence_place(),
         alerts_of=lambda migration: alert_settings(migration, settings.alerts_file()),
         notifier_problem=notifier_problem,
+        asks_tools=settings.host_tools(),
     )
 
 

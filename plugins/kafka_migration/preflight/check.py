@@ -23,6 +23,7 @@ from kafka_migration.core.migration.settings import Cluster, Migration, Mode
 from kafka_migration.core.migration.topic_rules import TopicList
 from kafka_migration.core.mirror.host import MirrorHost
 from kafka_migration.core.validation.spark_target import SparkTarget
+from kafka_migration.preflight.probes import Probes
 
 log = logging.getLogger(__name__)
 
@@ -86,6 +87,7 @@ class Subject:
     others: tuple[Migration, ...] = field(default=())
     run_type: RunType = RunType.MANUAL
     is_nightly: bool = False
+    probes: Probes = field(default_factory=Probes)
 
     @cached_property
     def source(self) -> KafkaCluster:
@@ -123,6 +125,10 @@ class Subject:
     def target_topics(self) -> Mapping[str, TopicDescription]:
         """The migration's topics on the target."""
         return self.target.describe_topics(self.migration.topics)
+
+
+class NotApplicable(Exception):
+    """A check has nothing to say, for the reason that is its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +210,9 @@ def _run(check: Check, subject: Subject, earlier: Mapping[str, CheckResult]) -> 
     if unmet:
         return CheckResult(check.name, not_applicable=f"the check {unmet[0]} did not pass")
     try:
-        return CheckResult(check.name, tuple(check.ask(subject)), warnings=tuple(check.warn(subject)))
+        return _asked(check, subject)
+    except NotApplicable as reason:
+        return CheckResult(check.name, not_applicable=str(reason))
     except Refused as refused:
         return CheckResult(check.name, refused.findings)
     except TransientError as error:
@@ -213,6 +221,16 @@ def _run(check: Check, subject: Subject, earlier: Mapping[str, CheckResult]) -> 
         # The findings of the other checks must not be lost.
         log.exception("The check %s failed with an unexpected error.", check.name)
         return CheckResult(check.name, (_unknown(check, error),))
+
+
+def _asked(check: Check, subject: Subject) -> CheckResult:
+    findings = tuple(check.ask(subject))
+    try:
+        return CheckResult(check.name, findings, warnings=tuple(check.warn(subject)))
+    except NotApplicable:
+        if not findings:
+            raise
+        return CheckResult(check.name, findings)
 
 
 def _unknown(check: Check, error: Exception) -> Finding:

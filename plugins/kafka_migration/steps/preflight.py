@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NoReturn
 
+from kafka_migration.adapters.names import addresses_of
+from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.evidence.root import EvidencePlace
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.migration.alert_settings import AlertSettings, NotifierSettings
@@ -16,6 +18,7 @@ from kafka_migration.core.migration.topic_rules import TopicList
 from kafka_migration.migration_file.loading import load_migrations
 from kafka_migration.preflight.check import CheckResult, Connections, Subject, run_checks
 from kafka_migration.preflight.checks import CHECKS
+from kafka_migration.preflight.probes import Probes
 from kafka_migration.steps.run import MigrationRun
 from kafka_migration.steps.topic_list import record_topic_list
 
@@ -24,13 +27,15 @@ from kafka_migration.steps.topic_list import record_topic_list
 class Checkers:
     """What the checks ask outside of clusters and host. `alerts_of` returns the notifiers of a migration.
 
-    `notifier_problem` returns why a notifier cannot be created, empty if it can.
+    `notifier_problem` returns why a notifier cannot be created, empty if it can. `asks_tools` is whether Kafka's tools
+    on the MirrorMaker host are asked.
     """
 
     connections: Connections
     evidence_place: EvidencePlace
     alerts_of: Callable[[Migration], AlertSettings]
     notifier_problem: Callable[[NotifierSettings], str]
+    asks_tools: bool = True
 
 
 def checked(run: MigrationRun, checkers: Checkers, run_type: RunType = RunType.MANUAL) -> tuple[CheckResult, ...]:
@@ -80,6 +85,12 @@ def _subject(
         others=_other_migrations(run, whole),
         run_type=run_type,
         is_nightly=run.identity.is_nightly,
+        probes=Probes(
+            client_properties=lambda side: java_properties(side.connection, run.deployment.client_settings(side)),
+            look_up=addresses_of,
+            clock=run.clock.now,
+            asks_tools=checkers.asks_tools,
+        ),
     )
 
 

@@ -98,7 +98,7 @@ def test_every_setting_is_documented() -> None:
     code = (ROOT / "plugins" / "kafka_migration" / "airflow_adapters" / "settings.py").read_text()
     rows = re.findall(r"^\| `(\w+)` \| `AIRFLOW__KAFKA_MIGRATION__(\w+)`", INSTALLATION, re.MULTILINE)
 
-    assert [(name, name.upper()) for name in re.findall(r'conf\.get\(SECTION, "(\w+)"', code)] == rows
+    assert [(name, name.upper()) for name in re.findall(r'conf\.get\w*\(SECTION, "(\w+)"', code)] == rows
 
 
 def test_the_connections_of_the_installation_page_are_accepted() -> None:

@@ -112,6 +112,14 @@ ACTS: Mapping[Code, str] = {
     Code.HOST_REFUSED: "On the host, fix the problem that the message names (folder, permissions, disk space). Then "
     "trigger the run again.",
     Code.HOST_TOOL_MISSING: f"Install the tool on the host. {_NOT_STARTED}",
+    Code.HOST_CANNOT_RESOLVE: "Add the lines that the finding shows to `/etc/hosts` on the host, or correct its DNS. "
+    f"{_NOTHING_STARTED}",
+    Code.HOST_CANNOT_CONNECT: "Check firewall and routes from the MirrorMaker host to the brokers that the finding "
+    f"names. {_NOTHING_STARTED}",
+    Code.HOST_DISK_FULL: f"Free space on the disk of the base folder. {_NOTHING_STARTED}",
+    Code.HOST_FILE_LIMIT: f"Raise the limit `nofile` of the host's user, or lower `mirror.tasks`. {_NOTHING_STARTED}",
+    Code.CLOCKS_DIFFER: f"{_WARNING} Let NTP set the clocks.",
+    Code.FACT_UNKNOWN: f"{_WARNING} Do what the finding says; until then the check says nothing.",
     Code.JAVA_MISSING: f"Install Java on the host, or name its folder in `mirror.java_home`. {_NOT_STARTED}",
     Code.MM_BINARY_NOT_FOUND: f"Set `mirror.kafka_home` to the Kafka folder on the host. {_NOT_STARTED}",
     Code.RESERVED_BY: "Wait for the run that the finding names, or mark it failed. A run that fails with this code in "

@@ -190,6 +190,21 @@ class Code(StrEnum):
     HOST_REPLY_UNREADABLE = "HOST_REPLY_UNREADABLE", "The host's output contains no mirrorctl reply."
     HOST_REFUSED = "HOST_REFUSED", "mirrorctl on the MirrorMaker host refused a request."
     HOST_TOOL_MISSING = "HOST_TOOL_MISSING", "The MirrorMaker host lacks a tool that mirrorctl needs."
+    HOST_CANNOT_RESOLVE = (
+        "HOST_CANNOT_RESOLVE",
+        "The MirrorMaker host finds no address for the advertised name of a broker.",
+    )
+    HOST_CANNOT_CONNECT = (
+        "HOST_CANNOT_CONNECT",
+        "A broker did not answer the MirrorMaker host at its advertised address.",
+    )
+    HOST_DISK_FULL = (
+        "HOST_DISK_FULL",
+        "The disk of the MirrorMaker host has too little space for the logs of a run.",
+    )
+    HOST_FILE_LIMIT = "HOST_FILE_LIMIT", "The MirrorMaker host allows too few open files for MirrorMaker's connections."
+    CLOCKS_DIFFER = "CLOCKS_DIFFER", "The clock of the MirrorMaker host differs from that of Airflow or of a cluster."
+    FACT_UNKNOWN = "FACT_UNKNOWN", "A fact that a check of preflight needs could not be read."
     JAVA_MISSING = "JAVA_MISSING", "No Java was found on the MirrorMaker host."
     MM_BINARY_NOT_FOUND = (
         "MM_BINARY_NOT_FOUND",

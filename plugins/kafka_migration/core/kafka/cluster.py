@@ -150,10 +150,11 @@ class RecordPrint:
 
 @dataclass(frozen=True, slots=True)
 class ClusterFacts:
-    """The cluster's id and number of brokers."""
+    """The cluster's id, number of brokers, and their advertised addresses (`host:port`)."""
 
     cluster_id: str
     brokers: int
+    addresses: tuple[str, ...] = ()
 
 
 def _encoded(field: bytes | None) -> bytes:

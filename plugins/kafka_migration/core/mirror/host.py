@@ -73,7 +73,8 @@ class HostReply(Document):
 
     `alarm` is the newest line (up to 500 characters) in the last 256 KiB of the log that contains one of the launch's
     alarms; a renewal, a status and a stop return it. `facts` come with a fingerprint: `kafka`, `java` (versions),
-    `java_path`, `kafka_home`, `base` (folder), `mirrorctl` (SHA-256), `user`, `kernel`; empty where unknown.
+    `java_path`, `kafka_home`, `base` (folder), `mirrorctl` (SHA-256), `user`, `kernel`; empty where unknown. Those of a
+    probe are in docs/reference/mirrorctl.md.
     """
 
     ok: bool
@@ -101,6 +102,35 @@ class HostReply(Document):
     def is_running(self) -> bool:
         """Whether the generation's process is alive."""
         return self.state is ProcessState.RUNNING
+
+
+class ProbeSubject(StrEnum):
+    """What a probe asks: the host itself, or one of Kafka's own tools there about one cluster."""
+
+    HOST = "host"
+    BROKERS = "brokers"
+    SPACE = "space"
+    QUOTAS = "quotas"
+    CLOCK = "clock"
+
+
+@dataclass(frozen=True, slots=True)
+class HostProbe:
+    """One question to the host. It changes nothing, and needs no reservation.
+
+    For `HOST` only `names` are used: the host names to look up there. All other subjects log in to one cluster with
+    `bootstrap` and `properties`, the text of a Java properties file that the host keeps like a launch's secrets;
+    `topics` limit the answer for `SPACE`. Of a launch's `java_options` only those of logins are allowed.
+    """
+
+    subject: ProbeSubject
+    kafka_home: str | None = None
+    java_home: str | None = None
+    names: tuple[str, ...] = ()
+    bootstrap: str = ""
+    properties: str = ""
+    java_options: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
 
 
 class MirrorHost(Protocol):
@@ -159,6 +189,12 @@ class MirrorHost(Protocol):
         """Return the host's versions and paths in `facts`; the homes default to the host's own variables.
 
         Refusals: `JAVA_MISSING`, `MM_BINARY_NOT_FOUND`, `HOST_TOOL_MISSING`.
+        """
+
+    def probe(self, probe: HostProbe) -> HostReply:
+        """Return in `facts` what the host answers to a probe; `core.probes` reads it.
+
+        Refusals: `HOST_REFUSED`, `JAVA_MISSING`, `MM_BINARY_NOT_FOUND`, `HOST_TOOL_MISSING` if it needs Kafka.
         """
 
     def clean(self, holder: str, keep: int) -> HostReply:

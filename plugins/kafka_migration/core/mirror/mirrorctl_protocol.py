@@ -16,19 +16,22 @@ from dataclasses import dataclass, field
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MigrationError, MirrorFailed, Refused, TransientError
-from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
+from kafka_migration.core.mirror.host import HostProbe, HostReply, MirrorLaunch, ProbeSubject
 
 ACTING_VERBS = frozenset({"reserve", "release", "start", "stop", "clean"})
 # The longest quote of a host's message, and of its log in a finding.
 LONGEST_REASON = 1_000
 LONGEST_LOG = 16_384
+# The only file of a probe; the host keeps it in memory if it can.
+PROBE_FILE = "secrets/client.properties"
 REPLY_LINE = re.compile(r"^@@mirrorctl (\{.*\})@@\r?$", re.MULTILINE)
 
 _MIGRATION = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _WORD = re.compile(r"[a-z]+|0|[1-9][0-9]{0,8}")
 _FILE_NAME = re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*")
 # All variables that are not numbered, and the end of the request: mirrorctl's SCALARS.
-_ALWAYS_UNSET = ("HOME", "HOLDER", "TAKE_OVER_FROM", "MAIN_CLASS", "KAFKA_HOME", "JAVA_HOME", "PRIVATE_ARGUMENTS")
+_OF_LAUNCHES = ("HOLDER", "TAKE_OVER_FROM", "MAIN_CLASS", "PRIVATE_ARGUMENTS")
+_ALWAYS_UNSET = ("HOME", "KAFKA_HOME", "JAVA_HOME", *_OF_LAUNCHES, "NAMES", "BOOTSTRAP", "TOPICS")
 _COUNTS = ("FILES", "JAVA_OPTIONS", "ARGUMENTS", "ALARMS")
 
 # The encoded form of each byte: octal unless it is plain.
@@ -73,6 +76,21 @@ def launch_variables(launch: MirrorLaunch) -> dict[str, str]:
         **_list_variables("JAVA_OPTION", launch.java_options),
         **_list_variables("ALARM", launch.alarms),
         "PRIVATE_ARGUMENTS": "1" if launch.private_arguments else "",
+    }
+
+
+def probe_variables(probe: HostProbe) -> dict[str, str]:
+    """Return the variables that carry a probe."""
+    files = () if probe.subject is ProbeSubject.HOST else (PROBE_FILE,)
+    return {
+        "KAFKA_HOME": probe.kafka_home or "",
+        "JAVA_HOME": probe.java_home or "",
+        "NAMES": " ".join(probe.names),
+        "BOOTSTRAP": probe.bootstrap,
+        "TOPICS": ",".join(probe.topics),
+        **_list_variables("FILE_NAME", files, count="FILES"),
+        **_list_variables("FILE_TEXT", (probe.properties,) * len(files), count="FILES"),
+        **_list_variables("JAVA_OPTION", probe.java_options),
     }
 
 

@@ -68,7 +68,9 @@ class PreflightOperator(MigrationOperator):
 
 
 def _checkers() -> Checkers:
-    return Checkers(AirflowConnections(), settings.evidence_place(), alerts_of, notifier_problem)
+    return Checkers(
+        AirflowConnections(), settings.evidence_place(), alerts_of, notifier_problem, asks_tools=settings.host_tools()
+    )
 
 
 def _document(

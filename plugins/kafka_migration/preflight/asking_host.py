@@ -1,0 +1,74 @@
+"""Common questions of the checks of the MirrorMaker host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.cluster import Side
+from kafka_migration.core.mirror.host import ProbeSubject
+from kafka_migration.core.probes.answers import UnknownFact, unknown_finding
+from kafka_migration.core.probes.brokers import broker_names
+from kafka_migration.preflight.check import NotApplicable, Subject
+from kafka_migration.preflight.probes import MachineAnswer
+
+SIDES: tuple[Side, ...] = ("source", "target")
+
+
+def only_with_mirrormaker(ask: Callable[[Subject], Iterable[Finding]]) -> Callable[[Subject], Iterable[Finding]]:
+    """Return the check for runs that start MirrorMaker; for all others it is not applicable."""
+
+    def check(subject: Subject) -> Iterable[Finding]:
+        if not subject.mode.mirrors:
+            raise NotApplicable("this run starts no MirrorMaker")
+        return ask(subject)
+
+    return check
+
+
+def only_with_tools(ask: Callable[[Subject], Iterable[Finding]]) -> Callable[[Subject], Iterable[Finding]]:
+    """Return the check for runs that start MirrorMaker, and may ask Kafka's tools on its host."""
+
+    def check(subject: Subject) -> Iterable[Finding]:
+        if not subject.probes.asks_tools:
+            raise NotApplicable("[kafka_migration] host_tools is False")
+        return ask(subject)
+
+    return only_with_mirrormaker(check)
+
+
+def machine(subject: Subject) -> MachineAnswer:
+    """Return the facts of the host, which looks up the names of all brokers."""
+    addresses = [address for side in SIDES for address in addresses_of(subject, side)]
+    return subject.probes.machine(subject.host, broker_names(addresses))
+
+
+def number(subject: Subject, fact: str, words: str) -> int:
+    """Return a number among the facts of the host; without one the check is not applicable."""
+    text = machine(subject).facts.get(fact, "")
+    if not text.isdecimal():
+        raise NotApplicable(f"the host did not say {words}: {text or 'nothing'}")
+    return int(text)
+
+
+def addresses_of(subject: Subject, side: Side) -> Sequence[str]:
+    """Return the addresses that a cluster advertises."""
+    return (subject.source if side == "source" else subject.target).facts().addresses
+
+
+def tool(subject: Subject, what: ProbeSubject, side: Side, topics: Sequence[str] = ()) -> Mapping[str, str]:
+    """Return the answer of one of Kafka's tools about a side."""
+    migration = subject.migration
+    cluster = migration.source if side == "source" else migration.target
+    return subject.probes.tool(subject.host, what, cluster, migration.mirror, topics)
+
+
+def unknown_warnings(unknowns: Mapping[str, UnknownFact]) -> Iterator[Finding]:
+    """Yield a warning per unknown fact that can be made readable; `unknowns` are named by what they are about.
+
+    Raises `NotApplicable` if facts are unknown that these versions cannot answer, and no others.
+    """
+    warned = [unknown_finding(where, unknown) for where, unknown in unknowns.items() if unknown.remedy]
+    if unknowns and not warned:
+        raise NotApplicable("; ".join(f"{where}: {unknown}" for where, unknown in unknowns.items()))
+    yield from warned

@@ -1,0 +1,32 @@
+"""The MirrorMaker host finds an address of every broker that both clusters advertise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.cluster import Side
+from kafka_migration.core.probes.answers import UnknownFact
+from kafka_migration.core.probes.brokers import NamesOnHost, broker_names, resolve_findings
+from kafka_migration.preflight.asking_host import SIDES, addresses_of, machine, only_with_mirrormaker, unknown_warnings
+from kafka_migration.preflight.check import Check, Subject
+
+_UNKNOWN = UnknownFact("which names the host resolves", "getent is missing there", "Install getent on the host.")
+
+
+def _check(subject: Subject) -> Iterable[Finding]:
+    return [finding for side in SIDES for finding in _unresolved(subject, side)]
+
+
+def _unresolved(subject: Subject, side: Side) -> Iterator[Finding]:
+    addresses, on_host = addresses_of(subject, side), NamesOnHost.of(machine(subject).facts.get("names", ""))
+    on_worker = {name: subject.probes.look_up(name) for name in broker_names(addresses) if name in on_host.missing}
+    return resolve_findings(f"{side}.connection", addresses, on_host, on_worker)
+
+
+def _warn(subject: Subject) -> Iterable[Finding]:
+    is_unknown = any(addresses_of(subject, side) for side in SIDES) and not machine(subject).facts.get("names")
+    return unknown_warnings({"the MirrorMaker host": _UNKNOWN} if is_unknown else {})
+
+
+CHECK = Check("host names", only_with_mirrormaker(_check), needs=("clusters", "host"), warn=_warn)

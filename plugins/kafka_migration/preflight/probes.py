@@ -1,0 +1,78 @@
+"""The questions of the checks to the MirrorMaker host, each asked at most once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from kafka_migration.core.connections.secrets import without_secrets
+from kafka_migration.core.connections.settings import OAUTH_ENDPOINT
+from kafka_migration.core.migration.settings import Cluster, MirrorSettings
+from kafka_migration.core.mirror.host import HostProbe, MirrorHost, ProbeSubject
+from kafka_migration.engines.launching import ENDPOINTS_OPTION
+from kafka_migration.engines.properties import render_properties
+
+
+@dataclass(frozen=True, slots=True)
+class MachineAnswer:
+    """The facts of a probe of the host, and the moments between which its clock was read."""
+
+    facts: Mapping[str, str]
+    before: datetime
+    after: datetime
+
+
+@dataclass(eq=False)
+class Probes:
+    """What the questions need, and the answers so far.
+
+    `client_properties` returns the Java properties of a cluster's connection, `look_up` the addresses of a name on this
+    machine. `asks_tools` is whether Kafka's tools on the host may be asked.
+    """
+
+    client_properties: Callable[[Cluster], Mapping[str, str]] = lambda _: {}
+    look_up: Callable[[str], Sequence[str]] = lambda _: ()
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    asks_tools: bool = True
+    _machine: list[MachineAnswer] = field(default_factory=list)
+    _tools: dict[tuple[ProbeSubject, Cluster], Mapping[str, str]] = field(default_factory=dict)
+
+    def machine(self, host: MirrorHost, names: Sequence[str]) -> MachineAnswer:
+        """Return the facts of the host, which looks up these names."""
+        if not self._machine:
+            before = self.clock()
+            facts = host.probe(HostProbe(ProbeSubject.HOST, names=tuple(names))).facts
+            self._machine.append(MachineAnswer(facts, before, self.clock()))
+        return self._machine[0]
+
+    def tool(
+        self,
+        host: MirrorHost,
+        subject: ProbeSubject,
+        cluster: Cluster,
+        mirror: MirrorSettings,
+        topics: Sequence[str] = (),
+    ) -> Mapping[str, str]:
+        """Return what one of Kafka's tools on the host answers about a cluster, without secrets of its connection."""
+        if (subject, cluster) not in self._tools:
+            probe, properties = self._probe(subject, cluster, mirror, topics)
+            facts = host.probe(probe).facts
+            self._tools[subject, cluster] = {name: without_secrets(text, properties) for name, text in facts.items()}
+        return self._tools[subject, cluster]
+
+    def _probe(
+        self, subject: ProbeSubject, cluster: Cluster, mirror: MirrorSettings, topics: Sequence[str]
+    ) -> tuple[HostProbe, Mapping[str, str]]:
+        properties = self.client_properties(cluster)
+        endpoint = properties.get(OAUTH_ENDPOINT)
+        probe = HostProbe(
+            subject,
+            kafka_home=mirror.kafka_home,
+            java_home=mirror.java_home,
+            bootstrap=properties.get("bootstrap.servers", ""),
+            properties=render_properties(properties),
+            java_options=(f"-D{ENDPOINTS_OPTION}={endpoint}",) if endpoint else (),
+            topics=tuple(topics),
+        )
+        return probe, properties

@@ -1,0 +1,224 @@
+"""A probe runs only Kafka's known tools, within limits, and leaves nothing on the host, however it ends.
+
+The tools are a stand-in for Java; tests/live/test_host_probe.py runs Kafka's own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kafka_migration.adapters.mirror_host import ScriptMirrorHost, mirrorctl_text
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.mirror.host import HostProbe, ProbeSubject
+from kafka_migration.core.mirror.mirrorctl_protocol import HostRequest, parse_reply, probe_variables, render_request
+from tests.contract.host_contract import ME, codes
+from tests.contract.local_host import ForcedTransport, LocalTransport, Machine
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.live
+
+CANARY = "sasl.jaas.config = canary-4711\n"
+
+
+def question(machine: Machine, bootstrap: str = "b1:9092,b2:9092", subject: str = "brokers") -> HostProbe:
+    """Return a question to one of Kafka's tools, with a secret."""
+    homes = str(machine.kafka_home), str(machine.java_home)
+    return HostProbe(ProbeSubject(subject), *homes, bootstrap=bootstrap, properties=CANARY)
+
+
+def host_of(machine: Machine, transport: type[LocalTransport] = LocalTransport) -> ScriptMirrorHost:
+    """Return the host; as a forced command it has its own homes."""
+    return ScriptMirrorHost("shop", transport(machine), str(machine.home))
+
+
+def traces(machine: Machine) -> list[str]:
+    """Return what is left of probes: files with the secret, folders, processes."""
+    roots = machine.home, machine.home.parent / "memory"
+    files = [path for root in roots for path in root.rglob("*") if path.is_file() and b"canary" in _content(path)]
+    folders = [path for root in roots for path in root.glob("**/*probe-*")]
+    return [*map(str, files), *map(str, folders), *map(str, machine.alive())]
+
+
+def _content(path: Path) -> bytes:
+    with suppress(FileNotFoundError):
+        return path.read_bytes()
+    return b""
+
+
+@pytest.mark.parametrize("transport", [LocalTransport, ForcedTransport])
+@pytest.mark.parametrize("subject", ["brokers", "space", "quotas", "clock"])
+def test_tool_logs_in_with_the_clusters_settings(
+    slow_machine: Machine, transport: type[LocalTransport], subject: str
+) -> None:
+    """Each tool gets address and settings in files, and its exit code, output and errors are the facts."""
+    facts = host_of(slow_machine, transport).probe(question(slow_machine, subject=subject)).facts
+
+    assert "0" == facts["exit"]
+    assert CANARY in facts["output"]
+    assert '"--bootstrap-server"\n"b1:9092,b2:9092"\n"--command-config"\n' in facts["output"]
+    wait_until(lambda: not traces(slow_machine), what="the end of the guard")
+
+
+def test_host_answers_about_itself(slow_machine: Machine) -> None:
+    """Free space, open files and time are numbers; a name without an address is one, unless getent is missing."""
+    probe = HostProbe(ProbeSubject.HOST, names=("localhost", "no-such-name.invalid"))
+    facts = host_of(slow_machine).probe(probe).facts
+
+    assert all(int(facts[name]) > 0 for name in ("free_kib", "open_files", "clock"))
+    has_getent = subprocess.run(["sh", "-c", "command -v getent"], env=slow_machine.environment(), check=False)
+    expected = r"localhost 0 \S+.*\nno-such-name\.invalid [1-9]\d* \n" if has_getent.returncode == 0 else ""
+    assert re.fullmatch(expected, facts["names"])
+
+
+def test_tool_moved_between_packages(slow_machine: Machine) -> None:
+    """A tool is looked for in the package of newer Kafkas first, and then in that of older ones."""
+    facts = host_of(slow_machine).probe(question(slow_machine, "noclass:1")).facts
+
+    assert "0" == facts["exit"]
+    assert "kafka.admin.BrokerApiVersionsCommand" in facts["output"]
+
+
+def test_failed_tool_is_an_answer(slow_machine: Machine) -> None:
+    """The exit code and the errors of a tool that fails are facts; the call itself succeeds."""
+    facts = host_of(slow_machine).probe(question(slow_machine, "fails:1")).facts
+
+    assert ("BrokerApiVersionsCommand", "1") == (facts["tool"], facts["exit"])
+    assert "TimeoutException: late" in facts["errors"]
+
+
+def test_loud_tool_is_ended(slow_machine: Machine) -> None:
+    """A tool that prints more than 4 MiB is ended, and its output is not kept."""
+    facts = host_of(slow_machine).probe(question(slow_machine, "loud:1")).facts
+
+    assert facts["exit"] == "large"
+    assert "output" not in facts
+    wait_until(lambda: not traces(slow_machine), what="the end of the guard")
+
+
+def test_silent_tool_is_ended(slow_machine: Machine) -> None:
+    """A tool that does not end is killed after its time."""
+    variables = {"HOME": str(slow_machine.home), **probe_variables(question(slow_machine, "hangs:1"))}
+    hurried = mirrorctl_text().replace("PROBE_S=60", "PROBE_S=2")
+    command, stdin = render_request(HostRequest("probe", "shop", ("brokers",), variables), hurried)
+
+    facts = parse_reply(LocalTransport(slow_machine)(command, stdin, 30)[1]).facts
+
+    assert facts["exit"] == "timeout"
+    wait_until(lambda: not traces(slow_machine), what="the end of the tool and of its files")
+
+
+@pytest.fixture
+def hanging(slow_machine: Machine) -> Iterator[subprocess.Popen[bytes]]:
+    """A probe whose tool hangs, with its secret in place."""
+    variables = {"HOME": str(slow_machine.home), **probe_variables(question(slow_machine, "hangs:1"))}
+    command, stdin = render_request(HostRequest("probe", "shop", ("brokers",), variables), mirrorctl_text())
+    call = subprocess.Popen(
+        command.split(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=slow_machine.environment(), cwd="/"
+    )
+    assert call.stdin is not None
+    call.stdin.write(stdin.encode())
+    call.stdin.close()
+    wait_until(lambda: slow_machine.alive("KAFKA_MIGRATION_ID=shop/probe-"), what="the tool")
+    yield call
+    if call.poll() is None:
+        call.kill()
+    call.wait()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_killed_call_leaves_no_secret(
+    slow_machine: Machine, hanging: subprocess.Popen[bytes], number: signal.Signals
+) -> None:
+    """When the call is killed, its guard ends the tool and removes every file."""
+    assert any(trace.endswith("client.properties") for trace in traces(slow_machine))
+    hanging.send_signal(number)
+
+    wait_until(lambda: not traces(slow_machine), what="the end of the tool and of its files")
+
+
+def test_next_call_cleans_up(slow_machine: Machine, hanging: subprocess.Popen[bytes]) -> None:
+    """Where the whole session was killed, the next probe, start or clean ends the tool and removes its files."""
+    guards = set(slow_machine.alive()) - set(slow_machine.alive("KAFKA_MIGRATION_ID="))
+    for pid in guards:
+        # Its `sleep` may have ended by itself.
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    hanging.kill()
+    hanging.wait()
+    assert any(trace.endswith("client.properties") for trace in traces(slow_machine))
+
+    host_of(slow_machine).clean(ME, 1)
+
+    wait_until(lambda: not traces(slow_machine), what="the end of the tool and of its files")
+
+
+def test_call_that_dies_early_leaves_no_secret(slow_machine: Machine) -> None:
+    """A call that is killed as soon as the secret is written leaves none: its guard is already there."""
+    (slow_machine.home / "failpoints-allowed").touch()
+    transport = LocalTransport(slow_machine, environment={"KAFKA_MIGRATION_FAILPOINT": "after_record"})
+    variables = {"HOME": str(slow_machine.home), **probe_variables(question(slow_machine))}
+    command, stdin = render_request(HostRequest("probe", "shop", ("brokers",), variables), mirrorctl_text())
+
+    assert "" == transport(command, stdin, 30)[1].strip()
+    wait_until(lambda: not traces(slow_machine), what="the removal of the secret")
+
+
+HOSTILE_PROBES = (
+    {"bootstrap": "--help"},
+    {"bootstrap": "b1:9092 --command-config /etc/passwd;"},
+    {"bootstrap": "$(touch HACKED):1"},
+    {"bootstrap": ""},
+    {"topics": ("--bootstrap-server", "x")},
+    {"topics": ("orders;touch HACKED",)},
+    {"names": ("-s", "files")},
+    {"names": ("../../etc/passwd",)},
+    {"names": ("a", "$(touch HACKED)")},
+    {"java_options": ("-javaagent:/tmp/x.jar",)},
+    {"java_options": ("-Dorg.apache.kafka.automatic.config.providers=x.Y",)},
+    {"java_options": ("-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=file:///etc/passwd",)},
+)
+
+
+@pytest.mark.parametrize("transport", [LocalTransport, ForcedTransport])
+def test_other_words_are_refused(slow_machine: Machine, transport: type[LocalTransport]) -> None:
+    """An address, name, topic or option that could be anything else is refused before a file is written."""
+    for changed in HOSTILE_PROBES:
+        with pytest.raises(Refused) as error:
+            host_of(slow_machine, transport).probe(replace(question(slow_machine), **changed))
+        assert {Code.HOST_REFUSED} == codes(error), changed
+    assert not (slow_machine.home / "shop").exists()
+    assert [] == list(slow_machine.home.parent.rglob("HACKED"))
+
+
+@pytest.mark.parametrize("words", ["probe shop", "probe shop x", "probe shop host 1", "probe shop ../host"])
+def test_other_subjects_are_refused(machine: Machine, words: str) -> None:
+    """A probe has one subject of the known ones."""
+    done = LocalTransport(machine)(f"sh -s -- {words}", mirrorctl_text(), 30)[1]
+
+    assert "HOST_REFUSED" == parse_reply(done).code
+
+
+def test_other_files_are_refused(machine: Machine) -> None:
+    """A probe brings its one file and no other, so it cannot replace mirrorctl's logging or records."""
+    variables = {**probe_variables(question(machine)), "HOME": str(machine.home), "FILE_NAME_1": "log4j.properties"}
+    command, stdin = render_request(HostRequest("probe", "shop", ("brokers",), variables), mirrorctl_text())
+
+    assert "HOST_REFUSED" == parse_reply(LocalTransport(machine)(command, stdin, 30)[1]).code
+
+
+def test_process_list_shows_no_setting(slow_machine: Machine, hanging: subprocess.Popen[bytes]) -> None:
+    """No process shows the secret, the address or the name of the settings' file among its arguments or variables."""
+    shown = b"".join(slow_machine.shown("cmdline", "environ"))
+
+    assert b"canary" not in shown
+    assert b"hangs" not in shown
