@@ -91,7 +91,10 @@ class World:
             client_settings=lambda cluster: {"bootstrap.servers": "a:1"},
             run_link=link_to,
         )
-        return replace(made, **self.deployed)
+        deployed = replace(made, **self.deployed)
+        # The host's clock is right, also where a test sets the time.
+        self.host.now = deployed.clock.now
+        return deployed
 
     @staticmethod
     def _no_registry(side: Side, connection: str) -> SchemaRegistry:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.mirror.host import HostProbe, HostReply, MirrorLaunch, ProbeSubject, ProcessState
@@ -12,11 +13,11 @@ from kafka_migration.core.mirror.mirrorctl_protocol import checked, launch_varia
 MAIN_CLASSES = {"org.apache.kafka.connect.mirror.MirrorMaker", "kafka.tools.MirrorMaker"}
 
 
-def healthy(probe: HostProbe) -> dict[str, str]:
+def healthy(probe: HostProbe, now: datetime) -> dict[str, str]:
     """What a host without problems answers to a probe; its tools print nothing."""
     if probe.subject is ProbeSubject.HOST:
         names = "".join(f"{name} 0 10.0.0.1\n" for name in probe.names)
-        return {"free_kib": "10000000", "open_files": "65536", "names": names, "clock": str(int(time.time()))}
+        return {"free_kib": "10000000", "open_files": "65536", "names": names, "clock": str(int(now.timestamp()))}
     return {"tool": "Tool", "exit": "0", "output": "", "errors": ""}
 
 
@@ -41,7 +42,8 @@ class FakeMirrorHost:
     Put an error into `errors` and the next call raises it, with nothing done. `refuse_start` is the code that
     starts are refused with; `ignores_term` and `dies_at_start` describe processes to come; `log` is what every
     reply that has a log shows, `alarm` what every renewal, status and stop of a process shows. `facts` is what the host
-    is, `probed` what differs from a healthy answer to each probe; `probes` are those that were asked.
+    is, `probed` what differs from a healthy answer to each probe; `probes` are those that were asked; `now`
+    is its clock.
     """
 
     migration: str = "shop"
@@ -58,6 +60,7 @@ class FakeMirrorHost:
     facts: dict[str, str] = field(default_factory=lambda: {"kafka": "3.9.1", "java": "17.0.1"})
     probed: dict[ProbeSubject, dict[str, str]] = field(default_factory=dict)
     probes: list[HostProbe] = field(default_factory=list)
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     @property
     def last(self) -> int:
@@ -158,7 +161,7 @@ class FakeMirrorHost:
         self.probes.append(probe)
         if probe.subject is not ProbeSubject.HOST:
             self._must_have_tools("probe")
-        return replace(self._reply("probe"), facts={**healthy(probe), **self.probed.get(probe.subject, {})})
+        return replace(self._reply("probe"), facts={**healthy(probe, self.now()), **self.probed.get(probe.subject, {})})
 
     def clean(self, holder: str, keep: int) -> HostReply:
         """See `MirrorHost.clean`."""
