@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
@@ -18,6 +19,7 @@ SIDES: tuple[Side, ...] = ("source", "target")
 def only_with_mirrormaker(ask: Callable[[Subject], Iterable[Finding]]) -> Callable[[Subject], Iterable[Finding]]:
     """Return the check for runs that start MirrorMaker; for all others it is not applicable."""
 
+    @wraps(ask)
     def check(subject: Subject) -> Iterable[Finding]:
         if not subject.mode.mirrors:
             raise NotApplicable("this run starts no MirrorMaker")
@@ -29,6 +31,7 @@ def only_with_mirrormaker(ask: Callable[[Subject], Iterable[Finding]]) -> Callab
 def only_with_tools(ask: Callable[[Subject], Iterable[Finding]]) -> Callable[[Subject], Iterable[Finding]]:
     """Return the check for runs that start MirrorMaker, and may ask Kafka's tools on its host."""
 
+    @wraps(ask)
     def check(subject: Subject) -> Iterable[Finding]:
         if not subject.probes.asks_tools:
             raise NotApplicable("[kafka_migration] host_tools is False")

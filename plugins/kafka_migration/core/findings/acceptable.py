@@ -18,4 +18,7 @@ ACCEPTABLE: Mapping[Code, str] = {
     Code.RECORD_LIMIT_LOWER: "No record is larger than the target's limit. Otherwise MirrorMaker stops.",
     Code.TARGET_RETENTION_SHORTER: "The target may delete copied records. Validation names them as not verifiable.",
     Code.TIMESTAMPS_LIMITED: "No record is older than the limit. Otherwise MirrorMaker stops.",
+    Code.HOST_FILE_LIMIT: "MirrorMaker opens fewer files than the rule expects. Otherwise it stops.",
+    Code.CLOCKS_DIFFER: "The logins work with these clocks, and you know which times are wrong.",
+    Code.FACT_UNKNOWN: "You know the fact that the check could not read.",
 }
