@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from kafka_digest.keys import digest as key_digest
@@ -41,7 +41,7 @@ def validate(
 
     :param differences: the path of the Parquet file with all differences; not written if there are none
     """
-    started_at = datetime.now(UTC)
+    started_at = datetime.now(timezone.utc)
     _check_request(request)
     set_up(session)
     max_bytes_per_s = request.get("max_bytes_per_s")
@@ -61,7 +61,7 @@ def validate(
         "digest": request["digest"],
         "spark_version": session.version,
         "started_at": started_at.isoformat(),
-        "finished_at": datetime.now(UTC).isoformat(),
+        "finished_at": datetime.now(timezone.utc).isoformat(),
         "source_records": sum(entry["source"]["records"] for entry in entries),
         "target_records": sum(entry["target"]["records"] for entry in entries),
         "partitions": entries,
@@ -117,7 +117,7 @@ def _check_values(request: Mapping[str, Any]) -> None:
         raise JobError(f"unknown isolation level {request['isolation_level']!r}")
     if not 1 <= request["block_records"] <= 1 << 24:
         raise JobError(f"block_records is {request['block_records']}; expected 1 to {1 << 24}")
-    if not isinstance(request.get("max_bytes_per_s"), int | None):
+    if not isinstance(request.get("max_bytes_per_s"), (int, type(None))):
         raise JobError(f"max_bytes_per_s is {request['max_bytes_per_s']!r}; expected a whole number or null")
     mixed = _mixed_names(request["windows"]) if request["digest"] == key_digest.DIGEST else ()
     if mixed:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,7 @@ _SCHEMA = schema_of(DIFFERENCES)
 MAX_RECORDS = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Circumstances:
     """What is known about units; each pair is source and target.
 
@@ -67,7 +66,7 @@ def differences(
 
 def _known(columns: Columns, unit: int, circumstances: Circumstances) -> Known:
     beside = slice(int(np.searchsorted(columns[2], SOURCE_BEFORE)), None)
-    tombstones = dict(zip(columns[2][beside].tolist(), columns[-2][beside].tolist(), strict=True))
+    tombstones = dict(zip(columns[2][beside].tolist(), columns[-2][beside].tolist()))
     return Known(
         compacted=_is_in(unit, circumstances.compacted),
         expired=_is_in(unit, circumstances.expired),
@@ -95,9 +94,9 @@ def _aborted(columns: Columns) -> tuple[int, ...]:
     every, committed = (_records(columns, side) for side in (UNCOMMITTED, SOURCE))
     if not len(every):
         return ()
-    seen = set(zip(committed.partitions.tolist(), committed.offsets.tolist(), strict=True))
-    places = zip(every.partitions.tolist(), every.offsets.tolist(), strict=True)
-    return tuple(record for record, place in zip(every.records.tolist(), places, strict=True) if place not in seen)
+    seen = set(zip(committed.partitions.tolist(), committed.offsets.tolist()))
+    places = zip(every.partitions.tolist(), every.offsets.tolist())
+    return tuple(record for record, place in zip(every.records.tolist(), places) if place not in seen)
 
 
 def _found(source: Records, target: Records, known: Known, *, keyless: bool) -> list[Difference]:
@@ -110,7 +109,7 @@ def _keys(batches: Iterable[pa.RecordBatch]) -> Iterator[Columns]:
     """Return the rows of each key; a key with too many records is cut just above the limit."""
     for columns in whole_keys(batches, HASHED, most=MAX_RECORDS + 1):
         edges = [0, *key_begins(columns).tolist(), len(columns[0])]
-        for start, end in pairwise(edges):
+        for start, end in zip(edges, edges[1:]):
             yield [column[start:end] for column in columns]
 
 
@@ -129,7 +128,7 @@ def _row(source: Records, target: Records, found: Difference) -> dict[str, Any]:
     assert at is not None
     return {
         "record": int(side.records[at]),
-        **{name: int(hashes[at]) for name, hashes in zip(FIELDS, side.fields, strict=True)},
+        **{name: int(hashes[at]) for name, hashes in zip(FIELDS, side.fields)},
         "label": found.label,
         "otherwise": found.otherwise,
         "fields": list(found.fields),
@@ -140,4 +139,4 @@ def _row(source: Records, target: Records, found: Difference) -> dict[str, Any]:
 
 def _place(side: str, records: Records, at: int | None) -> dict[str, int | None]:
     place = (None, None) if at is None else (int(records.partitions[at]), int(records.offsets[at]))
-    return dict(zip((f"{side}_partition", f"{side}_offset"), place, strict=True))
+    return dict(zip((f"{side}_partition", f"{side}_offset"), place))

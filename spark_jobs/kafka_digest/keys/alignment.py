@@ -52,7 +52,7 @@ LABELS = (
 FIELDS = PAYLOAD
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Records:
     """Records of one key on one side, by partition and then offset: their places and the hashes of their content."""
 
@@ -76,7 +76,7 @@ class Records:
         return Counter(self.records[places].tobytes() for places in self.by_partition)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Known:
     """What is known about a key in addition to its records in the compared ranges; pairs are source and target.
 
@@ -358,7 +358,7 @@ class _Key:
             ours, theirs = gaps[gap]
             altered = self._alike(ours, theirs)
             if not altered and len(ours) == len(theirs):
-                altered = dict(zip(ours, theirs, strict=True))
+                altered = dict(zip(ours, theirs))
             yield from (Difference(ALTERED, one, other, self._differing(one, other)) for one, other in altered.items())
             yield from (Difference(MISSING, place, None) for place in ours if place not in altered)
             paired = set(altered.values())
@@ -380,7 +380,7 @@ class _Key:
         return pairs
 
     def _differing(self, one: int, other: int) -> tuple[str, ...]:
-        columns = zip(FIELDS, self.source.fields, self.target.fields, strict=True)
+        columns = zip(FIELDS, self.source.fields, self.target.fields)
         return tuple(name for name, ours, theirs in columns if ours[one] != theirs[other])
 
 

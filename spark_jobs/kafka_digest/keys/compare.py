@@ -27,7 +27,7 @@ _ATTEMPTS = 3
 NO_RECORDS = {"records": 0, "key_value_bytes": 0, "first_offset": None, "last_offset": None}
 
 
-@dataclass(slots=True)
+@dataclass
 class Unit:
     """Ranges of both sides that are compared as a whole, and the result.
 
@@ -103,7 +103,7 @@ class _Options(TypedDict):
     tasks: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class KeyComparison:
     """Compares units that do not share a partition.
 

@@ -21,7 +21,7 @@ _PLACED = "unit int, source_partition int, source_offset bigint, target_partitio
 _NAMED = ("generation", "topic", "target_topic")
 
 
-@dataclass(slots=True)
+@dataclass
 class DifferenceFile:
     """Collects the differences of each round; the file does not exist before the first round.
 

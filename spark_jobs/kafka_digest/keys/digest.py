@@ -54,7 +54,7 @@ def buckets_of(keys: Hashes) -> Places:
     return (keys >> _KEY_SHIFT).astype(np.int64)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Groups:
     """Records grouped by key, with each key's records in log order.
 

@@ -36,7 +36,7 @@ _DIFFERING = "filter(array({}), name -> name is not null)".format(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Suspects:
     """The buckets to examine, and where their records may be.
 

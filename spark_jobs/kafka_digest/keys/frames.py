@@ -16,7 +16,7 @@ from kafka_digest.reading.hashing import BYTES, PAYLOAD, RANK, hash_of
 MAX_KEYS = 4_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class KeyedSide:
     """One side of a comparison: its records from Spark's Kafka source, and the unit of each partition.
 

@@ -12,7 +12,7 @@ from kafka_digest.reading.clusters import SIDES, Clusters
 from kafka_digest.reading.windows import WindowPlan
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Topic:
     """All windows of one topic and generation, compared as a whole."""
 
@@ -90,7 +90,7 @@ def _rounds(topics: Iterable[_Topic]) -> list[list[Unit]]:
     return rounds
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class KeyJob:
     """Compares topics key by key."""
 
@@ -105,5 +105,5 @@ class KeyJob:
         for together in _rounds(topic for topic in topics if topic.is_comparable):
             comparison.run(together)
         found = self.file.summaries()
-        entries = {id(plan): e for topic in topics for plan, e in zip(topic.plans, topic.entries(), strict=True)}
+        entries = {id(plan): e for topic in topics for plan, e in zip(topic.plans, topic.entries())}
         return [entries[id(plan)] for plan in plans], [topic.document(found.get(topic.unit.number)) for topic in topics]

@@ -25,7 +25,7 @@ def common_subsequence(source: Hashes, target: Hashes) -> tuple[Hashes, Hashes]:
     middle = _hunt(source[head : len(source) - tail], target[head : len(target) - tail])
     return tuple(
         np.concatenate((np.arange(head), head + places, np.arange(length - tail, length)))
-        for places, length in zip(middle, (len(source), len(target)), strict=True)
+        for places, length in zip(middle, (len(source), len(target)))
     )  # type: ignore[return-value]
 
 

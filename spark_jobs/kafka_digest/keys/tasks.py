@@ -19,7 +19,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -62,7 +61,7 @@ def _rows(schema: pa.Schema, length: int, **columns: Any) -> pa.RecordBatch:
 _PARTIAL, _COMPARED = schema_of(PARTIAL), schema_of(COMPARED)
 
 
-@dataclass(slots=True)
+@dataclass
 class _Range:
     """The range of one Kafka partition while a task reads it."""
 
@@ -88,7 +87,7 @@ class _Range:
         )
 
 
-@dataclass(slots=True)
+@dataclass
 class _Task:
     """One task's work on one side; it reads any number of complete ranges, one after the other."""
 
@@ -101,9 +100,9 @@ class _Task:
         """Take the next records."""
         places = batch.column(4)
         begins = np.flatnonzero(places.is_valid().to_numpy(zero_copy_only=False))
-        edges = np.unique(np.concatenate(([0], begins, [batch.num_rows])))
+        edges = np.unique(np.concatenate(([0], begins, [batch.num_rows]))).tolist()
         begin = set(begins.tolist())
-        for start, end in pairwise(edges.tolist()):
+        for start, end in zip(edges, edges[1:]):
             if start in begin:
                 yield from self.end_range()
                 self._begin_range(places[start].as_py())
@@ -182,7 +181,7 @@ def roll_up(batches: Iterable[pa.RecordBatch], units: Mapping[str, int], max_key
     yield from task.end()
 
 
-@dataclass(slots=True)
+@dataclass
 class _Reducer:
     """The sums of both sides for the present unit."""
 
@@ -249,7 +248,7 @@ def _pieces(rows: pa.RecordBatch, *columns: str) -> Iterator[pa.RecordBatch]:
     """Cut rows where the value of one of these columns changes."""
     changes = [np.flatnonzero(np.diff(rows[name].to_numpy(zero_copy_only=False))) + 1 for name in columns]
     edges = np.unique(np.concatenate(([0], *changes, [rows.num_rows]))).astype(int).tolist()
-    for start, end in pairwise(edges):
+    for start, end in zip(edges, edges[1:]):
         yield rows.slice(start, end - start)
 
 

@@ -39,11 +39,11 @@ def whole_keys(
 
 def _goes_on(earlier: Columns, later: Columns) -> bool:
     """Whether rows begin with the key that others end with."""
-    return all(before[-1] == after[0] for before, after in zip(earlier[:2], later[:2], strict=True))
+    return all(before[-1] == after[0] for before, after in zip(earlier[:2], later[:2]))
 
 
 def _joined(parts: Sequence[Columns]) -> Columns:
-    return [np.concatenate(pieces) for pieces in zip(*parts, strict=True)]
+    return [np.concatenate(pieces) for pieces in zip(*parts)]
 
 
 def key_begins(columns: Columns) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ class SplitInput(Exception):
     """The blocks of a partition do not come from one complete read in log order."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Block:
     """The records with ranks `[number * block_records, …)`: count, the two halves of the digest, extent."""
 
@@ -28,7 +28,7 @@ class Block:
         return self.records, self.low_sum, self.high_sum
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comparison:
     """The number of blocks of the longer side, the number that differ, and the first that differs (`None`: equal)."""
 
@@ -37,7 +37,7 @@ class Comparison:
     first_differing: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DrillRange:
     """The offsets `[start_offset, end_offset)` to read again, and the rank of their first record."""
 

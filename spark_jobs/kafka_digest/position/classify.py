@@ -35,7 +35,7 @@ class Record(NamedTuple):
     timestamp: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Difference:
     """The first difference, as in the result document."""
 
@@ -50,7 +50,7 @@ class Difference:
         return {**asdict(self), "fields": list(self.fields)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Elsewhere:
     """Records outside the runs that equal one of the two records at the first difference, by side."""
 
@@ -95,13 +95,13 @@ def classify_first_difference(
 
 
 def _first_differing(source: Sequence[Record], target: Sequence[Record]) -> int | None:
-    for place, (ours, theirs) in enumerate(zip(source, target, strict=False)):
+    for place, (ours, theirs) in enumerate(zip(source, target)):
         if ours.record != theirs.record:
             return place
     return None if len(source) == len(target) else min(len(source), len(target))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Case:
     """Two runs that differ in their first record, or one of which is empty."""
 

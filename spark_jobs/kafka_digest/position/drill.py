@@ -22,7 +22,7 @@ from kafka_digest.position.digest import record_hashes
 LOOK_AHEAD_RECORDS = 256
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DrillCase:
     """One differing window: its number, and the ranges and lengths of both sides."""
 

@@ -40,7 +40,7 @@ DRILLED_TOGETHER = 16
 Blocks = dict[tuple[str, str, int], list[Block]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Measured:
     """A window with the blocks of both sides and how they compare."""
 
@@ -55,7 +55,7 @@ class Measured:
         return self.comparison.differing_blocks > 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BlockComparison:
     """Compares windows block by block, with the records that a reader returns."""
 
@@ -141,7 +141,7 @@ class BlockComparison:
             return {case.number: lost for case in cases}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PositionJob:
     """Compares each partition with the partition of the same number."""
 
@@ -168,8 +168,8 @@ class PositionJob:
             units = [_unit(plan, numbers[id(plan)], topics) for plan in by_keys]
             if units:
                 by_key.run(units)
-            suspects += zip(by_keys, units, strict=True)
-            for plan, unit in zip(expired, units[len(units) - len(expired) :], strict=True):
+            suspects += zip(by_keys, units)
+            for plan, unit in zip(expired, units[len(units) - len(expired) :]):
                 entries[id(plan)] = _expired_entry(plan, unit)
         found = self.file.summaries()
         compacted = [

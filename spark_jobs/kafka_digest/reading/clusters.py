@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SIDES = ("source", "target")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Clusters:
     """Source and target of one job.
 

@@ -28,7 +28,7 @@ LAST_LOOK_S = 5.0
 _SCANS, _ROWS = ("Scan KafkaRelation", "BatchScan KafkaTable"), "number of output rows"
 
 
-@dataclass(slots=True)
+@dataclass
 class Workload:
     """The number of offsets to read: those of the plan, and those that are read again to examine differences."""
 

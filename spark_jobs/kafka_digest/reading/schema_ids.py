@@ -30,7 +30,7 @@ _ID_BYTES = 4
 _OTHER = 0xFFFFFFFF
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SchemaIds:
     """Collects the ids per topic of the target and part of the record.
 

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JNetworkError
@@ -28,7 +28,7 @@ GIVE_UP_AFTER = timedelta(minutes=5)
 LAST_ANSWER_S = 12.0
 
 
-@dataclass(slots=True)
+@dataclass
 class Silence:
     """Records which cluster has not answered and since when.
 
@@ -37,7 +37,7 @@ class Silence:
     """
 
     give_up: Callable[[], None]
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    now: Callable[[], datetime] = lambda: datetime.now(timezone.utc)
     _heard: dict[str, datetime] = field(default_factory=dict)
     _told: dict[str, datetime] = field(default_factory=dict)
 
@@ -64,7 +64,7 @@ class Silence:
         return f"the {cluster} has not answered since {self._heard[cluster]:%H:%M:%S} UTC"
 
 
-@dataclass(slots=True)
+@dataclass
 class Reading:
     """The driver's JVM thread that reads.
 

@@ -11,7 +11,7 @@ from typing import Any
 MAX_WINDOW_OFFSETS = 1 << 33
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LogBounds:
     """The bounds of a partition: its log start offset, its high watermark, and the end that a reader may reach.
 
@@ -23,7 +23,7 @@ class LogBounds:
     readable_end: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SideRange:
     """The offsets `[start, end)` to read on one side, and a text about the unreadable part of the window.
 
@@ -52,7 +52,7 @@ class SideRange:
         return SideRange(self.topic, self.partition, self.start, self.start, unreadable)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WindowPlan:
     """One window of the request with the ranges to read on both sides."""
 

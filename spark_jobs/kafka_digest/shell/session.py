@@ -53,7 +53,7 @@ def small_table(session: SparkSession, rows: Iterable[Sequence[Any]], schema: st
     :param schema: names and types, separated by `, `
     """
     names = [column.split(" ")[0] for column in schema.split(", ")]
-    text = json.dumps([dict(zip(names, row, strict=True)) for row in rows])
+    text = json.dumps([dict(zip(names, row)) for row in rows])
     return session.sql(
         "select inline(from_json(:rows, :schema, map('mode', 'FAILFAST')))",
         {"rows": text, "schema": f"array<struct<{schema}>>"},

@@ -55,7 +55,7 @@ def translate(
         telling_progress(KafkaScans(session).records, clusters.workload),
     ):
         found = Translation(clusters).run(copies)
-    answers = [_topic(copy, translated) for copy, translated in zip(copies, found, strict=True)]
+    answers = [_topic(copy, translated) for copy, translated in zip(copies, found)]
     found_by = {"id": request["id"], "spark_version": session.version}
     return {"schema": SCHEMA, "kind": RESULT_KIND, **found_by, "topics": answers}
 
@@ -74,7 +74,7 @@ def _copies(clusters: Clusters, topics: Iterable[Mapping[str, Any]], *, is_back:
             read=[_by_number(vector) for vector in topic["read"]],
             is_back=is_back,
         )
-        for topic, source, target in zip(topics, asked["source"], asked["target"], strict=True)
+        for topic, source, target in zip(topics, asked["source"], asked["target"])
     ]
 
 

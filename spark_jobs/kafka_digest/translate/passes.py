@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 MAX_KNOWN_RECORDS = 2_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Translation:
     """Translates the groups of several topics at once.
 

@@ -22,7 +22,6 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +32,7 @@ Hashes = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Log:
     """Records of complete keys on one side, sorted by key, partition and offset; `records` are their content hashes."""
 
@@ -54,7 +53,7 @@ class Copy(NamedTuple):
     is_only_choice: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Copies:
     """Copies of source records as places on both sides, for complete keys, and `missing` records."""
 
@@ -64,7 +63,7 @@ class Copies:
     missing: Places
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Keys:
     """The keys of the source, with the bounds of their records on both sides."""
 
@@ -110,7 +109,7 @@ def rightmost(source: Log, target: Log, *, is_compacted: bool = False, takes_las
                 rows.append(found)
             else:
                 missing.append(found)
-    at, to, only = (np.array(column) for column in zip(*rows, strict=True)) if rows else ((), (), ())
+    at, to, only = (np.array(column) for column in zip(*rows)) if rows else ((), (), ())
     return Copies(
         np.concatenate((ordered, np.asarray(at, np.int64))),
         np.concatenate((_at_end(keys)[ordered], np.asarray(to, np.int64))),
@@ -170,7 +169,7 @@ def _out_of_order(
 ) -> Iterator[int]:
     """Yield records without a copy before the copy of the next record in their source partition."""
     cuts = [n for n in ours[1:] if source.partitions[n] != source.partitions[n - 1]]
-    for first, stop in pairwise((ours.start, *cuts, ours.stop)):
+    for first, stop in zip((ours.start, *cuts), (*cuts, ours.stop)):
         part = range(first, stop)
         found = _from_the_right(source, part, copies, end, may_be_replaced=False, tells_all=tells_all)
         yield from (place for place in found if not isinstance(place, Copy))

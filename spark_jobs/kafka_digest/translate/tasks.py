@@ -46,7 +46,7 @@ COUNTS = "unit int, partition int, step int, records bigint"
 _HASHED, _STEPS, _PLACED, _COUNTS = (schema_of(columns) for columns in (HASHED, STEPS, PLACED, COUNTS))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Unit:
     """One topic: the distinct committed offsets by source partition, ascending, and whether the target is compacted.
 
@@ -64,7 +64,7 @@ def steps(batches: Iterable[pa.RecordBatch], units: Mapping[int, Unit]) -> Itera
     for columns in whole_keys(batches, _HASHED.names):
         numbers, starts = np.unique(columns[0], return_index=True)
         ends = np.append(starts[1:], len(columns[0]))
-        for number, start, end in zip(numbers.tolist(), starts.tolist(), ends.tolist(), strict=True):
+        for number, start, end in zip(numbers.tolist(), starts.tolist(), ends.tolist()):
             rows = list(_rows_of(units[number], [column[start:end] for column in columns]))
             yield pa.RecordBatch.from_pylist([{"unit": number, **row} for row in rows], schema=_STEPS)
 
@@ -179,6 +179,6 @@ def counts(
             found, records = np.unique(step_of, return_counts=True)
             rows = [
                 {"unit": unit, "partition": partition, "step": step, "records": number}
-                for step, number in zip(found.tolist(), records.tolist(), strict=True)
+                for step, number in zip(found.tolist(), records.tolist())
             ]
             yield pa.RecordBatch.from_pylist(rows, schema=_COUNTS)

@@ -26,7 +26,7 @@ Places = Mapping[tuple[int, int], Sequence[int]]
 """Distinct offsets by topic number and partition of the other side, ascending."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TopicCopy:
     """One topic whose groups are translated.
 
@@ -103,7 +103,7 @@ class TopicCopy:
         return Unit(self.commits, self.is_compacted, self._steps("source", self.read) if self.is_back else None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Unread:
     """The unread records from one place on.
 
@@ -124,7 +124,7 @@ class Unread:
         return Unread(self.records + other.records, max(missing, default=None), first)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Translated:
     """Where a vector resumes.
 
@@ -198,7 +198,7 @@ def translated_back(number: int, copy: TopicCopy, rows: Rows) -> list[Translated
     source, step, target, to_step, records = (np.array([row[name] for row in mine], np.int64) for name in columns)
     offsets, only = (np.array([row["first"][n] for row in mine]) for n in (0, 1))
     results = []
-    for vector, floor in zip(copy.vectors, copy.read, strict=True):
+    for vector, floor in zip(copy.vectors, copy.read):
         ahead = step >= _step_at(source, vector, commits)
         ahead &= to_step >= _step_at(target, floor, read)
         goes_on_at = {piece.partition: piece.end for piece in copy.ranges["source"]}
@@ -233,7 +233,7 @@ def delivered_from(rows: Rows, places: Places) -> dict[tuple[int, int, int], int
     found: dict[tuple[int, int, int], int] = {}
     for place, offsets in places.items():
         from_the_end = accumulate(of_step[(*place, step)] for step in reversed(range(len(offsets))))
-        found |= {(*place, offset): records for offset, records in zip(reversed(offsets), from_the_end, strict=True)}
+        found |= {(*place, offset): records for offset, records in zip(reversed(offsets), from_the_end)}
     return found
 
 
