@@ -113,9 +113,14 @@ def ensure(say: Callable[[str], None]) -> None:
     _ensure((jars for jars in declared() if not jars.on_demand), say)
 
 
+def ensure_sets(names: Iterable[str], say: Callable[[str], None]) -> None:
+    """Fetch those of these sets that are missing; raises `JarsError` like `ensure`."""
+    _ensure(map(jar_set, names), say)
+
+
 def ensure_kafka(versions: Iterable[str], say: Callable[[str], None]) -> None:
     """Fetch the missing sets of these Kafka versions; raises `JarsError` like `ensure`."""
-    _ensure((jar_set(f"kafka-{version}") for version in versions), say)
+    ensure_sets((f"kafka-{version}" for version in versions), say)
 
 
 def _ensure(wanted: Iterable[JarSet], say: Callable[[str], None]) -> None:

@@ -40,15 +40,18 @@ def submit_job(
     *,
     master: str = "local[2]",
     conf: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] | None = None,
+    job: Path = JOB,
     timeout_s: float | None = None,
 ) -> tuple[subprocess.CompletedProcess[str], Path]:
-    """Run the validation job with spark-submit; return its exit and the path of its result.
+    """Run a job with spark-submit; return its exit and the path of its result.
 
     Args:
         folder: holds the input and output files.
         documents: `request` and `clients`.
         package: the zip of `kafka_digest`.
         jars: the Kafka connector's.
+        environment: of spark-submit; may name another Spark and another Python than those of this process.
     """
     for name, document in documents.items():
         (folder / f"{name}.json").write_text(json.dumps(document))
@@ -59,11 +62,11 @@ def submit_job(
         *(str(Path(sys.executable).parent / "spark-submit"), "--master", master),
         *("--properties-file", str(settings)),
         *("--jars", ",".join(str(jar) for jar in jars)),
-        *("--py-files", str(package), str(JOB), "--clients-once", str(folder / "clients.json")),
+        *("--py-files", str(package), str(job), "--clients-once", str(folder / "clients.json")),
         *("--request", str(folder / "request.json"), "--result", (folder / "result.json").as_uri()),
     ]
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    own = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", **(environment or {})}
     ended = subprocess.run(
-        command, env=environment, cwd=folder, capture_output=True, text=True, timeout=timeout_s, check=False
+        command, env=os.environ | own, cwd=folder, capture_output=True, text=True, timeout=timeout_s, check=False
     )
     return ended, folder / "result.json"

@@ -10,22 +10,13 @@ Nothing is written to either cluster. Exit code 0: the result was written. 1: it
 `translate_offsets:` gives the reason with a code (spark-submit prints the job's stderr on its stdout). 2: usage.
 """
 
-from __future__ import annotations
-
 import sys
-from collections.abc import Mapping
-from typing import Any
 
-from pyspark.sql import SparkSession
-
-from kafka_digest.shell.command import Clients, run_job
-from kafka_digest.translate.job import translate
-
-
-def answer(session: SparkSession, request: Mapping[str, Any], clients: Clients, _result: str) -> Mapping[str, Any]:
-    """Translate. Raises `JobError`."""
-    return translate(session, request, clients)
-
+from kafka_digest.shell.versions import end_unless_python_fits
 
 if __name__ == "__main__":
-    sys.exit(run_job(sys.argv[1:], answer, program="translate_offsets.py"))
+    end_unless_python_fits()
+    # An older Python could not read it.
+    from kafka_digest.translate.job import main
+
+    sys.exit(main(sys.argv[1:]))

@@ -12,27 +12,13 @@ Exit code 0: the result was written, regardless of its content. 1: it was not; t
 the progress. 2: usage.
 """
 
-from __future__ import annotations
-
 import sys
-from collections.abc import Mapping
-from typing import Any
 
-from pyspark.sql import SparkSession
-
-from kafka_digest.shell.command import Clients, run_job
-from kafka_digest.shell.documents import as_uri, remove
-from kafka_digest.shell.errors import naming
-from kafka_digest.validate import validate
-
-
-def compare(session: SparkSession, request: Mapping[str, Any], clients: Clients, result: str) -> Mapping[str, Any]:
-    """Measure, with all differences in a file next to the result. Raises `JobError`."""
-    differences = f"{as_uri(result).removesuffix('.json')}.differences.parquet"
-    with naming(f"removing the differences of an earlier result {differences}"):
-        remove(session, differences)
-    return validate(session, request, clients, differences)
-
+from kafka_digest.shell.versions import end_unless_python_fits
 
 if __name__ == "__main__":
-    sys.exit(run_job(sys.argv[1:], compare, program="validate_topics.py"))
+    end_unless_python_fits()
+    # An older Python could not read it.
+    from kafka_digest.validate import main
+
+    sys.exit(main(sys.argv[1:]))

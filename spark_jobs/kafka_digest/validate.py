@@ -17,7 +17,9 @@ from kafka_digest.reading.progress import KafkaScans, telling_progress
 from kafka_digest.reading.schema_ids import SchemaIds
 from kafka_digest.reading.silence import noticing_silence
 from kafka_digest.reading.windows import WindowPlan, too_long
-from kafka_digest.shell.errors import JobError
+from kafka_digest.shell.command import Clients, run_job
+from kafka_digest.shell.documents import as_uri, remove
+from kafka_digest.shell.errors import JobError, naming
 from kafka_digest.shell.rate_limit import reading_at_most
 from kafka_digest.shell.session import set_up
 
@@ -32,6 +34,19 @@ WINDOW_FIELDS = {
     *("generation", "topic", "target_topic", "partition"),
     *("source_start", "source_end", "target_start", "target_end"),
 }
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the job of a command line and return its exit code."""
+    return run_job(arguments, compare, program="validate_topics.py")
+
+
+def compare(session: SparkSession, request: Mapping[str, Any], clients: Clients, result: str) -> Mapping[str, Any]:
+    """Measure, with all differences in a file next to the result. Raises `JobError`."""
+    differences = f"{as_uri(result).removesuffix('.json')}.differences.parquet"
+    with naming(f"removing the differences of an earlier result {differences}"):
+        remove(session, differences)
+    return validate(session, request, clients, differences)
 
 
 def validate(

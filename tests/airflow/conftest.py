@@ -252,3 +252,5 @@ def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AirflowConnections, "has_login", lambda self, name: world.has_login)
     for module in (checked_connections, spark_job_module):
         monkeypatch.setattr(module, "spark_target", lambda name: world.spark)
+        monkeypatch.setattr(module, "spark_versions", lambda binary: world.spark_versions)
+    monkeypatch.setattr(checked_connections, "python_versions", lambda target: world.python_versions)

@@ -23,6 +23,7 @@ from kafka_migration.core.kafka.schema_registry import SchemaRegistry
 from kafka_migration.core.ledger.generations import StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.spark_target import SparkTarget
+from kafka_migration.core.validation.spark_versions import PythonVersions, SparkVersions
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.context import link_to, run_of
 from kafka_migration.orchestration.failing import FailedForGood
@@ -54,6 +55,8 @@ class World:
     deploy_mode: str | None = None
     has_login: bool = False
     spark: SparkTarget = field(default_factory=lambda: SparkTarget("spark", "local[2]"))
+    spark_versions: SparkVersions = field(default_factory=lambda: SparkVersions("spark-submit", "4.0.0", "2.13"))
+    python_versions: PythonVersions | None = None
     task_instance: FakeTaskInstance = field(default_factory=FakeTaskInstance)
     dag_run: FakeDagRun = field(default_factory=FakeDagRun)
     params: dict[str, Any] = field(default_factory=lambda: {"mode": "sync", "topics": [], "note": ""})

@@ -35,12 +35,16 @@ SETTINGS = {
     "--py-files": "spark.submit.pyFiles",
     "--deploy-mode": "spark.submit.deployMode",
 }
+# What the real one says after three seconds of Java; preflight asks for it.
+VERSIONS = {"spark": "4.0.0", "scala": "2.13.16"}
 # The warm JVM has these already: the same connector for all jobs.
 IGNORED = {"--jars"}
 CLIENT = """\
 #!{python} -ES
 import json, os, socket, sys
 
+if sys.argv[1:] == ["--version"]:
+    sys.exit(print("version {spark}, Using Scala version {scala}"))
 with socket.socket(socket.AF_UNIX) as channel:
     channel.connect({address!r})
     channel.sendall(json.dumps({{"arguments": sys.argv[1:], "cwd": os.getcwd()}}).encode() + b"\\n")
@@ -165,7 +169,7 @@ def warm_driver(folder: Path) -> Iterator[dict[str, str]]:
     (folder / "bin").mkdir()
     address = str(folder / "socket")
     client = folder / "bin" / "spark-submit"
-    client.write_text(CLIENT.format(python=sys.executable, address=address))
+    client.write_text(CLIENT.format(python=sys.executable, address=address, **VERSIONS))
     client.chmod(0o700)
     connector = ",".join(str(jar) for jar in jars.spark_jars())
     environment = {

@@ -45,7 +45,7 @@ class KafkaRecord:
 
 
 FrameMaker = Callable[..., DataFrame]
-FramesMaker = Callable[[Mapping[Place, Sequence[KafkaRecord]]], DataFrame]
+FramesMaker = Callable[..., DataFrame]
 
 
 @pytest.fixture(scope="session")
@@ -74,11 +74,15 @@ def kafka_frame(spark: SparkSession) -> FrameMaker:
 
 @pytest.fixture(scope="session")
 def kafka_frames(spark: SparkSession) -> FramesMaker:
-    """Make one frame of many Kafka partitions, each read in a task of its own; those without records have none."""
+    """Make one frame of many Kafka partitions, each read in a task of its own; those without records have none.
 
-    def make(partitions: Mapping[Place, Sequence[KafkaRecord]]) -> DataFrame:
+    A union of frames would not do: Spark 4.1 reads a union of frames of one task in one task.
+    """
+
+    def make(partitions: Mapping[Place, Sequence[KafkaRecord]], *, first_offset: int = 0) -> DataFrame:
+        filled = {place: records for place, records in partitions.items() if records}
         return frame_of(
-            spark, [_rows(place, records, range(len(records))) for place, records in partitions.items() if records]
+            spark, [_rows(place, r, range(first_offset, first_offset + len(r))) for place, r in filled.items()]
         )
 
     return make

@@ -13,7 +13,7 @@ from kafka_digest.position.digest import block_rows
 from kafka_digest.position.job import _block
 from kafka_digest.reading.clusters import without_timestamps
 from kafka_digest.reading.hashing import RECORD, hash_of
-from tests.spark.conftest import FrameMaker, KafkaRecord
+from tests.spark.conftest import FrameMaker, FramesMaker, KafkaRecord
 
 Blocks = Callable[..., list[Block]]
 Differ = Callable[[Sequence[KafkaRecord], Sequence[KafkaRecord]], bool]
@@ -115,10 +115,10 @@ def test_two_identical_extra_records_do_not_cancel(differ: Differ) -> None:
 
 
 def test_ranks_are_those_of_the_partition_however_many_a_task_reads(
-    spark: SparkSession, kafka_frame: FrameMaker
+    kafka_frames: FramesMaker,
 ) -> None:
     """Trap: counted after partitions were put into one task, ranks would go on from one partition to the next."""
-    both = kafka_frame(PLAIN, partition=0).unionByName(kafka_frame(PLAIN, partition=1))
+    both = kafka_frames({("orders", 0): PLAIN, ("orders", 1): PLAIN})
 
     found = sorted((r["partition"], r["block"], r["low_sum"]) for r in block_rows(both, "source", 3, 1).collect())
 

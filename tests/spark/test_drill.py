@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
 
 import pytest
-from pyspark.sql import DataFrame
 
 from kafka_digest.position.blocks import DrillRange
 from kafka_digest.position.classify import Difference
 from kafka_digest.position.drill import LOOK_AHEAD_RECORDS, DrillCase, first_differences
-from tests.spark.conftest import FrameMaker, KafkaRecord
+from tests.spark.conftest import FramesMaker, KafkaRecord
 
 # pyspark leaves its sockets to the garbage collector
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::ResourceWarning")]
@@ -23,27 +21,19 @@ TARGET_OFFSET = 5000
 
 
 @pytest.fixture
-def drilled(kafka_frame: FrameMaker) -> Drilled:
+def drilled(kafka_frames: FramesMaker) -> Drilled:
     """Return the differences of partitions `{number: (source, target)}` that were read from rank 100 on."""
 
     def drill(pairs: Pairs) -> dict[int, Difference]:
-        frames = [
-            [
-                kafka_frame(
-                    pair[side],
-                    partition=number,
-                    offsets=range(side * TARGET_OFFSET, side * TARGET_OFFSET + len(pair[side])),
-                )
-                for number, pair in pairs.items()
-                if pair[side]
-            ]
-            for side in (0, 1)
-        ]
+        sides = [{("orders", number): pair[side] for number, pair in pairs.items()} for side in (0, 1)]
         cases = [
             DrillCase(n, ("orders", n), ("orders", n), _range(s), _range(t), 100 + len(s), 100 + len(t))
             for n, (s, t) in pairs.items()
         ]
-        source, target = (_union(side) for side in frames)
+        source, target = (
+            kafka_frames(side, first_offset=n * TARGET_OFFSET) if any(side.values()) else None
+            for n, side in enumerate(sides)
+        )
         return first_differences(source, target, cases)
 
     return drill
@@ -51,10 +41,6 @@ def drilled(kafka_frame: FrameMaker) -> Drilled:
 
 def _range(records: Sequence[KafkaRecord]) -> DrillRange | None:
     return DrillRange(100, 0, len(records)) if records else None
-
-
-def _union(frames: Sequence[DataFrame]) -> DataFrame | None:
-    return reduce(lambda one, other: one.unionByName(other), frames) if frames else None
 
 
 def test_each_partition_gets_its_own_difference(drilled: Drilled) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import reduce
 
 import pytest
 from pyspark.sql import Row, SparkSession
@@ -13,7 +12,7 @@ from pyspark.sql import Row, SparkSession
 from kafka_digest.keys.digest import NULL_BUCKET
 from kafka_digest.keys.frames import KeyedSide, compared_rows
 from kafka_digest.keys.tasks import DIFFERING, PLACE, TOTAL
-from tests.spark.conftest import FrameMaker, KafkaRecord
+from tests.spark.conftest import FramesMaker, KafkaRecord
 
 # pyspark leaves its sockets to the garbage collector
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::ResourceWarning")]
@@ -52,13 +51,12 @@ CASES: dict[str, tuple[Partitions, Partitions, int]] = {
 
 
 @pytest.fixture(scope="module")
-def compared(kafka_frame: FrameMaker) -> Compared:
+def compared(kafka_frames: FramesMaker) -> Compared:
     """Compare cases, each a unit of its own, and return the rows."""
 
     def side(number: int, sides: Sequence[Partitions]) -> KeyedSide:
         filled = {(unit, p): records for unit, parts in enumerate(sides) for p, records in parts.items() if records}
-        frames = [kafka_frame(records, topic=f"t{unit}", partition=p) for (unit, p), records in filled.items()]
-        frame = reduce(lambda one, other: one.unionByName(other), frames)
+        frame = kafka_frames({(f"t{unit}", p): records for (unit, p), records in filled.items()})
         return KeyedSide(number, frame, {f"t{unit}/{p}": unit for unit, p in filled})
 
     def compare(*cases: tuple[Partitions, Partitions], ordered_nulls: bool = False, **options: int) -> list[Row]:

@@ -9,12 +9,15 @@ from airflow.sdk.exceptions import AirflowNotFoundException
 
 from kafka_migration.adapters.listeners import own_certificates, principal_of
 from kafka_migration.airflow_adapters.connections import connection_config, findings_of_side
+from kafka_migration.airflow_adapters.settings import spark_jars
 from kafka_migration.airflow_adapters.spark import spark_client_findings, spark_target
+from kafka_migration.airflow_adapters.spark_versions import installed_packages, python_versions, spark_versions
 from kafka_migration.core.connections.java_properties import spark_options
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.migration.settings import Cluster
 from kafka_migration.core.validation.spark_target import SparkTarget, has_login
+from kafka_migration.core.validation.spark_versions import package_findings, unknown_findings, version_findings
 
 
 class AirflowConnections:
@@ -66,3 +69,10 @@ class AirflowConnections:
     def spark_client_findings(self) -> tuple[Finding, ...]:
         """Return the problems of Spark's Kafka client, which matter if a login is used."""
         return spark_client_findings()
+
+    def spark_version_findings(self, connection_id: str) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+        """Return which versions cannot work together, and which are unknown. Raises `Refused` like `spark_target`."""
+        target = spark_target(connection_id)
+        versions, python = spark_versions(target.binary), python_versions(target)
+        found = (*package_findings(installed_packages()), *version_findings(versions, python, spark_jars()))
+        return found, unknown_findings(versions, python)

@@ -11,8 +11,6 @@ import kafka_migration
 from kafka_migration.core.evidence.root import EvidencePlace
 
 SECTION = "kafka_migration"
-# The second package replaces the older client that the first one depends on.
-SPARK_KAFKA_PACKAGES = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0,org.apache.kafka:kafka-clients:3.9.1"
 _PACKAGE = Path(kafka_migration.__file__).resolve().parent
 # In a wheel the Spark jobs are inside the package; in a folder copy they are next to `plugins/`.
 _SPARK_JOBS_OF_WHEEL = _PACKAGE / "spark_jobs"

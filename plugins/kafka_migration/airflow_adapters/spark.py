@@ -30,7 +30,7 @@ def spark_target(connection_id: str) -> SparkTarget:
         raise Refused([_invalid(connection_id, error)]) from error
     defaults = _defaults_file(found["spark_binary"])
     text = defaults.read_text(errors="replace") if defaults and defaults.is_file() else ""
-    return SparkTarget(connection_id, found["master"], found["deploy_mode"], own, text)
+    return SparkTarget(connection_id, found["master"], found["deploy_mode"], own, text, found["spark_binary"])
 
 
 def _invalid(connection_id: str, error: Exception) -> Finding:

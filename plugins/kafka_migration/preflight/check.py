@@ -55,6 +55,9 @@ class Connections(Protocol):
     def spark_client_findings(self) -> tuple[Finding, ...]:
         """Return the findings about Spark's Kafka client, if a login is used."""
 
+    def spark_version_findings(self, connection_id: str) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+        """Return which versions of a Spark connection's Spark cannot work together, and which are unknown."""
+
 
 @dataclass(eq=False)
 class Subject:
@@ -109,6 +112,11 @@ class Subject:
         """The versions and paths on the MirrorMaker host, for the Kafka and Java of the migration."""
         mirror = self.migration.mirror
         return self.host.fingerprint(mirror.kafka_home, mirror.java_home).facts
+
+    @cached_property
+    def spark_version_findings(self) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+        """Which versions of Spark cannot work together, and which are unknown."""
+        return self.connections.spark_version_findings(self.migration.validation.spark_connection)
 
     @cached_property
     def kafka_findings(self) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:

@@ -26,6 +26,7 @@ from kafka_migration.preflight import (
     schedule,
     security,
     spark,
+    spark_versions,
     topics,
 )
 
@@ -34,6 +35,7 @@ CHECKS = (
     overlap.CHECK,
     connections.CHECK,
     spark.CHECK,
+    spark_versions.CHECK,
     security.CHECK,
     evidence.CHECK,
     alerts.CHECK,

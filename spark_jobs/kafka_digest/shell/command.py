@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from kafka_digest.shell.documents import read_clients, read_document, take_clients, write_document
 from kafka_digest.shell.errors import JobError, masked, naming, tell
-from kafka_digest.shell.session import START_OPTIONS
+from kafka_digest.shell.session import START_OPTIONS, check_versions
 
 Clients = Mapping[str, Mapping[str, str]]
 Job = Callable[[SparkSession, Mapping[str, Any], Clients, str], Mapping[str, Any]]
@@ -34,6 +34,7 @@ def run_job(arguments: Sequence[str], job: Job, *, program: str) -> int:
             builder = SparkSession.builder.appName(f"kafka-migration {program}").config(map=dict(START_OPTIONS))
             session = builder.getOrCreate()
         try:
+            check_versions(session)
             clients |= clients or read_clients(options.clients)
             with naming(f"reading the request {options.request}"):
                 request = read_document(session, options.request)

@@ -11,14 +11,16 @@ from pathlib import Path
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException, PythonException
 
-_SECRET_WORDS = ("password", "secret", "jaas", "token", "credential", "certificate", "keystore.key")
+from kafka_digest.shell.versions import MISMATCH
 
+_SECRET_WORDS = ("password", "secret", "jaas", "token", "credential", "certificate", "keystore.key")
 
 # The codes of errors, as in `kafka_migration/core/findings/codes.py`.
 SPARK_FAILED = "SPARK_FAILED"
 CLUSTER_UNREACHABLE = "CLUSTER_UNREACHABLE"
 RECORDS_DELETED = "RECORDS_DELETED_MEANWHILE"
 _CODES = {
+    MISMATCH: re.compile(r"PYTHON_VERSION_MISMATCH|^\w*(ModuleNotFound|Import)Error\b"),
     RECORDS_DELETED: re.compile(r"\bOffsetOutOfRangeException|data may have been lost|are out of range"),
     CLUSTER_UNREACHABLE: re.compile(
         r"\b(Timeout|Disconnect|Network|BrokerNotAvailable|LeaderNotAvailable)Exception|No resolvable bootstrap urls"
@@ -45,7 +47,7 @@ def naming(act: str) -> Iterator[None]:
     """Turn an error of Spark, Kafka or Hadoop into a `JobError` that names the current operation and the root cause."""
     try:
         yield
-    except (Py4JError, PySparkException) as error:
+    except (Py4JError, PySparkException, ImportError) as error:
         cause = root_cause(error)
         code = next((code for code, words in _CODES.items() if words.search(cause)), SPARK_FAILED)
         raise JobError(f"{act}: {cause}", code) from error

@@ -6,6 +6,9 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kafka_digest.shell.errors import JobError
+from kafka_digest.shell.versions import MISMATCH, version_problem
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -16,11 +19,15 @@ _V1_SOURCES = "spark.sql.sources.useV1SourceList"
 # to 20,000 records each, for another read that never comes. Even one second is long enough for the garbage collector to
 # move them all. The same applies to unused consumers.
 START_OPTIONS = {
+    # Spark 4's default: an overflow or a wrong cast is an error. Spark 3 would give another number or null instead.
+    "spark.sql.ansi.enabled": "true",
     "spark.kafka.consumer.fetchedData.cache.timeout": "50ms",
     "spark.kafka.consumer.fetchedData.cache.evictorThreadRunInterval": "50ms",
     "spark.kafka.consumer.cache.capacity": "8",
 }
 _OPTIONS = {
+    # Spark 4's default: an overflow or a wrong cast is an error. Spark 3 would give another number or null instead.
+    "spark.sql.ansi.enabled": "true",
     # Each batch looks up its keys among all keys of a task; small batches cost twice as much with many keys.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "200000",
     # Below this maximum, Spark 4 sums up the size of a batch after every record, which is a quarter of the work to send
@@ -34,6 +41,15 @@ def set_up(session: SparkSession) -> SparkSession:
     for name, value in _OPTIONS.items():
         session.conf.set(name, value)
     return session
+
+
+def check_versions(session: SparkSession) -> None:
+    """Raise `JobError` if Spark, the Kafka connector and Python have versions that do not fit together."""
+    conf = session.sparkContext.getConf()
+    jars = ",".join(conf.get(name, "") for name in ("spark.jars", "spark.yarn.dist.jars"))
+    problem = version_problem(session.version, session._jvm.scala.util.Properties.versionNumberString(), jars)
+    if problem:
+        raise JobError(problem, MISMATCH)
 
 
 def choose_kafka_source(session: SparkSession, partitions: int) -> None:

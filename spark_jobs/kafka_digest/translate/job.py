@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from kafka_digest.reading.clusters import SIDES, Clusters
 from kafka_digest.reading.progress import KafkaScans, telling_progress
 from kafka_digest.reading.silence import noticing_silence
 from kafka_digest.reading.windows import LogBounds, SideRange, readable_range
+from kafka_digest.shell.command import Clients, run_job
 from kafka_digest.shell.errors import JobError
 from kafka_digest.shell.rate_limit import reading_at_most
 from kafka_digest.shell.session import set_up
@@ -34,6 +35,15 @@ TOPIC_FIELDS = {
     "read",
 }
 Bounds = Mapping[tuple[str, int], LogBounds]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the job of a command line and return its exit code."""
+    return run_job(arguments, _answer, program="translate_offsets.py")
+
+
+def _answer(session: SparkSession, request: Mapping[str, Any], clients: Clients, _result: str) -> Mapping[str, Any]:
+    return translate(session, request, clients)
 
 
 def translate(

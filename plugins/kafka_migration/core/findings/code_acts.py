@@ -191,6 +191,8 @@ ACTS: Mapping[Code, str] = {
     Code.SPARK_NOT_PROTECTED: "Enable Spark's authentication and encryption, or declare in the migration file that "
     f"the cluster is isolated. {_NOTHING_STARTED}",
     Code.SPARK_KAFKA_TOO_OLD: f"Set a newer `kafka-clients` in `[kafka_migration] spark_jars`. {_NOTHING_STARTED}",
+    Code.SPARK_VERSION_MISMATCH: "Correct the version that the finding names (installation, Spark). The "
+    "copy is unchanged.",
     Code.EVIDENCE_ROOTS_DIFFER: f"Correct one of the two settings, or remove `spark_evidence_root`. {_NOTHING_STARTED}",
     Code.EVIDENCE_ROOT_LOCAL: "Set the evidence root to an object store, or the connection's deploy mode to `client`. "
     f"{_NOTHING_STARTED}",

@@ -317,6 +317,10 @@ class Code(StrEnum):
         "SPARK_KAFKA_TOO_OLD",
         "The Kafka client that Spark uses is too old to be given credentials.",
     )
+    SPARK_VERSION_MISMATCH = (
+        "SPARK_VERSION_MISMATCH",
+        "Spark, its Kafka connector or its Python have versions that do not work together.",
+    )
     EVIDENCE_ROOTS_DIFFER = (
         "EVIDENCE_ROOTS_DIFFER",
         "The evidence root settings of Airflow and Spark cannot refer to the same location.",

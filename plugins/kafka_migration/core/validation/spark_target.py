@@ -29,7 +29,7 @@ class SparkTarget:
 
     `settings` are Spark's effective settings as far as Airflow's worker knows them: those of `spark-defaults.conf`,
     then those of the connection. `own` are only the connection's settings. `defaults` is the text of
-    `spark-defaults.conf`.
+    `spark-defaults.conf`, `binary` the command that submits.
     """
 
     connection: str
@@ -37,6 +37,7 @@ class SparkTarget:
     deploy_mode: str | None = None
     own: Mapping[str, str] = field(default_factory=dict, repr=False)
     defaults: str = field(default="", repr=False)
+    binary: str = "spark-submit"
 
     @property
     def is_local(self) -> bool:
@@ -117,6 +118,7 @@ _FAILURES = {
     Code.CLUSTER_UNREACHABLE: "Check that the brokers run and that Spark reaches their advertised listeners. Then "
     "clear the task with downstream.",
     Code.RECORDS_DELETED_MEANWHILE: "Clear the task with downstream. The next attempt takes the deletion into account.",
+    Code.SPARK_VERSION_MISMATCH: "Correct the version, then clear the task with downstream.",
     Code.SPARK_FAILED: "The task log above names the cause. Fix it, then clear the task with downstream.",
 }
 

@@ -19,6 +19,7 @@ from kafka_migration.adapters.documents import flush, is_there
 from kafka_migration.adapters.private_folder import private_folder
 from kafka_migration.airflow_adapters import settings
 from kafka_migration.airflow_adapters.spark import spark_client_findings, spark_target
+from kafka_migration.airflow_adapters.spark_versions import spark_versions
 from kafka_migration.core.connections.java_properties import spark_options
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, ValidationFailed
@@ -30,6 +31,7 @@ from kafka_migration.core.validation.spark_target import (
     protecting_settings,
     unprotected_findings,
 )
+from kafka_migration.core.validation.spark_versions import unknown_findings
 from kafka_migration.orchestration.failing import FailedForNow, log_findings, never_again
 from kafka_migration.orchestration.operators.spark_log import SparkLog
 from kafka_migration.steps.run import MigrationRun
@@ -96,7 +98,7 @@ class SparkJobOperator(SparkSubmitOperator):
             self.name = f"kafka-migration-{run.name}"
             self.conf = {**self.spark_settings, **protecting_settings(target)}
             self.jars = settings.spark_jars()
-            self.packages = None if self.jars else settings.SPARK_KAFKA_PACKAGES
+            self.packages = None if self.jars else self._packages(target)
             self.properties_file = _properties_file(target, folder)
             shipped = _write(folder / CLIENTS_FILE, json.dumps(clients))
             is_here = target.deploy_mode != CLUSTER
@@ -116,6 +118,13 @@ class SparkJobOperator(SparkSubmitOperator):
         for finding in unprotected:
             self.log.warning("%s", finding)
         return target
+
+    def _packages(self, target: SparkTarget) -> str:
+        """Return the Kafka connector of this Spark. Raises `Refused` if its version is unknown."""
+        versions = spark_versions(target.binary)
+        if versions.packages is None:
+            raise Refused(unknown_findings(versions, None))
+        return versions.packages
 
     def _run_spark(self, context: Context) -> None:
         """Submit and wait. The provider's error is replaced, because it repeats the whole command line."""
