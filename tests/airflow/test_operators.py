@@ -74,6 +74,43 @@ def test_topics_are_created_once_and_recorded(world: World) -> None:
     assert world.target.topics["orders"].topic_id == world.ledger.topics["orders"].topic_id
 
 
+def test_refused_topic_does_not_hide_the_created_ones(world: World) -> None:
+    """If the target refuses a topic, it is named, and the ledger has the others, whose retention is disabled."""
+    world.edit_file("[orders, audit]", "[orders, {name: audit, replication_factor: 2}]")
+    world.target.brokers = 2
+    world.do("preflight", "reserve", "plan")
+    world.target.brokers = 1
+    world.refuses("create_topics", match="TOPIC_NOT_CREATED · topic audit: found too many replicas")
+
+    assert ["TOPIC_NOT_CREATED"] == world.refusal_codes
+    assert {"orders": {"retention.ms": "1000", "retention.bytes": None}} == {
+        topic: created.frozen_configs for topic, created in world.ledger.topics.items()
+    }
+    world.target.brokers = 2
+    world.do("create_topics")
+    assert {"orders", "audit"} == world.ledger.topics.keys()
+
+
+def test_target_is_asked_before_anything_is_created(world: World) -> None:
+    """Preflight names a topic that the target would refuse, with the target's reason; nothing is created."""
+    world.edit_file("[orders, audit]", "[orders, {name: audit, replication_factor: 2}]")
+    world.refuses("preflight", match="TOPIC_NOT_CREATED · topic audit: found too many replicas")
+
+    assert {} == world.target.topics
+
+
+def test_partitions_of_the_source_are_followed_at_each_run(world: World) -> None:
+    """A source topic that got more partitions gets them on the target in the next run, and again in the one after."""
+    world.do(*BEFORE_START)
+    for number, partitions in ((2, 3), (3, 5)):
+        world.source.create_partitions({"orders": partitions})
+        world.next_run(number)
+        world.do(*BEFORE_START)
+
+        assert partitions == len(world.target.topics["orders"].partitions)
+    assert {"created": [], "grown": {"orders": 5}}.items() <= world.run.evidence.require(Kind.TOPICS).items()
+
+
 def test_nothing_to_copy_starts_nothing(world: World) -> None:
     """If every position is at its goal, no MirrorMaker is started and the watch succeeds at once."""
     assert {"generation": None, "pid": None} == world.start()

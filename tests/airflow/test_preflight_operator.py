@@ -13,7 +13,7 @@ from kafka_migration.airflow_adapters.connections import findings_of_side
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.core.kafka.resources import Operation, Resource
+from kafka_migration.core.kafka.resources import THE_CLUSTER, Operation, Resource
 from kafka_migration.core.ledger.cutovers import CutOver
 from tests.airflow.world import P0, World
 
@@ -105,6 +105,15 @@ def test_certificates_that_end_are_warned_of_or_refused(world: World, monkeypatc
     world.refuses(
         "preflight", match="CERTIFICATE_ENDS_IN_RUN · connection old_kafka: found the client certificate CN=x"
     )
+
+
+def test_settings_of_brokers_that_may_not_be_read_are_a_warning(world: World) -> None:
+    """Without the right to read the brokers' settings the run passes, and its evidence says what is unknown."""
+    world.target.denied = {(THE_CLUSTER, Operation.DESCRIBE_CONFIGS)}
+    world.do("preflight")
+    (warning,) = world.run.evidence.require(Kind.PREFLIGHT)["warnings"]
+
+    assert ("FACT_UNKNOWN", "the brokers' settings on the target") == (warning["code"], warning["subject"])
 
 
 def test_rights_on_new_topics_are_checked_when_they_exist(world: World) -> None:

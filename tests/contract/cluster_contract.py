@@ -72,6 +72,12 @@ class ClusterContract:
         assert facts.cluster_id
         assert facts.brokers == 1
 
+    def test_settings_of_each_broker(self) -> None:
+        """Each broker has its settings with defaults; one that no broker has is missing."""
+        found = self.cluster.broker_settings("min.insync.replicas", "message.max.bytes", "no.such.setting")
+
+        assert [{"min.insync.replicas": "1", "message.max.bytes": "1048588"}] == list(found.values())
+
     def test_rights_are_reported(self, topic: str) -> None:
         """A cluster without access control grants everything; the rights on a missing topic are not known."""
         known, missing = Resource("topic", topic), Resource("topic", "contract-none")
@@ -140,6 +146,22 @@ class ClusterContract:
         (finding,) = raised.value.findings
         assert finding.code is Code.TOPIC_NOT_CREATED
         assert "contract-many-replicas" in finding.subject
+
+    def test_topics_are_created_beside_an_impossible_one(self) -> None:
+        """A refused topic is named alone; the others exist when the refusal is raised."""
+        name = f"contract-{uuid4().hex[:8]}"
+        with pytest.raises(Refused) as refused:
+            self.cluster.create_topics([NewTopic(f"{name}-bad", 1, 9, {}), NewTopic(name, 1, 1, {})])
+
+        assert [f"{name}-bad" in finding.subject for finding in refused.value.findings] == [True]
+        assert {name} == self.cluster.describe_topics([name, f"{name}-bad"]).keys()
+
+    def test_impossible_topic_is_named_before_it_is_created(self, topic: str) -> None:
+        """What the cluster would refuse is named, an existing topic is not, and nothing is created."""
+        wanted = [NewTopic(name, 1, replicas, {}) for name, replicas in ((topic, 9), ("too-many", 9), ("good", 1))]
+
+        assert ["too-many"] == list(self.cluster.refused_topics(wanted))
+        assert not {"too-many", "good"} & self.cluster.topic_names()
 
     def test_configurations_are_set_and_taken_away(self, topic: str) -> None:
         """A value is set beside the others; without a value of its own a topic has the broker's default again."""
@@ -278,6 +300,15 @@ class ClusterContract:
         """Every topic that can be seen is there with its number of partitions."""
         assert self.cluster.partition_counts()[topic] == 2
         assert self.cluster.topic_names() == self.cluster.partition_counts().keys()
+
+    def test_sampled_records_have_key_and_size(self, topic: str) -> None:
+        """A sample has the records of its ranges with partition, key and size, and a partition without any is left."""
+        self.produce(topic, 0, (b"a", b"1"), (b"b", None), (None, b"123"))
+        start, end = ({TopicPartition(topic, 0): at, TopicPartition(topic, 1): 0} for at in (1, 3))
+        found = list(self.cluster.sampled_records(start, {**end, TopicPartition(topic, 1): 0}, 60))
+
+        assert [(b"b", 1), (None, 3)] == [(record.key, record.size) for record in found]
+        assert {TopicPartition(topic, 0)} == {record.partition for record in found}
 
     def test_probe_meets_a_record_or_the_end(self, topic: str) -> None:
         """From before the end a probe meets a record, at the end the end."""

@@ -25,12 +25,20 @@ from kafka_migration.core.kafka.cluster import (
     NewTopic,
     Probe,
     RecordPrint,
+    SampledRecord,
     TopicDescription,
 )
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.kafka.resources import Acl, Operation, Resource
+from kafka_migration.core.kafka.resources import THE_CLUSTER, Acl, Operation, Resource
 
 Record = tuple[bytes | None, bytes | None]
+_LIMITS_OF_BROKERS = {
+    "message.max.bytes": "1048588",
+    "log.cleanup.policy": "delete",
+    "log.message.timestamp.before.max.ms": "9223372036854775807",
+    "log.message.timestamp.after.max.ms": "9223372036854775807",
+    "inter.broker.protocol.version": "3.9-IV0",
+}
 
 
 @dataclass
@@ -90,6 +98,7 @@ class FakeCluster:
         self.topics: dict[str, FakeTopic] = {}
         self.groups: dict[str, FakeGroup] = {}
         self.is_down = False
+        self.settings = {"auto.create.topics.enable": "false", "min.insync.replicas": "1", **_LIMITS_OF_BROKERS}
         self.broker_certificates: dict[str, Certificate] = {}
         self.denied: set[tuple[Resource, Operation]] = set()
         self.access_lists: set[Acl] = set()
@@ -137,6 +146,15 @@ class FakeCluster:
         """Return what a test put there."""
         self._answer()
         return self.broker_certificates
+
+    def broker_settings(self, *names: str) -> Mapping[int, Mapping[str, str]]:
+        """Return the same settings for each broker."""
+        self._answer()
+        if (THE_CLUSTER, Operation.DESCRIBE_CONFIGS) in self.denied:
+            finding = Finding(Code.RIGHT_MISSING, self.cluster_id, "no DescribeConfigs", "this right", "Grant it.")
+            raise Refused([finding])
+        found = {name: self.settings[name] for name in names if name in self.settings}
+        return {broker: dict(found) for broker in range(1, self.brokers + 1)}
 
     def granted(self, resources: Collection[Resource]) -> Mapping[Resource, frozenset[Operation]]:
         """Return every operation but the denied ones; of a topic that does not exist, and of ids, nothing is known."""
@@ -187,25 +205,31 @@ class FakeCluster:
             "retention.ms": "604800000",
             "retention.bytes": "-1",
             "message.timestamp.before.max.ms": "9223372036854775807",
+            "message.timestamp.after.max.ms": "9223372036854775807",
             "message.timestamp.difference.max.ms": "9223372036854775807",
         }
         own = {topic: self.topics[topic].configs for topic in topics if topic in self.topics}
         return {topic: {name: set_.get(name, defaults[name]) for name in names} for topic, set_ in own.items()}
 
     def create_topics(self, topics: Collection[NewTopic]) -> None:
-        """Create topics; an existing one is left as it is."""
-        self._answer()
-        denied = [t for t in topics if t.replication_factor > self.brokers]
-        if denied:
-            raise Refused(
-                Finding(Code.TOPIC_NOT_CREATED, f"topic {t.topic}", "too many replicas", "a created topic", "Mend it.")
-                for t in denied
-            )
+        """Create topics; an existing one is left as it is, and those that can be are made before a denial."""
+        denied = self.refused_topics(topics)
         for topic in topics:
-            if topic.topic not in self.topics:
+            if topic.topic not in self.topics and topic.topic not in denied:
                 self._ids += 1
                 partitions = [FakePartition() for _ in range(topic.partitions)]
                 self.topics[topic.topic] = FakeTopic(f"{self.cluster_id}-{self._ids}", dict(topic.configs), partitions)
+        if denied:
+            raise Refused(
+                Finding(Code.TOPIC_NOT_CREATED, f"topic {topic}", reason, "a created topic", "Mend it.")
+                for topic, reason in denied.items()
+            )
+
+    def refused_topics(self, topics: Collection[NewTopic]) -> Mapping[str, str]:
+        """Name the topics that do not exist and have more replicas than there are brokers."""
+        self._answer()
+        denied = [t.topic for t in topics if t.replication_factor > self.brokers and t.topic not in self.topics]
+        return dict.fromkeys(denied, "too many replicas")
 
     def create_partitions(self, partitions: Mapping[str, int]) -> None:
         """Grow topics to the given partition counts."""
@@ -268,6 +292,12 @@ class FakeCluster:
             if not time_limit_s:
                 raise TransientError(f"{self.cluster_id}: {topic} was not read to its end in 0 s")
             yield record
+
+    def sampled_records(self, start: Offsets, end: Offsets, time_limit_s: float) -> Iterator[SampledRecord]:
+        """Yield the records in these ranges."""
+        for partition, log in self._logs(start):
+            for _, (key, value) in log.visible(start[partition], end[partition]):
+                yield SampledRecord(partition, key, len(key or b"") + len(value or b""))
 
     def probe(self, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
         """Return what a reader starting at these offsets meets first."""

@@ -21,6 +21,7 @@ from confluent_kafka.admin import (
 )
 from confluent_kafka.admin import NewTopic as ClientNewTopic
 
+from kafka_migration.adapters.kafka_brokers import BrokerCalls
 from kafka_migration.adapters.kafka_client import chunks
 from kafka_migration.adapters.kafka_groups import GroupCalls
 from kafka_migration.adapters.kafka_records import RecordReads
@@ -49,7 +50,7 @@ NO_OFFSET = -1
 NO_TOPIC_ID = str(Uuid(0, 0))
 
 
-class ConfluentCluster(GroupCalls, RecordReads, RightCalls):
+class ConfluentCluster(BrokerCalls, GroupCalls, RecordReads, RightCalls):
     """One cluster, reached with the librdkafka settings of an Airflow connection: topics, offsets, groups, records."""
 
     def __init__(self, name: str, config: Mapping[str, Any]) -> None:
@@ -108,42 +109,49 @@ class ConfluentCluster(GroupCalls, RecordReads, RightCalls):
 
     def create_topics(self, topics: Collection[NewTopic]) -> None:
         """Create topics and wait until every partition has a leader; an existing topic is left unchanged."""
-        findings: list[Finding] = []
+        reasons = self._refused(topics, validate_only=False)
+        self._wait_for_leaders({t.topic: t.partitions for t in topics if t.topic not in reasons})
+        if reasons:
+            raise Refused(self._findings(_NOT_CREATED, reasons))
+
+    def refused_topics(self, topics: Collection[NewTopic]) -> Mapping[str, str]:
+        """Return the cluster's reason for each topic that it would refuse to create; nothing is created."""
+        return self._refused(topics, validate_only=True)
+
+    def _refused(self, topics: Collection[NewTopic], *, validate_only: bool) -> dict[str, str]:
+        reasons: dict[str, str] = {}
         for chunk in topic_chunks(sorted(topics, key=lambda t: t.topic)):
             wanted = {
                 t.topic: ClientNewTopic(t.topic, t.partitions, t.replication_factor, config=dict(t.configs))
                 for t in chunk
             }
-            findings += self._denials(
+            reasons |= self._denials(
                 lambda topics, wanted=wanted: self._admin.create_topics(  # type: ignore[misc]
                     [wanted[topic] for topic in topics],
                     operation_timeout=call_timeout_s(),
                     request_timeout=call_timeout_s(),
+                    validate_only=validate_only,
                 ),
                 list(wanted),
-                _NOT_CREATED,
                 already_done=KafkaError.TOPIC_ALREADY_EXISTS,
             )
-        if findings:
-            raise Refused(findings)
-        self._wait_for_leaders({t.topic: t.partitions for t in topics})
+        return reasons
 
     def create_partitions(self, partitions: Mapping[str, int]) -> None:
         """Grow topics to the given partition counts and wait for the leaders."""
         if not partitions:
             return
-        findings = self._denials(
+        reasons = self._denials(
             lambda topics: self._admin.create_partitions(
                 [NewPartitions(topic, partitions[topic]) for topic in topics],
                 operation_timeout=call_timeout_s(),
                 request_timeout=call_timeout_s(),
             ),
             sorted(partitions),
-            _NOT_CREATED,
             already_done=KafkaError.INVALID_PARTITIONS,
         )
-        if findings:
-            raise Refused(findings)
+        if reasons:
+            raise Refused(self._findings(_NOT_CREATED, reasons))
         self._wait_for_leaders(partitions)
 
     def delete_topics(self, topics: Collection[str]) -> None:
@@ -169,8 +177,8 @@ class ConfluentCluster(GroupCalls, RecordReads, RightCalls):
 
         if not changes:
             return
-        if findings := self._denials(ask, list(changes), _NOT_CONFIGURED):
-            raise Refused(findings)
+        if reasons := self._denials(ask, list(changes)):
+            raise Refused(self._findings(_NOT_CONFIGURED, reasons))
         self._wait_until_shown({topic: configs[topic] for topic in changes})
 
     def log_start_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
@@ -275,17 +283,20 @@ class ConfluentCluster(GroupCalls, RecordReads, RightCalls):
         self,
         ask: Callable[[Sequence[str]], Mapping[str, Any]],
         topics: Sequence[str],
-        denial: _Denial,
         already_done: int | None = None,
-    ) -> list[Finding]:
-        findings = []
+    ) -> dict[str, str]:
+        """Return the cluster's reason for each topic for which it denies the request."""
+        reasons = {}
         for topic, outcome in self._outcomes(ask, topics, str).items():
             if not isinstance(outcome, KafkaException) or outcome.args[0].code() == already_done:
                 continue
             if may_pass(outcome.args[0]):
                 raise self._translated(outcome) from outcome
-            findings.append(denial.finding(f"topic {topic} on {self.name}", outcome.args[0].str()))
-        return findings
+            reasons[topic] = outcome.args[0].str()
+        return reasons
+
+    def _findings(self, denial: _Denial, reasons: Mapping[str, str]) -> list[Finding]:
+        return [denial.finding(f"topic {topic} on {self.name}", reason) for topic, reason in reasons.items()]
 
     def _wait_for_leaders(self, partitions: Mapping[str, int]) -> None:
         self._made_at |= dict.fromkeys(partitions, time.monotonic())

@@ -14,7 +14,7 @@ from kafka_migration.adapters.kafka_client import ClusterClient, chunks, reader_
 from kafka_migration.adapters.kafka_retries import may_pass
 from kafka_migration.adapters.patience import time_left
 from kafka_migration.core.findings.errors import TransientError
-from kafka_migration.core.kafka.cluster import IsolationLevel, Probe, RecordPrint
+from kafka_migration.core.kafka.cluster import IsolationLevel, Probe, RecordPrint, SampledRecord
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
 READ_TIMEOUT_S = 60.0
@@ -78,6 +78,16 @@ class RecordReads(ClusterClient):
                         f"{self.name}: {message.topic()} was not read to its end in {time_limit_s:.0f} s"
                     )
                 yield message.key(), message.value()
+
+    def sampled_records(self, start: Offsets, end: Offsets, time_limit_s: float) -> Iterator[SampledRecord]:
+        """Yield the records in [start, end) per partition, read uncommitted, until the time limit."""
+        deadline = time.monotonic() + time_limit_s
+        wanted = {partition: offset for partition, offset in start.items() if offset < end[partition]}
+        with closing(self._reader(wanted, "read_uncommitted", ONE_RECORD_EACH)) as consumer:
+            for message in self._read_to(consumer, {partition: end[partition] for partition in wanted}):
+                if time.monotonic() > deadline:
+                    return
+                yield _sampled(message)
 
     def _met_first(self, start: Offsets, isolation: IsolationLevel) -> dict[TopicPartition, Message]:
         """Return the first message of each partition: a record, or an error message for the end of the partition.
@@ -160,6 +170,12 @@ class RecordReads(ClusterClient):
         if may_pass(error):
             return True
         raise self._translated(KafkaException(error))
+
+
+def _sampled(message: Message) -> SampledRecord:
+    headers = (field for name, content in message.headers() or () for field in (name.encode(), content))
+    size = sum(len(field or b"") for field in (message.key(), message.value(), *headers))
+    return SampledRecord(TopicPartition(message.topic(), message.partition()), message.key(), size)
 
 
 def _print(message: Message) -> RecordPrint:

@@ -19,6 +19,7 @@ from kafka_migration.core.kafka.cluster import (
     NewTopic,
     Probe,
     RecordPrint,
+    SampledRecord,
     TopicDescription,
 )
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
@@ -47,6 +48,10 @@ class RenamedTopics:
     def certificates(self) -> Mapping[str, Certificate]:
         """See `KafkaCluster.certificates`."""
         return self._cluster.certificates()
+
+    def broker_settings(self, *names: str) -> Mapping[int, Mapping[str, str]]:
+        """See `KafkaCluster.broker_settings`."""
+        return self._cluster.broker_settings(*names)
 
     def granted(self, resources: Collection[Resource]) -> Mapping[Resource, frozenset[Operation]]:
         """See `KafkaCluster.granted`; a topic may also be named as on the cluster."""
@@ -86,6 +91,11 @@ class RenamedTopics:
         """See `KafkaCluster.create_topics`."""
         self._cluster.create_topics([replace(topic, topic=self._to_real(topic.topic)) for topic in topics])
 
+    def refused_topics(self, topics: Collection[NewTopic]) -> Mapping[str, str]:
+        """See `KafkaCluster.refused_topics`."""
+        found = self._cluster.refused_topics([replace(topic, topic=self._to_real(topic.topic)) for topic in topics])
+        return {self._to_shown(topic): reason for topic, reason in found.items()}
+
     def create_partitions(self, partitions: Mapping[str, int]) -> None:
         """See `KafkaCluster.create_partitions`."""
         self._cluster.create_partitions({self._to_real(topic): count for topic, count in partitions.items()})
@@ -119,6 +129,14 @@ class RenamedTopics:
     def read_log(self, topic: str, time_limit_s: float) -> Iterator[tuple[bytes | None, bytes | None]]:
         """See `KafkaCluster.read_log`."""
         return self._cluster.read_log(self._to_real(topic), time_limit_s)
+
+    def sampled_records(self, start: Offsets, end: Offsets, time_limit_s: float) -> Iterator[SampledRecord]:
+        """See `KafkaCluster.sampled_records`."""
+        sampled = self._cluster.sampled_records(
+            self._real_by_partition(start), self._real_by_partition(end), time_limit_s
+        )
+        for record in sampled:
+            yield record._replace(partition=next(iter(self._shown_by_partition({record.partition: None}))))
 
     def probe(self, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
         """See `KafkaCluster.probe`."""

@@ -103,6 +103,18 @@ def stored_positions(
     return dict(_decoded(rows, decode, malformed))
 
 
+def copied_topics(rows: Iterable[Row], topics: Collection[str]) -> frozenset[str]:
+    """Decode rows of an offsets topic into those of the topics of which there is a position, of whatever source."""
+
+    def decode(key: bytes, _: bytes) -> str | None:
+        source = json.loads(key)[1]
+        # In Kafka Connect the connector may have any name; only the copying one has topics and no group.
+        topic = None if "group" in source else source.get("topic")
+        return topic if topic in topics else None
+
+    return frozenset(_decoded(rows, decode, _unsaid))
+
+
 def _position_key(key: bytes, alias: str) -> TopicPartition | None:
     connector, source = json.loads(key)
     if connector != CONNECTOR or source.get("cluster") != alias:

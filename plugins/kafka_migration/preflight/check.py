@@ -13,7 +13,8 @@ from kafka_migration.core.evidence.root import EvidencePlace
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.certificates import Certificate
-from kafka_migration.core.kafka.cluster import KafkaCluster, Side, TopicDescription
+from kafka_migration.core.kafka.cluster import KafkaCluster, NewTopic, SampledRecord, Side, TopicDescription
+from kafka_migration.core.kafka.sampling import newest_records
 from kafka_migration.core.kafka.schema_registry import SchemaRegistry
 from kafka_migration.core.ledger.generations import NO_GENERATIONS
 from kafka_migration.core.ledger.ledger import Ledger
@@ -21,7 +22,10 @@ from kafka_migration.core.migration.alert_settings import AlertSettings, Notifie
 from kafka_migration.core.migration.run_window import RunType
 from kafka_migration.core.migration.settings import Cluster, Migration, Mode
 from kafka_migration.core.migration.topic_rules import TopicList
+from kafka_migration.core.mirror.broker_settings import BROKER_SETTINGS, Brokers, topic_defaults
 from kafka_migration.core.mirror.host import MirrorHost
+from kafka_migration.core.mirror.target_limits import LIMITS, Configs, limits_of_new
+from kafka_migration.core.mirror.target_topics import plan_topics
 from kafka_migration.core.validation.spark_target import SparkTarget
 from kafka_migration.preflight.probes import Probes
 
@@ -91,6 +95,7 @@ class Subject:
     run_type: RunType = RunType.MANUAL
     is_nightly: bool = False
     probes: Probes = field(default_factory=Probes)
+    _samples: dict[tuple[str, ...], Mapping[str, list[SampledRecord]]] = field(default_factory=dict, init=False)
 
     @cached_property
     def source(self) -> KafkaCluster:
@@ -128,6 +133,36 @@ class Subject:
     def source_topics(self) -> Mapping[str, TopicDescription]:
         """The migration's topics on the source."""
         return self.source.describe_topics(self.migration.topics)
+
+    @cached_property
+    def new_topics(self) -> tuple[NewTopic, ...]:
+        """The topics that the target lacks, as a run would create them."""
+        return plan_topics(self.migration, self.source_topics, self.target_topics, self.ledger).create
+
+    @cached_property
+    def target_brokers(self) -> Brokers:
+        """The settings of the target's brokers; empty if the login may not read them."""
+        try:
+            return self.target.broker_settings(*BROKER_SETTINGS)
+        except Refused:
+            return {}
+
+    @cached_property
+    def limits(self) -> tuple[Configs, Configs]:
+        """The limits of the topics on both sides, on the target also those that new topics will have."""
+        topics = [topic for topic in self.migration.topics if topic in self.source_topics]
+        existing = [topic for topic in topics if topic in self.target_topics]
+        new = limits_of_new(self.new_topics, topic_defaults(self.target_brokers))
+        return (
+            self.source.effective_configs(topics, *LIMITS),
+            {**self.target.effective_configs(existing, *LIMITS), **new},
+        )
+
+    def newest_records(self, topics: tuple[str, ...]) -> Mapping[str, list[SampledRecord]]:
+        """Return a sample of the newest records of these topics on the source, by topic."""
+        if topics not in self._samples:
+            self._samples[topics] = newest_records(self.source, [self.source_topics[topic] for topic in topics])
+        return self._samples[topics]
 
     @cached_property
     def target_topics(self) -> Mapping[str, TopicDescription]:

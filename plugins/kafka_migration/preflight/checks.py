@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from kafka_migration.preflight import (
     alerts,
+    brokers,
     certificates,
     clusters,
     connections,
+    creation,
     evidence,
     follow,
     generations,
@@ -17,8 +19,10 @@ from kafka_migration.preflight import (
     host_disk,
     host_files,
     host_names,
+    keys,
     limits,
     mirror,
+    other_mirrors,
     overlap,
     phase,
     registries,
@@ -28,6 +32,7 @@ from kafka_migration.preflight import (
     spark,
     spark_versions,
     topics,
+    versions,
 )
 
 CHECKS = (
@@ -48,10 +53,15 @@ CHECKS = (
     spark.CLIENT_CHECK,
     registries.CHECK,
     topics.CHECK,
+    brokers.CHECK,
     limits.CHECK,
+    creation.CHECK,
+    keys.CHECK,
+    other_mirrors.CHECK,
     groups.CHECK,
     host.CHECK,
     mirror.CHECK,
+    versions.CHECK,
     host_disk.CHECK,
     host_files.CHECK,
     host_clock.CHECK,

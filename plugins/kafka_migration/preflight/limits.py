@@ -1,34 +1,71 @@
-"""Names and limits of the target allow the copy."""
+"""Names, replicas and limits of the topics on the target allow the copy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.mirror.target_limits import LIMITS, collision_findings, limit_warnings, replica_findings
-from kafka_migration.core.mirror.target_topics import plan_topics
+from kafka_migration.core.mirror.broker_settings import topic_defaults
+from kafka_migration.core.mirror.target_limits import (
+    after_limits,
+    collision_findings,
+    large_record_findings,
+    late_record_warnings,
+    limit_warnings,
+    lowered_limits,
+    replica_findings,
+    replica_warnings,
+)
 from kafka_migration.preflight.check import Check, Subject
+
+# A sample of more topics would take long; their limits are warnings in any case.
+MAX_SAMPLED = 20
 
 
 def _check(subject: Subject) -> Iterable[Finding]:
     if not subject.mode.mirrors or subject.mode is Mode.INTERVAL:
         return
-    created = plan_topics(subject.migration, subject.source_topics, subject.target_topics, subject.ledger).create
+    created = subject.new_topics
     if created:
         existing = frozenset(map(subject.migration.target_topic, subject.target.topic_names()))
         yield from collision_findings(subject.migration, [topic.topic for topic in created], existing)
-    yield from replica_findings(subject.migration, created)
+    yield from replica_findings(subject.migration, created, _min_insync(subject))
+    lowered = lowered_limits(*subject.limits)
+    if lowered:
+        sampled = subject.newest_records(tuple(lowered)[:MAX_SAMPLED])
+        largest = {topic: max(record.size for record in records) for topic, records in sampled.items() if records}
+        yield from large_record_findings(subject.migration, lowered, largest)
 
 
 def _warn(subject: Subject) -> Iterable[Finding]:
     if not subject.mode.mirrors:
         return
-    # Of the topics that the migration created, it sets these limits itself.
-    foreign = [topic for topic in subject.target_topics if topic not in subject.ledger.topics]
-    if foreign:
-        source, target = (side.effective_configs(foreign, *LIMITS) for side in (subject.source, subject.target))
-        yield from limit_warnings(subject.migration, source, target)
+    yield from replica_warnings(subject.migration, subject.new_topics, _min_insync(subject))
+    source, target = subject.limits
+    yield from limit_warnings(subject.migration, source, target)
+    limits = after_limits(target)
+    yield from late_record_warnings(subject.migration, limits, _with_later_records(subject, limits))
+
+
+def _min_insync(subject: Subject) -> str:
+    return topic_defaults(subject.target_brokers).get("min.insync.replicas", "")
+
+
+def _with_later_records(subject: Subject, limits: Mapping[str, int]) -> list[str]:
+    """Return the topics whose source has a record with a later timestamp than the target takes now."""
+    found: set[str] = set()
+    for limit in set(limits.values()):
+        topics = (subject.source_topics[topic] for topic, own in limits.items() if own == limit)
+        partitions = [partition for topic in topics for partition in topic.topic_partitions]
+        # Read the ends first: without such a record, the offset for a time is a later end.
+        ends = subject.source.log_end_offsets(partitions, "read_uncommitted")
+        late = subject.source.offsets_for_time(
+            partitions, subject.now + timedelta(milliseconds=limit), "read_uncommitted"
+        )
+        found |= {partition.topic for partition, offset in late.items() if offset < ends.get(partition, 0)}
+    return sorted(found)
 
 
 CHECK = Check("limits", _check, needs=("topics",), warn=_warn)

@@ -40,7 +40,7 @@ class Checkers:
 
 def checked(run: MigrationRun, checkers: Checkers, run_type: RunType = RunType.MANUAL) -> tuple[CheckResult, ...]:
     """Record the topics of the run, run every check, and return their results in order."""
-    return run_checks(CHECKS, _subject(run, checkers, _topic_list(run), run_type))
+    return run_checks(CHECKS, subject_of(run, checkers, run_type))
 
 
 def _topic_list(run: MigrationRun) -> Callable[[], TopicList | None]:
@@ -59,9 +59,9 @@ def _raise(error: Exception) -> NoReturn:
     raise error
 
 
-def _subject(
-    run: MigrationRun, checkers: Checkers, find_topic_list: Callable[[], TopicList | None], run_type: RunType
-) -> Subject:
+def subject_of(run: MigrationRun, checkers: Checkers, run_type: RunType = RunType.MANUAL) -> Subject:
+    """Record the topics of the run, and return what the checks look at."""
+    find_topic_list = _topic_list(run)
     whole = run.whole_migration
     return Subject(
         migration=run.migration,

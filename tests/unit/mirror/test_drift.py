@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 
 import pytest
 
 from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.ledger.cutovers import CreatedTopic, TopicsCreated
-from kafka_migration.core.ledger.ledger import fold
-from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.migration.settings import EngineName, Migration
 from kafka_migration.core.mirror.drift import TopicsSeen, drift_findings
 
 NOTHING = fold([])
+KEPT = {"retention.ms": "-1", "retention.bytes": "-1"}
 OURS = fold([TopicsCreated("r", "t", {"orders": CreatedTopic("id", {"retention.ms": "1000"})}).to_document()])
 
 
@@ -63,3 +65,30 @@ def test_equal_settings_and_frozen_retention_are_no_difference(migration: Migrat
     )
 
     assert [*drift_findings(seen(migration, same, same)), *drift_findings(ours)] == []
+
+
+@pytest.mark.parametrize(
+    ("engine", "on_target", "ledger", "expected"),
+    [
+        (
+            "mirrormaker1",
+            2,
+            NOTHING,
+            "kafka-topics.sh --bootstrap-server TARGET:9092 --topic orders --alter --partitions 4",
+        ),
+        ("mirrormaker1", 6, NOTHING, "kafka-topics.sh --bootstrap-server TARGET:9092 --topic orders --delete"),
+        ("mirrormaker1", 4, NOTHING, None),
+        ("mirrormaker1", 2, OURS, None),
+        ("mirrormaker2", 2, NOTHING, None),
+    ],
+)
+def test_other_partitions_have_their_command(
+    migration: Migration, engine: EngineName, on_target: int, ledger: Ledger, expected: str | None
+) -> None:
+    """MirrorMaker 1 may copy into other partitions, which is a warning; a run adds missing ones to its own topics."""
+    own = replace(migration, mirror=replace(migration.mirror, engine=engine))
+    source, target = ({"orders": TopicDescription("orders", "id", count, {})} for count in (4, on_target))
+    target = {"orders": replace(target["orders"], configs=KEPT if ledger is OURS else {})}
+    found = [finding.remedy.partition(": ")[2] for finding in drift_findings(TopicsSeen(own, source, target, ledger))]
+
+    assert found == ([] if expected is None else [expected])

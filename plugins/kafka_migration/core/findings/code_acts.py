@@ -89,6 +89,12 @@ ACTS: Mapping[Code, str] = {
     Code.RECORD_LIMIT_LOWER: "Raise `max.message.bytes` of the topic on the target.",
     Code.TARGET_RETENTION_SHORTER: "Raise the retention of the topic on the target until the cutover.",
     Code.TIMESTAMPS_LIMITED: "Remove the limit of the topic on the target until the cutover.",
+    Code.RECORD_ABOVE_LIMIT: f"Raise `max.message.bytes` of the topics on the target (`configs`). {_NOTHING_STARTED}",
+    Code.TARGET_COMPACTS: "Set `cleanup.policy` of the topic on the target (`configs`).",
+    Code.REPLICATION_AT_MIN_INSYNC: "Raise `replication_factor`, or lower `min.insync.replicas`.",
+    Code.TOPICS_AUTO_CREATED: "Set `auto.create.topics.enable` to `false` on the target until the cutover.",
+    Code.KEYS_PARTITIONED_OTHERWISE: "Use engine `mirrormaker2`, which keeps partitions.",
+    Code.OTHER_MIRRORMAKER: "Find out who runs it, and stop it before this migration copies the topics.",
     Code.TARGET_TOPIC_NOT_EMPTY: "Find out whose records these are before you delete the topic on the target. "
     f"{_NOT_STARTED}",
     Code.REPLICATION_FACTOR_TOO_HIGH: f"Lower `target.replication_factor`, or add brokers. {_NOTHING_STARTED}",
@@ -141,6 +147,7 @@ ACTS: Mapping[Code, str] = {
     Code.MIRROR_KAFKA_TOO_OLD: f"Run MirrorMaker from Kafka 3.9.1 or newer (`mirror.kafka_home`). {_NOT_STARTED}",
     Code.MIRROR_SETTING_UNSAFE: "Lower the setting, or raise `max.message.bytes` of the topics on the target. "
     f"{_NOT_STARTED}",
+    Code.BROKERS_TOO_OLD: f"Run MirrorMaker from a Kafka 3.9 release (`mirror.kafka_home`). {_NOT_STARTED}",
     Code.MM1_REMOVED: "Run it from a Kafka 3.9 release (`mirror.kafka_home`), or choose engine `mirrormaker2`. "
     f"{_NOT_STARTED}",
     Code.TOPIC_NEVER_COPIED: "Change engine or names as the finding says, or remove the topic from the file. "

@@ -161,7 +161,7 @@ class Code(StrEnum):
     )
     RECORD_LIMIT_LOWER = (
         "RECORD_LIMIT_LOWER",
-        "Warning: an existing topic of the target takes only smaller records than its source topic.",
+        "Warning: MirrorMaker may send only smaller records than the source topic takes.",
     )
     TARGET_RETENTION_SHORTER = (
         "TARGET_RETENTION_SHORTER",
@@ -169,7 +169,31 @@ class Code(StrEnum):
     )
     TIMESTAMPS_LIMITED = (
         "TIMESTAMPS_LIMITED",
-        "Warning: an existing topic of the target refuses records with old timestamps.",
+        "Warning: a topic of the target refuses records with old or late timestamps.",
+    )
+    RECORD_ABOVE_LIMIT = (
+        "RECORD_ABOVE_LIMIT",
+        "A sampled record of the source is larger than the target takes, so MirrorMaker cannot copy it.",
+    )
+    TARGET_COMPACTS = (
+        "TARGET_COMPACTS",
+        "Warning: a topic of the target is or would be compacted, and its source topic is not.",
+    )
+    REPLICATION_AT_MIN_INSYNC = (
+        "REPLICATION_AT_MIN_INSYNC",
+        "Warning: a topic has as many replicas as its `min.insync.replicas`, so one broker that is down stops writes.",
+    )
+    TOPICS_AUTO_CREATED = (
+        "TOPICS_AUTO_CREATED",
+        "Warning: brokers of the target create each topic that a client asks for (`auto.create.topics.enable`).",
+    )
+    KEYS_PARTITIONED_OTHERWISE = (
+        "KEYS_PARTITIONED_OTHERWISE",
+        "Warning: producers do not use Kafka's default partitioner, so MirrorMaker 1 moves keys to other partitions.",
+    )
+    OTHER_MIRRORMAKER = (
+        "OTHER_MIRRORMAKER",
+        "Warning: another MirrorMaker seems to be at work between the same clusters.",
     )
     TARGET_TOPIC_NOT_EMPTY = (
         "TARGET_TOPIC_NOT_EMPTY",
@@ -244,6 +268,7 @@ class Code(StrEnum):
         "MIRROR_SETTING_UNSAFE",
         "A setting of the migration file allows MirrorMaker to send larger batches than the target topics accept.",
     )
+    BROKERS_TOO_OLD = "BROKERS_TOO_OLD", "Brokers are too old for the MirrorMaker on the host."
     MM1_REMOVED = (
         "MM1_REMOVED",
         "The migration uses MirrorMaker 1, but the Kafka version on the host no longer contains it.",

@@ -174,6 +174,14 @@ class Probe:
         return self.offset >= goal
 
 
+class SampledRecord(NamedTuple):
+    """A record of a sample: its partition, its key, and the bytes of its key, value and headers."""
+
+    partition: TopicPartition
+    key: bytes | None
+    size: int
+
+
 class KafkaCluster(Protocol):
     """One Kafka cluster.
 
@@ -186,6 +194,12 @@ class KafkaCluster(Protocol):
 
     def certificates(self) -> Mapping[str, Certificate]:
         """Return the certificate of each broker by its address; empty without TLS."""
+
+    def broker_settings(self, *names: str) -> Mapping[int, Mapping[str, str]]:
+        """Return these settings of each broker, defaults included; those that a broker does not have are missing.
+
+        Raises `Refused` (`RIGHT_MISSING`) if the login may not read them (DescribeConfigs on the cluster).
+        """
 
     def topic_names(self) -> frozenset[str]:
         """Return the names of all topics that the client may describe."""
@@ -202,7 +216,13 @@ class KafkaCluster(Protocol):
     def create_topics(self, topics: Collection[NewTopic]) -> None:
         """Create topics and wait until every partition has a leader; an existing topic is left unchanged.
 
-        Raises `Refused` with one `TOPIC_NOT_CREATED` finding per topic that the cluster denied.
+        Raises `Refused` with one `TOPIC_NOT_CREATED` finding per topic that the cluster denied; the others are created.
+        """
+
+    def refused_topics(self, topics: Collection[NewTopic]) -> Mapping[str, str]:
+        """Return the cluster's reason for each topic that it would refuse to create; nothing is created.
+
+        An existing topic is not refused.
         """
 
     def create_partitions(self, partitions: Mapping[str, int]) -> None:
@@ -245,6 +265,9 @@ class KafkaCluster(Protocol):
         A topic that does not exist has none. Raises `TransientError` if the time limit is reached before the last
         record.
         """
+
+    def sampled_records(self, start: Offsets, end: Offsets, time_limit_s: float) -> Iterator[SampledRecord]:
+        """Yield the records in [start, end) per partition, read uncommitted; after the time limit no more."""
 
     def probe(self, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
         """Return what a reader finds first from these offsets; a partition without an answer is missing."""

@@ -11,7 +11,12 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.core.mirror.target_topics import NOT_COPIED, frozen_settings, wanted_configs
+from kafka_migration.core.mirror.target_topics import (
+    NOT_COPIED,
+    frozen_settings,
+    partition_command,
+    wanted_configs,
+)
 from kafka_migration.core.text.brief import brief
 from kafka_migration.core.text.shell import shell_word
 
@@ -54,8 +59,9 @@ def config_differences(seen: TopicsSeen, topic: str) -> dict[str, ConfigDifferen
 
 
 def drift_findings(seen: TopicsSeen) -> Iterator[Finding]:
-    """Yield a warning for each existing topic of the target whose settings differ, with the command to change them."""
+    """Yield a warning for each existing topic of the target that differs, with the command to change it."""
     for topic in seen.migration.topics:
+        yield from _partition_drift(seen, topic)
         if differences := config_differences(seen, topic):
             name = seen.migration.target_topic(topic)
             yield Finding(
@@ -65,6 +71,24 @@ def drift_findings(seen: TopicsSeen) -> Iterator[Finding]:
                 "the settings with which a run would create the topic",
                 f"If the difference is not intended: {alter_command(name, differences)}",
             )
+
+
+def _partition_drift(seen: TopicsSeen, topic: str) -> Iterator[Finding]:
+    """Yield a warning if a topic that is partitioned again has other partitions than a run would give it."""
+    if seen.migration.keeps_partitions or topic not in seen.source or topic not in seen.target:
+        return
+    own, found = seen.migration.settings_of(topic).partitions, seen.target[topic].partitions
+    wanted = own or seen.source[topic].partitions
+    grows = own is None and topic in seen.ledger.topics
+    if found > wanted or (found < wanted and not grows):
+        name = seen.migration.target_topic(topic)
+        yield Finding(
+            Code.TOPIC_CONFIG_DIFFERS,
+            f"topic {name}",
+            f"{found} partitions instead of {wanted}",
+            "the partitions with which a run would create the topic",
+            f"If the difference is not intended: {partition_command(name, found, wanted)}",
+        )
 
 
 def alter_command(topic: str, differences: Mapping[str, ConfigDifference]) -> str:

@@ -13,6 +13,7 @@ from kafka_migration.core.ledger.cutovers import CreatedTopic
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.migration.topic_rules import TopicSettings
+from kafka_migration.core.text.shell import shell_word
 
 # Broker-side state of a reassignment, not a property of the topic.
 NOT_COPIED = {
@@ -114,6 +115,21 @@ def _copy_of(migration: Migration, source: TopicDescription, configs: Mapping[st
     )
 
 
+def refused_creations(migration: Migration, reasons: Mapping[str, str]) -> tuple[Finding, ...]:
+    """Name every topic that the target would refuse to create, with the target's reason."""
+    return tuple(
+        Finding(
+            Code.TOPIC_NOT_CREATED,
+            f"topic {migration.target_topic(topic)}",
+            reason,
+            "a topic that the target would create",
+            "Correct the problem that the broker names (configs in the topic's item, a right, a policy of the "
+            "target), or create the topic manually with the source's partition count.",
+        )
+        for topic, reason in sorted(reasons.items())
+    )
+
+
 def missing_topic_findings(migration: Migration, source: Mapping[str, TopicDescription]) -> Iterable[Finding]:
     """Name every topic of the migration that the source does not have."""
     for topic in migration.topics:
@@ -175,9 +191,16 @@ def _partition_findings(
             f"topic {source.topic}",
             f"{target.partitions} partitions on the target",
             f"{source.partitions}, as on the source",
-            "Keyed records would go to other partitions after the cutover. Delete the topic on the target and create "
-            "it again (or let the run create it), or leave it out of the migration.",
+            "Keyed records would go to other partitions after the cutover. If the topic has no records: "
+            f"{partition_command(target.topic, target.partitions, source.partitions)}. A run creates a missing topic. "
+            "Otherwise leave it out of the migration.",
         )
+
+
+def partition_command(topic: str, found: int, wanted: int) -> str:
+    """Return the command of Kafka that gives a topic of the target more partitions, or deletes one with too many."""
+    command = f"kafka-topics.sh --bootstrap-server TARGET:9092 --topic {shell_word(topic)}"
+    return f"{command} --alter --partitions {wanted}" if found < wanted else f"{command} --delete"
 
 
 def _content_findings(target: TopicDescription, target_end_offsets: Offsets) -> Iterable[Finding]:

@@ -27,9 +27,12 @@ class CreateTopicsOperator(MigrationOperator):
         """Create topics, add partitions, freeze settings, and record the result. Refuses a login without rights."""
         plan = run.evidence.require(Kind.PLAN)
         topics = [NewTopic(**topic) for topic in plan["create"]]
-        run.target.create_topics(topics)
+        try:
+            run.target.create_topics(topics)
+        finally:
+            # Also after a refusal of some: the ledger must know each topic whose retention is disabled.
+            self._record(run, plan)
         run.target.create_partitions(plan["grow"])
-        self._record(run, plan)
         require_rights_on_target_topics(run)
         self._freeze_again(run)
         run.evidence.write(Kind.TOPICS, {"at": run.now(), "created": plan["create"], "grown": plan["grow"]})
@@ -61,5 +64,9 @@ class CreateTopicsOperator(MigrationOperator):
         if not new:
             return
         descriptions = run.target.describe_topics(new)
-        created = {t: CreatedTopic(descriptions[t].topic_id, plan["frozen_configs"][t]) for t in new}
-        run.ledger.append(TopicsCreated(run.identity.holder, run.now(), created).to_document())
+        created = {
+            topic: CreatedTopic(description.topic_id, plan["frozen_configs"][topic])
+            for topic, description in descriptions.items()
+        }
+        if created:
+            run.ledger.append(TopicsCreated(run.identity.holder, run.now(), created).to_document())

@@ -1,0 +1,19 @@
+"""MirrorMaker 1 would put the newest records into the partitions that they have: its partitioner is the producers'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.mirror.moved_keys import moved_key_warnings
+from kafka_migration.preflight.check import Check, Subject
+
+
+def _warn(subject: Subject) -> Iterable[Finding]:
+    if subject.migration.keeps_partitions or not subject.mode.mirrors:
+        return ()
+    partitions = {name: topic.partitions for name, topic in subject.source_topics.items() if topic.partitions > 1}
+    return moved_key_warnings(partitions, subject.newest_records(tuple(partitions)))
+
+
+CHECK = Check("keys", lambda _: (), needs=("topics",), warn=_warn)

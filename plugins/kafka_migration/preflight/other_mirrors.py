@@ -1,0 +1,73 @@
+"""No other MirrorMaker copies the topics: no group of MirrorMaker 1 reads them, no MirrorMaker 2 runs on the target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.mirror.broker_settings import not_checked
+from kafka_migration.core.mirror.other_mirrors import (
+    heartbeat_findings,
+    heartbeat_topics,
+    offsets_topic,
+    reader_findings,
+    worker_aliases,
+    worker_findings,
+)
+from kafka_migration.engines.mirrormaker2_topics import copied_topics
+from kafka_migration.preflight.check import Check, Subject
+
+
+def _warn(subject: Subject) -> Iterable[Finding]:
+    if not subject.mode.mirrors:
+        return
+    yield from _known("the groups on the source", _readers, subject)
+    yield from _known("the groups on the target", _workers, subject)
+    yield from _known("heartbeats on the target", _heartbeats, subject)
+
+
+def _known(what: str, look: Callable[[Subject], Iterable[Finding]], subject: Subject) -> Iterable[Finding]:
+    """Return what was found, or that the login may not look."""
+    try:
+        return tuple(look(subject))
+    except Refused as refused:
+        why = refused.findings[0].found
+        unknown = "whether another MirrorMaker copies the topics"
+        return (not_checked(what, why, unknown, "Grant the right that the cluster names, or look yourself."),)
+
+
+def _readers(subject: Subject) -> Iterable[Finding]:
+    listed = subject.source.list_groups()
+    active = [each.group for each in listed if each.kind == "classic" and not each.state.is_inactive]
+    described = subject.source.describe_groups(active) if active else {}
+    return reader_findings(described.values(), subject.migration.topics, subject.migration.name)
+
+
+def _workers(subject: Subject) -> Iterable[Finding]:
+    aliases = worker_aliases(subject.target.list_groups(), subject.migration.name)
+    return worker_findings({alias: _copied(subject, alias) for alias in aliases})
+
+
+def _copied(subject: Subject, alias: str) -> frozenset[str] | None:
+    """Return the topics of the migration of which a MirrorMaker 2 has positions; `None` if they may not be read."""
+    try:
+        return copied_topics(subject.target.read_table(offsets_topic(alias)), subject.migration.topics)
+    except Refused:
+        return None
+
+
+def _heartbeats(subject: Subject) -> Iterable[Finding]:
+    found = heartbeat_topics(subject.target.topic_names(), subject.migration.source.alias)
+    return heartbeat_findings({topic: age for topic in found if (age := _age_s(subject, topic)) is not None})
+
+
+def _age_s(subject: Subject, topic: str) -> float | None:
+    """Return the age of the newest heartbeat; `None` if there is none or its time is not known."""
+    ends = subject.target.log_end_offsets([TopicPartition(topic, 0)], "read_uncommitted")
+    newest = subject.target.records_at({p: max(end - 1, 0) for p, end in ends.items()}, "read_uncommitted")
+    times = [record.timestamp_ms for record in newest.values() if record is not None and record.timestamp_ms >= 0]
+    return subject.now.timestamp() - max(times) / 1000 if times else None
+
+
+CHECK = Check("other mirror", lambda _: (), needs=("topics",), warn=_warn)
