@@ -34,6 +34,7 @@ from tests.walkthroughs import PEM, PREPARATION, ExitCodes, Replaced, in_json, m
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
 
 RECORDS = 300
+RUN_S = 1_800
 GROUP = "billing"
 DAG = "kafka_migration__shop"
 # One person triggers, another one approves.
@@ -100,8 +101,11 @@ class Walk:
             wait_until(lambda: set(api.run_states(DAG)) - before, 120, "the run", ASKING_AIRFLOW_S)
             (run_id,) = set(api.run_states(DAG)) - before
             watched = OneDag(api, DAG)
-            wait_for_question(watched, run_id)
-            decide(api, watched, run_id, "Approve")
+            waiting = "awaiting_input"
+            wait_until(lambda: printed.done() or watched.task_state(run_id, "approve") == waiting, RUN_S, "the plan")
+            if not printed.done():
+                wait_for_question(watched, run_id)
+                decide(api, watched, run_id, "Approve")
             return printed.result()
 
     def answer_to(self, command: str) -> str:

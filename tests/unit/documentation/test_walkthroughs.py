@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.cli.main import main
-from tests.walkthroughs import PAGES, PEM, ExitCodes, Replaced, Step, managers, replaced, steps
+from tests.walkthroughs import FOLDER, PAGES, PEM, PREPARATION, ExitCodes, Replaced, Step, managers, replaced, steps
 
 WITHOUT_CLUSTER = ("discover", "lint", "import", "check")
 # What a person puts into the printed commands.
@@ -75,9 +75,15 @@ def filled(printed: str) -> str:
     return re.sub(r"^# (?=airflow connections add)", "", printed, flags=re.MULTILINE)
 
 
+def test_every_page_is_followed() -> None:
+    """There is a test that runs all commands of each page."""
+    tests = (FOLDER.parents[1] / "tests" / "deploy" / "test_walkthroughs.py").read_text()
+
+    assert {PREPARATION, *PAGES} == {path.stem for path in FOLDER.glob("*.md")}
+    assert set(PAGES) == set(re.findall(r'\.follow\("([a-z0-9-]+)"', tests))
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_pages_are_short(page: str) -> None:
     """A walkthrough has at most 900 words."""
-    text = (Path(__file__).parents[3] / "docs" / "walkthroughs" / f"{page}.md").read_text()
-
-    assert len(text.split()) <= 900
+    assert len((FOLDER / f"{page}.md").read_text().split()) <= 900
