@@ -83,7 +83,8 @@ class OldBrokers(LiveWorlds):
     """Brokers of Kafka 2.4 and of 3.2, both with ZooKeeper, and MirrorMaker of Kafka 3.9."""
 
     @pytest.fixture(scope="class")
-    def brokers(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    @classmethod
+    def brokers(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
         """Both clusters."""
         versions = {"source": "2.4.1", "target": "3.2.0"}
         with Sandbox(tmp_path_factory.mktemp("brokers"), airflow=False, versions=versions) as running:
@@ -96,7 +97,8 @@ class OldestTarget(LiveWorlds):
     kafka = "4.2.0"
 
     @pytest.fixture(scope="class")
-    def brokers(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    @classmethod
+    def brokers(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
         """Both clusters."""
         versions = {"source": "2.4.1", "target": "2.4.1"}
         with Sandbox(tmp_path_factory.mktemp("brokers"), airflow=False, versions=versions) as running:

@@ -51,7 +51,8 @@ def configure(side: Mapping[str, str], topic: str, settings: Mapping[str, str]) 
     """Set settings of a topic."""
     entries = [ConfigEntry(*each, incremental_operation=AlterConfigOpType.SET) for each in settings.items()]
     resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=entries)
-    for future in AdminClient(dict(side)).incremental_alter_configs([resource]).values():
+    admin = AdminClient(dict(side))
+    for future in admin.incremental_alter_configs([resource]).values():
         future.result(60)
 
 
