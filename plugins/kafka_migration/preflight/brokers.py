@@ -6,15 +6,14 @@ from collections.abc import Iterable
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.mirror.broker_settings import auto_create_warnings, unknown_settings
+from kafka_migration.preflight.asking_host import only_with_mirrormaker
 from kafka_migration.preflight.check import Check, Subject
 
 
 def _warn(subject: Subject) -> Iterable[Finding]:
-    if not subject.mode.mirrors:
-        return
     if not subject.target_brokers:
         yield unknown_settings("target")
     yield from auto_create_warnings(subject.target_brokers)
 
 
-CHECK = Check("brokers", lambda _: (), needs=("clusters",), warn=_warn)
+CHECK = Check("brokers", only_with_mirrormaker(lambda _: ()), needs=("clusters",), warn=_warn)

@@ -7,13 +7,16 @@ from collections.abc import Iterable
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.mirror.target_topics import refused_creations
-from kafka_migration.preflight.check import Check, Subject
+from kafka_migration.preflight.asking_host import only_with_mirrormaker
+from kafka_migration.preflight.check import Check, NotApplicable, Subject
 
 
 def _check(subject: Subject) -> Iterable[Finding]:
-    if not subject.mode.mirrors or subject.mode is Mode.INTERVAL or not subject.new_topics:
-        return ()
+    if subject.mode is Mode.INTERVAL:
+        raise NotApplicable("only the plan of a backfill shows whether there is anything to copy")
+    if not subject.new_topics:
+        raise NotApplicable("the target has every topic")
     return refused_creations(subject.migration, subject.target.refused_topics(subject.new_topics))
 
 
-CHECK = Check("creation", _check, needs=("topics", "limits"))
+CHECK = Check("creation", only_with_mirrormaker(_check), needs=("topics", "limits"))

@@ -6,14 +6,19 @@ from collections.abc import Iterable
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.mirror.moved_keys import moved_key_warnings
-from kafka_migration.preflight.check import Check, Subject
+from kafka_migration.preflight.asking_host import only_with_mirrormaker
+from kafka_migration.preflight.check import Check, NotApplicable, Subject
+
+
+def _check(subject: Subject) -> Iterable[Finding]:
+    if subject.migration.keeps_partitions:
+        raise NotApplicable("MirrorMaker 2 keeps the partitions of the source")
+    return ()
 
 
 def _warn(subject: Subject) -> Iterable[Finding]:
-    if subject.migration.keeps_partitions or not subject.mode.mirrors:
-        return ()
     partitions = {name: topic.partitions for name, topic in subject.source_topics.items() if topic.partitions > 1}
     return moved_key_warnings(partitions, subject.newest_records(tuple(partitions)))
 
 
-CHECK = Check("keys", lambda _: (), needs=("topics",), warn=_warn)
+CHECK = Check("keys", only_with_mirrormaker(_check), needs=("topics",), warn=_warn)

@@ -18,6 +18,7 @@ from kafka_migration.core.mirror.target_limits import (
     replica_findings,
     replica_warnings,
 )
+from kafka_migration.preflight.asking_host import only_with_mirrormaker
 from kafka_migration.preflight.check import Check, Subject
 
 # A sample of more topics would take long; their limits are warnings in any case.
@@ -25,7 +26,7 @@ MAX_SAMPLED = 20
 
 
 def _check(subject: Subject) -> Iterable[Finding]:
-    if not subject.mode.mirrors or subject.mode is Mode.INTERVAL:
+    if subject.mode is Mode.INTERVAL:
         return
     created = subject.new_topics
     if created:
@@ -40,8 +41,6 @@ def _check(subject: Subject) -> Iterable[Finding]:
 
 
 def _warn(subject: Subject) -> Iterable[Finding]:
-    if not subject.mode.mirrors:
-        return
     yield from replica_warnings(subject.migration, subject.new_topics, _min_insync(subject))
     source, target = subject.limits
     yield from limit_warnings(subject.migration, source, target)
@@ -68,4 +67,4 @@ def _with_later_records(subject: Subject, limits: Mapping[str, int]) -> list[str
     return sorted(found)
 
 
-CHECK = Check("limits", _check, needs=("topics",), warn=_warn)
+CHECK = Check("limits", only_with_mirrormaker(_check), needs=("topics",), warn=_warn)

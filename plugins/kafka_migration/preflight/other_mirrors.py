@@ -16,12 +16,11 @@ from kafka_migration.core.mirror.other_mirrors import (
     worker_findings,
 )
 from kafka_migration.engines.mirrormaker2_topics import copied_topics
+from kafka_migration.preflight.asking_host import only_with_mirrormaker
 from kafka_migration.preflight.check import Check, Subject
 
 
 def _warn(subject: Subject) -> Iterable[Finding]:
-    if not subject.mode.mirrors:
-        return
     yield from _known("the groups on the source", _readers, subject)
     yield from _known("the groups on the target", _workers, subject)
     yield from _known("heartbeats on the target", _heartbeats, subject)
@@ -70,4 +69,4 @@ def _age_s(subject: Subject, topic: str) -> float | None:
     return subject.now.timestamp() - max(times) / 1000 if times else None
 
 
-CHECK = Check("other mirror", lambda _: (), needs=("topics",), warn=_warn)
+CHECK = Check("other mirror", only_with_mirrormaker(lambda _: ()), needs=("topics",), warn=_warn)

@@ -8,7 +8,8 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.mirror.broker_settings import not_checked
 from kafka_migration.engines.broker_versions import PROTOCOL, needs_new_brokers, old_broker_findings
-from kafka_migration.preflight.check import Check, Subject
+from kafka_migration.preflight.asking_host import only_with_mirrormaker
+from kafka_migration.preflight.check import Check, NotApplicable, Subject
 
 
 def _check(subject: Subject) -> Iterable[Finding]:
@@ -28,9 +29,10 @@ def _warn(subject: Subject) -> Iterable[Finding]:
 
 
 def _asked(subject: Subject) -> Mapping[str, KafkaCluster]:
-    """Return the clusters to ask; none if the MirrorMaker on the host works with brokers of any version."""
-    if not subject.mode.mirrors or not needs_new_brokers(subject.host_facts.get("kafka", "")):
-        return {}
+    """Return the clusters to ask."""
+    version = subject.host_facts.get("kafka", "")
+    if not needs_new_brokers(version):
+        raise NotApplicable(f"MirrorMaker of Kafka {version} works with old brokers too")
     return {"source": subject.source, "target": subject.target}
 
 
@@ -42,4 +44,4 @@ def _brokers(cluster: KafkaCluster) -> Mapping[int, Mapping[str, str]]:
         return {}
 
 
-CHECK = Check("versions", _check, needs=("clusters", "host", "mirror"), warn=_warn)
+CHECK = Check("versions", only_with_mirrormaker(_check), needs=("clusters", "host", "mirror"), warn=_warn)

@@ -215,8 +215,8 @@ def _younger(name: str, found: Mapping[str, str]) -> Iterator[Finding]:
                 name,
                 f"{setting} {limit:,} on the target",
                 "no limit for old timestamps",
-                "Remove the limit until the cutover. The target refuses records that are older, which stops "
-                "MirrorMaker.",
+                "Remove the limit until the cutover (for a new topic: in the configs of its item). The target refuses "
+                "older records, which stops MirrorMaker.",
             )
 
 
