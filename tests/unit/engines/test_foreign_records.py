@@ -18,6 +18,7 @@ from kafka_migration.engines.mirrormaker2_topics import (
     InternalTopics,
     Row,
     assigned_partitions,
+    copied_topics,
     differences,
     failed_tasks,
     stored_positions,
@@ -37,6 +38,7 @@ DECODERS: tuple[Decode, ...] = (
     lambda rows: stored_positions(rows, "shop-source", ("orders",)),
     failed_tasks,
     assigned_partitions,
+    lambda rows: copied_topics(rows, ("orders",)),
     lambda rows: differences(rows, {"tasks.max": "2"}),
 )
 WORDS = [
@@ -93,6 +95,19 @@ def test_no_record_breaks_the_reading(key: bytes, value: bytes | None) -> None:
     for decode in DECODERS:
         decode([(key, value)])
     assert 42 == stored_positions([(key, value), good], "shop-source", ("orders",))[TopicPartition("orders", 7)]
+
+
+def test_topics_of_another_mirrormaker() -> None:
+    """A position of any source and connector names its topic; other rows, and resets, do not."""
+    rows = [
+        (b'["east->west.MirrorSourceConnector",{"cluster":"east","partition":0,"topic":"orders"}]', b'{"offset":4}'),
+        (b'["MirrorCheckpointConnector",{"partition":0,"topic":"audit","group":"g"}]', b'{"offset":0}'),
+        (b'["MirrorSourceConnector",{"cluster":"east","partition":0,"topic":"users"}]', None),
+        (b'["MirrorSourceConnector",{"cluster":"east","partition":0,"topic":"others"}]', b'{"offset":4}'),
+        (b'["MirrorSourceConnector",{"topic":["audit"]}]', b"{}"),
+    ]
+
+    assert {"orders"} == copied_topics(rows, ("orders", "audit", "users"))
 
 
 @pytest.mark.parametrize("offset", ["-5", '"7"', "true", "9223372036854775808", "1.0", "[]", "null"])
