@@ -76,7 +76,7 @@ class ClusterContract:
         """Each broker has its settings with defaults; one that no broker has is missing."""
         found = self.cluster.broker_settings("min.insync.replicas", "message.max.bytes", "no.such.setting")
 
-        assert [{"min.insync.replicas": "1", "message.max.bytes": "1048588"}] == list(found.values())
+        assert [{"min.insync.replicas": "1", "message.max.bytes": self.max_message_bytes}] == list(found.values())
 
     def test_rights_are_reported(self, topic: str) -> None:
         """A cluster without access control grants everything; the rights on a missing topic are not known."""
