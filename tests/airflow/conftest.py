@@ -112,6 +112,16 @@ class FakeTaskInstance:
     task_id: str = "task"
     run: str = ""
 
+    @property
+    def dag_id(self) -> str:
+        """The DAG of the run."""
+        return self.run.partition(" ")[0]
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run."""
+        return self.run.partition(" ")[2]
+
     def begin(self, task_id: str) -> None:
         """Begin a task of the run, for the first time or again: Airflow then empties its XCom."""
         self.task_id = task_id

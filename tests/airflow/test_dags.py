@@ -17,7 +17,7 @@ from airflow.sdk.definitions.context import AirflowParsingContext
 from bench.orchestration import SEQUENTIAL_TASKS
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.migration.task_steps import expected_skips
-from kafka_migration.orchestration import factory
+from kafka_migration.orchestration import building
 from kafka_migration.steps.request import RunRequest
 
 KINDS = ("kafka_migration", "kafka_nightly_sync", "kafka_rollback")
@@ -51,13 +51,13 @@ def folder(tmp_path: Path, migration_text: str) -> Path:
 @pytest.fixture
 def dag(folder: Path) -> DAG:
     """The manual DAG of that file."""
-    return factory.migration_dags(folder)["kafka_migration__shop"]
+    return building.built_dags(folder)["kafka_migration__shop"]
 
 
 @pytest.fixture
 def nightly_dag(folder: Path) -> DAG:
     """The nightly DAG of that file."""
-    return factory.migration_dags(folder)["kafka_nightly_sync__shop"]
+    return building.built_dags(folder)["kafka_nightly_sync__shop"]
 
 
 @pytest.fixture(params=["dag", "nightly_dag"])
@@ -160,7 +160,7 @@ def test_expected_skips_are_tasks_and_the_end_of_the_line(dag: DAG, mode: Mode, 
 
 def test_rollback_is_one_line(folder: Path) -> None:
     """A rollback is one line of tasks without a schedule, and finish decides the state of the run."""
-    dag = factory.migration_dags(folder)["kafka_rollback__shop"]
+    dag = building.built_dags(folder)["kafka_rollback__shop"]
 
     assert [*ROLLBACK_LINE, "finish"] == [task.task_id for task in dag.topological_sort()]
     for before, after in itertools.pairwise(ROLLBACK_LINE):
@@ -176,7 +176,7 @@ def test_rollback_is_one_line(folder: Path) -> None:
 
 def test_rollback_form_loses_no_records_by_default(folder: Path) -> None:
     """The form offers the two rollback modes, and by default leaves no records of the target."""
-    form = factory.migration_dags(folder)["kafka_rollback__shop"].params
+    form = building.built_dags(folder)["kafka_rollback__shop"].params
 
     assert ["fail_back", "restore"] == form.get_param("mode").schema["enum"]
     assert ("fail_back", None, None) == tuple(form[name] for name in RunRequest.ROLLBACK_FIELDS)
@@ -200,7 +200,7 @@ def test_invalid_file_still_gives_its_dag(folder: Path, content: str) -> None:
     """An invalid file still gives its DAGs, tagged and with the findings, and does not affect other files."""
     (folder / "broken.yaml").write_text(content)
 
-    dags = factory.migration_dags(folder)
+    dags = building.built_dags(folder)
 
     assert {f"{kind}__{name}" for kind in KINDS for name in ("shop", "broken")} == set(dags)
     for kind in KINDS:
@@ -216,7 +216,7 @@ def test_unreadable_file_still_gives_its_dag(folder: Path) -> None:
     (folder / "Bad Name.yaml").write_text("version: 1")
     (folder / f"{'long' * 60}.yaml").write_text("version: 1")
 
-    dags = factory.migration_dags(folder)
+    dags = building.built_dags(folder)
 
     assert {
         f"{kind}__{name}" for kind in KINDS for name in ("shop", "folder", "latin", "Bad_Name", "long" * 50)
@@ -228,7 +228,7 @@ def test_copied_file_with_its_old_name_is_invalid(folder: Path) -> None:
     """A file must have its migration's name, as two migrations of one name would share evidence and topics."""
     (folder / "copy.yaml").write_text((folder / "shop.yaml").read_text())
 
-    copy = factory.migration_dags(folder)["kafka_migration__copy"]
+    copy = building.built_dags(folder)["kafka_migration__copy"]
 
     assert "invalid" in copy.tags
     assert "found 'shop'; expected 'copy', the name of the file" in (copy.doc_md or "")
@@ -240,17 +240,17 @@ def test_task_process_builds_only_its_own_dag(
     """A task's process builds only the task's own DAG."""
     (folder / "other.yaml").write_text(migration_text.replace("name: shop", "name: other"))
     context = AirflowParsingContext(dag_id="kafka_migration__shop", task_id="plan")
-    monkeypatch.setattr(factory, "get_parsing_context", lambda: context)
+    monkeypatch.setattr(building, "get_parsing_context", lambda: context)
 
-    assert ["kafka_migration__shop"] == list(factory.migration_dags(folder))
+    assert ["kafka_migration__shop"] == list(building.built_dags(folder))
 
 
 def test_task_process_builds_its_dag_without_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run whose file was removed continues from its frozen copy, so its teardowns must be found."""
     context = AirflowParsingContext(dag_id="kafka_migration__gone-for-good", task_id="stop_mirror")
-    monkeypatch.setattr(factory, "get_parsing_context", lambda: context)
+    monkeypatch.setattr(building, "get_parsing_context", lambda: context)
 
-    (dag,) = factory.migration_dags(folder).values()
+    (dag,) = building.built_dags(folder).values()
 
     assert ("kafka_migration__gone-for-good", True) == (dag.dag_id, dag.has_task("stop_mirror"))
     assert "gone-for-good" == dag.get_task("stop_mirror").migration
@@ -323,7 +323,7 @@ def test_doc_tells_when_it_runs_and_how_to_backfill(nightly_dag: DAG) -> None:
 def test_without_the_section_nothing_is_scheduled(tmp_path: Path, migration_text: str) -> None:
     """Without a section `nightly` the nightly DAG exists without a schedule and says what is missing."""
     (tmp_path / "shop.yaml").write_text(migration_text)
-    dag = factory.migration_dags(tmp_path)["kafka_nightly_sync__shop"]
+    dag = building.built_dags(tmp_path)["kafka_nightly_sync__shop"]
 
     assert (None, None) == (dag.schedule, dag.allowed_run_types)
     assert "has no section `nightly`" in (dag.doc_md or "")
@@ -335,7 +335,7 @@ def test_files_with_a_common_topic_are_invalid(folder: Path, migration_text: str
     other = migration_text.replace("name: shop", "name: other").replace("[orders, audit]", "[audit]")
     (folder / "other.yaml").write_text(other)
 
-    found = factory.migration_dags(folder)
+    found = building.built_dags(folder)
 
     for name, its_other in (("shop", "other"), ("other", "shop")):
         for kind in ("kafka_migration", "kafka_nightly_sync"):

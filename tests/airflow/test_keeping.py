@@ -43,9 +43,10 @@ class Run:
         return FakeTaskInstance(kept=self.kept, task_id=task_id, run="dag run")
 
 
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+@pytest.fixture(params=[True, False], ids=["state stores", "no state stores"])
+def run(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Run:
     made = Run()
+    monkeypatch.setattr(keeping, "HAS_STATE_STORE", request.param)
     monkeypatch.setattr(keeping, "XCom", FakeXCom(made.kept))
     return made
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowRuntimeError
+from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
+from airflow.sdk.execution_time import task_runner
 from airflow.sdk.execution_time.comms import ErrorResponse
 
 from kafka_migration.airflow_adapters import ledger_anchor
@@ -33,11 +34,17 @@ class FakeVariables:
     def set(self, key: str, value: str, description: str) -> None:
         self.values[key] = value
 
+    def send(self, message: Any) -> Any:
+        """Answer as the supervisor of a task."""
+        return self.keys(message.key) or ErrorResponse(error=ErrorType.VARIABLE_NOT_FOUND)
 
-@pytest.fixture
-def variables(monkeypatch: pytest.MonkeyPatch) -> FakeVariables:
+
+@pytest.fixture(params=[True, False], ids=["lists variables", "asks the supervisor"])
+def variables(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> FakeVariables:
     made = FakeVariables()
     monkeypatch.setattr(ledger_anchor, "Variable", made)
+    monkeypatch.setattr(ledger_anchor, "LISTS_VARIABLES", request.param)
+    monkeypatch.setattr(task_runner, "SUPERVISOR_COMMS", made, raising=False)
     return made
 
 

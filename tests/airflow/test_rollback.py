@@ -6,13 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import TaskAwaitingInput
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.cluster import CommittedOffset, NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Phase
-from tests.airflow.cutover import ROLLBACK_DAG_ID, answer, begin_rollback, cut_over, target_offsets
+from tests.airflow.cutover import ROLLBACK_DAG_ID, Waits, answer, begin_rollback, cut_over, target_offsets
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.translating import TranslatingSpark, repartitioned
 from tests.airflow.world import P0, P1, World
@@ -35,7 +34,7 @@ def moved(scene: World) -> World:
 def approved(world: World) -> None:
     """Plan the rollback, ask for approval, and approve."""
     world.do(*BEFORE_QUESTION)
-    with pytest.raises(TaskAwaitingInput):
+    with pytest.raises(Waits):
         world.do("approve_rollback")
     answer(world)
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-from airflow.sdk.exceptions import AirflowSkipException, TaskAwaitingInput, TaskDeferred
+from airflow.sdk.exceptions import AirflowSkipException, TaskDeferred
 
 from kafka_migration.core.evidence.documents import Kind, document_name, parse_document_name
 from kafka_migration.orchestration.failing import FailedForGood
-from tests.airflow.cutover import BILLING, answer, approved, begin_rollback
+from tests.airflow.cutover import BILLING, Waits, answer, approved, begin_rollback
 from tests.airflow.driving import deferred_by, event_of
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import P0, P1, World
@@ -85,7 +85,7 @@ def act(world: World, step: str) -> None:
 
 def perform(world: World, step: str) -> None:
     """Do a step; one that waits has done what it does until then."""
-    with suppress(TaskDeferred, TaskAwaitingInput, AirflowSkipException):
+    with suppress(TaskDeferred, Waits, AirflowSkipException):
         act(world, step)
 
 

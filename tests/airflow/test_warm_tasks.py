@@ -11,7 +11,7 @@ import pytest
 
 from sandbox import airflow as sandbox_airflow
 
-FACTORY = "kafka_migration.orchestration.factory"
+FACTORY = "kafka_migration.orchestration.building"
 
 
 @pytest.fixture

@@ -83,6 +83,14 @@ def make_environment(folder: Path) -> StockAirflow:
     return stock
 
 
+def listed_environment(folder: Path, airflow: str) -> StockAirflow:
+    """Return an environment with a version of Airflow that has a list of its own, and not the project."""
+    run([str(UV), "venv", "--quiet", "--seed", "--python", sys.executable, str(folder)])
+    stock = StockAirflow(folder, folder.parent / "no-home")
+    stock.install("-r", str(Path(__file__).parent / "airflow" / f"{airflow}.txt"), is_locked=False)
+    return stock
+
+
 def build_wheel(folder: Path) -> Path:
     """Build the project's wheel in a folder and return its path."""
     command = [str(UV), "build", "--quiet", "--wheel", "--no-build-isolation", "--python", sys.executable]

@@ -11,11 +11,15 @@ from typing import Protocol
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaError, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from kafka_migration.airflow_adapters.airflow_version import RESUMES_TASKS_WITH_ANSWERS
 from sandbox.airflow_api import AirflowApi, AirflowApiError
 from sandbox.data.asking import asked
 from sandbox.data.reading import partitions_of
 from tests.live.migrations import LiveMigration
 from tests.waiting import ASKING_AIRFLOW_S, wait_until
+
+# The state of a task that asks for approval.
+ASKING = "awaiting_input" if RESUMES_TASKS_WITH_ANSWERS else "deferred"
 
 Offsets = dict[int, int]
 STOP_PRODUCERS = "stop_producers"
@@ -103,12 +107,12 @@ def awaiting(migration: LiveMigration, mode: str = "cutover", **conf: object) ->
 
 def wait_for_question(migration: Watched, run_id: str) -> None:
     """Return once a cutover has asked for approval."""
-    wait_until(_waiting(migration, run_id, "approve", "awaiting_input"), 400, "the question", ASKING_AIRFLOW_S)
+    wait_until(_waiting(migration, run_id, "approve", ASKING), 400, "the question", ASKING_AIRFLOW_S)
 
 
 def decide(api: AirflowApi, migration: Watched, run_id: str, option: str) -> None:
     """Answer the question for approval, until the task has taken the answer."""
-    _answer(api, migration, run_id, "approve", option, "awaiting_input")
+    _answer(api, migration, run_id, "approve", option, ASKING)
 
 
 def answer_producers(

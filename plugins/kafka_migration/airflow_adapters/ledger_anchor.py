@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from airflow.sdk import Variable
-from airflow.sdk.exceptions import AirflowRuntimeError
+from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
 
+from kafka_migration.airflow_adapters.airflow_version import LISTS_VARIABLES
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.ledger.chain import Head
@@ -39,7 +40,7 @@ class VariableAnchor:
         # `Variable.get` returns its default for a variable that does not exist, and also if the API does not answer
         # (ExecutionAPISecretsBackend, Airflow 3.3.2). The list of keys distinguishes the two cases.
         try:
-            is_there = self.key in Variable.keys(prefix=self.key)
+            is_there = self.key in Variable.keys(prefix=self.key) if LISTS_VARIABLES else _is_known(self.key)
         except AirflowRuntimeError as error:
             raise TransientError(f"Airflow did not list its variables: {error}") from error
         if is_there:
@@ -48,6 +49,23 @@ class VariableAnchor:
     def keep(self, head: Head) -> None:
         """Keep a head instead of the previous one."""
         Variable.set(self.key, head.to_text(), _DESCRIPTION)
+
+
+def _is_known(key: str) -> bool:
+    """Return whether a variable exists, where Airflow cannot list variables; raises if Airflow does not answer."""
+    from airflow.sdk.execution_time.comms import ErrorResponse, GetVariable
+    from airflow.sdk.execution_time.task_runner import SUPERVISOR_COMMS
+
+    try:
+        answer = SUPERVISOR_COMMS.send(GetVariable(key=key))
+    except AirflowRuntimeError as error:
+        # A test run of a DAG raises what a scheduled run returns.
+        answer = error.error
+    if not isinstance(answer, ErrorResponse):
+        return True
+    if answer.error != ErrorType.VARIABLE_NOT_FOUND:
+        raise AirflowRuntimeError(answer)
+    return False
 
 
 def _not_a_head(key: str, reason: str) -> Finding:

@@ -6,12 +6,16 @@ import logging
 from functools import cache
 
 from airflow.sdk import conf
-from airflow.sdk.observability import stats
+from airflow.sdk.observability import stats as stats_module
 from airflow.sdk.observability.metrics import stats_utils
 
+from kafka_migration.airflow_adapters.airflow_version import METRICS_ARE_FUNCTIONS
 from kafka_migration.core.report.metrics import Metric
 
 log = logging.getLogger(__name__)
+
+# Before 3.3 the functions are those of a class.
+stats = stats_module if METRICS_ARE_FUNCTIONS else stats_module.Stats
 
 
 def emit(*metrics: Metric) -> None:
@@ -39,5 +43,8 @@ def begin_metrics() -> None:
 
     In tasks Airflow does this itself. A second setup would make OpenTelemetry lose earlier measurements of the task.
     """
-    has_names = conf.getboolean("metrics", "legacy_names_on", fallback=True)
-    stats.initialize(factory=stats_utils.get_stats_factory(), export_legacy_names=has_names)
+    if METRICS_ARE_FUNCTIONS:
+        has_names = conf.getboolean("metrics", "legacy_names_on", fallback=True)
+        stats.initialize(factory=stats_utils.get_stats_factory(), export_legacy_names=has_names)
+    else:
+        stats.initialize(factory=stats_utils.get_stats_factory(stats))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, FindingsError, TransientError
+from kafka_migration.core.migration.airflow_version import airflow_findings
 
 
 def findings_of(error: BaseException) -> tuple[Finding, ...]:
@@ -18,7 +19,7 @@ def findings_of(error: BaseException) -> tuple[Finding, ...]:
     if isinstance(error, OSError):
         return (_place(error),)
     if isinstance(error, ImportError):
-        return (_missing(error),)
+        return _too_old() or (_missing(error),)
     return (_unexpected(error),)
 
 
@@ -52,6 +53,14 @@ def _place(error: OSError) -> Finding:
         "Correct the location or its permissions, then try again. The evidence root comes from --evidence-root or "
         "Airflow's configuration.",
     )
+
+
+def _too_old() -> tuple[Finding, ...]:
+    try:
+        from kafka_migration.airflow_adapters.airflow_version import AIRFLOW_VERSION
+    except ImportError:
+        return ()
+    return airflow_findings(AIRFLOW_VERSION)
 
 
 def _missing(error: ImportError) -> Finding:

@@ -93,7 +93,7 @@ def deadlines(name: str, migration: Migration | None) -> list[DeadlineAlert]:
         return []
     arguments = {"migration": name, "alerts": told.to_document()}
     interval = timedelta(seconds=told.too_long_after_s)
-    return [DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, interval, AsyncCallback(too_long, arguments), "too long")]
+    return [DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, interval, AsyncCallback(too_long, arguments))]
 
 
 async def too_long(migration: str, alerts: Mapping[str, Any], context: Mapping[str, Any]) -> None:

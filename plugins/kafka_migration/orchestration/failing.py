@@ -1,7 +1,8 @@
 """Fails a task with readable findings in its log, without retries and without a traceback.
 
 Airflow prints a traceback for every exception except `SystemExit`, and retries a task that exited unless its retry
-policy forbids it.
+policy forbids it. Airflow 3.2 has no retry policies: there the task fails with Airflow's own exception, and its log
+ends with a traceback after the findings.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ import logging
 from collections.abc import Iterable
 from typing import Any
 
-from airflow.sdk import BaseOperator, Context
-from airflow.sdk.definitions.retry_policy import RetryDecision, RetryPolicy
+from airflow.sdk import BaseOperator
+from airflow.sdk.exceptions import AirflowFailException
 
+from kafka_migration.airflow_adapters.airflow_version import HAS_RETRY_POLICIES
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.validation.difference_words import finding_lines
 
 log = logging.getLogger(__name__)
+
+_FINAL: tuple[Any, ...] = () if HAS_RETRY_POLICIES else (AirflowFailException,)
 
 
 class FailedForNow(SystemExit):
@@ -30,28 +34,16 @@ class FailedForNow(SystemExit):
         return self.why
 
 
-class FailedForGood(FailedForNow):
+class FailedForGood(FailedForNow, *_FINAL):  # type: ignore[misc]
     """Fails a task that must not be retried automatically."""
-
-
-class NeverAgain(RetryPolicy):
-    """Never retries a task that raised `FailedForGood`; the previous policy decides about everything else."""
-
-    def __init__(self, other: RetryPolicy | None) -> None:
-        self.other = other
-
-    def evaluate(
-        self, exception: BaseException, try_number: int, max_tries: int, context: Context | None = None
-    ) -> RetryDecision:
-        """Decide about one failure."""
-        if isinstance(exception, FailedForGood):
-            return RetryDecision.fail()
-        return self.other.evaluate(exception, try_number, max_tries, context) if self.other else RetryDecision.default()
 
 
 def never_again(operator: BaseOperator) -> None:
     """Disable retries of the operator's tasks after `FailedForGood`, regardless of `retries`."""
-    operator.retry_policy = NeverAgain(operator.retry_policy)
+    if HAS_RETRY_POLICIES:
+        from kafka_migration.orchestration.retry_policy import NeverAgain
+
+        operator.retry_policy = NeverAgain(operator.retry_policy, FailedForGood)
 
 
 def log_findings(findings: Iterable[Finding], level: int = logging.ERROR, to: Any = log) -> None:

@@ -1,7 +1,8 @@
 """Stores evidence digests in Airflow: in XCom, which other tasks read, and in the state store, which survives retries.
 
 Airflow clears the XCom of a task when the task starts again. So each task pushes all digests that it knows, and reads
-those of its earlier tries from its state store. A trigger has no state store, and its task may start again before the
+those of its earlier tries from its state store, or from the XCom of another task where Airflow has no state store. A
+trigger has no state store, and its task may start again before the
 trigger does. So the trigger pushes its XCom under the run's first task.
 """
 
@@ -14,6 +15,7 @@ from typing import Any, Protocol
 from airflow.sdk import Context
 from airflow.sdk.execution_time.xcom import XCom
 
+from kafka_migration.airflow_adapters.airflow_version import HAS_STATE_STORE
 from kafka_migration.core.evidence.kept import Kept, joined
 from kafka_migration.core.migration.run_identity import RunIdentity
 
@@ -129,9 +131,9 @@ class TaskShelf:
 
     def __init__(self, context: Context, migration: str) -> None:
         self._ti: Any = context["ti"]
-        self._store: Any = context.get("task_state_store")
         self._trigger_key = _trigger_key(migration)
         self.tasks = tasks_of(context)
+        self._store: Any = context.get("task_state_store") if HAS_STATE_STORE else self._store_elsewhere(migration)
 
     def own(self) -> Mapping[str, Any]:
         """Return what earlier tries of this task stored; empty if nothing."""
@@ -149,6 +151,28 @@ class TaskShelf:
         if self._store is not None:
             self._store.set(KEY, dict(own))
         self._ti.xcom_push(KEY, dict(value))
+
+    def _store_elsewhere(self, migration: str) -> XComStore | None:
+        # The first task does not start again within an attempt, nor does any other task before the first has ended.
+        others = [task for task in self.tasks if task != self._ti.task_id]
+        run = {"dag_id": self._ti.dag_id, "run_id": self._ti.run_id}
+        return XComStore(f"{self._ti.task_id}_{migration}", {**run, "task_id": others[0]}) if others else None
+
+
+class XComStore:
+    """Stands in for the state store of a task: XCom under another task, which Airflow does not clear with the task."""
+
+    def __init__(self, owner: str, place: Mapping[str, str]) -> None:
+        self._owner = owner
+        self._place = place
+
+    def get(self, key: str) -> Any:
+        """Return what an earlier try stored; `None` if nothing."""
+        return XCom.get_one(key=f"{key}_of_{self._owner}", map_index=-1, **self._place)
+
+    def set(self, key: str, value: Mapping[str, Any]) -> None:
+        """Store a value for later tries."""
+        XCom.set(key=f"{key}_of_{self._owner}", value=dict(value), **self._place)
 
 
 class TriggerShelf:

@@ -33,6 +33,7 @@ ACTS: Mapping[Code, str] = {
     "but a rehearsal and a cutover are refused.",
     Code.REPLICATION_LOOP: f"Remove the topic from one of the two files, or use prefixed names in both. "
     f"{_NOTHING_STARTED}",
+    Code.AIRFLOW_TOO_OLD: f"Upgrade Airflow on all components. {_NOTHING_STARTED}",
     # Connections and clusters
     Code.CONNECTION_MISSING: "Create the connection, or correct its name in the migration file.",
     Code.CONNECTION_INVALID: "Correct the setting that the finding names.",

@@ -50,6 +50,7 @@ class Code(StrEnum):
         "REPLICATION_LOOP",
         "Two migration files copy a topic in opposite directions: one writes the topic that the other one copies.",
     )
+    AIRFLOW_TOO_OLD = "AIRFLOW_TOO_OLD", "The installed Airflow lacks what the package needs."
     # Connections and clusters
     CONNECTION_MISSING = (
         "CONNECTION_MISSING",

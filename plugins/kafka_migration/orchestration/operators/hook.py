@@ -76,7 +76,7 @@ class HookOperator(TriggerDagRunOperator):
                 return self._call(context, run, hook)
             ask(run, context)
             self.log.warning("Have the producers stopped? Answer in Airflow (Required Actions of this task).")
-            raise waiting_for_watch(run, "answered", is_over=True)
+            raise waiting_for_watch(run, "answered", is_over=True, asked=context)
 
     def answered(self, context: Context, event: Mapping[str, Any]) -> Any:
         """Record the answer, or succeed without one: the watch is over and reports its own result."""

@@ -18,6 +18,7 @@ from airflow.sdk.exceptions import AirflowException
 from kafka_migration.adapters.documents import flush, is_there
 from kafka_migration.adapters.private_folder import private_folder
 from kafka_migration.airflow_adapters import settings
+from kafka_migration.airflow_adapters.airflow_version import HAS_STATE_STORE
 from kafka_migration.airflow_adapters.spark import spark_client_findings, spark_target
 from kafka_migration.airflow_adapters.spark_versions import spark_versions
 from kafka_migration.core.connections.java_properties import spark_options
@@ -58,7 +59,7 @@ class SparkJobOperator(SparkSubmitOperator):
 
     def __init__(self, *, migration: str, **kwargs: Any) -> None:
         # Not durable: a retry must run the job again, with its own result document.
-        super().__init__(durable=False, **kwargs)
+        super().__init__(**({"durable": False} if HAS_STATE_STORE else {}), **kwargs)
         self.migration = migration
         never_again(self)
         self.spark_settings: dict[str, str] = {**QUIET, **(kwargs.get("conf") or {})}
