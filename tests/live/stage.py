@@ -264,6 +264,7 @@ def set_the_stage(sandbox: Sandbox, root: Path, patch: pytest.MonkeyPatch) -> No
     for name, value in sandbox.state.environment.items():
         if name.startswith("AIRFLOW_CONN_"):
             patch.setenv(name, value)
+    patch.setenv("AIRFLOW__KAFKA_MIGRATION__HOST_TOOLS", "False")
     # Each stage puts its own in its place.
     patch.setattr(keeping_module, "XCom", FakeXCom(AirflowKeeps()))
     made, anchor = context_module.deployment(), FakeAnchor().of

@@ -66,12 +66,13 @@ def tool(subject: Subject, what: ProbeSubject, side: Side, topics: Sequence[str]
     return subject.probes.tool(subject.host, what, cluster, migration.mirror, topics)
 
 
-def unknown_warnings(unknowns: Mapping[str, UnknownFact]) -> Iterator[Finding]:
+def unknown_warnings(unknowns: Mapping[str, UnknownFact], *, is_more_known: bool = False) -> Iterator[Finding]:
     """Yield a warning per unknown fact that can be made readable; `unknowns` are named by what they are about.
 
-    Raises `NotApplicable` if facts are unknown that these versions cannot answer, and no others.
+    If all are facts that these versions cannot answer, `NotApplicable` is raised, or if more is known, they are
+    warnings too.
     """
-    warned = [unknown_finding(where, unknown) for where, unknown in unknowns.items() if unknown.remedy]
-    if unknowns and not warned:
+    is_warned = is_more_known or any(unknown.remedy for unknown in unknowns.values())
+    if unknowns and not is_warned:
         raise NotApplicable("; ".join(f"{where}: {unknown}" for where, unknown in unknowns.items()))
-    yield from warned
+    yield from (unknown_finding(where, unknown) for where, unknown in unknowns.items())

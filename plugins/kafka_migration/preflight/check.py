@@ -288,7 +288,11 @@ def _unknown(check: Check, error: Exception) -> Finding:
 
 
 # The code of a check whose service did not answer; of the other checks it is a cluster.
-_UNREACHABLE = {"host": Code.SSH_UNREACHABLE, "registries": Code.REGISTRY_UNREACHABLE}
+_ABOUT_HOST = ("host", "host disk", "host files", "host clock", "host names", "host brokers", "cluster clocks")
+_UNREACHABLE = {
+    **dict.fromkeys((*_ABOUT_HOST, "target space", "quotas"), Code.SSH_UNREACHABLE),
+    "registries": Code.REGISTRY_UNREACHABLE,
+}
 
 
 def _unreachable(check: Check, error: TransientError) -> Finding:

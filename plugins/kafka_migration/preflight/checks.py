@@ -6,6 +6,7 @@ from kafka_migration.preflight import (
     alerts,
     brokers,
     certificates,
+    cluster_clocks,
     clusters,
     connections,
     creation,
@@ -25,13 +26,16 @@ from kafka_migration.preflight import (
     other_mirrors,
     overlap,
     phase,
+    quotas,
     registries,
     rights,
     schedule,
     security,
     spark,
     spark_versions,
+    target_space,
     topics,
+    transactions,
     versions,
 )
 
@@ -67,4 +71,8 @@ CHECKS = (
     host_clock.CHECK,
     host_names.CHECK,
     host_brokers.CHECK,
+    cluster_clocks.CHECK,
+    target_space.CHECK,
+    quotas.CHECK,
+    transactions.CHECK,
 )

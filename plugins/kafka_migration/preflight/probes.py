@@ -73,6 +73,12 @@ class Probes:
             bootstrap=properties.get("bootstrap.servers", ""),
             properties=render_properties(properties),
             java_options=(f"-D{ENDPOINTS_OPTION}={endpoint}",) if endpoint else (),
-            topics=tuple(topics),
+            topics=_listed(topics),
         )
         return probe, properties
+
+
+def _listed(topics: Sequence[str]) -> tuple[str, ...]:
+    """Return topics in an order in which their list does not look like an option of the tool; none if all do."""
+    listed = tuple(sorted(topics, key=lambda topic: topic.startswith("-")))
+    return () if listed and listed[0].startswith("-") else listed

@@ -229,6 +229,15 @@ class Code(StrEnum):
     )
     HOST_FILE_LIMIT = "HOST_FILE_LIMIT", "The MirrorMaker host allows too few open files for MirrorMaker's connections."
     CLOCKS_DIFFER = "CLOCKS_DIFFER", "The clock of the MirrorMaker host differs from that of Airflow or of a cluster."
+    TARGET_SPACE_TOO_SMALL = (
+        "TARGET_SPACE_TOO_SMALL",
+        "The target's log directories have less free space than the copy needs.",
+    )
+    QUOTA_SLOWS_MIRROR = "QUOTA_SLOWS_MIRROR", "A quota on a cluster may slow MirrorMaker."
+    SOURCE_TRANSACTION_OPEN = (
+        "SOURCE_TRANSACTION_OPEN",
+        "A transaction on a source topic has been open for more than 15 minutes before a run.",
+    )
     FACT_UNKNOWN = "FACT_UNKNOWN", "A fact that a check of preflight needs could not be read."
     JAVA_MISSING = "JAVA_MISSING", "No Java was found on the MirrorMaker host."
     MM_BINARY_NOT_FOUND = (

@@ -202,13 +202,13 @@ def _transaction_findings(opened: Mapping[TopicPartition, tuple[int, int]], wait
             found,
             f"last stable offset = end on every partition within {wait_s:,.0f} s (cutover.fence_wait)",
             "Let its producer end the transaction. Only if that producer no longer runs, abort it; readers of committed"
-            f" records then skip its records: {_abort_command(first, opened[first][0])}."
+            f" records then skip its records: {abort_command(first, opened[first][0])}."
             + (" Do the same on the other partitions, each with its last stable offset." if others else "")
             + " Then trigger the cutover again. No group was changed.",
         )
 
 
-def _abort_command(partition: TopicPartition, last_stable_offset: int) -> str:
+def abort_command(partition: TopicPartition, last_stable_offset: int) -> str:
     """Return the command for an open transaction. The first one starts at the last stable offset."""
     return (
         "`kafka-transactions.sh --bootstrap-server <source bootstrap servers> abort "

@@ -169,6 +169,8 @@ def _error(reply: HostReply) -> MigrationError:
     expected, remedy = _EXPECTED.get(code, _EXPECTED[Code.HOST_REFUSED])
     message = reply.message[:LONGEST_REASON]
     found = message if reply.code in _CODES else f"{reply.code[:LONGEST_REASON]}: {message}"
+    if message.startswith("usage:"):
+        found, remedy = f"{reply.verb}: {message}", "Install this version's mirrorctl on the host again."
     if code in {Code.MIRROR_DEAD, Code.MIRROR_NOT_STOPPED} and reply.log.strip():
         found += f"; its log ends:\n{reply.log[-LONGEST_LOG:]}\n"
     finding = Finding(code, f"migration {reply.migration[:63]} on the MirrorMaker host", found, expected, remedy)

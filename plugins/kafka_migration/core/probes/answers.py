@@ -73,5 +73,5 @@ def unknown_finding(subject: str, unknown: UnknownFact) -> Finding:
         subject,
         str(unknown),
         "an answer; this check says nothing without it",
-        unknown.remedy,
+        unknown.remedy or "These versions of Kafka cannot answer; look at the cluster by hand.",
     )

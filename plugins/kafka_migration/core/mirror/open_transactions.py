@@ -1,0 +1,44 @@
+"""Transactions on the source that have been open for too long before a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.cluster import RecordPrint
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.mirror.fence import abort_command
+
+# Brokers allow no longer timeout by default (`transaction.max.timeout.ms`), so an older transaction hangs.
+OPEN_FOR = timedelta(minutes=15)
+
+
+def open_partitions(stable: Offsets, ends: Offsets) -> Offsets:
+    """Return the last stable offset of each partition on which a transaction is open, or was a moment ago."""
+    return {partition: offset for partition, offset in stable.items() if offset < ends.get(partition, offset)}
+
+
+def open_transaction_findings(
+    opened: Offsets, firsts: Mapping[TopicPartition, RecordPrint | None], now: datetime
+) -> Iterator[Finding]:
+    """Yield a warning per partition whose first uncommitted record is older than any transaction may be."""
+    for partition, offset in sorted(opened.items()):
+        first = firsts.get(partition)
+        if first is None or first.timestamp_ms < 0:
+            continue
+        began = datetime.fromtimestamp(first.timestamp_ms / 1000, UTC)
+        if now - began > OPEN_FOR:
+            yield _hanging(partition, offset, began)
+
+
+def _hanging(partition: TopicPartition, offset: int, began: datetime) -> Finding:
+    return Finding(
+        Code.SOURCE_TRANSACTION_OPEN,
+        f"topic {partition.topic}",
+        f"a transaction on {partition} that is open since {began.isoformat(timespec='seconds')} (offset {offset:,})",
+        f"transactions that end within {int(OPEN_FOR.total_seconds()) // 60} minutes",
+        "Records after this offset are not read as committed: a run does not copy or validate them, and a cutover is "
+        f"refused. Only if its producer no longer runs, abort it: {abort_command(partition, offset)}.",
+    )

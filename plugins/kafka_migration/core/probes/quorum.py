@@ -1,0 +1,22 @@
+"""The time of a KRaft cluster, as its active controller shows it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from kafka_migration.core.probes.answers import UnknownFact
+
+CLUSTER_TIME = "the time of the cluster"
+
+
+def controller_time(output: str) -> datetime | UnknownFact:
+    """Return the time of the active controller in the output of `MetadataQuorumCommand describe --replication`.
+
+    The leader's own last fetch is its present time. The columns end with the last fetch, the last time without lag, and
+    the status.
+    """
+    rows = [line.split() for line in output.splitlines()]
+    leaders = [row for row in rows if len(row) > 3 and row[-1] == "Leader" and row[-3].isdecimal()]
+    if not leaders or int(leaders[0][-3]) == 0:
+        return UnknownFact(CLUSTER_TIME, "its controller does not show it (Kafka 3.3 and newer in KRaft mode do)")
+    return datetime.fromtimestamp(int(leaders[0][-3]) / 1000, UTC)

@@ -1,0 +1,63 @@
+"""The quotas that limit MirrorMaker on a cluster."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.cluster import Side
+
+_LINE = re.compile(r"^(?:Quota c|C)onfigs for (.*) are ?(.*)$", re.MULTILINE)
+_USER = re.compile(r"(?:user-principal '(.*?)'|(the default user-principal))(?:, |$)")
+_CLIENT = re.compile(r"(?:client-id '(.*?)'|(the default client-id))$")
+# What slows a copy: reading from the source, writing to the target, and the share of the brokers' threads.
+_RATES = {
+    "source": ("consumer_byte_rate", "request_percentage"),
+    "target": ("producer_byte_rate", "request_percentage"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """One line of `ConfigCommand`: whom it limits and to what.
+
+    `user` and `client` are `None` if they do not matter, and empty for the default.
+    """
+
+    entity: str
+    user: str | None
+    client: str | None
+    rates: str
+
+    def limits(self, principal: str) -> bool:
+        """Return whether the quota may limit MirrorMaker, whose clients have many ids: only the default id counts."""
+        is_user = self.user in {None, "", principal.removeprefix("User:")}
+        return is_user and self.client in {None, ""}
+
+
+def quotas_of(output: str) -> tuple[Quota, ...]:
+    """Return the quotas in the output of `ConfigCommand`."""
+    return tuple(_quota(entity, rates) for entity, rates in _LINE.findall(output) if rates.strip())
+
+
+def _quota(entity: str, rates: str) -> Quota:
+    user, client = _USER.search(entity), _CLIENT.search(entity)
+    return Quota(entity, user and (user[1] or ""), client and (client[1] or ""), rates)
+
+
+def quota_findings(side: Side, output: str, principal: str) -> Iterator[Finding]:
+    """Yield a warning per quota that may slow MirrorMaker."""
+    for quota in quotas_of(output):
+        rates = [rate for rate in quota.rates.split(", ") if rate.split("=")[0] in _RATES[side]]
+        if rates and quota.limits(principal):
+            yield Finding(
+                Code.QUOTA_SLOWS_MIRROR,
+                f"{side}.connection",
+                f"a quota for {quota.entity}: {', '.join(rates)}",
+                f"no quota that limits {principal}, or a run that has time for it",
+                "Compare the rate, per broker, with the size of the topics and with watch.time_limit. Raise it with "
+                "kafka-configs.sh for the time of the migration if the copy would take too long.",
+            )

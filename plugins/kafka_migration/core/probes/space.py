@@ -1,0 +1,88 @@
+"""Whether the target's log directories have room for what the source holds."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.probes.answers import UnknownFact
+
+FREE_SPACE = "the free space of the target's log directories"
+# One response of a broker in the client's log. Brokers before Kafka 3.3 have no such fields, or -1.
+_RESPONSE = re.compile(r"Received DESCRIBE_LOG_DIRS response from node (\d+) (.*)")
+_FOLDER = re.compile(r"logDir='([^']*)'((?:(?!logDir=').)*)totalBytes=-?\d+, usableBytes=(-?\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class LogDirs:
+    """What `LogDirsCommand` and the client's log say: bytes of each replica by broker, free bytes by log directory."""
+
+    sizes: Mapping[TopicPartition, Mapping[int, int]]
+    usable: Mapping[tuple[int, str], int]
+
+    @classmethod
+    def of(cls, output: str) -> LogDirs | UnknownFact:
+        """Read the output of the tool; a replica that is being moved to another directory counts once."""
+        found = [line for line in output.splitlines() if line.startswith("{") and '"brokers"' in line]
+        try:
+            brokers = json.loads(found[-1])["brokers"]
+            return cls(_sizes(brokers), _usable(output))
+        except (IndexError, KeyError, TypeError, ValueError) as error:
+            return UnknownFact("the size of the partitions", f"LogDirsCommand printed something else: {error!r}"[:200])
+
+
+def _sizes(brokers: Collection[Mapping[str, object]]) -> dict[TopicPartition, dict[int, int]]:
+    sizes: dict[TopicPartition, dict[int, int]] = {}
+    for broker in brokers:
+        for folder in broker["logDirs"]:  # type: ignore[attr-defined]
+            for replica in folder["partitions"]:
+                if not replica["isFuture"]:
+                    topic, _, number = replica["partition"].rpartition("-")
+                    replicas = sizes.setdefault(TopicPartition(topic, int(number)), {})
+                    replicas[int(str(broker["broker"]))] = int(replica["size"])
+    return sizes
+
+
+def _usable(output: str) -> dict[tuple[int, str], int]:
+    return {
+        (int(node), folder): int(free)
+        for node, response in _RESPONSE.findall(output)
+        for folder, _, free in _FOLDER.findall(response)
+        if int(free) >= 0
+    }
+
+
+def needed_bytes(source: LogDirs, target: LogDirs, target_topics: Mapping[str, str], replication_factor: int) -> int:
+    """Return how many bytes the copy will take on the target beyond what it takes already.
+
+    `target_topics` are the names on the target by those on the source. The largest replica on the source counts, and
+    for an existing topic its own number of replicas.
+    """
+    needed = 0
+    for partition, replicas in source.sizes.items():
+        if partition.topic not in target_topics:
+            continue
+        copies = target.sizes.get(TopicPartition(target_topics[partition.topic], partition.partition), {})
+        wanted = max(replicas.values()) * (len(copies) or replication_factor)
+        needed += max(0, wanted - sum(copies.values()))
+    return needed
+
+
+def space_findings(needed: int, usable: Mapping[tuple[int, str], int]) -> Iterator[Finding]:
+    """Yield the finding about a target whose log directories have less free space than the copy needs."""
+    free = sum(usable.values())
+    if needed > free:
+        yield Finding(
+            Code.TARGET_SPACE_TOO_SMALL,
+            "target.connection",
+            f"{free // 2**20:,} MiB free in {len(usable)} log directories",
+            f"{-(-needed // 2**20):,} MiB: the source's partitions, times their replicas on the target, without what "
+            "is copied already",
+            "Add disks or brokers, lower target.replication_factor, or let the source delete old records first. A "
+            "broker whose disk is full stops.",
+        )

@@ -1,0 +1,245 @@
+"""The checks that ask the MirrorMaker host: real brokers, a real sshd, Kafka's own tools.
+
+Worker, host and brokers are one machine here, so some things are made up: a broker that only the cluster's description
+has, a worker whose clock is wrong, and a target with a huge replication factor.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+
+from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.adapters.names import addresses_of
+from kafka_migration.airflow_adapters import settings
+from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
+from kafka_migration.airflow_adapters.mirror_host import SshMirrorHost
+from kafka_migration.core.connections.java_properties import java_properties
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.kafka.cluster import ClusterFacts, KafkaCluster
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.migration.settings import Cluster, Mode
+from kafka_migration.core.mirror.host import ProbeSubject
+from kafka_migration.migration_file.loading import load_migration_file
+from kafka_migration.preflight.check import CheckResult, Subject, run_checks
+from kafka_migration.preflight.checks import CHECKS
+from kafka_migration.preflight.probes import Probes
+from sandbox.parts import free_ports
+from sandbox.sandbox import Sandbox
+from tests.live.stage import Stage, set_the_stage
+
+pytestmark = pytest.mark.live
+
+# The checks that ask the host; those that they need are taken to have passed.
+ASKING = (
+    "host disk",
+    "host files",
+    "host clock",
+    "host names",
+    "host brokers",
+    "cluster clocks",
+    "target space",
+    "quotas",
+    "transactions",
+)
+TOOLS = ("host brokers", "cluster clocks", "target space", "quotas")
+
+
+@dataclass
+class Scene:
+    """A migration of one topic, and what its checks ask."""
+
+    stage: Stage
+    host: SshMirrorHost
+    topic: str
+
+    def check(self, name: str, **changes: Any) -> CheckResult:
+        """Run one check, about a subject that differs in `changes`."""
+        (check,) = (check for check in CHECKS if check.name == name)
+        (result,) = run_checks([replace(check, needs=())], self.subject(**changes))
+        return result
+
+    def subject(self, **changes: Any) -> Subject:
+        """Return a new subject, for which nothing was asked yet."""
+        _, migration = load_migration_file(self.stage.folder / "migrations" / f"{self.stage.name}.yaml")
+        facts: dict[str, Any] = {
+            "migration": migration,
+            "mode": Mode.SYNC,
+            "connections": AirflowConnections(),
+            "evidence_place": settings.evidence_place(),
+            "ledger": Ledger(),
+            "now": datetime.now(UTC),
+            "make_source": lambda: ConfluentCluster("source", self.stage.source),
+            "make_target": lambda: ConfluentCluster("target", self.stage.target),
+            "make_host": lambda: self.host,
+            "make_registry": None,
+            "probes": self.probes(),
+        }
+        return Subject(**{**facts, **changes})
+
+    def probes(self, **changes: Any) -> Probes:
+        """Return the questions that the command line and a task would ask."""
+        return Probes(**{"client_properties": self.properties, "look_up": addresses_of, **changes})
+
+    def properties(self, cluster: Cluster) -> dict[str, str]:
+        """Return the Java properties of a side."""
+        is_source = cluster.connection == "demo_source"
+        return java_properties(cluster.connection, self.stage.source if is_source else self.stage.target)
+
+    def source_with(self, *addresses: str) -> Any:
+        """Return the source, which advertises further brokers."""
+        bare = ConfluentCluster("source", self.stage.source)
+        return _Advertising(bare, addresses)
+
+    def configure(self, *words: str) -> None:
+        """Change a quota of the source with Kafka's own tool."""
+        libs = f"{self.stage.sandbox.state.kafka_home}/libs/*"
+        tool = ["java", "-cp", libs, "kafka.admin.ConfigCommand", "--alter", *words]
+        source = ["--bootstrap-server", self.stage.source["bootstrap.servers"]]
+        subprocess.run([*tool, *source], check=True, capture_output=True)
+
+
+class _Advertising:
+    """A cluster that advertises more brokers than it has."""
+
+    def __init__(self, cluster: KafkaCluster, addresses: tuple[str, ...]) -> None:
+        self._cluster = cluster
+        self._addresses = addresses
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cluster, name)
+
+    def facts(self) -> ClusterFacts:
+        """Return the facts with the further brokers."""
+        facts = self._cluster.facts()
+        return replace(facts, addresses=(*facts.addresses, *self._addresses))
+
+
+@pytest.fixture(scope="module")
+def scene(brokers: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    """One migration for all tests, which start nothing."""
+    root = tmp_path_factory.mktemp("probes")
+    with pytest.MonkeyPatch.context() as patch:
+        set_the_stage(brokers, root, patch)
+        topic = f"probed-{time.time_ns()}"
+        stage = Stage(brokers, "probed", root, [topic])
+        stage.create(topic, partitions=2)
+        stage.produce(topic, b"x" * 1000)
+        host = SshMirrorHost("probed", "demo_mirror_host")
+        yield Scene(stage, host, topic)
+        host.close()
+
+
+def test_healthy_host_passes_every_check(scene: Scene) -> None:
+    """A host that reaches all brokers passes every check without a warning, and each tool's answer is understood."""
+    subject = scene.subject()
+    results = run_checks([replace(check, needs=()) for check in CHECKS if check.name in ASKING], subject)
+
+    assert [(name, "passed") for name in sorted(ASKING)] == sorted((r.name, r.state) for r in results)
+    assert [] == [warning for result in results for warning in result.warnings]
+
+
+def test_unresolved_name_is_refused_with_its_line(scene: Scene) -> None:
+    """A broker whose name the host does not resolve is refused, with the worker's address for /etc/hosts."""
+    look_up = {"b9.kafka.invalid": ("10.9.9.9",)}
+    result = scene.check(
+        "host names",
+        make_source=lambda: scene.source_with("b9.kafka.invalid:9092"),
+        probes=scene.probes(look_up=lambda name: look_up.get(name, ())),
+    )
+
+    assert [Code.HOST_CANNOT_RESOLVE] == [finding.code for finding in result.findings]
+    assert "\n10.9.9.9 b9.kafka.invalid\n" in result.findings[0].remedy
+
+
+def test_broker_that_does_not_answer_is_refused(scene: Scene) -> None:
+    """A broker that the cluster advertises and Kafka's tool does not reach is refused by its address."""
+    result = scene.check("host brokers", make_source=lambda: scene.source_with("127.0.0.1:1"))
+
+    assert [Code.HOST_CANNOT_CONNECT] == [finding.code for finding in result.findings]
+    assert "127.0.0.1:1 (no answer)" in result.findings[0].found
+
+
+def test_closed_port_is_refused(scene: Scene) -> None:
+    """Where the tool reaches no broker at all, its error is the reason."""
+    (port,) = free_ports(1)
+    closed = scene.probes(client_properties=lambda _: {"bootstrap.servers": f"127.0.0.1:{port}"})
+    result = scene.check("host brokers", probes=closed)
+
+    assert {Code.HOST_CANNOT_CONNECT} == {finding.code for finding in result.findings}
+    assert "BrokerApiVersionsCommand: " in result.findings[0].found
+
+
+def test_wrong_clock_is_warned_of(scene: Scene) -> None:
+    """A worker whose clock is two minutes late sees a host that is ahead."""
+    late = scene.probes(clock=lambda: datetime.now(UTC) - timedelta(minutes=2))
+    result = scene.check("host clock", probes=late)
+
+    assert [Code.CLOCKS_DIFFER] == [warning.code for warning in result.warnings]
+    assert "s ahead" in result.warnings[0].found
+
+
+def test_wrong_clock_of_a_cluster_is_warned_of(scene: Scene) -> None:
+    """A host whose clock is an hour late sees both clusters ahead."""
+    probes = scene.probes()
+    subject = scene.subject(probes=probes)
+    for cluster in (subject.migration.source, subject.migration.target):
+        facts = dict(probes.tool(scene.host, ProbeSubject.CLOCK, cluster, subject.migration.mirror))
+        facts |= {name: str(int(facts[name]) - 3600) for name in ("clock", "clock_before")}
+        vars(probes)["_tools"][ProbeSubject.CLOCK, cluster] = facts
+    result = scene.check("cluster clocks", probes=probes)
+
+    assert [Code.CLOCKS_DIFFER] * 2 == [warning.code for warning in result.warnings]
+
+
+def test_target_without_room_is_refused(scene: Scene) -> None:
+    """A copy that needs more than the brokers report as free is refused."""
+    _, migration = load_migration_file(scene.stage.folder / "migrations" / "probed.yaml")
+    huge = replace(migration, target_replication_factor=2**50)
+    result = scene.check("target space", migration=huge)
+
+    assert [Code.TARGET_SPACE_TOO_SMALL] == [finding.code for finding in result.findings]
+    assert "MiB free in 1 log directories" in result.findings[0].found
+
+
+def test_quota_is_warned_of(scene: Scene) -> None:
+    """A quota for every client is a warning on the side that it slows."""
+    everyone = ("--entity-type", "clients", "--entity-default")
+    scene.configure("--add-config", "consumer_byte_rate=4096,producer_byte_rate=1", *everyone)
+    try:
+        result = scene.check("quotas")
+    finally:
+        scene.configure("--delete-config", "consumer_byte_rate,producer_byte_rate", *everyone)
+
+    assert [Code.QUOTA_SLOWS_MIRROR] == [warning.code for warning in result.warnings]
+    assert "the default client-id: consumer_byte_rate=4096.0" in result.warnings[0].found
+
+
+def test_open_transaction_is_warned_of(scene: Scene) -> None:
+    """A transaction whose first record is old is a warning until it ends."""
+    producer = Producer({**scene.stage.source, "transactional.id": scene.topic})
+    producer.init_transactions(60)
+    producer.begin_transaction()
+    an_hour_ago = datetime.now(UTC) - timedelta(hours=1)
+    producer.produce(scene.topic, value=b"open", partition=1, timestamp=int(an_hour_ago.timestamp() * 1000))
+    assert producer.flush(60) == 0
+    result = scene.check("transactions")
+    producer.abort_transaction(60)
+
+    assert [Code.SOURCE_TRANSACTION_OPEN] == [warning.code for warning in result.warnings]
+    assert f"a transaction on {scene.topic}[1]" in result.warnings[0].found
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_without_tools_their_checks_are_not_applicable(scene: Scene, name: str) -> None:
+    """Where the deployment leaves the tools out, their checks say so and do not pass."""
+    result = scene.check(name, probes=scene.probes(asks_tools=False))
+
+    assert ("not applicable", "[kafka_migration] host_tools is False") == (result.state, result.reason)
