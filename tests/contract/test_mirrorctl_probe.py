@@ -108,7 +108,7 @@ def test_loud_tool_is_ended(slow_machine: Machine) -> None:
 def test_silent_tool_is_ended(slow_machine: Machine) -> None:
     """A tool that does not end is killed after its time."""
     variables = {"HOME": str(slow_machine.home), **probe_variables(question(slow_machine, "hangs:1"))}
-    hurried = mirrorctl_text().replace("PROBE_S=60", "PROBE_S=2")
+    hurried = mirrorctl_text().replace("PROBE_S=120", "PROBE_S=2")
     command, stdin = render_request(HostRequest("probe", "shop", ("brokers",), variables), hurried)
 
     facts = parse_reply(LocalTransport(slow_machine)(command, stdin, 30)[1]).facts

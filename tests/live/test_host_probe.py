@@ -159,6 +159,7 @@ def test_unresolved_name_is_refused_with_its_line(scene: Scene) -> None:
     assert "\n10.9.9.9 b9.kafka.invalid\n" in result.findings[0].remedy
 
 
+@pytest.mark.campaign
 def test_broker_that_does_not_answer_is_refused(scene: Scene) -> None:
     """A broker that the cluster advertises and Kafka's tool does not reach is refused by its address."""
     result = scene.check("host brokers", make_source=lambda: scene.source_with("127.0.0.1:1"))
@@ -167,6 +168,7 @@ def test_broker_that_does_not_answer_is_refused(scene: Scene) -> None:
     assert "127.0.0.1:1 (no answer)" in result.findings[0].found
 
 
+@pytest.mark.campaign
 def test_closed_port_is_refused(scene: Scene) -> None:
     """Where the tool reaches no broker at all, its error is the reason."""
     (port,) = free_ports(1)
@@ -186,6 +188,7 @@ def test_wrong_clock_is_warned_of(scene: Scene) -> None:
     assert "s ahead" in result.warnings[0].found
 
 
+@pytest.mark.campaign
 def test_wrong_clock_of_a_cluster_is_warned_of(scene: Scene) -> None:
     """A host whose clock is an hour late sees both clusters ahead."""
     probes = scene.probes()
@@ -199,6 +202,7 @@ def test_wrong_clock_of_a_cluster_is_warned_of(scene: Scene) -> None:
     assert [Code.CLOCKS_DIFFER] * 2 == [warning.code for warning in result.warnings]
 
 
+@pytest.mark.campaign
 def test_target_without_room_is_refused(scene: Scene) -> None:
     """A copy that needs more than the brokers report as free is refused."""
     _, migration = load_migration_file(scene.stage.folder / "migrations" / "probed.yaml")
@@ -209,6 +213,7 @@ def test_target_without_room_is_refused(scene: Scene) -> None:
     assert "MiB free in 1 log directories" in result.findings[0].found
 
 
+@pytest.mark.campaign
 def test_quota_is_warned_of(scene: Scene) -> None:
     """A quota for every client is a warning on the side that it slows."""
     everyone = ("--entity-type", "clients", "--entity-default")

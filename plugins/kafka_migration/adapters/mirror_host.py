@@ -29,7 +29,7 @@ from kafka_migration.core.mirror.mirrorctl_protocol import (
 READ_TIMEOUT_S = 30.0
 LOCKED_TIMEOUT_S = 45.0
 START_TIMEOUT_S = 90.0
-PROBE_TIMEOUT_S = 100.0
+PROBE_TIMEOUT_S = 160.0
 
 
 class ScriptMirrorHost:

@@ -44,7 +44,7 @@ def answer_of(fact: str, facts: Mapping[str, str], right: str) -> str | UnknownF
 def _why(fact: str, tool: str, code: str, errors: str, right: str) -> UnknownFact:
     if code == "timeout":
         return UnknownFact(
-            fact, f"{tool} did not end within 60 s", "Check the load and the network of the host.", is_failure=True
+            fact, f"{tool} did not end within 120 s", "Check the load and the network of the host.", is_failure=True
         )
     if code == "large":
         return UnknownFact(fact, f"{tool} printed more than 4 MiB")
