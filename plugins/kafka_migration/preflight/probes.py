@@ -13,6 +13,9 @@ from kafka_migration.core.mirror.host import HostProbe, MirrorHost, ProbeSubject
 from kafka_migration.engines.launching import ENDPOINTS_OPTION
 from kafka_migration.engines.properties import render_properties
 
+# The host looks up no more names; of further ones nothing is known.
+MOST_NAMES = 200
+
 
 @dataclass(frozen=True, slots=True)
 class MachineAnswer:
@@ -42,7 +45,7 @@ class Probes:
         """Return the facts of the host, which looks up these names."""
         if not self._machine:
             before = self.clock()
-            facts = host.probe(HostProbe(ProbeSubject.HOST, names=tuple(names))).facts
+            facts = host.probe(HostProbe(ProbeSubject.HOST, names=tuple(names[:MOST_NAMES]))).facts
             self._machine.append(MachineAnswer(facts, before, self.clock()))
         return self._machine[0]
 
@@ -54,11 +57,13 @@ class Probes:
         mirror: MirrorSettings,
         topics: Sequence[str] = (),
     ) -> Mapping[str, str]:
-        """Return what one of Kafka's tools on the host answers about a cluster, without secrets of its connection."""
+        """Return what one of Kafka's tools on the host answers about a cluster; its errors are without secrets."""
         if (subject, cluster) not in self._tools:
             probe, properties = self._probe(subject, cluster, mirror, topics)
             facts = host.probe(probe).facts
-            self._tools[subject, cluster] = {name: without_secrets(text, properties) for name, text in facts.items()}
+            # Only errors may quote a setting; a short password would also mutilate the output.
+            errors = without_secrets(facts.get("errors", ""), properties)
+            self._tools[subject, cluster] = {**facts, "errors": errors}
         return self._tools[subject, cluster]
 
     def _probe(
