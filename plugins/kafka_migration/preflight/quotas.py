@@ -18,7 +18,7 @@ def _warn(subject: Subject) -> Iterable[Finding]:
     unknowns: dict[str, UnknownFact] = {}
     for side, cluster in zip(SIDES, (migration.source, migration.target), strict=True):
         facts = tool(subject, ProbeSubject.QUOTAS, side)
-        answer = answer_of("the quotas", facts, "DescribeConfigs on the cluster")
+        answer = answer_of("the quotas", facts, "Describe and DescribeConfigs on the cluster")
         if isinstance(answer, UnknownFact):
             unknowns[f"{side}.connection"] = answer
         else:
