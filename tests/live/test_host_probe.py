@@ -137,6 +137,7 @@ def scene(brokers: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         host.close()
 
 
+@pytest.mark.campaign
 def test_healthy_host_passes_every_check(scene: Scene) -> None:
     """A host that reaches all brokers passes every check without a warning, and each tool's answer is understood."""
     subject = scene.subject()

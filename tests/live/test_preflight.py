@@ -59,16 +59,19 @@ ASK_NO_SERVICE = {
 # Checks that do not apply to MirrorMaker 2 of Kafka 3.9.
 NOT_ASKED = {"keys", "versions"}
 # Checks of which another file has the failing test. A schema registry cannot be had here, so a server of the tests is
-# asked. The probe of the host has tests on a real host (tests/contract/test_mirrorctl_probe.py); its rules are tested
-# with answers that this machine does not give.
-MACHINE, BROKERS = "tests/unit/probes/test_machine.py", "tests/unit/probes/test_brokers.py"
+# asked. This machine is never short of disk or open files, so the rules about them are tested with other answers.
+MACHINE, PROBE = "tests/unit/probes/test_machine.py", "tests/live/test_host_probe.py"
 ELSEWHERE = {
     "registries": "tests/airflow/test_schemas.py::test_preflight_reports_both_registries",
     "host disk": f"{MACHINE}::test_disk_needs_room_for_the_logs_of_one_process",
     "host files": f"{MACHINE}::test_open_files_are_for_connections",
-    "host clock": f"{MACHINE}::test_clock_is_compared_with_both_ends_of_the_call",
-    "host names": f"{BROKERS}::test_unresolved_broker_is_refused_once",
-    "host brokers": f"{BROKERS}::test_broker_that_does_not_answer_is_refused",
+    "host clock": f"{PROBE}::test_wrong_clock_is_warned_of",
+    "host names": f"{PROBE}::test_unresolved_name_is_refused_with_its_line",
+    "host brokers": f"{PROBE}::test_closed_port_is_refused",
+    "cluster clocks": f"{PROBE}::test_wrong_clock_of_a_cluster_is_warned_of",
+    "target space": f"{PROBE}::test_target_without_room_is_refused",
+    "quotas": f"{PROBE}::test_quota_is_warned_of",
+    "transactions": f"{PROBE}::test_open_transaction_is_warned_of",
 }
 # A broker on which most things are not as a migration needs them.
 STRICT = {
@@ -355,7 +358,8 @@ CASES = [
 
 
 def test_every_check_passes(scene: Scene) -> None:
-    """On clusters and a host that fit, no check has a finding or a warning."""
+    """On clusters and a host that fit, no check has a finding or a warning; Kafka's tools on the host are asked too."""
+    scene.patch.setenv("AIRFLOW__KAFKA_MIGRATION__HOST_TOOLS", "True")
     with preview(scene.name, scene.params, context_module.deployment()) as run:
         results = checked(run, airflow_checkers())
 
