@@ -41,6 +41,14 @@ _KINDS: Mapping[str, GroupKind] = {
     "share": "share",
     "streams": "streams",
 }
+# The states in the client's older call.
+_PLAIN_STATES: Mapping[str, GroupState] = {
+    "Stable": GroupState.STABLE,
+    "Empty": GroupState.EMPTY,
+    "Dead": GroupState.DEAD,
+    "PreparingRebalance": GroupState.PREPARING_REBALANCING,
+    "CompletingRebalance": GroupState.COMPLETING_REBALANCING,
+}
 
 
 class GroupCalls(ClusterClient):
@@ -54,7 +62,8 @@ class GroupCalls(ClusterClient):
         listings |= {group: replace(listings[group], state=found.state) for group, found in described.items()}
         for group in self._call(self._groups_of_all_protocols):
             kind = _KINDS.get(group.protocol_type, "other")
-            listings.setdefault(group.id, GroupListing(group.id, GroupState.UNKNOWN, kind))
+            state = _PLAIN_STATES.get(group.state, GroupState.UNKNOWN)
+            listings.setdefault(group.id, GroupListing(group.id, state, kind))
         return tuple(listings[group] for group in sorted(listings))
 
     def _listed(self) -> Any:
