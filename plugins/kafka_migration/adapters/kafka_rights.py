@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
@@ -48,7 +49,7 @@ class RightCalls(ClusterClient):
         groups = {_name_of(each): each for each in resources if each.kind == "group"}
         return {
             **self._granted(topics, self._ask_topics),
-            **self._granted(groups, self._ask_groups),
+            **self._granted_on_groups(groups),
             **(self._on_cluster() if THE_CLUSTER in resources else {}),
         }
 
@@ -85,6 +86,14 @@ class RightCalls(ClusterClient):
         names = sorted(self._call(lambda: self._admin.list_topics(timeout=call_timeout_s())).topics) if prefixes else []
         examples = {name: each for each in prefixes for name in names if name.startswith(each.name)}
         return {**examples, **{each.name: each for each in topics if not each.is_prefix}}
+
+    def _granted_on_groups(self, groups: Mapping[str, Resource]) -> dict[Resource, Granted]:
+        """Ask again if not all answer: the first question makes a new cluster create its topic of offsets, slowly."""
+        with suppress(TransientError):
+            found = self._granted(groups, self._ask_groups)
+            if len(found) == len(groups):
+                return found
+        return self._granted(groups, self._ask_groups)
 
     def _granted(self, named: Mapping[str, Resource], ask: Any) -> dict[Resource, Granted]:
         if not named:

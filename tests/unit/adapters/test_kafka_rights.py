@@ -11,6 +11,7 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AclOperation
 
 from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.resources import THE_CLUSTER, Operation, Resource
 
 TOPIC, GROUP = Resource("topic", "orders"), Resource("group", "app-", is_prefix=True)
@@ -80,3 +81,20 @@ def test_denied_topic_may_still_be_creatable() -> None:
 def test_missing_topic_is_unknown() -> None:
     """A topic that does not exist has no rights to report."""
     assert {} == granted(KafkaError.UNKNOWN_TOPIC_OR_PART)
+
+
+def test_groups_are_asked_about_again_if_a_new_cluster_did_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: the first question about a group makes a new cluster create a topic, and the run was refused."""
+    group = Resource("group", "app")
+    answers: list[object] = [TransientError("no answer"), {group: frozenset()}]
+
+    def granted(*_: object) -> object:
+        answer = answers.pop(0)
+        if isinstance(answer, TransientError):
+            raise answer
+        return answer
+
+    cluster = ConfluentCluster("target", {"bootstrap.servers": "127.0.0.1:1"})
+    monkeypatch.setattr(cluster, "_granted", lambda named, _: granted() if named else {})
+
+    assert {group: frozenset()} == cluster.granted([group])
