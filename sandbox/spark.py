@@ -41,10 +41,9 @@ def submit_job(
     master: str = "local[2]",
     conf: Mapping[str, str] | None = None,
     environment: Mapping[str, str] | None = None,
-    job: Path = JOB,
     timeout_s: float | None = None,
 ) -> tuple[subprocess.CompletedProcess[str], Path]:
-    """Run a job with spark-submit; return its exit and the path of its result.
+    """Run the validation job with spark-submit; return its exit and the path of its result.
 
     Args:
         folder: holds the input and output files.
@@ -55,6 +54,37 @@ def submit_job(
     """
     for name, document in documents.items():
         (folder / f"{name}.json").write_text(json.dumps(document))
+    arguments = [
+        *("--clients-once", str(folder / "clients.json")),
+        *("--request", str(folder / "request.json"), "--result", (folder / "result.json").as_uri()),
+    ]
+    ended = run_spark(
+        folder,
+        JOB,
+        arguments,
+        package,
+        jars,
+        master=master,
+        conf=conf,
+        environment=environment,
+        timeout_s=timeout_s,
+    )
+    return ended, folder / "result.json"
+
+
+def run_spark(
+    folder: Path,
+    application: Path,
+    arguments: Iterable[str],
+    package: Path,
+    jars: Iterable[Path],
+    *,
+    master: str = "local[2]",
+    conf: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] | None = None,
+    timeout_s: float | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run an application with spark-submit in this folder, which also holds its settings; return its exit."""
     quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
     settings = folder / "spark.properties"
     write_private(settings, "".join(f"{name} {value}\n" for name, value in {**quiet, **(conf or {})}.items()))
@@ -62,11 +92,9 @@ def submit_job(
         *(str(Path(sys.executable).parent / "spark-submit"), "--master", master),
         *("--properties-file", str(settings)),
         *("--jars", ",".join(str(jar) for jar in jars)),
-        *("--py-files", str(package), str(job), "--clients-once", str(folder / "clients.json")),
-        *("--request", str(folder / "request.json"), "--result", (folder / "result.json").as_uri()),
+        *("--py-files", str(package), str(application), *arguments),
     ]
     own = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", **(environment or {})}
-    ended = subprocess.run(
+    return subprocess.run(
         command, env=os.environ | own, cwd=folder, capture_output=True, text=True, timeout=timeout_s, check=False
     )
-    return ended, folder / "result.json"

@@ -1,12 +1,13 @@
 """Other versions of Spark, Scala and Python, as a cluster's distribution would bring them.
 
 They are made once, below `.cache/spark-matrix`: each Spark from its package of PyPI, each Python as an environment with
-numpy and pyarrow only. So the jobs run with the PySpark of `SPARK_HOME`, as on a cluster.
+the jobs' libraries only. So the jobs run with the PySpark of `SPARK_HOME`, as on a cluster.
 """
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import shutil
 import subprocess
@@ -22,14 +23,13 @@ from sandbox import jars
 from sandbox.jars import PROJECT
 
 FOLDER = PROJECT / ".cache" / "spark-matrix"
-# The oldest libraries that PySpark 4.0 and 4.1 take, on the oldest Python of each; the newest on the newest. Spark 3.5
-# needs a module that Python has no longer since 3.12; setuptools brings it.
+# The oldest libraries that PySpark 4.0 and 4.1 take, on the oldest Python of each; the newest on the newest.
 LIBRARIES = {
-    "3.9": ("numpy==1.21.6", "pyarrow==11.0.0"),
-    "3.10": ("numpy==1.22.4", "pyarrow==15.0.2"),
-    "3.11": ("numpy==2.4.6", "pyarrow==26.0.1"),
-    "3.12": ("numpy==2.5.5", "pyarrow==26.0.1", "setuptools==80.9.0"),
-    "3.13": ("numpy==2.5.5", "pyarrow==26.0.1"),
+    "3.9": ("numpy==1.21.6", "pandas==2.0.0", "pyarrow==11.0.0"),
+    "3.10": ("numpy==1.22.4", "pandas==2.2.0", "pyarrow==15.0.2"),
+    "3.11": ("numpy==2.4.6", "pandas==2.3.3", "pyarrow==26.0.1"),
+    "3.12": ("numpy==2.5.5", "pandas==2.3.3", "pyarrow==26.0.1"),
+    "3.13": ("numpy==2.5.5", "pandas==2.3.3", "pyarrow==26.0.1"),
 }
 
 
@@ -85,11 +85,13 @@ def _with_scala_213() -> Path:
 
 def python(version: str) -> Path:
     """Return an interpreter of this version with the libraries that the jobs need; skips if the machine has none."""
-    with _made_once(f"py{version}") as fresh:
+    libraries = LIBRARIES[version]
+    name = f"py{version}-{hashlib.sha256(' '.join(libraries).encode()).hexdigest()[:8]}"
+    with _made_once(name) as fresh:
         if fresh:
             _run([str(_interpreter(version)), "-m", "venv", "--copies", str(fresh)])
-            _run([str(fresh / "bin" / "python"), "-m", "pip", "install", "-q", *LIBRARIES[version]])
-    return FOLDER / f"py{version}" / "bin" / "python"
+            _run([str(fresh / "bin" / "python"), "-m", "pip", "install", "-q", *libraries])
+    return FOLDER / name / "bin" / "python"
 
 
 def _interpreter(version: str) -> Path:

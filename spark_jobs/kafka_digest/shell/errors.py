@@ -69,7 +69,7 @@ def _last_of_traceback(text: str) -> str:
     """Return the error line of a Python worker's traceback, with advice if a module is missing."""
     lines = [line for line in text.splitlines() if re.match(r"[\w.]*(Error|Exception)\b.*", line)]
     found = lines[0] if lines else text
-    needs = " (Spark's Python workers need numpy and pyarrow: install them, or set spark.pyspark.python)"
+    needs = " (Spark's Python workers need numpy, pandas and pyarrow: install them, or set spark.pyspark.python)"
     return f"{found}{needs if found.startswith('ModuleNotFoundError') else ''}"
 
 

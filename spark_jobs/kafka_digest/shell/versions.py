@@ -8,8 +8,9 @@ from pathlib import Path
 
 MISMATCH = "SPARK_VERSION_MISMATCH"
 # For each Spark the oldest and the newest tested Python; also in `kafka_migration/core/validation/spark_versions.py`.
-PYTHONS = {(3, 5): ((3, 9), (3, 12)), (4, 0): ((3, 9), (3, 13)), (4, 1): ((3, 10), (3, 13))}
-_LIBRARIES = ("numpy", "pyarrow")
+PYTHONS = {(3, 5): ((3, 9), (3, 11)), (4, 0): ((3, 9), (3, 13)), (4, 1): ((3, 10), (3, 13))}
+# PySpark itself asks for pandas before it sends batches of Arrow.
+_LIBRARIES = ("numpy", "pandas", "pyarrow")
 _CONNECTOR = re.compile(r"spark-sql-kafka-0-10_(\d+\.\d+)-(\d+)\.(\d+)\.[^/,]*\.jar")
 
 
@@ -28,7 +29,7 @@ def _python_problem() -> str:
         return f"is too old; expected {_text(oldest)} or newer"
     lacking = [name for name in _LIBRARIES if find_spec(name) is None]
     if lacking:
-        return f"has no {', no '.join(lacking)}; expected {' and '.join(_LIBRARIES)}"
+        return f"has no {', no '.join(lacking)}; expected {', '.join(_LIBRARIES)}"
     try:
         import_module("pyspark.sql")
     except Exception as error:

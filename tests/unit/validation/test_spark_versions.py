@@ -105,8 +105,8 @@ def test_connector_is_of_this_spark(versions: SparkVersions, scala: str, spark: 
     [
         (SPARK_35, (3, 8), False),
         (SPARK_35, (3, 9), True),
-        (SPARK_35, (3, 12), True),
-        (SPARK_35, (3, 13), False),
+        (SPARK_35, (3, 11), True),
+        (SPARK_35, (3, 12), False),
         (SPARK_40, (3, 13), True),
         (SPARK_41, (3, 9), False),
         (SPARK_41, (3, 10), True),
@@ -167,14 +167,14 @@ def test_the_job_names_a_python_that_does_not_fit(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sys, "version_info", (3, 13, 0))
 
     assert "Python 3.13" in of_the_job.version_problem("3.5.1", "2.12.18", "")
-    assert "expected 3.9 to 3.12 with Spark 3.5.1" in of_the_job.version_problem("3.5.1", "2.12.18", "")
+    assert "expected 3.9 to 3.11 with Spark 3.5.1" in of_the_job.version_problem("3.5.1", "2.12.18", "")
 
 
 @pytest.mark.parametrize(
     ("version", "without", "said"),
     [
         ((3, 8, 1), "", "Python 3.8 .* is too old; expected 3.9 or newer"),
-        ((3, 11, 1), "numpy", "has no numpy; expected numpy and pyarrow"),
+        ((3, 11, 1), "numpy", "has no numpy; expected numpy, pandas, pyarrow"),
         ((3, 11, 1), "pyspark", r"cannot import pyspark \(ImportError: broken\)"),
     ],
 )

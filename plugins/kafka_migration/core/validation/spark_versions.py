@@ -12,12 +12,12 @@ from kafka_migration.core.findings.errors import Finding
 Version = tuple[int, ...]
 # The same values are in `spark_jobs/kafka_digest/shell/versions.py`, which a test compares.
 PYTHONS: dict[Version, tuple[Version, Version]] = {
-    (3, 5): ((3, 9), (3, 12)),
+    (3, 5): ((3, 9), (3, 11)),
     (4, 0): ((3, 9), (3, 13)),
     (4, 1): ((3, 10), (3, 13)),
 }
 PACKAGES = ("pyspark", "pyspark-client")
-LIBRARIES = ("numpy", "pyarrow")
+LIBRARIES = ("numpy", "pandas", "pyarrow")
 # Replaces the older Kafka client that the connector depends on.
 KAFKA_CLIENTS = "org.apache.kafka:kafka-clients:3.9.1"
 _CONNECTOR = re.compile(r"spark-sql-kafka-0-10_(?P<scala>\d+\.\d+)-(?P<spark>\d+\.\d+\.\d+)[^/,]*\.jar")
@@ -149,7 +149,7 @@ def _python_findings(versions: SparkVersions, python: PythonVersions | None) -> 
         yield _mismatch(
             f"{python.command}, the Python of Spark's driver",
             f"no {', no '.join(python.lacking)}",
-            " and ".join(LIBRARIES),
+            ", ".join(LIBRARIES),
             "Install them there, or name another Python in PYSPARK_PYTHON.",
         )
 
