@@ -276,8 +276,7 @@ def test_mirrormaker1_to_2(stock: StockAirflow, tools: Path, wheel: Path, tmp_pa
         person.follow("mirrormaker1-to-2", {"pkill ": copied, "kafka-consumer-groups.sh --bootstrap": stopped})
         assert_cut_over(person, *topics)
         target = {"bootstrap.servers": state.target_bootstrap}
-        groups = AdminClient(target).list_consumer_groups().result(60).valid
-        assert [GROUP] == [each.group_id for each in groups if each.group_id in {GROUP, "mirror-shop"}]
+        assert [{}, {}] == [committed(target, "mirror-shop", topic) for topic in topics]
 
 
 def told_of_group(person: Walk) -> str:
