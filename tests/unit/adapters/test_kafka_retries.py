@@ -102,7 +102,8 @@ class ScriptedAdmin:
 
     def describe_cluster(self, request_timeout: float) -> Any:
         """Return one broker."""
-        return done(self._answer("describe_cluster", SimpleNamespace(cluster_id="c", nodes=[1])))
+        node = SimpleNamespace(host="broker-1", port=9092)
+        return done(self._answer("describe_cluster", SimpleNamespace(cluster_id="c", nodes=[node])))
 
     def describe_topics(self, topics: Any, request_timeout: float) -> Any:
         """Return the topic."""
@@ -119,7 +120,7 @@ class ScriptedAdmin:
         """Return 7 of each."""
         return self._batch("list_offsets", wanted, SimpleNamespace(offset=7))
 
-    def create_topics(self, topics: Any, operation_timeout: float, request_timeout: float) -> Any:
+    def create_topics(self, topics: Any, operation_timeout: float, request_timeout: float, validate_only: bool) -> Any:
         """Create."""
         return self._batch("create_topics", [topic.topic for topic in topics], None)
 
@@ -185,7 +186,7 @@ Call = Callable[[ConfluentCluster], Any]
 COMMITTED = {P0: CommittedOffset(3)}
 # The call of the client, what asks for it, and what comes of it.
 CALLS: dict[str, tuple[Call, Any]] = {
-    "describe_cluster": (lambda c: c.facts(), ClusterFacts("c", 1)),
+    "describe_cluster": (lambda c: c.facts(), ClusterFacts("c", 1, ("broker-1:9092",))),
     "list_topics": (lambda c: c.partition_counts(), {"orders": 1}),
     "describe_topics": (lambda c: list(c.describe_topics(["orders"])), ["orders"]),
     "describe_configs": (lambda c: c.effective_configs(["orders"], "retention.ms"), {"orders": {"retention.ms": "5"}}),
