@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, time
+from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -63,7 +64,8 @@ def _version(value: Any) -> int:
 
 def _acceptable(code: str) -> str:
     if code not in ACCEPTABLE:
-        raise ValueError(f"one of {', '.join(sorted(ACCEPTABLE))}")
+        near = get_close_matches(code.upper(), ACCEPTABLE, 1)
+        raise ValueError(f"{near[0] if near else 'a code'} of the table in docs/reference/checks.md")
     return code
 
 
