@@ -186,10 +186,11 @@ def test_unfit_python_is_one_line(
     def broken(name: str) -> object:
         raise ImportError("broken")
 
+    monkeypatch.setattr(sys, "argv", ["/jobs/validate_topics.py"])
     monkeypatch.setattr(sys, "version_info", version)
     monkeypatch.setattr(of_the_job, "find_spec", lambda name: None if name == without else name)
     if without == "pyspark":
         monkeypatch.setattr(of_the_job, "import_module", broken)
 
-    with pytest.raises(SystemExit, match=f"^\\w+: SPARK_VERSION_MISMATCH: .*{said}"):
+    with pytest.raises(SystemExit, match=f"^validate_topics: SPARK_VERSION_MISMATCH: .*{said}"):
         of_the_job.end_unless_python_fits()
