@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import httpx
 
+from kafka_migration.adapters.tls import trusting
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
@@ -78,7 +79,7 @@ class HttpAirflow:
 
     def _made(self, settings: HttpSettings) -> httpx.Client:
         try:
-            return httpx.Client(timeout=TIMEOUT_S, verify=ssl.create_default_context(cadata=settings.ca_pem or None))
+            return httpx.Client(timeout=TIMEOUT_S, verify=trusting(settings.ca_pem))
         except (ssl.SSLError, TypeError):
             raise self._refused("ssl.ca.pem without a certificate in PEM") from None
         except (ImportError, ValueError) as error:

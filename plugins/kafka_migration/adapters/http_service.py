@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 
+from kafka_migration.adapters.tls import trusting
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.text.brief import brief
@@ -93,7 +94,7 @@ class HttpService:
         try:
             return httpx.Client(
                 auth=(settings.user, settings.password) if settings.user or settings.password else None,
-                verify=ssl.create_default_context(cadata=settings.ca_pem or None),
+                verify=trusting(settings.ca_pem),
                 timeout=TIMEOUT_S,
                 headers={"Accept": accept},
             )

@@ -18,6 +18,7 @@ from cryptography import x509
 
 from kafka_migration.adapters.many import of_each
 from kafka_migration.adapters.patience import time_left
+from kafka_migration.adapters.tls import trusting
 from kafka_migration.core.connections.checks import as_text, mechanism_of, protocol_of
 from kafka_migration.core.connections.listener import Attempt, Listener, addresses_in
 from kafka_migration.core.connections.settings import HOST_NAME_CHECK
@@ -111,7 +112,7 @@ def _distrust(server: str, config: Mapping[str, Any]) -> str:
 
 def _trusting(config: Mapping[str, Any]) -> ssl.SSLContext:
     """Return a context that trusts what the connection trusts."""
-    context = ssl.create_default_context(cadata=as_text(config.get("ssl.ca.pem")))
+    context = trusting(as_text(config.get("ssl.ca.pem")))
     context.check_hostname = (as_text(config.get(HOST_NAME_CHECK)) or "").lower() != "none"
     return context
 

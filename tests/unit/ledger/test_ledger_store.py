@@ -93,7 +93,7 @@ TAMPERING: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "cut in half": (lambda f: (f / "000003.json").write_text((f / "000003.json").read_text()[:40]), "JSONDecodeError"),
     "emptied": (lambda f: (f / "000005.json").write_text(""), "JSONDecodeError"),
-    "nested": (lambda f: (f / "000005.json").write_text('{"a":' * 5000 + "1" + "}" * 5000), "RecursionError"),
+    "nested": (lambda f: (f / "000005.json").write_text('{"a":' * 20_000 + "1" + "}" * 20_000), "RecursionError"),
     "of another schema": (lambda f: _rewrite(f / "000001.json", '"schema": 2', '"schema": 1'), "schema 1"),
     "of no schema": (lambda f: (f / "000001.json").write_text('{"kind": "judged"}'), "schema None"),
 }
