@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, TaskGroup, TriggerRule, chain, get_parsing_context
+from airflow.sdk.definitions.param import ParamsDict
 from airflow.utils.types import DagRunType
 
 from kafka_migration.airflow_adapters import settings
@@ -78,9 +79,10 @@ def built_dags(folder: Path | None = None) -> dict[str, DAG]:
     paths = sorted(root.glob("*.yaml")) if wanted is None else [_path_of(root, wanted)]
     files = {path: _read(path) for path in paths if wanted is None or wanted in _makers(path)}
     known = [migration for migration, _ in files.values() if migration]
+    judged = {path: (found, problem or _overlaps(found, known)) for path, (found, problem) in files.items()}
     return {
-        dag_id: make(dag_id, path, migration, problem or _overlaps(migration, known))
-        for path, (migration, problem) in files.items()
+        dag_id: make(dag_id, path, migration, problem)
+        for path, (migration, problem) in judged.items()
         for dag_id, make in _makers(path).items()
         if wanted in {None, dag_id}
     }
@@ -118,13 +120,13 @@ def migration_dag(dag_id: str, path: Path, migration: Migration | None, problem:
         deadline=deadlines(path.stem, migration),
         tags=_tags(path, problem),
         doc_md=page_of(manual_doc, path.stem, migration, problem),
-        params=manual_form(migration),
         default_args=RETRIES,
     ) as dag:
         copying = _copying_tasks(path.stem)
         moving = _moving_tasks(path.stem)
         copying[-1] >> moving[0]
         _finish(path.stem, [*copying, _stopping_task(path.stem, copying), *moving])
+    _set_form(dag, manual_form(migration))
     return dag
 
 
@@ -144,10 +146,10 @@ def nightly_dag(dag_id: str, path: Path, migration: Migration | None, problem: s
         allowed_run_types=_NIGHTLY_RUN_TYPES if nightly else None,
         tags=[*_tags(path, problem), "nightly"],
         doc_md=page_of(nightly_doc, path.stem, migration, problem),
-        params=nightly_form(),
         default_args=RETRIES,
     ) as dag:
         _finish(path.stem, _copying_tasks(path.stem))
+    _set_form(dag, nightly_form())
     return dag
 
 
@@ -161,11 +163,16 @@ def rollback_dag(dag_id: str, path: Path, migration: Migration | None, problem: 
         deadline=deadlines(path.stem, migration),
         tags=[*_tags(path, problem), "rollback"],
         doc_md=page_of(rollback_doc, path.stem, migration, problem),
-        params=rollback_form(migration),
         default_args=RETRIES,
     ) as dag:
         _finish(path.stem, _rollback_tasks(path.stem))
+    _set_form(dag, rollback_form(migration))
     return dag
+
+
+def _set_form(dag: DAG, form: dict[str, Any]) -> None:
+    """Give a DAG its form after its tasks: Airflow copies the form of a DAG into each task that it creates later."""
+    dag.params = ParamsDict(form)
 
 
 def _rollback_tasks(name: str) -> list[BaseOperator]:
