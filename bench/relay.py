@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -52,7 +52,9 @@ class Relay:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far_reader, far_writer = await asyncio.open_connection(HOST, self._to_port)
-        await asyncio.gather(self._pass(reader, far_writer), self._pass(far_reader, writer))
+        # The end of the relay cancels both; asyncio would print a traceback per connection.
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(self._pass(reader, far_writer), self._pass(far_reader, writer))
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
