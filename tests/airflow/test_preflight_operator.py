@@ -276,3 +276,11 @@ def test_a_name_that_collides_on_the_target_is_refused(world: World) -> None:
     world.target.create_topics([NewTopic("a_b", 1, 1, {})])
 
     assert "TOPIC_NAME_COLLIDES" in world.refuses("preflight")
+
+
+def test_a_prefixed_name_that_collides_on_the_target_is_refused(world: World) -> None:
+    """Topics of others on the target count with their real names."""
+    world.edit_file("  tasks: 2\n", "  tasks: 2\n  topic_names: {naming: prefixed}\n")
+    world.target.create_topics([NewTopic("shop-source_orders", 1, 1, {})])
+
+    assert "TOPIC_NAME_COLLIDES" in world.refuses("preflight")

@@ -30,14 +30,20 @@ def _check(subject: Subject) -> Iterable[Finding]:
         return
     created = subject.new_topics
     if created:
-        existing = frozenset(map(subject.migration.target_topic, subject.target.topic_names()))
-        yield from collision_findings(subject.migration, [topic.topic for topic in created], existing)
+        yield from collision_findings(subject.migration, [topic.topic for topic in created], _names_on_target(subject))
     yield from replica_findings(subject.migration, created, _min_insync(subject))
     lowered = lowered_limits(*subject.limits)
     if lowered:
         sampled = subject.newest_records(tuple(lowered)[:MAX_SAMPLED])
         largest = {topic: max(record.size for record in records) for topic, records in sampled.items() if records}
         yield from large_record_findings(subject.migration, lowered, largest)
+
+
+def _names_on_target(subject: Subject) -> frozenset[str]:
+    """Return the real names of all topics on the target, which shows those of the migration by their source names."""
+    own = {*subject.file_topics, *subject.ledger.copied_topics}
+    shown = subject.target.topic_names()
+    return frozenset(subject.migration.target_topic(name) if name in own else name for name in shown)
 
 
 def _warn(subject: Subject) -> Iterable[Finding]:
