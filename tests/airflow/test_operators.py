@@ -91,6 +91,16 @@ def test_refused_topic_does_not_hide_the_created_ones(world: World) -> None:
     assert {"orders", "audit"} == world.ledger.topics.keys()
 
 
+def test_topic_that_others_created_is_not_recorded(world: World) -> None:
+    """A topic that appeared after the plan keeps its settings: the ledger does not call it created and frozen."""
+    world.do("preflight", "reserve", "plan")
+    world.target.create_topics([NewTopic("audit", 2, 1, {"retention.ms": "5"})])
+    world.do("create_topics")
+
+    assert {"orders"} == world.ledger.topics.keys()
+    assert "5" == world.target.topics["audit"].configs["retention.ms"]
+
+
 def test_target_is_asked_before_anything_is_created(world: World) -> None:
     """Preflight names a topic that the target would refuse, with the target's reason; nothing is created."""
     world.edit_file("[orders, audit]", "[orders, {name: audit, replication_factor: 2}]")

@@ -76,6 +76,17 @@ def test_real_python_tells_its_libraries(monkeypatch: pytest.MonkeyPatch) -> Non
     assert PythonVersions(sys.executable, sys.version_info[:2]) == python_versions(SparkTarget("spark", "local[2]"))
 
 
+@pytest.mark.parametrize("text", ["true", "echo hello"])
+def test_python_that_prints_something_else_is_unknown(command: Any, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """An answer that cannot be read is no version, and no error."""
+    monkeypatch.setenv("PYSPARK_PYTHON", str(command("odd-python", text)))
+    monkeypatch.delenv("PYSPARK_DRIVER_PYTHON", raising=False)
+    found = python_versions(SparkTarget("spark", "local[2]"))
+
+    assert found is not None
+    assert found.unknown.startswith("it printed")
+
+
 def test_installed_packages_have_versions() -> None:
     """Both packages of Spark are installed here, in one version."""
     assert {"pyspark": "4.0.0", "pyspark-client": "4.0.0"} == installed_packages()

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
+from kafka_migration.core.text.brief import brief
 from kafka_migration.core.validation.spark_target import SparkTarget
 from kafka_migration.core.validation.spark_versions import (
     LIBRARIES,
@@ -54,7 +55,10 @@ def python_versions(target: SparkTarget) -> PythonVersions | None:
     answer, problem = _answer([python, "-c", _QUESTION])
     if problem:
         return PythonVersions(python, unknown=problem)
-    numbers, lacking = json.loads(answer.splitlines()[0])
+    try:
+        numbers, lacking = json.loads(answer.splitlines()[-1])
+    except (IndexError, ValueError):
+        return PythonVersions(python, unknown=f"it printed {brief(answer) or 'nothing'}")
     return PythonVersions(python, tuple(numbers), tuple(lacking))
 
 

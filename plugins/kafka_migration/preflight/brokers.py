@@ -11,7 +11,7 @@ from kafka_migration.preflight.check import Check, Subject
 
 
 def _warn(subject: Subject) -> Iterable[Finding]:
-    if not subject.target_brokers:
+    if not any(subject.target_brokers.values()):
         yield unknown_settings("target")
     yield from auto_create_warnings(subject.target_brokers)
 

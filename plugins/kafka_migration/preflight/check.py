@@ -253,27 +253,27 @@ def _run(check: Check, subject: Subject, earlier: Mapping[str, CheckResult]) -> 
     if unmet:
         return CheckResult(check.name, not_applicable=f"the check {unmet[0]} did not pass")
     try:
-        return _asked(check, subject)
+        findings = tuple(check.ask(subject))
     except NotApplicable as reason:
         return CheckResult(check.name, not_applicable=str(reason))
-    except Refused as refused:
-        return CheckResult(check.name, refused.findings)
-    except TransientError as error:
-        return CheckResult(check.name, (_unreachable(check, error),))
     except Exception as error:
-        # The findings of the other checks must not be lost.
-        log.exception("The check %s failed with an unexpected error.", check.name)
-        return CheckResult(check.name, (_unknown(check, error),))
-
-
-def _asked(check: Check, subject: Subject) -> CheckResult:
-    findings = tuple(check.ask(subject))
+        return CheckResult(check.name, _findings_of(check, error))
     try:
         return CheckResult(check.name, findings, warnings=tuple(check.warn(subject)))
-    except NotApplicable:
-        if not findings:
-            raise
-        return CheckResult(check.name, findings)
+    except NotApplicable as reason:
+        return CheckResult(check.name, findings, None if findings else str(reason))
+    except Exception as error:
+        return CheckResult(check.name, (*findings, *_findings_of(check, error)))
+
+
+def _findings_of(check: Check, error: Exception) -> tuple[Finding, ...]:
+    """Return the findings about an error that ended a check; those of the other checks must not be lost."""
+    if isinstance(error, Refused):
+        return tuple(error.findings)
+    if isinstance(error, TransientError):
+        return (_unreachable(check, error),)
+    log.error("The check %s failed with an unexpected error.", check.name, exc_info=error)
+    return (_unknown(check, error),)
 
 
 def _unknown(check: Check, error: Exception) -> Finding:
@@ -283,7 +283,7 @@ def _unknown(check: Check, error: Exception) -> Finding:
         # Not its text, which may quote a secret and would be written to the evidence.
         f"{type(error).__name__}",
         "a completed check",
-        "Read the whole error in the log of this task. Nothing was started.",
+        "Read the whole error in the log. Nothing was started.",
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.probes.answers import UnknownFact
 from kafka_migration.core.probes.brokers import NamesOnHost, broker_names, resolve_findings
+from kafka_migration.core.text.brief import some
 from kafka_migration.preflight.asking_host import SIDES, addresses_of, machine, only_with_mirrormaker, unknown_warnings
 from kafka_migration.preflight.check import Check, Subject
 
@@ -25,8 +26,16 @@ def _unresolved(subject: Subject, side: Side) -> Iterator[Finding]:
 
 
 def _warn(subject: Subject) -> Iterable[Finding]:
-    is_unknown = any(addresses_of(subject, side) for side in SIDES) and not machine(subject).facts.get("names")
-    return unknown_warnings({"the MirrorMaker host": _UNKNOWN} if is_unknown else {})
+    names = broker_names([address for side in SIDES for address in addresses_of(subject, side)])
+    text = machine(subject).facts.get("names", "")
+    unknown = NamesOnHost.of(text).unknown(names)
+    fact = _ended(unknown) if text else _UNKNOWN
+    return unknown_warnings({"the MirrorMaker host": fact} if unknown else {})
+
+
+def _ended(names: Sequence[str]) -> UnknownFact:
+    reason = f"the look-up of {some(names)} gave no answer in time"
+    return UnknownFact("which names the host resolves", reason, "Check the DNS servers of the host.")
 
 
 CHECK = Check("host names", only_with_mirrormaker(_check), needs=("clusters", "host"), warn=_warn)

@@ -15,6 +15,9 @@ def _warn(subject: Subject) -> Iterable[Finding]:
     # In this order, so that a transaction that begins meanwhile is seen as a young one.
     stable = subject.source.log_end_offsets(partitions, "read_committed")
     opened = open_partitions(stable, subject.source.log_end_offsets(partitions, "read_uncommitted"))
+    # A record that was written between both readings is no transaction: its partition's offset moves on.
+    again = subject.source.log_end_offsets(opened, "read_committed") if opened else {}
+    opened = {partition: offset for partition, offset in opened.items() if again.get(partition) == offset}
     firsts = subject.source.records_at(opened, "read_uncommitted") if opened else {}
     return open_transaction_findings(opened, firsts, subject.now)
 

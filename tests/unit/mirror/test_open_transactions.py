@@ -33,7 +33,9 @@ def test_old_transaction_is_warned_of() -> None:
     assert "abort --topic orders --partition 0 --start-offset 5" in finding.remedy
 
 
-@pytest.mark.parametrize("found", [None, first(OPEN_FOR), RecordPrint(5, "", -1)])
+@pytest.mark.parametrize(
+    "found", [None, first(OPEN_FOR), RecordPrint(5, "", -1), RecordPrint(5, "", 1_700_000_000_000_000)]
+)
 def test_young_transaction_is_none_of_ours(found: RecordPrint | None) -> None:
     """A transaction that may still end by itself, or whose age is unknown, is no warning; the fence decides later."""
     assert [] == list(open_transaction_findings({P0: 5}, {P0: found}, NOW))

@@ -124,7 +124,7 @@ def test_record_that_cannot_be_copied_is_refused(migration: Migration, size: int
 
 
 def test_only_real_limits_of_late_timestamps_count() -> None:
-    """Java's largest number and an unknown value are no limit."""
-    limits = {"a": "3600000", "b": "9223372036854775807", "c": "x"}
+    """Java's largest number, a time that no date has, and an unknown value are no limit."""
+    limits = {"a": "3600000", "b": "9223372036854775807", "c": "x", "d": "1000000000000000"}
 
     assert {"a": 3_600_000} == after_limits({t: {"message.timestamp.after.max.ms": v} for t, v in limits.items()})

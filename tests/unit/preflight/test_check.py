@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+from unittest.mock import MagicMock
+
 import pytest
 
 from kafka_migration.core.findings.acceptable import ACCEPTABLE
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding
-from kafka_migration.preflight.check import CheckResult
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.preflight.check import Check, CheckResult, NotApplicable, run_checks
 
 LOWER, DIFFERS, GONE = (
     Finding(code, "topic orders", "this", "that", "Change it.")
@@ -35,6 +38,27 @@ def test_accepted_findings_leave_the_others(
     assert {GONE} >= {*result.findings, *result.warnings}
     assert {LOWER, DIFFERS} >= set(result.accepted)
     assert len(findings + warnings) == len(result.findings + result.warnings + result.accepted)
+
+
+@pytest.mark.parametrize(
+    ("error", "codes"),
+    [
+        (ValueError("odd"), [GONE.code, Code.CHECK_FAILED]),
+        (Refused([DIFFERS]), [GONE.code, DIFFERS.code]),
+        (NotApplicable("no tool"), [GONE.code]),
+    ],
+)
+def test_warnings_that_fail_hide_no_finding(error: Exception, codes: list[Code]) -> None:
+    """What a check has found stays, whatever ends the search for its warnings."""
+
+    def warn(subject: Any) -> Any:
+        raise error
+
+    subject: Any = MagicMock()
+    subject.migration.accept = frozenset()
+    (result,) = run_checks([Check("limits", lambda _: (GONE,), warn=warn)], subject)
+
+    assert codes == [finding.code for finding in result.findings]
 
 
 def test_not_applicable_is_never_accepted() -> None:

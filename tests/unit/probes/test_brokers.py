@@ -27,6 +27,18 @@ def test_answers_name_each_broker() -> None:
     } == broker_answers(OUTPUT)
 
 
+def test_any_rack_and_any_error_is_read() -> None:
+    """A rack may have parentheses, and an error without a text is no answer."""
+    output = "b1:9092 (id: 1 rack: dc1 (north)) -> (\nb2:9092 (id: 2 rack: null) -> ERROR: \n"
+
+    assert {"b1:9092": "", "b2:9092": "an error without a text"} == broker_answers(output)
+
+
+def test_look_up_that_was_ended_is_unknown() -> None:
+    """A name of which the host says nothing, or whose look-up was ended, is neither found nor missing."""
+    assert ["b3.example", "b4.example"] == UNRESOLVED.unknown(["b1.example", "b2.example", "b3.example", "b4.example"])
+
+
 def test_names_without_an_address_are_known() -> None:
     """A name is missing only if the host said so; a look-up that was ended says nothing."""
     assert {"b1.example": ("10.0.0.1",)} == UNRESOLVED.found

@@ -58,6 +58,9 @@ def config_differences(seen: TopicsSeen, topic: str) -> dict[str, ConfigDifferen
     }
 
 
+_IF_EMPTY = ", and if the topic has no records"
+
+
 def drift_findings(seen: TopicsSeen) -> Iterator[Finding]:
     """Yield a warning for each existing topic of the target that differs, with the command to change it."""
     for topic in seen.migration.topics:
@@ -87,7 +90,8 @@ def _partition_drift(seen: TopicsSeen, topic: str) -> Iterator[Finding]:
             f"topic {name}",
             f"{found} partitions instead of {wanted}",
             "the partitions with which a run would create the topic",
-            f"If the difference is not intended: {partition_command(name, found, wanted)}",
+            f"If the difference is not intended{_IF_EMPTY if found > wanted else ''}: "
+            f"{partition_command(name, found, wanted)}",
         )
 
 

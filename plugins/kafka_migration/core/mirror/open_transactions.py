@@ -26,18 +26,17 @@ def open_transaction_findings(
     """Yield a warning per partition whose first uncommitted record is older than any transaction may be."""
     for partition, offset in sorted(opened.items()):
         first = firsts.get(partition)
-        if first is None or first.timestamp_ms < 0:
-            continue
-        began = datetime.fromtimestamp(first.timestamp_ms / 1000, UTC)
-        if now - began > OPEN_FOR:
-            yield _hanging(partition, offset, began)
+        # A producer may set any timestamp, also one beyond the last year that a date can have.
+        if first is not None and 0 <= first.timestamp_ms < (now - OPEN_FOR).timestamp() * 1000:
+            yield _hanging(partition, offset, datetime.fromtimestamp(first.timestamp_ms / 1000, UTC))
 
 
 def _hanging(partition: TopicPartition, offset: int, began: datetime) -> Finding:
     return Finding(
         Code.SOURCE_TRANSACTION_OPEN,
         f"topic {partition.topic}",
-        f"a transaction on {partition} that is open since {began.isoformat(timespec='seconds')} (offset {offset:,})",
+        f"an open transaction on {partition} whose first record, at offset {offset:,}, has the timestamp "
+        f"{began.isoformat(timespec='seconds')}",
         f"transactions that end within {int(OPEN_FOR.total_seconds()) // 60} minutes",
         "Records after this offset are not read as committed: a run does not copy or validate them, and a cutover is "
         f"refused. Only if its producer no longer runs, abort it: {abort_command(partition, offset)}.",

@@ -27,6 +27,8 @@ _TIMESTAMPS = ("message.timestamp.before.max.ms", "message.timestamp.difference.
 _MIN_INSYNC = "min.insync.replicas"
 # Java's largest long, the default of the timestamp limits: no limit.
 _UNLIMITED = 2**63 - 1
+# More than a thousand years: a later time has no date, so no cluster can be asked for its records.
+_FARTHEST_MS = 1_000 * 365 * 86_400_000
 Configs = Mapping[str, Mapping[str, str]]
 
 
@@ -176,7 +178,7 @@ def late_record_warnings(migration: Migration, limits: Mapping[str, int], later:
 def after_limits(target: Configs) -> dict[str, int]:
     """Return the topics with a limit for late timestamps, in milliseconds after now."""
     found = {topic: _number(configs, AFTER_LIMIT) for topic, configs in target.items()}
-    return {topic: limit for topic, limit in found.items() if limit is not None and 0 <= limit < _UNLIMITED}
+    return {topic: limit for topic, limit in found.items() if limit is not None and 0 <= limit < _FARTHEST_MS}
 
 
 def _shorter(name: str, wanted: Mapping[str, str], found: Mapping[str, str]) -> Iterator[Finding]:

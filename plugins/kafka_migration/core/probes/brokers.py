@@ -13,7 +13,7 @@ from kafka_migration.core.probes.answers import LONGEST_REASON, UnknownFact
 # getent's exit code for a name without an address.
 _NO_ADDRESS = "2"
 # One line per broker of `BrokerApiVersionsCommand`; newer versions add words to the parentheses.
-_BROKER = re.compile(r"^(\S+:\d+) \(id: -?\d+ [^)]*\) -> (?:\(|ERROR: (.*))$", re.MULTILINE)
+_BROKER = re.compile(r"^(\S+:\d+) \(id: -?\d+ .*\) -> (\(|ERROR:.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,10 @@ class NamesOnHost:
         found = {name: tuple(addresses) for name, code, *addresses in lines if code == "0"}
         return cls(found, frozenset(name for name, code, *_ in lines if code == _NO_ADDRESS))
 
+    def unknown(self, names: Sequence[str]) -> list[str]:
+        """Return the names of which the host said neither, for example because its name server did not answer."""
+        return [name for name in names if name not in self.found and name not in self.missing]
+
 
 def broker_names(addresses: Sequence[str]) -> tuple[str, ...]:
     """Return the host names in addresses `host:port`, without duplicates."""
@@ -38,7 +42,10 @@ def broker_names(addresses: Sequence[str]) -> tuple[str, ...]:
 
 def broker_answers(output: str) -> Mapping[str, str]:
     """Return the error per broker address in a tool's output; empty if the broker answered."""
-    return {address: error or "" for address, error in _BROKER.findall(output)}
+    return {
+        address: "" if answer == "(" else answer.removeprefix("ERROR:").strip() or "an error without a text"
+        for address, answer in _BROKER.findall(output)
+    }
 
 
 def resolve_findings(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from kafka_migration.core.probes.answers import UnknownFact
 
+# Until the year 5138; more digits are no time.
+_MILLISECONDS = re.compile(r"\d{1,14}", re.ASCII)
 CLUSTER_TIME = "the time of the cluster"
 
 
@@ -16,7 +19,7 @@ def controller_time(output: str) -> datetime | UnknownFact:
     the status.
     """
     rows = [line.split() for line in output.splitlines()]
-    leaders = [row for row in rows if len(row) > 3 and row[-1] == "Leader" and row[-3].isdecimal()]
+    leaders = [row for row in rows if len(row) > 3 and row[-1] == "Leader" and _MILLISECONDS.fullmatch(row[-3])]
     if not leaders or int(leaders[0][-3]) == 0:
         return UnknownFact(CLUSTER_TIME, "its controller does not show it (Kafka 3.3 and newer in KRaft mode do)")
     return datetime.fromtimestamp(int(leaders[0][-3]) / 1000, UTC)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
@@ -57,32 +59,46 @@ def _usable(output: str) -> dict[tuple[int, str], int]:
     }
 
 
-def needed_bytes(source: LogDirs, target: LogDirs, target_topics: Mapping[str, str], replication_factor: int) -> int:
+class Need(NamedTuple):
+    """The bytes that the copy will take beyond what it takes already: on all brokers, and on one at most."""
+
+    total: int
+    of_one_broker: int
+
+
+def needed_bytes(source: LogDirs, target: LogDirs, target_topics: Mapping[str, str], replication_factor: int) -> Need:
     """Return how many bytes the copy will take on the target beyond what it takes already.
 
     `target_topics` are the names on the target by those on the source. The largest replica on the source counts, and
-    for an existing topic its own number of replicas.
+    for an existing topic its own number of replicas. Each replica of a partition is on another broker.
     """
-    needed = 0
+    needed = of_one = 0
     for partition, replicas in source.sizes.items():
         if partition.topic not in target_topics:
             continue
         copies = target.sizes.get(TopicPartition(target_topics[partition.topic], partition.partition), {})
-        wanted = max(replicas.values()) * (len(copies) or replication_factor)
-        needed += max(0, wanted - sum(copies.values()))
-    return needed
+        size = max(replicas.values())
+        needed += max(0, size * (len(copies) or replication_factor) - sum(copies.values()))
+        of_one += max(0, size - min(copies.values(), default=0))
+    return Need(needed, of_one)
 
 
-def space_findings(needed: int, usable: Mapping[tuple[int, str], int]) -> Iterator[Finding]:
-    """Yield the finding about a target whose log directories have less free space than the copy needs."""
-    free = sum(usable.values())
-    if needed > free:
+def space_findings(need: Need, usable: Mapping[tuple[int, str], int]) -> Iterator[Finding]:
+    """Yield the finding about a target whose brokers cannot take the copy, however its replicas are placed."""
+    free = Counter[int]()
+    for (broker, _), usable_bytes in usable.items():
+        free[broker] += usable_bytes
+    if need.total > sum(min(each, need.of_one_broker) for each in free.values()):
         yield Finding(
             Code.TARGET_SPACE_TOO_SMALL,
             "target.connection",
-            f"{free // 2**20:,} MiB free in {len(usable)} log directories",
-            f"{-(-needed // 2**20):,} MiB: the source's partitions, times their replicas on the target, without what "
-            "is copied already",
+            f"{_mib(free)} free on {len(free)} brokers",
+            f"{-(-need.total // 2**20):,} MiB: the source's partitions, times their replicas on the target, each on "
+            "another broker, without what is copied already",
             "Add disks or brokers, lower target.replication_factor, or let the source delete old records first. A "
             "broker whose disk is full stops.",
         )
+
+
+def _mib(free: Mapping[int, int]) -> str:
+    return " + ".join(f"{each // 2**20:,}" for each in sorted(free.values(), reverse=True)[:10]) + " MiB"

@@ -57,16 +57,15 @@ class CreateTopicsOperator(MigrationOperator):
             entry = SettingsFrozen(run.identity.holder, run.now(), tuple(sorted(configs)))
             run.ledger.append(entry.to_document())
 
-    @staticmethod
-    def _record(run: MigrationRun, plan: dict[str, Any]) -> None:
+    def _record(self, run: MigrationRun, plan: dict[str, Any]) -> None:
         known = run.ledger.known().topics
-        new = [topic["topic"] for topic in plan["create"] if topic["topic"] not in known]
-        if not new:
-            return
-        descriptions = run.target.describe_topics(new)
-        created = {
-            topic: CreatedTopic(description.topic_id, plan["frozen_configs"][topic])
-            for topic, description in descriptions.items()
-        }
+        new = {topic["topic"]: topic["configs"] for topic in plan["create"] if topic["topic"] not in known}
+        created = {}
+        for topic, description in run.target.describe_topics(tuple(new)).items():
+            frozen = plan["frozen_configs"][topic]
+            if all(description.configs.get(name) == new[topic][name] for name in frozen):
+                created[topic] = CreatedTopic(description.topic_id, frozen)
+            else:
+                self.log.warning("%s was created by others, with other settings: the run leaves them as found.", topic)
         if created:
             run.ledger.append(TopicsCreated(run.identity.holder, run.now(), created).to_document())
