@@ -240,7 +240,7 @@ def test_open_transaction_is_warned_of(scene: Scene) -> None:
     producer.abort_transaction(60)
 
     assert [Code.SOURCE_TRANSACTION_OPEN] == [warning.code for warning in result.warnings]
-    assert f"a transaction on {scene.topic}[1]" in result.warnings[0].found
+    assert f"an open transaction on {scene.topic}[1]" in result.warnings[0].found
 
 
 @pytest.mark.parametrize("name", TOOLS)

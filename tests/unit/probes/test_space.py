@@ -5,7 +5,7 @@ from __future__ import annotations
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.probes.answers import UnknownFact
-from kafka_migration.core.probes.space import LogDirs, Need, needed_bytes, space_findings
+from kafka_migration.core.probes.space import LogDirs, SpaceNeed, needed_bytes, space_findings
 
 # As Kafka 3.9.1 prints it, shortened.
 OUTPUT = """\
@@ -52,7 +52,7 @@ def test_copy_needs_what_is_missing() -> None:
     full = LogDirs({TopicPartition("new.a-b", 0): {4: 600, 5: 600}}, {})
     names = {"a-b": "new.a-b"}
 
-    assert [Need(300, 100), Need(80, 40), Need(0, 0)] == [
+    assert [SpaceNeed(300, 100), SpaceNeed(80, 40), SpaceNeed(0, 0)] == [
         needed_bytes(source, there, names, 3) for there in (LogDirs({}, {}), half, full)
     ]
 
@@ -61,13 +61,13 @@ def test_target_without_room_is_refused() -> None:
     """A copy that needs more than all brokers have free is refused; one that needs as much is not."""
     usable = {(1, "/a"): 300, (1, "/b"): 300, (2, "/a"): 7}
 
-    assert [Code.TARGET_SPACE_TOO_SMALL] == [finding.code for finding in space_findings(Need(608, 608), usable)]
-    assert [] == list(space_findings(Need(607, 607), usable))
+    assert [Code.TARGET_SPACE_TOO_SMALL] == [finding.code for finding in space_findings(SpaceNeed(608, 608), usable)]
+    assert [] == list(space_findings(SpaceNeed(607, 607), usable))
 
 
 def test_free_bytes_of_one_broker_help_no_other() -> None:
     """Replicas of a partition are on different brokers, so a full broker is not made up for by the others."""
     usable = {(1, "/a"): 100, (2, "/a"): 100, (3, "/a"): 10}
 
-    assert [Code.TARGET_SPACE_TOO_SMALL] == [finding.code for finding in space_findings(Need(150, 50), usable)]
-    assert [] == list(space_findings(Need(110, 50), usable))
+    assert [Code.TARGET_SPACE_TOO_SMALL] == [finding.code for finding in space_findings(SpaceNeed(150, 50), usable)]
+    assert [] == list(space_findings(SpaceNeed(110, 50), usable))

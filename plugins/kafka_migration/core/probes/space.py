@@ -59,14 +59,16 @@ def _usable(output: str) -> dict[tuple[int, str], int]:
     }
 
 
-class Need(NamedTuple):
+class SpaceNeed(NamedTuple):
     """The bytes that the copy will take beyond what it takes already: on all brokers, and on one at most."""
 
     total: int
     of_one_broker: int
 
 
-def needed_bytes(source: LogDirs, target: LogDirs, target_topics: Mapping[str, str], replication_factor: int) -> Need:
+def needed_bytes(
+    source: LogDirs, target: LogDirs, target_topics: Mapping[str, str], replication_factor: int
+) -> SpaceNeed:
     """Return how many bytes the copy will take on the target beyond what it takes already.
 
     `target_topics` are the names on the target by those on the source. The largest replica on the source counts, and
@@ -80,10 +82,10 @@ def needed_bytes(source: LogDirs, target: LogDirs, target_topics: Mapping[str, s
         size = max(replicas.values())
         needed += max(0, size * (len(copies) or replication_factor) - sum(copies.values()))
         of_one += max(0, size - min(copies.values(), default=0))
-    return Need(needed, of_one)
+    return SpaceNeed(needed, of_one)
 
 
-def space_findings(need: Need, usable: Mapping[tuple[int, str], int]) -> Iterator[Finding]:
+def space_findings(need: SpaceNeed, usable: Mapping[tuple[int, str], int]) -> Iterator[Finding]:
     """Yield the finding about a target whose brokers cannot take the copy, however its replicas are placed."""
     free = Counter[int]()
     for (broker, _), usable_bytes in usable.items():
