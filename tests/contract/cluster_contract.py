@@ -203,7 +203,7 @@ class ClusterContract:
         assert self.cluster.describe_topics([topic])[topic].partitions == 3
 
     def test_recreated_topic_has_another_id(self, topic: str) -> None:
-        """Deleted and created anew, a topic is another one; brokers without topic ids give an empty one."""
+        """A topic that was deleted and created again has another id; brokers without topic ids give an empty one."""
         before = self.cluster.describe_topics([topic])[topic].topic_id
         assert self.has_topic_ids is bool(before)
         if not self.has_topic_ids:

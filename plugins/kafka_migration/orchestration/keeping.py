@@ -2,8 +2,8 @@
 
 Airflow clears the XCom of a task when the task starts again. So each task pushes all digests that it knows, and reads
 those of its earlier tries from its state store, or from the XCom of another task where Airflow has no state store. A
-trigger has no state store, and its task may start again before the
-trigger does. So the trigger pushes its XCom under the run's first task.
+trigger has no state store, and its task may start again before the trigger does. So the trigger pushes its XCom under
+the run's first task.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class TaskShelf:
 
 
 class XComStore:
-    """Stands in for the state store of a task: XCom under another task, which Airflow does not clear with the task."""
+    """Replaces the state store of a task by XCom under another task, which Airflow does not clear with the task."""
 
     def __init__(self, owner: str, place: Mapping[str, str]) -> None:
         self._owner = owner
