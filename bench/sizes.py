@@ -83,7 +83,7 @@ class Validation:
 
     records: int = 5_000_000
     keys: int = 1_000_000
-    runs: int = 5
+    runs: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Translation:
     """Records of each side."""
 
     records: int = 5_000_000
-    runs: int = 5
+    runs: int = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ local document and its parent folders are flushed to disk before a writer return
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import os
 import stat
@@ -99,6 +100,24 @@ def parse_typed(data: bytes, path: Any) -> dict[str, Any]:
         if not isinstance(document, dict):
             raise TypeError(f"a JSON object was expected, not {type(document).__name__}")
         return document
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Pause Python's garbage collector, which would visit all of a large document again and again while it is read.
+
+    A document that was read has no cycles, so the collector would find nothing in it. Afterwards it counts as old.
+    """
+    was_running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        # Both calls together move all objects to the oldest generation, without a visit to any of them.
+        gc.freeze()
+        gc.unfreeze()
+        if was_running:
+            gc.enable()
 
 
 def _require_shallow(document: dict[str, Any]) -> None:

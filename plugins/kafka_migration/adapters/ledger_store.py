@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from kafka_migration.adapters.documents import (
     Folder,
+    collector_paused,
     create_whole,
     is_of_document,
     is_there,
@@ -72,7 +73,7 @@ class LedgerStore:
 
     def read(self) -> Ledger:
         """Return the ledger; the ledger of a new migration has no entries."""
-        with self._lock:
+        with self._lock, collector_paused():
             # Read the head before the entries are listed, so that its entry exists by then.
             anchored = self._anchor_head()
             names = self._listing(anchored.number)

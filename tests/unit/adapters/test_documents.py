@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import threading
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from kafka_migration.adapters import documents
-from kafka_migration.adapters.documents import create_whole, read_json, write_whole
+from kafka_migration.adapters.documents import collector_paused, create_whole, read_json, write_whole
 from kafka_migration.core.findings.errors import EvidenceUnreadable
 
 
@@ -154,3 +155,20 @@ def test_only_regular_files_are_read(tmp_path: Path, make: Callable[[Path], obje
 
     with pytest.raises(EvidenceUnreadable, match="a regular file was expected"):
         read_json(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+def test_pause_of_collector_ends(*, is_running: bool) -> None:
+    """The garbage collector does not run during the pause, and is as before after it, also after an error."""
+    (gc.enable if is_running else gc.disable)()
+    try:
+        with pytest.raises(ValueError, match="collected: False"):
+            _fail_in_pause()
+        assert is_running == gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def _fail_in_pause() -> None:
+    with collector_paused():
+        raise ValueError(f"collected: {gc.isenabled()}")
