@@ -23,6 +23,7 @@ from sandbox.environment import base_environment
 from sandbox.kafka import KafkaCluster
 from sandbox.parts import Part, free_ports, wait_ready
 from sandbox.sandbox import Sandbox
+from tests.waiting import wait_until
 
 SYNC = {"mode": "sync"}
 _FILE = """\
@@ -148,10 +149,14 @@ def _names(name: str, count: int) -> list[str]:
 
 
 def _create(topics: Sequence[str]) -> None:
-    """Create topics on the source."""
+    """Create topics on the source, and wait until their leaders answer, which is after Kafka confirms the creation."""
     from kafka_migration.core.kafka.cluster import NewTopic
+    from kafka_migration.core.kafka.offsets import TopicPartition
 
-    _source().create_topics([NewTopic(topic, 1, 1, {}) for topic in topics])
+    source = _source()
+    source.create_topics([NewTopic(topic, 1, 1, {}) for topic in topics])
+    partitions = {TopicPartition(topic, 0) for topic in topics}
+    wait_until(lambda: set(source.log_start_offsets(partitions)) == partitions, what="an answer of each new leader")
 
 
 def _source() -> Any:

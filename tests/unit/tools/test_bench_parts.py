@@ -12,7 +12,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from bench import orchestration
-from bench.__main__ import measured
+from bench.__main__ import main, measured
 from bench.figures import figures_of
 from bench.measuring import Cost
 from bench.sizes import QUICK
@@ -80,3 +80,14 @@ def test_orchestration_is_compared_with_the_whole_empty_run(monkeypatch: pytest.
         "a sync with nothing new ÷ empty tasks": 1.6,
         "overhead of a sync, 1,000 topics ÷ 10 topics": 20 / 12,
     } == found
+
+
+def test_failed_part_ends_no_other(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """A part that fails is named and makes the exit code 1; the later parts are measured."""
+    monkeypatch.setattr(shapes, "two_clusters", MagicMock(side_effect=RuntimeError("no broker")))
+    code = main(["shapes", "translation", "--quick"])
+    shown = capfd.readouterr()
+
+    assert (1, True) == (code, "RuntimeError: no broker" in shown.err)
+    assert "part shapes failed" in shown.out
+    assert figures_of("translation")[0].name in shown.out
