@@ -67,22 +67,26 @@ test-parts: bootstrap ## Only the live tests that need clusters or a MirrorMaker
 test-live: bootstrap ## Only the tests on real clusters
 	@$(RUN) -m pytest -m "live and not campaign"
 
+# The tests of a campaign that passed on this commit. After an interruption only the others are run.
+PASSED ?= .cache/passed-$(shell git describe --always --dirty)
+CAMPAIGN := $(PYTEST) -p tests.resuming --passed $(PASSED)
+
 .PHONY: test-live-all
-test-live-all: bootstrap ## The same with the long campaigns, in two parallel parts; then those with Kerberos
+test-live-all: bootstrap ## The same with the long campaigns, for hours; goes on after an interruption on the same commit
 	@$(MAKE) -j2 campaign-runs campaign-parts
 	@$(MAKE) campaign-kerberos
 
 .PHONY: campaign-runs
 campaign-runs: bootstrap ## Only the campaigns of whole runs on a real Airflow
-	@$(PYTEST) tests/live -m "runs and (live or campaign)"
+	@$(CAMPAIGN) tests/live -m "runs and (live or campaign)"
 
 .PHONY: campaign-parts
 campaign-parts: bootstrap ## Only the other campaigns
-	@$(PYTEST) -m "(live or campaign) and not runs and not kerberos" -n 2
+	@$(CAMPAIGN) -m "(live or campaign) and not runs and not kerberos" -n 2
 
 .PHONY: campaign-kerberos
 campaign-kerberos: kerberos-client ## Only the campaigns with Kerberos; Python's client is the one that kerberos-client builds
-	@PYTHONPATH=.cache/kerberos-client $(PYTEST) tests/live -m kerberos
+	@PYTHONPATH=.cache/kerberos-client $(CAMPAIGN) tests/live -m kerberos
 
 .PHONY: compose-test
 compose-test: bootstrap ## Build the images of docker-compose.yaml, start it, run a migration in it, stop it
