@@ -28,6 +28,7 @@ from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Cluster, Mode
 from kafka_migration.core.mirror.host import ProbeSubject
 from kafka_migration.migration_file.loading import load_migration_file
+from kafka_migration.preflight.asking_host import SIDES, tool
 from kafka_migration.preflight.check import CheckResult, Subject, run_checks
 from kafka_migration.preflight.checks import CHECKS
 from kafka_migration.preflight.probes import Probes
@@ -58,6 +59,7 @@ class Scene:
 
     stage: Stage
     host: SshMirrorHost
+    second_host: SshMirrorHost
     topic: str
 
     def check(self, name: str, **changes: Any) -> CheckResult:
@@ -79,6 +81,7 @@ class Scene:
             "make_source": lambda: ConfluentCluster("source", self.stage.source),
             "make_target": lambda: ConfluentCluster("target", self.stage.target),
             "make_host": lambda: self.host,
+            "make_second_host": lambda: self.second_host,
             "make_registry": None,
             "probes": self.probes(),
         }
@@ -132,9 +135,8 @@ def scene(brokers: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         stage = Stage(brokers, "probed", root, [topic])
         stage.create(topic, partitions=2)
         stage.produce(topic, b"x" * 1000)
-        host = SshMirrorHost("probed", "demo_mirror_host")
-        yield Scene(stage, host, topic)
-        host.close()
+        with SshMirrorHost("probed", "demo_mirror_host") as host, SshMirrorHost("probed", "demo_mirror_host") as second:
+            yield Scene(stage, host, second, topic)
 
 
 @pytest.mark.campaign
@@ -194,10 +196,10 @@ def test_wrong_clock_of_a_cluster_is_warned_of(scene: Scene) -> None:
     """A host whose clock is an hour late sees both clusters ahead."""
     probes = scene.probes()
     subject = scene.subject(probes=probes)
-    for cluster in (subject.migration.source, subject.migration.target):
-        facts = dict(probes.tool(scene.host, ProbeSubject.CLOCK, cluster, subject.migration.mirror))
+    for side in SIDES:
+        facts = dict(tool(subject, ProbeSubject.CLOCK, side))
         facts |= {name: str(int(facts[name]) - 3600) for name in ("clock", "clock_before")}
-        vars(probes)["_tools"][ProbeSubject.CLOCK, cluster] = facts
+        vars(probes)["_tools"][ProbeSubject.CLOCK][side] = facts
     result = scene.check("cluster clocks", probes=probes)
 
     assert [Code.CLOCKS_DIFFER] * 2 == [warning.code for warning in result.warnings]
@@ -211,7 +213,7 @@ def test_target_without_room_is_refused(scene: Scene) -> None:
     result = scene.check("target space", migration=huge)
 
     assert [Code.TARGET_SPACE_TOO_SMALL] == [finding.code for finding in result.findings]
-    assert "MiB free in 1 log directories" in result.findings[0].found
+    assert "MiB free on 1 broker(s)" in result.findings[0].found
 
 
 @pytest.mark.campaign

@@ -11,7 +11,7 @@ from kafka_migration.core.mirror.host import ProbeSubject
 from kafka_migration.core.probes.answers import UnknownFact, unknown_finding
 from kafka_migration.core.probes.brokers import broker_names
 from kafka_migration.preflight.check import NotApplicable, Subject
-from kafka_migration.preflight.probes import MachineAnswer
+from kafka_migration.preflight.probes import AskedSide, MachineAnswer
 
 SIDES: tuple[Side, ...] = ("source", "target")
 
@@ -59,11 +59,15 @@ def addresses_of(subject: Subject, side: Side) -> Sequence[str]:
     return (subject.source if side == "source" else subject.target).facts().addresses
 
 
-def tool(subject: Subject, what: ProbeSubject, side: Side, topics: Sequence[str] = ()) -> Mapping[str, str]:
+def tool(subject: Subject, what: ProbeSubject, side: Side) -> Mapping[str, str]:
     """Return the answer of one of Kafka's tools about a side."""
     migration = subject.migration
-    cluster = migration.source if side == "source" else migration.target
-    return subject.probes.tool(subject.host, what, cluster, migration.mirror, topics)
+    topics = migration.topics if what is ProbeSubject.SPACE else ()
+    sides: Mapping[Side, AskedSide] = {
+        "source": AskedSide(subject.host, migration.source, topics),
+        "target": AskedSide(subject.second_host, migration.target, tuple(map(migration.target_topic, topics))),
+    }
+    return subject.probes.tools(what, sides, migration.mirror)[side]
 
 
 def unknown_warnings(unknowns: Mapping[str, UnknownFact], *, is_more_known: bool = False) -> Iterator[Finding]:

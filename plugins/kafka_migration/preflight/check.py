@@ -82,6 +82,7 @@ class Subject:
     make_source: Callable[[], KafkaCluster]
     make_target: Callable[[], KafkaCluster]
     make_host: Callable[[], MirrorHost]
+    make_second_host: Callable[[], MirrorHost]
     make_registry: Callable[[Side, str], SchemaRegistry]
     find_alerts: Callable[[], AlertSettings] = AlertSettings
     notifier_problem: Callable[[NotifierSettings], str] = lambda _: ""
@@ -111,6 +112,11 @@ class Subject:
     def host(self) -> MirrorHost:
         """The MirrorMaker host."""
         return self.make_host()
+
+    @cached_property
+    def second_host(self) -> MirrorHost:
+        """The same host over a second connection, for calls at the same time."""
+        return self.make_second_host()
 
     @cached_property
     def host_facts(self) -> Mapping[str, str]:

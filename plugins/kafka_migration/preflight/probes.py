@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from kafka_migration.core.connections.secrets import without_secrets
 from kafka_migration.core.connections.settings import OAUTH_ENDPOINT
+from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.migration.settings import Cluster, MirrorSettings
 from kafka_migration.core.mirror.host import HostProbe, MirrorHost, ProbeSubject
 from kafka_migration.engines.launching import ENDPOINTS_OPTION
@@ -26,6 +29,15 @@ class MachineAnswer:
     after: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class AskedSide:
+    """A side that Kafka's tools are asked about: a connection to the host, the cluster, and its topics if needed."""
+
+    host: MirrorHost
+    cluster: Cluster
+    topics: Sequence[str] = ()
+
+
 @dataclass(eq=False)
 class Probes:
     """What the questions need, and the answers so far.
@@ -39,7 +51,7 @@ class Probes:
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     asks_tools: bool = True
     _machine: list[MachineAnswer] = field(default_factory=list)
-    _tools: dict[tuple[ProbeSubject, Cluster], Mapping[str, str]] = field(default_factory=dict)
+    _tools: dict[ProbeSubject, Mapping[Side, Mapping[str, str]]] = field(default_factory=dict)
 
     def machine(self, host: MirrorHost, names: Sequence[str]) -> MachineAnswer:
         """Return the facts of the host, which looks up these names."""
@@ -49,22 +61,25 @@ class Probes:
             self._machine.append(MachineAnswer(facts, before, self.clock()))
         return self._machine[0]
 
-    def tool(
-        self,
-        host: MirrorHost,
-        subject: ProbeSubject,
-        cluster: Cluster,
-        mirror: MirrorSettings,
-        topics: Sequence[str] = (),
-    ) -> Mapping[str, str]:
-        """Return what one of Kafka's tools on the host answers about a cluster; its errors are without secrets."""
-        if (subject, cluster) not in self._tools:
-            probe, properties = self._probe(subject, cluster, mirror, topics)
-            facts = host.probe(probe).facts
-            # Only errors may quote a setting; a short password would also mutilate the output.
-            errors = without_secrets(facts.get("errors", ""), properties)
-            self._tools[subject, cluster] = {**facts, "errors": errors}
-        return self._tools[subject, cluster]
+    def tools(
+        self, subject: ProbeSubject, sides: Mapping[Side, AskedSide], mirror: MirrorSettings
+    ) -> Mapping[Side, Mapping[str, str]]:
+        """Return what one of Kafka's tools on the host answers about each side; its errors are without secrets.
+
+        A tool takes seconds to start, so all sides are asked at once. Each needs a connection of its own to the host.
+        """
+        if subject not in self._tools:
+            # Airflow's connections are read here: its client for tasks does not work in several threads.
+            asked = {side: self._probe(subject, each.cluster, mirror, each.topics) for side, each in sides.items()}
+            with ThreadPoolExecutor(len(sides)) as pool:
+                replies = {
+                    side: pool.submit(copy_context().run, sides[side].host.probe, probe)
+                    for side, (probe, _) in asked.items()
+                }
+            self._tools[subject] = {
+                side: _without_secrets(reply.result().facts, asked[side][1]) for side, reply in replies.items()
+            }
+        return self._tools[subject]
 
     def _probe(
         self, subject: ProbeSubject, cluster: Cluster, mirror: MirrorSettings, topics: Sequence[str]
@@ -81,6 +96,11 @@ class Probes:
             topics=_listed(topics),
         )
         return probe, properties
+
+
+def _without_secrets(facts: Mapping[str, str], properties: Mapping[str, str]) -> Mapping[str, str]:
+    """Remove secrets from the errors. Only these may quote a setting; a short password would mutilate the output."""
+    return {**facts, "errors": without_secrets(facts.get("errors", ""), properties)}
 
 
 def _listed(topics: Sequence[str]) -> tuple[str, ...]:

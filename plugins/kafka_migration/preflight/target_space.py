@@ -34,10 +34,7 @@ def _warn(subject: Subject) -> Iterable[Finding]:
 
 
 def _log_dirs(subject: Subject, side: Side) -> LogDirs | UnknownFact:
-    migration = subject.migration
-    topics = migration.topics if side == "source" else tuple(map(migration.target_topic, migration.topics))
-    facts = tool(subject, ProbeSubject.SPACE, side, topics)
-    answer = answer_of(f"the space on the {side}", facts, "Describe on the cluster")
+    answer = answer_of(f"the space on the {side}", tool(subject, ProbeSubject.SPACE, side), "Describe on the cluster")
     return answer if isinstance(answer, UnknownFact) else LogDirs.of(answer)
 
 

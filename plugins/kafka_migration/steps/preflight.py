@@ -73,6 +73,7 @@ def subject_of(run: MigrationRun, checkers: Checkers, run_type: RunType = RunTyp
         make_source=lambda: run.source,
         make_target=lambda: run.target,
         make_host=lambda: run.host,
+        make_second_host=lambda: run.second_host,
         make_registry=run.deployment.open_registry,
         find_alerts=lambda: checkers.alerts_of(run.migration),
         notifier_problem=checkers.notifier_problem,

@@ -70,7 +70,7 @@ class MigrationRun:
         self.news = NewsStore(root, migration_name)
         # Set when the trigger has ended, so that its threads must not start anything.
         self.has_left = threading.Event()
-        self._host: MirrorHost | None = None
+        self._hosts: list[MirrorHost] = []
 
     def to_arguments(self) -> dict[str, Any]:
         """Return what a trigger needs to rebuild this object: ids, params and digests, as plain JSON values."""
@@ -173,17 +173,25 @@ class MigrationRun:
         """The MirrorMaker engine that the migration uses."""
         return self.deployment.engine_of(self.migration, self.source, self.target)
 
-    @property
+    @cached_property
     def host(self) -> MirrorHost:
         """The MirrorMaker host; one connection for the whole task."""
-        if self._host is None:
-            self._host = self.deployment.open_host(self.name, self.filed_migration.mirror.connection)
-        return self._host
+        return self._opened_host()
+
+    @cached_property
+    def second_host(self) -> MirrorHost:
+        """The MirrorMaker host over a second connection, for calls at the same time."""
+        return self._opened_host()
+
+    def _opened_host(self) -> MirrorHost:
+        host = self.deployment.open_host(self.name, self.filed_migration.mirror.connection)
+        self._hosts.append(host)
+        return host
 
     def close(self) -> None:
         """Close all open connections to the MirrorMaker host and the clusters."""
-        if self._host is not None:
-            self._host.close()
+        for host in self._hosts:
+            host.close()
         for made in vars(self).keys() & {"source", "bare_target"}:
             getattr(self, made).close()
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from threading import Barrier
+
 import pytest
 
+from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.migration.settings import Cluster, MirrorSettings
-from kafka_migration.core.mirror.host import ProbeSubject
-from kafka_migration.preflight.probes import MOST_NAMES, Probes
+from kafka_migration.core.mirror.host import HostProbe, HostReply, ProbeSubject
+from kafka_migration.preflight.probes import MOST_NAMES, AskedSide, Probes
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
 SOURCE, TARGET = Cluster("old", "a"), Cluster("new", "b")
@@ -26,26 +31,64 @@ def host() -> FakeMirrorHost:
     return host
 
 
+def ask(
+    host: FakeMirrorHost, subject: ProbeSubject, probes: Probes | None = None, topics: Sequence[str] = ()
+) -> Mapping[str, str]:
+    """Ask a tool about the source only."""
+    return (probes or Probes()).tools(subject, {"source": AskedSide(host, SOURCE, topics)}, MIRROR)["source"]
+
+
 def test_each_question_is_asked_once(host: FakeMirrorHost) -> None:
-    """The answer of a tool is kept by side, and the host is asked about itself once."""
+    """The answers of a tool are kept, and the host is asked about itself once."""
     probes = Probes(client_properties=lambda cluster: {"bootstrap.servers": cluster.connection})
-    for side in (SOURCE, TARGET, SOURCE):
-        probes.tool(host, ProbeSubject.QUOTAS, side, MIRROR)
+    sides: Mapping[Side, AskedSide] = {"source": AskedSide(host, SOURCE), "target": AskedSide(host, TARGET)}
+    for _ in range(2):
+        probes.tools(ProbeSubject.QUOTAS, sides, MIRROR)
         probes.machine(host, ["b1"])
 
     assert ["host", "quotas", "quotas"] == sorted(str(probe.subject) for probe in host.probes)
+    assert {SOURCE.connection, TARGET.connection, ""} == {probe.bootstrap for probe in host.probes}
+
+
+def test_sides_are_asked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The question about one side does not wait for the answer about the other."""
+    first, second, both = FakeMirrorHost(), FakeMirrorHost(), Barrier(2)
+    answer = FakeMirrorHost.probe
+
+    def meeting(host: FakeMirrorHost, probe: HostProbe) -> HostReply:
+        both.wait(60)
+        return answer(host, probe)
+
+    monkeypatch.setattr(FakeMirrorHost, "probe", meeting)
+    Probes().tools(
+        ProbeSubject.CLOCK, {"source": AskedSide(first, SOURCE), "target": AskedSide(second, TARGET)}, MIRROR
+    )
+
+    assert [1, 1] == [len(first.probes), len(second.probes)]
+
+
+def test_one_side_without_answer_is_an_error(host: FakeMirrorHost) -> None:
+    """If one side is not answered, nothing is kept, and the error is that of the call."""
+    silent, probes = FakeMirrorHost(), Probes()
+    silent.errors = [TransientError("no answer")] * 2
+    sides: Mapping[Side, AskedSide] = {"source": AskedSide(host, SOURCE), "target": AskedSide(silent, TARGET)}
+    for _ in range(2):
+        with pytest.raises(TransientError, match="no answer"):
+            probes.tools(ProbeSubject.CLOCK, sides, MIRROR)
+
+    assert 2 == len(host.probes)
 
 
 def test_errors_hide_secrets_and_output_is_as_printed(host: FakeMirrorHost) -> None:
     """A tool's errors show no secret of the connection; its output is not mutilated by a short password."""
-    facts = Probes(client_properties=lambda _: LOGIN).tool(host, ProbeSubject.QUOTAS, SOURCE, MIRROR)
+    facts = ask(host, ProbeSubject.QUOTAS, Probes(client_properties=lambda _: LOGIN))
 
     assert ("bad value ***", "rate=7") == (facts["errors"], facts["output"])
 
 
 def test_question_carries_login_and_token_address(host: FakeMirrorHost) -> None:
     """A tool gets the settings as a file, the address, the homes of the migration, and the address of tokens."""
-    Probes(client_properties=lambda _: LOGIN).tool(host, ProbeSubject.BROKERS, SOURCE, MIRROR)
+    ask(host, ProbeSubject.BROKERS, Probes(client_properties=lambda _: LOGIN))
     (probe,) = host.probes
 
     assert ("b1:9092", "/kafka", None) == (probe.bootstrap, probe.kafka_home, probe.java_home)
@@ -59,7 +102,7 @@ def test_question_carries_login_and_token_address(host: FakeMirrorHost) -> None:
 )
 def test_list_of_topics_is_no_option(host: FakeMirrorHost, topics: tuple[str, ...], listed: tuple[str, ...]) -> None:
     """A list of topics never begins with a dash; if every name does, the answer is not limited."""
-    Probes().tool(host, ProbeSubject.SPACE, SOURCE, MIRROR, topics)
+    ask(host, ProbeSubject.SPACE, topics=topics)
 
     assert listed == host.probes[0].topics
 

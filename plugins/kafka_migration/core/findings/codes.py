@@ -73,10 +73,10 @@ class Code(StrEnum):
         "PROTOCOL_DIFFERS",
         "The listener of a Kafka cluster requires another `security.protocol` than the connection sets.",
     )
-    CERTIFICATE_EXPIRED = "CERTIFICATE_EXPIRED", "The certificate of a Kafka listener has ended."
+    CERTIFICATE_EXPIRED = "CERTIFICATE_EXPIRED", "A certificate of a Kafka listener or of the connection has ended."
     CERTIFICATE_NOT_YET_VALID = (
         "CERTIFICATE_NOT_YET_VALID",
-        "The certificate of a Kafka listener is not valid yet.",
+        "A certificate of a Kafka listener or of the connection is not valid yet.",
     )
     CERTIFICATE_ENDS_SOON = "CERTIFICATE_ENDS_SOON", "A certificate of a broker or of a connection ends within 30 days."
     CERTIFICATE_ENDS_IN_RUN = (

@@ -94,7 +94,7 @@ def space_findings(need: SpaceNeed, usable: Mapping[tuple[int, str], int]) -> It
         yield Finding(
             Code.TARGET_SPACE_TOO_SMALL,
             "target.connection",
-            f"{_mib(free)} free on {len(free)} brokers",
+            f"{_mib(free)} free on {len(free)} broker(s)",
             f"{-(-need.total // 2**20):,} MiB: the source's partitions, times their replicas on the target, each on "
             "another broker, without what is copied already",
             "Add disks or brokers, lower target.replication_factor, or let the source delete old records first. A "
