@@ -10,7 +10,7 @@ import os
 import re
 import statistics
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -156,7 +156,16 @@ def _create(topics: Sequence[str]) -> None:
     source = _source()
     source.create_topics([NewTopic(topic, 1, 1, {}) for topic in topics])
     partitions = {TopicPartition(topic, 0) for topic in topics}
-    wait_until(lambda: set(source.log_start_offsets(partitions)) == partitions, what="an answer of each new leader")
+    wait_until(lambda: _have_leaders(source, partitions), what="an answer of each new leader")
+
+
+def _have_leaders(source: Any, partitions: Collection[Any]) -> bool:
+    from kafka_migration.core.findings.errors import TransientError
+
+    try:
+        return len(source.log_start_offsets(partitions)) == len(partitions)
+    except TransientError:
+        return False
 
 
 def _source() -> Any:
