@@ -56,7 +56,7 @@ def number(subject: Subject, fact: str, words: str) -> int:
 
 def addresses_of(subject: Subject, side: Side) -> Sequence[str]:
     """Return the addresses that a cluster advertises."""
-    return (subject.source if side == "source" else subject.target).facts().addresses
+    return (subject.source_facts if side == "source" else subject.target_facts).addresses
 
 
 def tool(subject: Subject, what: ProbeSubject, side: Side) -> Mapping[str, str]:

@@ -13,7 +13,14 @@ from kafka_migration.core.evidence.root import EvidencePlace
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.certificates import Certificate
-from kafka_migration.core.kafka.cluster import KafkaCluster, NewTopic, SampledRecord, Side, TopicDescription
+from kafka_migration.core.kafka.cluster import (
+    ClusterFacts,
+    KafkaCluster,
+    NewTopic,
+    SampledRecord,
+    Side,
+    TopicDescription,
+)
 from kafka_migration.core.kafka.sampling import newest_records
 from kafka_migration.core.kafka.schema_registry import SchemaRegistry
 from kafka_migration.core.ledger.generations import NO_GENERATIONS
@@ -107,6 +114,16 @@ class Subject:
     def target(self) -> KafkaCluster:
         """The target cluster."""
         return self.make_target()
+
+    @cached_property
+    def source_facts(self) -> ClusterFacts:
+        """The id and the brokers of the source."""
+        return self.source.facts()
+
+    @cached_property
+    def target_facts(self) -> ClusterFacts:
+        """The id and the brokers of the target."""
+        return self.target.facts()
 
     @cached_property
     def host(self) -> MirrorHost:

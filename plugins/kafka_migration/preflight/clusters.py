@@ -6,22 +6,22 @@ from collections.abc import Callable, Iterable
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
-from kafka_migration.core.kafka.cluster import ClusterFacts, KafkaCluster
+from kafka_migration.core.kafka.cluster import ClusterFacts
 from kafka_migration.preflight.check import Check, Subject
 
 
 def _check(subject: Subject) -> Iterable[Finding]:
     findings: list[Finding] = []
-    source = _facts("source.connection", lambda: subject.source, findings)
-    target = _facts("target.connection", lambda: subject.target, findings)
+    source = _facts("source.connection", lambda: subject.source_facts, findings)
+    target = _facts("target.connection", lambda: subject.target_facts, findings)
     if source is not None and target is not None:
         findings += _differences(subject, source, target)
     return findings
 
 
-def _facts(field: str, cluster: Callable[[], KafkaCluster], findings: list[Finding]) -> ClusterFacts | None:
+def _facts(field: str, ask: Callable[[], ClusterFacts], findings: list[Finding]) -> ClusterFacts | None:
     try:
-        return cluster().facts()
+        return ask()
     except Refused as refused:
         findings += refused.findings
     except TransientError as error:

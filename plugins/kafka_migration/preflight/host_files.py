@@ -14,7 +14,7 @@ def _check(subject: Subject) -> Iterable[Finding]:
     if machine(subject).facts.get("open_files") == "unlimited":
         return ()
     limit = number(subject, "open_files", "how many files may be open")
-    brokers = subject.source.facts().brokers + subject.target.facts().brokers
+    brokers = subject.source_facts.brokers + subject.target_facts.brokers
     partitions = sum(topic.partitions for topic in subject.source_topics.values())
     return file_findings(limit, subject.migration.mirror.tasks, partitions, brokers)
 
