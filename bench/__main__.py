@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import subprocess
 import sys
-import traceback
 from collections.abc import Iterator
 from functools import partial
 
@@ -29,18 +29,21 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if unknown := [part for part in options.parts if part not in PARTS]:
         parser.error(f"unknown part {', '.join(unknown)}; the parts are {', '.join(PARTS)}")
-    missed = [_run_alone(part, is_quick=options.quick) for part in options.parts or PARTS]
-    return int(any(missed))
+    parts = options.parts or list(PARTS)
+    if len(parts) == 1:
+        return int(_run(parts[0], is_quick=options.quick))
+    failed = [_failed(part, is_quick=options.quick) for part in parts]
+    return int(any(failed))
 
 
-def _run_alone(part: str, *, is_quick: bool) -> bool:
-    """Run a part; return whether it failed or a figure exceeds its upper bound. A failure does not end other parts."""
-    try:
-        return _run(part, is_quick=is_quick)
-    except Exception:
-        traceback.print_exc()
-        say(f"part {part} failed; its figures are those of an earlier run, or are missing")
-        return True
+def _failed(part: str, *, is_quick: bool) -> bool:
+    """Run a part in a process of its own; return whether it failed or a figure exceeds its upper bound.
+
+    Otherwise the memory that one part has used would slow down the next, and an error would end all.
+    """
+    say(f"part {part}")
+    command = [sys.executable, "-m", "bench", part, *(["--quick"] if is_quick else [])]
+    return subprocess.run(command, check=False).returncode != 0
 
 
 def _run(part: str, *, is_quick: bool) -> bool:
