@@ -104,7 +104,7 @@ DOCS := .cache/docs
 .PHONY: docs
 docs: $(DOCS)/.complete ## Build the documentation into build/site; broken links fail
 	@$(RUN) docs/generate.py --check
-	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
+	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --strict
 
 # The documentation has tools of its own, apart from the environment of the product.
 $(DOCS)/.complete: requirements-docs.txt | bootstrap
