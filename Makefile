@@ -69,7 +69,7 @@ test-live: bootstrap ## Only the tests on real clusters
 
 # The tests of a campaign that passed on this commit. After an interruption only the others are run.
 PASSED ?= .cache/passed-$(shell git describe --always --dirty)
-CAMPAIGN := $(PYTEST) -p tests.resuming --passed $(PASSED)
+CAMPAIGN = $(PYTEST) -p tests.resuming --passed $(PASSED)
 
 .PHONY: test-live-all
 test-live-all: bootstrap ## The same with the long campaigns, for hours; goes on after an interruption on the same commit
