@@ -10,7 +10,7 @@ import os
 import re
 import statistics
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,11 @@ from unittest.mock import patch
 from bench.measuring import cost_of, interleaved, ratio
 from bench.results import Arm, Row, compared
 from bench.sizes import Topics as Size
+from sandbox.data.topics import wait_until_led
 from sandbox.environment import base_environment
 from sandbox.kafka import KafkaCluster
 from sandbox.parts import Part, free_ports, wait_ready
 from sandbox.sandbox import Sandbox
-from tests.waiting import wait_until
 
 SYNC = {"mode": "sync"}
 _FILE = """\
@@ -151,21 +151,10 @@ def _names(name: str, count: int) -> list[str]:
 def _create(topics: Sequence[str]) -> None:
     """Create topics on the source, and wait until their leaders answer, which is after Kafka confirms the creation."""
     from kafka_migration.core.kafka.cluster import NewTopic
-    from kafka_migration.core.kafka.offsets import TopicPartition
 
     source = _source()
     source.create_topics([NewTopic(topic, 1, 1, {}) for topic in topics])
-    partitions = {TopicPartition(topic, 0) for topic in topics}
-    wait_until(lambda: _have_leaders(source, partitions), what="an answer of each new leader")
-
-
-def _have_leaders(source: Any, partitions: Collection[Any]) -> bool:
-    from kafka_migration.core.findings.errors import TransientError
-
-    try:
-        return len(source.log_start_offsets(partitions)) == len(partitions)
-    except TransientError:
-        return False
+    wait_until_led(source.facts().addresses[0], dict.fromkeys(topics, 1))
 
 
 def _source() -> Any:
