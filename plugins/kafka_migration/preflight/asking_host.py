@@ -42,8 +42,12 @@ def only_with_tools(ask: Callable[[Subject], Iterable[Finding]]) -> Callable[[Su
 
 def machine(subject: Subject) -> MachineAnswer:
     """Return the facts of the host, which looks up the names of all brokers."""
-    addresses = [address for side in SIDES for address in addresses_of(subject, side)]
-    return subject.probes.machine(subject.host, broker_names(addresses))
+    return subject.probes.machine(subject.host, names_of_brokers(subject))
+
+
+def names_of_brokers(subject: Subject) -> tuple[str, ...]:
+    """Return the host names that both clusters advertise, without duplicates."""
+    return broker_names([address for side in SIDES for address in addresses_of(subject, side)])
 
 
 def number(subject: Subject, fact: str, words: str) -> int:

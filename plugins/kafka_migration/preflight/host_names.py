@@ -9,7 +9,14 @@ from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.probes.answers import UnknownFact
 from kafka_migration.core.probes.brokers import NamesOnHost, broker_names, resolve_findings
 from kafka_migration.core.text.brief import some
-from kafka_migration.preflight.asking_host import SIDES, addresses_of, machine, only_with_mirrormaker, unknown_warnings
+from kafka_migration.preflight.asking_host import (
+    SIDES,
+    addresses_of,
+    machine,
+    names_of_brokers,
+    only_with_mirrormaker,
+    unknown_warnings,
+)
 from kafka_migration.preflight.check import Check, Subject
 
 _UNKNOWN = UnknownFact("which names the host resolves", "getent is missing there", "Install getent on the host.")
@@ -26,9 +33,8 @@ def _unresolved(subject: Subject, side: Side) -> Iterator[Finding]:
 
 
 def _warn(subject: Subject) -> Iterable[Finding]:
-    names = broker_names([address for side in SIDES for address in addresses_of(subject, side)])
     text = machine(subject).facts.get("names", "")
-    unknown = NamesOnHost.of(text).unknown(names)
+    unknown = NamesOnHost.of(text).unknown(names_of_brokers(subject))
     fact = _ended(unknown) if text else _UNKNOWN
     return unknown_warnings({"the MirrorMaker host": fact} if unknown else {})
 

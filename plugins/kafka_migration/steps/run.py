@@ -70,7 +70,6 @@ class MigrationRun:
         self.news = NewsStore(root, migration_name)
         # Set when the trigger has ended, so that its threads must not start anything.
         self.has_left = threading.Event()
-        self._hosts: list[MirrorHost] = []
 
     def to_arguments(self) -> dict[str, Any]:
         """Return what a trigger needs to rebuild this object: ids, params and digests, as plain JSON values."""
@@ -184,15 +183,11 @@ class MigrationRun:
         return self._opened_host()
 
     def _opened_host(self) -> MirrorHost:
-        host = self.deployment.open_host(self.name, self.filed_migration.mirror.connection)
-        self._hosts.append(host)
-        return host
+        return self.deployment.open_host(self.name, self.filed_migration.mirror.connection)
 
     def close(self) -> None:
         """Close all open connections to the MirrorMaker host and the clusters."""
-        for host in self._hosts:
-            host.close()
-        for made in vars(self).keys() & {"source", "bare_target"}:
+        for made in vars(self).keys() & {"host", "second_host", "source", "bare_target"}:
             getattr(self, made).close()
 
     def describe(self, side: Side, topics: Collection[str] | None = None) -> Mapping[str, TopicDescription]:
