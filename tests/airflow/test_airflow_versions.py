@@ -26,12 +26,12 @@ pytestmark = pytest.mark.airflow
 PLUGINS = Path(__file__).parents[2] / "plugins"
 
 
-@pytest.mark.parametrize("version", ["3.1.8", "3.0.6", "2.11.0", "main", ""])
+@pytest.mark.parametrize("version", ["3.2.1", "3.1.8", "3.0.6", "2.11.0", "main", ""])
 def test_airflow_that_is_too_old_is_named(version: str) -> None:
     """The finding has the version that was found, the one that is needed, and what is missing."""
     (finding,) = airflow_findings(version)
 
-    assert (Code.AIRFLOW_TOO_OLD, version or "no version", "3.2 or newer") == (
+    assert (Code.AIRFLOW_TOO_OLD, version or "no version", "3.2.2 or newer") == (
         finding.code,
         finding.found,
         finding.expected,
@@ -39,7 +39,7 @@ def test_airflow_that_is_too_old_is_named(version: str) -> None:
     assert "lacks configuration, metrics, callbacks of deadlines" in finding.remedy
 
 
-@pytest.mark.parametrize("version", ["3.2.0", "3.2.2", "3.3.2rc1", "3.10.0", "4.0.0"])
+@pytest.mark.parametrize("version", ["3.2.2", "3.2.10", "3.3", "3.3.2rc1", "3.10.0", "4.0.0"])
 def test_later_airflow_is_not_refused(version: str) -> None:
     """Versions are compared as numbers, and a newer version is no reason to refuse."""
     assert () == airflow_findings(version)
@@ -60,7 +60,7 @@ def test_dag_file_of_an_old_airflow_has_one_dag_with_the_reason(
     with caplog.at_level(logging.ERROR), pytest.raises(SystemExit):
         task.execute({})
     for text in (str(dag.doc_md), caplog.text):
-        assert "AIRFLOW_TOO_OLD · the installed Airflow: found 3.1.8; expected 3.2 or newer." in text
+        assert "AIRFLOW_TOO_OLD · the installed Airflow: found 3.1.8; expected 3.2.2 or newer." in text
 
 
 def test_plugin_and_commands_survive_an_old_airflow() -> None:

@@ -270,8 +270,8 @@ class CutoverModel(Strict):
     )
     uncommitted: Uncommitted = Field(
         "refuse",
-        description="Only for copies that do not keep partitions: the auto.offset.reset of groups that never committed "
-        "on a partition with records. refuse leaves such groups out.",
+        description="The auto.offset.reset of groups that never committed on a partition with records. refuse leaves "
+        "such groups out. Only for copies that do not keep partitions (MirrorMaker 1).",
     )
     may_be_active: list[GroupName] = Field(
         [],
@@ -307,8 +307,8 @@ class NightlyModel(Strict):
     )
     validate_until: TimeOfDay | None = Field(
         None,
-        description="Local time at which the validation stops: the first such time after until (without until: after "
-        "the start). It must differ from until. The next run validates the rest.",
+        description="Local time, other than until, at which the validation stops: the first such time after until, or "
+        "after the start if until is not set. The next run validates the rest.",
     )
     when_late: Literal["fail", "warn"] = Field(
         "fail", description="How a run ends if not everything was mirrored and validated in time."

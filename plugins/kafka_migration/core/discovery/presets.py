@@ -44,8 +44,8 @@ class Preset:
 
 
 _OWN_MIRROR_MAKER = (
-    "A migration needs the MirrorMaker of Kafka 3.9. If the platform has another Kafka, unpack 3.9 on the MirrorMaker "
-    "host and set mirror.kafka_home to it."
+    "A migration needs the MirrorMaker of Kafka 3.9 or 4. If the platform has an older Kafka, unpack 3.9 on the "
+    "MirrorMaker host and set mirror.kafka_home to it."
 )
 _PLAIN = {9092: Access("PLAINTEXT"), 9093: Access("SSL")}
 _SCRAM, _TLS, _IAM = Access("SASL_SSL", SCRAM), Access("SSL"), Access("SASL_SSL", MSK_IAM)

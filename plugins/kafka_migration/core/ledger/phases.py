@@ -47,5 +47,6 @@ def _nothing_to_roll_back(ledger: Ledger, migration: str) -> Finding:
         f"migration {migration}",
         f"phase {ledger.phase}{taken_back}",
         "topics that were cut over",
-        "Nothing needs to be rolled back: the source cluster is the source of truth. Nothing was changed.",
+        "The source cluster is the source of truth. If a failed `sync_offsets` moved groups, restore them by hand "
+        "(runbook, OFFSETS_NOT_WRITTEN). Nothing was changed.",
     )

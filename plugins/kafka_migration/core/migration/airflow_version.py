@@ -7,17 +7,18 @@ import re
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 
-OLDEST = (3, 2)
+# The first version of 3.2 that was tested.
+OLDEST = (3, 2, 2)
 # What the package needs and Airflow 3.1 does not have; its Task SDK is 1.1.
 _MISSING_BEFORE_3_2 = (
     "The Task SDK of Airflow 3.1 lacks configuration, metrics, callbacks of deadlines and allowed run types."
 )
 
 
-def release(version: str) -> tuple[int, int]:
-    """Return the first two numbers of a version; zeros if it has none."""
-    found = re.match(r"(\d+)\.(\d+)", version)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+def release(version: str) -> tuple[int, ...]:
+    """Return the first three numbers of a version, or those that it has."""
+    found = re.match(r"\d+(\.\d+){0,2}", version)
+    return tuple(int(number) for number in found[0].split(".")) if found else ()
 
 
 def airflow_findings(version: str) -> tuple[Finding, ...]:
@@ -30,7 +31,7 @@ def airflow_findings(version: str) -> tuple[Finding, ...]:
             Code.AIRFLOW_TOO_OLD,
             "the installed Airflow",
             version or "no version",
-            f"{OLDEST[0]}.{OLDEST[1]} or newer",
+            f"{'.'.join(map(str, OLDEST))} or newer",
             f"{_MISSING_BEFORE_3_2} {remedy}",
         ),
     )

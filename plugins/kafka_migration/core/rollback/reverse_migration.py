@@ -30,7 +30,8 @@ def _comment(migration: Migration, name: str, left: Iterable[TargetOnly]) -> Ite
     for each in left:
         first = ", ".join(f"partition {p.partition}: {at}" for p, at in sorted(each.first_offsets.items()))
         yield f"#   {migration.target_topic(each.topic)}: {each.count} records, {first}"
-    yield f"# Before you use it, remove these topics from {migration.name}.yaml (REPLICATION_LOOP)."
+    yield f"# Before you use it, remove these topics from {migration.name}.yaml (REPLICATION_LOOP), or that file if it"
+    yield "# has no other topic."
 
 
 def _file(migration: Migration, name: str, left: Iterable[TargetOnly]) -> Iterable[str]:
