@@ -215,9 +215,9 @@ def test_no_secret_is_left(scene: Scene) -> None:
         canaries.look_at(rows, f"table {table}")
     own = {root / "security", *(root / side / "server.properties" for side in ("source", "target"))}
     read += canaries.look_below(root.parent, but=own)
-    sessions = root.parents[2]
-    read += canaries.look_below(root.parents[1], but={root.parent}, since=scene.began)
-    read += canaries.look_below(TEMPORARY, but={sessions}, since=scene.began)
+    own_session, all_sessions = root.parents[1], root.parents[-3]
+    read += canaries.look_below(own_session, but={root.parent}, since=scene.began)
+    read += canaries.look_below(TEMPORARY, but={all_sessions}, since=scene.began)
     read += canaries.look_below(Path("/dev/shm"), since=scene.began)
 
     assert set() == canaries.hits

@@ -276,8 +276,8 @@ ACTS: Mapping[Code, str] = {
     Code.OFFSET_STAYS: f"{_WARNING} If the group must not continue from this offset, delete it with "
     "`kafka-consumer-groups --delete-offsets`.",
     Code.GROUP_NOT_MOVED: f"Move the group manually if it should follow the others. {_LEFT_OUT}",
-    Code.NOTHING_TO_ROLL_BACK: "Nothing: the source is the source of truth. If a failed `sync_offsets` moved groups, "
-    "restore them by hand. Nothing was changed.",
+    Code.NOTHING_TO_ROLL_BACK: "Nothing: the source is the source of truth. If `sync_offsets` failed after it moved "
+    "groups, see `OFFSETS_NOT_WRITTEN`. Nothing was changed.",
     Code.TARGET_ONLY_RECORDS: "Copy these records back with `reverse-migration.yaml` of the evidence, or give them up "
     "by adding the topic to `leave_records_of`. Nothing was written.",
     Code.HOOK_NOT_FOUND: "Correct the path. If the hook is `stop_producers`, no group was touched: trigger a new "

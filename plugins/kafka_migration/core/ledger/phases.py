@@ -47,6 +47,6 @@ def _nothing_to_roll_back(ledger: Ledger, migration: str) -> Finding:
         f"migration {migration}",
         f"phase {ledger.phase}{taken_back}",
         "topics that were cut over",
-        "The source cluster is the source of truth. If a failed `sync_offsets` moved groups, restore them by hand "
-        "(runbook, OFFSETS_NOT_WRITTEN). Nothing was changed.",
+        "The source cluster is the source of truth. If `sync_offsets` failed after it moved groups, the runbook says "
+        "what to do (OFFSETS_NOT_WRITTEN). Nothing was changed.",
     )

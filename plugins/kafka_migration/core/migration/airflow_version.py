@@ -10,8 +10,9 @@ from kafka_migration.core.findings.errors import Finding
 # The first version of 3.2 that was tested.
 OLDEST = (3, 2, 2)
 # What the package needs and Airflow 3.1 does not have; its Task SDK is 1.1.
-_MISSING_BEFORE_3_2 = (
-    "The Task SDK of Airflow 3.1 lacks configuration, metrics, callbacks of deadlines and allowed run types."
+_WHY = (
+    "The Task SDK of Airflow 3.1 lacks configuration, metrics, callbacks of deadlines and allowed run types. "
+    "Airflow 3.2.0 and 3.2.1 were not tested."
 )
 
 
@@ -32,6 +33,6 @@ def airflow_findings(version: str) -> tuple[Finding, ...]:
             "the installed Airflow",
             version or "no version",
             f"{'.'.join(map(str, OLDEST))} or newer",
-            f"{_MISSING_BEFORE_3_2} {remedy}",
+            f"{_WHY} {remedy}",
         ),
     )
