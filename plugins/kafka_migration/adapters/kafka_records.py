@@ -18,7 +18,8 @@ from kafka_migration.core.kafka.cluster import IsolationLevel, Probe, RecordPrin
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
 READ_TIMEOUT_S = 60.0
-# A probe ends if no further partition answers for this long.
+# A probe ends if no further partition answers for this long. A broker that throttles the client because of a quota
+# delays the answer by ten seconds and more, so then it ends after `READ_TIMEOUT_S`.
 PROBE_TIMEOUT_S = 10.0
 # Few enough that all their answers, a batch or a little more each, arrive well before that.
 PARTITIONS_AT_ONCE = 200
@@ -92,7 +93,7 @@ class RecordReads(ClusterClient):
     def _met_first(self, start: Offsets, isolation: IsolationLevel) -> dict[TopicPartition, Message]:
         """Return the first message of each partition: a record, or an error message for the end of the partition.
 
-        Partitions without an answer within `PROBE_TIMEOUT_S` after the last one are missing.
+        Partitions without an answer within the time limit of a probe after the last one are missing.
         """
         met: dict[TopicPartition, Message] = {}
         for chunk in chunks(sorted(start), PARTITIONS_AT_ONCE):
@@ -103,10 +104,11 @@ class RecordReads(ClusterClient):
 
     def _first_of(self, start: Offsets, isolation: IsolationLevel) -> dict[TopicPartition, Message]:
         met: dict[TopicPartition, Message] = {}
-        deadline = time.monotonic() + time_left(PROBE_TIMEOUT_S)
+        silence = _Silence()
+        settings = {**ONE_RECORD_EACH, "throttle_cb": silence.allow_more}
         # A consumer that has paused all its partitions needs a second to switch to others; a new one does not.
-        with closing(self._reader(start, isolation, ONE_RECORD_EACH)) as consumer:
-            while len(met) < len(start) and time.monotonic() < deadline:
+        with closing(self._reader(start, isolation, settings)) as consumer:
+            while len(met) < len(start) and not silence.is_too_long():
                 message = consumer.poll(BATCH_WAIT_S)
                 if message is None:
                     continue
@@ -115,7 +117,7 @@ class RecordReads(ClusterClient):
                 partition = TopicPartition(message.topic(), message.partition())
                 if partition not in met:
                     met[partition] = message
-                    deadline = time.monotonic() + time_left(PROBE_TIMEOUT_S)
+                    silence.restart()
                 consumer.pause([ClientPartition(*partition)])
         return met
 
@@ -170,6 +172,28 @@ class RecordReads(ClusterClient):
         if may_pass(error):
             return True
         raise self._translated(KafkaException(error))
+
+
+class _Silence:
+    """The time since the last answer of a probe, and how long it may be."""
+
+    def __init__(self) -> None:
+        self.restart()
+
+    def restart(self) -> None:
+        """Count from now on."""
+        self._is_throttled = False
+        self._deadline = time.monotonic() + time_left(PROBE_TIMEOUT_S)
+
+    def allow_more(self, _event: object) -> None:
+        """Wait longer, because a broker throttles this client; its later events do not extend the time again."""
+        if not self._is_throttled:
+            self._is_throttled = True
+            self._deadline = time.monotonic() + time_left(READ_TIMEOUT_S)
+
+    def is_too_long(self) -> bool:
+        """Whether the time is over."""
+        return time.monotonic() >= self._deadline
 
 
 def _sampled(message: Message) -> SampledRecord:

@@ -66,6 +66,25 @@ class SlowCluster(ConfluentCluster):
         """Pause nothing: each partition comes once."""
 
 
+class ThrottledCluster(SlowCluster):
+    """A cluster that throttles: between two answers, some polls say so and return nothing."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, polls: int) -> None:
+        super().__init__(monkeypatch)
+        self._turns = itertools.cycle([True, *[False] * polls])
+
+    def _reader(self, start, isolation, settings=None):  # type: ignore[no-untyped-def]
+        self._throttle_cb = settings["throttle_cb"]
+        return super()._reader(start, isolation)  # type: ignore[no-untyped-call]
+
+    def poll(self, timeout_s: float) -> Met | None:
+        """Return the next record in its turn."""
+        if next(self._turns):
+            return super().poll(timeout_s)
+        self._throttle_cb(None)
+        return None
+
+
 @pytest.fixture
 def broker() -> Iterator[str]:
     """The address of the small broker that librdkafka brings for tests."""
@@ -107,6 +126,14 @@ def test_partition_that_stays_silent_is_missing(monkeypatch: pytest.MonkeyPatch)
     first, second, *later = sorted(ALL)
     cluster.silent = (second,)
     assert {first} == set(cluster.probe(dict.fromkeys((first, second, *later), 0), "read_committed"))
+
+
+@pytest.mark.parametrize(("polls", "met"), [(5, 3), (15, 1)])
+def test_throttled_client_waits_longer(monkeypatch: pytest.MonkeyPatch, polls: int, met: int) -> None:
+    """A quota delays answers by more than a probe's usual time; after a minute the others are missing nevertheless."""
+    some = sorted(ALL)[:3]
+
+    assert set(some[:met]) == set(ThrottledCluster(monkeypatch, polls).probe(dict.fromkeys(some, 0), "read_committed"))
 
 
 def test_error_that_may_pass_is_read_over(monkeypatch: pytest.MonkeyPatch) -> None:
