@@ -6,6 +6,7 @@ import importlib.util
 import logging
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +16,7 @@ from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_migration.airflow_adapters import airflow_version
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.migration.airflow_version import airflow_findings
+from kafka_migration.core.migration.airflow_version import OLDEST, airflow_findings
 from kafka_migration.orchestration import asking_producers, factory, failing
 from kafka_migration.orchestration.refusing import RefusingOperator
 from kafka_migration.orchestration.triggers import announcement
@@ -43,6 +44,14 @@ def test_airflow_that_is_too_old_is_named(version: str) -> None:
 def test_later_airflow_is_not_refused(version: str) -> None:
     """Versions are compared as numbers, and a newer version is no reason to refuse."""
     assert () == airflow_findings(version)
+
+
+def test_refused_airflow_is_not_installed_with_the_package() -> None:
+    """Preflight refuses exactly the versions that are older than what `pyproject.toml` requires."""
+    dependencies = tomllib.loads((PLUGINS.parent / "pyproject.toml").read_text())["project"]["dependencies"]
+    (required,) = (each for each in dependencies if each.startswith("apache-airflow>"))
+
+    assert required.startswith(f"apache-airflow>={'.'.join(map(str, OLDEST))},")
 
 
 def test_dag_file_of_an_old_airflow_has_one_dag_with_the_reason(

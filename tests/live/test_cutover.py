@@ -179,18 +179,18 @@ def test_record_after_the_approval_outdates_it(live: LiveWorld, mirrored: LiveMi
 
 @pytest.mark.campaign
 @pytest.mark.settings(fence_wait="8s")
-def test_producer_that_goes_on_is_named(mirrored: LiveMigration) -> None:
-    """Without a stand-still in fence_wait the run is refused with topic and producer, and nothing is written."""
+def test_partition_that_still_gets_records_is_named(mirrored: LiveMigration) -> None:
+    """Without a stand-still in fence_wait the run is refused with topic and partition, and nothing is written."""
     run_id = mirrored.trigger("cutover")
-    producer = Producer({**mirrored.source, "enable.idempotence": True})
+    producer = Producer(mirrored.source)
     while mirrored.state(run_id) not in {"success", "failed"}:
         producer.produce(mirrored.name, b"still there", partition=0)
         assert producer.flush(60) == 0
 
     assert_nothing_written(mirrored, run_id, "FENCE_MOVING")
     (finding,) = mirrored.document(run_id)["findings"]
-    assert mirrored.name in finding["subject"]
-    assert "producer id" in finding["found"]
+    assert f"topic {mirrored.name}" == finding["subject"]
+    assert finding["found"].startswith(f"{mirrored.name}[0] ")
 
 
 @pytest.mark.campaign
