@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -39,6 +40,10 @@ def reserved(world: World) -> None:
 
 def wait(world: World) -> TaskDeferred:
     world.do("preflight")
+    return wait_again(world)
+
+
+def wait_again(world: World) -> TaskDeferred:
     return deferred_by(world.task("reserve"), world.context())
 
 
@@ -151,7 +156,13 @@ def test_faster_run_is_waited_for_in_its_turn(world: World, clock: FakeClock, mo
     assert f"{DAG_ID}/manual__2#1" == deferred_by(world.task("reserve"), world.context()).trigger.holder
 
 
-def trigger_of(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, meanwhile: Any) -> Any:
+def trigger_of(
+    world: World,
+    clock: FakeClock,
+    monkeypatch: pytest.MonkeyPatch,
+    meanwhile: Any,
+    wait: Callable[[World], TaskDeferred] = wait,
+) -> Any:
     """Return the event of a waiting run's trigger, which another triggerer has revived; it polls every second."""
     deferral = wait(world)
     let_time_pass(monkeypatch, reservation, clock, meanwhile)
@@ -197,7 +208,7 @@ def test_host_that_does_not_answer_is_not_free(world: World, clock: FakeClock, m
     def gone() -> None:
         world.host.errors = [TransientError("no route to host")]
 
-    assert {"holder": None} == trigger_of(world, clock, monkeypatch, gone)
+    assert {"holder": None} == trigger_of(world, clock, monkeypatch, gone, wait_again)
     assert datetime(2030, 1, 1, 5, tzinfo=UTC) == clock.now()
 
 

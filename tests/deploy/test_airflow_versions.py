@@ -57,7 +57,7 @@ def test_wheel_works(versioned: StockAirflow, clusters: Clusters, tmp_path: Path
     (dag_file,) = blocks((ROOT / "docs" / "installation.md").read_text(), "python")
     (airflow.home / "dags" / "migrations.py").write_text(dag_file)
 
-    clusters.migrate(airflow, f"airflow-{before}", "kafka-migration")
+    clusters.migrate(airflow, f"airflow-{before}".replace(".", "-"), "kafka-migration")
 
     assert before == airflow.airflow("version").strip()
 

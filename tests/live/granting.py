@@ -98,7 +98,12 @@ class Rights:
 
 def grant_what_a_cutover_needs(sandbox: Sandbox, file: Path, ways: Mapping[Side, Way]) -> None:
     """Grant the users of these ways the rights that `acls` prints for a cutover, and no more."""
-    _, migration = load_migration_file(file)
     for side, way in ways.items():
-        rights = rights_for(Mode.CUTOVER, required_rights(migration, side))
-        Rights(sandbox.bootstraps[side], sandbox.security[side].principal(way)).grant(rights)
+        grant_to(sandbox.security[side].principal(way), sandbox, file, side)
+
+
+def grant_to(principal: str, sandbox: Sandbox, file: Path, side: Side) -> None:
+    """Grant a user the rights that `acls` prints for a cutover on one side."""
+    _, migration = load_migration_file(file)
+    rights = rights_for(Mode.CUTOVER, required_rights(migration, side))
+    Rights(sandbox.bootstraps[side], principal).grant(rights)

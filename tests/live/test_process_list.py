@@ -8,6 +8,7 @@ import pytest
 
 from sandbox.kafka import LOGIN_USER
 from tests.live.conftest import LiveWorld
+from tests.live.granting import grant_to
 from tests.live.invariants import HostSampler
 from tests.live.migrations import LiveMigration
 
@@ -58,6 +59,7 @@ def test_no_secret_and_no_user_text_is_in_a_process_list(live: LiveWorld, engine
     more = {"more_topics": f", {topic}", "groups": GROUP, "mirror": f"  engine: {engine}"}
     migration = live.migration(f"process-list-{engine}", source=connection_with_secrets(live, engine), **more)
     migration.create_topic(topic)
+    grant_to(f"User:{LOGIN_USER}", live.sandbox, migration.path, "source")
     _, password = login_of(live)
     migration.produce(200)
     with HostSampler(migration, keeps_command_lines=True) as sampler:
