@@ -17,10 +17,13 @@ from sandbox.state import FILE_NAME, save_json
 
 # Everything that the sandbox creates below its root, and therefore may delete there.
 CONTENT = (
-    *("source", "target", "ssh", "mirror-host", "postgres", "airflow", "evidence", "logs"),
+    *("source", "target", "security", "ssh", "mirror-host", "mirror-memory"),
+    *("postgres", "airflow", "evidence", "logs"),
     *(shell.PROGRAMS, shell.FILE_NAME, FILE_NAME),
 )
 EARLIER_EVIDENCE = "earlier-evidence"
+# What a start keeps, or replaces.
+KEPT = (".lock", "owner.json", EARLIER_EVIDENCE)
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,7 @@ from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
 
-S3A = jars.JarSet(
-    "s3a-3.4.1", ("org.apache.hadoop:hadoop-aws:3.4.1", "software.amazon.awssdk:bundle:2.24.6"), transitive=False
-)
+S3A = "s3a-3.4.1"
 # A plugin of Airflow that looks at, and empties, the task's disk after each task.
 FRESH_DISK = """\
 import shutil, sys
@@ -73,8 +71,7 @@ def object_store(installed: StockAirflow, tmp_path: Path) -> Iterator[str]:
 
 def in_object_store(installed: StockAirflow, clusters: Clusters, address: str, folder: Path) -> StockAirflow:
     """Return an Airflow whose evidence lies in the bucket, and whose tasks have a disk of their own each."""
-    if not S3A.is_whole():
-        jars.fetch(S3A)
+    jars.ensure_sets([S3A], print)
     home, disk, notes = folder / "home", folder / "disk", folder / "notes"
     for made in (disk, home / "dags", home / "plugins", home / "include" / "migrations"):
         made.mkdir(parents=True)
@@ -84,7 +81,7 @@ def in_object_store(installed: StockAirflow, clusters: Clusters, address: str, f
         "spark.hadoop.fs.s3a.endpoint.region us-east-1\n"
     )
     known = clusters.connections()
-    s3a = ",".join(str(jar) for jar in sorted(S3A.libs.glob("*.jar")))
+    s3a = ",".join(str(jar) for jar in sorted(jars.jar_set(S3A).libs.glob("*.jar")))
     extra = {"endpoint_url": address, "region_name": "us-east-1"}
     airflow = installed.with_home(
         home,

@@ -19,7 +19,7 @@ from confluent_kafka.admin import AdminClient
 from sandbox.airflow import HEALTH_COMPONENTS
 from sandbox.environment import base_environment
 from sandbox.errors import AlreadyRunning, PartDied, PortTaken
-from sandbox.folder import Folder
+from sandbox.folder import CONTENT, KEPT, Folder
 from sandbox.jars import PROJECT
 from sandbox.kafka import KafkaCluster
 from sandbox.parts import HOST, Part, free_ports, wait_ready
@@ -77,6 +77,11 @@ def test_both_clusters_answer_under_the_names_of_the_state(base: Sandbox) -> Non
 def test_state_file_is_for_its_owner_only(base: Sandbox) -> None:
     """state.json holds passwords: mode 0600."""
     assert (base.state.root / "state.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_next_start_removes_every_file_but_evidence(base: Sandbox) -> None:
+    """A folder that a start does not know would be in the way of the next sandbox in the same root."""
+    assert {path.name for path in base.state.root.iterdir()} <= {*CONTENT, *KEPT}
 
 
 def test_sessions_on_the_host_know_kafka(base: Sandbox) -> None:
@@ -234,6 +239,11 @@ def test_airflow_is_healthy_and_lets_the_demo_user_in(sandbox: Sandbox) -> None:
 
     assert {health[component]["status"] for component in HEALTH_COMPONENTS} == {"healthy"}
     assert json.load(urllib.request.urlopen(request, timeout=60))["access_token"]
+
+
+def test_next_start_removes_every_file_of_secured_clusters_and_airflow(sandbox: Sandbox) -> None:
+    """The same with all parts that a sandbox may have."""
+    assert {path.name for path in sandbox.state.root.iterdir()} <= {*CONTENT, *KEPT}
 
 
 def test_every_port_listens_on_loopback_only(sandbox: Sandbox) -> None:
