@@ -151,6 +151,8 @@ class Airflow:
             "execution_api_server_url": f"{self.url}/execution/",
             "fernet_key": self.fernet_key,
             "hostname_callable": "sandbox_hostname.loopback",
+            # The first import of the package takes longer than the usual 30 s on a machine that does much else.
+            "dagbag_import_timeout": "240",
         }
 
     def _api(self) -> dict[str, str]:
@@ -191,6 +193,8 @@ _DAG_PROCESSOR = {
     "min_file_process_interval": "10",
     "bundle_refresh_check_interval": "2",
     "parsing_processes": "1",
+    # Longer than the time for the import of a file.
+    "dag_file_processor_timeout": "300",
 }
 
 
