@@ -22,8 +22,10 @@ CONTENT = (
     *(shell.PROGRAMS, shell.FILE_NAME, FILE_NAME),
 )
 EARLIER_EVIDENCE = "earlier-evidence"
-# What a start keeps, or replaces.
-KEPT = (".lock", "owner.json", EARLIER_EVIDENCE)
+_LOCK = ".lock"
+_OWNER = "owner.json"
+# A start keeps these, or replaces them.
+KEPT = (_LOCK, _OWNER, EARLIER_EVIDENCE)
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Folder:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.state_file = root / FILE_NAME
-        self._owner_file = root / "owner.json"
+        self._owner_file = root / _OWNER
         self._lock: int | None = None
 
     def acquire(self) -> None:
@@ -51,7 +53,7 @@ class Folder:
             ForeignFolder: the folder was not created by a sandbox and holds names that the sandbox would delete.
         """
         self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock_file = self.root / ".lock"
+        lock_file = self.root / _LOCK
         foreign = [name for name in CONTENT if (self.root / name).exists()]
         if foreign and not lock_file.exists():
             raise ForeignFolder(f"{self.root} is not a sandbox but contains {', '.join(foreign)}; choose another root")

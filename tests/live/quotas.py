@@ -1,7 +1,8 @@
-"""Client quotas on a real cluster, set by Kafka's own tool."""
+"""Client quotas on a real cluster, read and changed with Kafka's own tool."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,16 +13,21 @@ from sandbox.jars import kafka_home
 
 @contextmanager
 def slow_reads(config: Mapping[str, str], bytes_per_s: int) -> Iterator[None]:
-    """Let every client read the cluster of a client's settings at so many bytes a second only."""
+    """Limit each client of the cluster to so many bytes per second; `config` has the settings of a client."""
     setting = "consumer_byte_rate"
-    _alter(config, "--add-config", f"{setting}={bytes_per_s}")
+    _alter(config["bootstrap.servers"], "--add-config", f"{setting}={bytes_per_s}")
     try:
         yield
     finally:
-        _alter(config, "--delete-config", setting)
+        _alter(config["bootstrap.servers"], "--delete-config", setting)
 
 
-def _alter(config: Mapping[str, str], *change: str) -> None:
-    tool = [java({}), "-cp", f"{kafka_home() / 'libs'}/*", "kafka.admin.ConfigCommand"]
-    where = ["--bootstrap-server", config["bootstrap.servers"], "--entity-type", "clients", "--entity-default"]
-    subprocess.run([*tool, *where, "--alter", *change], capture_output=True, check=True)
+def config_command(bootstrap: str, *words: str) -> str:
+    """Run Kafka's tool for quotas on a cluster and return its output."""
+    tool = [java(os.environ), "-cp", f"{kafka_home() / 'libs'}/*", "kafka.admin.ConfigCommand"]
+    command = [*tool, "--bootstrap-server", bootstrap, *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+
+
+def _alter(bootstrap: str, *change: str) -> None:
+    config_command(bootstrap, "--alter", "--entity-type", "clients", "--entity-default", *change)

@@ -66,7 +66,7 @@ class TestConfluentCluster(ClusterContract):
             self.max_message_bytes = "1000012"
             self.has_topic_ids = False
         yield
-        # pytest keeps this object to the end, and hundreds of idle clients keep half a core busy.
+        # pytest keeps this object until the session ends. Hundreds of open clients use half a core.
         del self.cluster
 
     def produce(self, topic: str, partition: int, *records: Record, timestamp_ms: int | None = None) -> None:

@@ -6,7 +6,6 @@ has, a worker whose clock is wrong, and a target with a huge replication factor.
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -34,6 +33,7 @@ from kafka_migration.preflight.checks import CHECKS
 from kafka_migration.preflight.probes import Probes
 from sandbox.parts import free_ports
 from sandbox.sandbox import Sandbox
+from tests.live.quotas import config_command
 from tests.live.stage import Stage, set_the_stage
 
 pytestmark = pytest.mark.live
@@ -103,10 +103,7 @@ class Scene:
 
     def configure(self, *words: str) -> None:
         """Change a quota of the source with Kafka's own tool."""
-        libs = f"{self.stage.sandbox.state.kafka_home}/libs/*"
-        tool = ["java", "-cp", libs, "kafka.admin.ConfigCommand", "--alter", *words]
-        source = ["--bootstrap-server", self.stage.source["bootstrap.servers"]]
-        subprocess.run([*tool, *source], check=True, capture_output=True)
+        config_command(self.stage.source["bootstrap.servers"], "--alter", *words)
 
 
 class _Advertising:

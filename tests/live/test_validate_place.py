@@ -23,12 +23,12 @@ from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST, ValidationRequest, ValidationResult
 from kafka_migration.core.validation.differences import DifferenceKind
 from kafka_migration.core.validation.judging import judge_topics
-from sandbox.environment import base_environment, java
-from sandbox.jars import kafka_home
+from sandbox.environment import base_environment
 from sandbox.kafka import SHORT_LIVED
 from sandbox.processes import belonging, end_all
 from sandbox.sandbox import Sandbox
 from tests.conftest import MIGRATION_TEXT
+from tests.live.quotas import config_command
 from tests.live.spark_cluster import SparkCluster, spark_cluster
 from tests.live.validating_task import NAME
 from tests.live.validation_scene import START_MS, Clusters, Sent, Side, plain, submit
@@ -220,9 +220,7 @@ def test_limit_holds_while_reading_only(clusters: Clusters, spark: SparkCluster,
 
 def quota(side: Side, client_id: str) -> float | None:
     """Return the quota of a client id, as Kafka's own tool reads it."""
-    command = [java(os.environ), "-cp", f"{kafka_home() / 'libs'}/*", "kafka.admin.ConfigCommand"]
-    asked = ["--bootstrap-server", side.bootstrap, "--describe", "--entity-type", "clients"]
-    answer = subprocess.run([*command, *asked], capture_output=True, text=True, timeout=120, check=True).stdout
+    answer = config_command(side.bootstrap, "--describe", "--entity-type", "clients")
     found = re.search(rf"'{re.escape(client_id)}' are .*consumer_byte_rate=([\d.]+)", answer)
     return float(found[1]) if found else None
 

@@ -18,8 +18,8 @@ from kafka_migration.core.kafka.cluster import IsolationLevel, Probe, RecordPrin
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
 READ_TIMEOUT_S = 60.0
-# A probe ends if no further partition answers for this long. A broker that throttles the client because of a quota
-# delays the answer by ten seconds and more, so then it ends after `READ_TIMEOUT_S`.
+# A probe ends if no further partition answers for this long. A client quota can delay an answer by more than ten
+# seconds: while a broker throttles the client, the limit is `READ_TIMEOUT_S`.
 PROBE_TIMEOUT_S = 10.0
 # Few enough that all their answers, a batch or a little more each, arrive well before that.
 PARTITIONS_AT_ONCE = 200
@@ -175,18 +175,18 @@ class RecordReads(ClusterClient):
 
 
 class _Silence:
-    """The time since the last answer of a probe, and how long it may be."""
+    """The time limit of a probe for the next answer."""
 
     def __init__(self) -> None:
         self.restart()
 
     def restart(self) -> None:
-        """Count from now on."""
+        """Begin the time limit again, because a partition has answered."""
         self._is_throttled = False
         self._deadline = time.monotonic() + time_left(PROBE_TIMEOUT_S)
 
     def allow_more(self, _event: object) -> None:
-        """Wait longer, because a broker throttles this client; its later events do not extend the time again."""
+        """Extend the time limit, because a broker throttles this client. Only the first such event extends it."""
         if not self._is_throttled:
             self._is_throttled = True
             self._deadline = time.monotonic() + time_left(READ_TIMEOUT_S)
