@@ -282,6 +282,8 @@ class GenerationsContract(EngineWorlds):
 
     def test_batch_that_the_broker_refuses_is_seen_and_nothing_is_lost(self, scene: Scene) -> None:
         """A record too large for its topic, in a batch with others, raises an alarm; set back, all arrives later."""
+        # One member: brokers up to 2.4.1 keep a second one that is killed while it joins (KAFKA-9752).
+        scene.migration = replace(scene.migration, mirror=replace(scene.migration.mirror, tasks=1))
         large = b"L" * 6000
         begin = {TopicPartition(scene.orders, 0): 0}
         scene.world.produce(scene.orders, 0, *(b"small-%d" % n for n in range(5)), large, b"last")

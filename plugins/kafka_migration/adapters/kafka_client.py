@@ -6,6 +6,7 @@ import contextlib
 import logging
 import time
 import uuid
+from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -57,6 +58,16 @@ class ClusterClient:
         self._errors = ReportedErrors(config.get("error_cb"))
         self._admin = AdminClient({**self._config, "logger": quiet_logger(), "error_cb": self._errors})
         self._made_at: dict[str, float] = {}
+
+    def __del__(self) -> None:
+        """Destroy librdkafka's client in a thread of its own: the destruction may never end, and a task must not wait.
+
+        librdkafka 2.16 miscounts a request to a group's coordinator whose connection breaks (its pull request 5397).
+        """
+        last = [self.__dict__.pop("_admin", None)]
+        # A process that is ending starts no thread.
+        with contextlib.suppress(RuntimeError):
+            start_new_thread(last.clear, ())
 
     def _results(
         self,
