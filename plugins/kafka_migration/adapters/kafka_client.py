@@ -60,9 +60,9 @@ class ClusterClient:
         self._made_at: dict[str, float] = {}
 
     def __del__(self) -> None:
-        """Destroy librdkafka's client in a thread of its own: the destruction may never end, and a task must not wait.
+        """Destroy librdkafka's client in another thread, because the destruction may never end.
 
-        librdkafka 2.16 miscounts a request to a group's coordinator whose connection breaks (its pull request 5397).
+        librdkafka 2.16 miscounts requests to a coordinator if the connection breaks (its pull request 5397).
         """
         last = [self.__dict__.pop("_admin", None)]
         # A process that is ending starts no thread.

@@ -25,7 +25,7 @@ class SlowToDestroy:
 
 
 def test_nothing_waits_for_the_destruction_of_a_client(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last user of a cluster goes on at once, and the client is destroyed in the background."""
+    """The deletion of a cluster object returns at once; another thread destroys the client."""
     allowed, ended = Event(), Event()
     monkeypatch.setattr(kafka_client, "AdminClient", lambda _: SlowToDestroy(allowed, ended))
     cluster = ConfluentCluster("source", {"bootstrap.servers": "127.0.0.1:1"})

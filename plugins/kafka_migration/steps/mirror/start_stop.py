@@ -137,7 +137,8 @@ def _set_back(run: MigrationRun, positions: Offsets) -> None:
     except Refused as error:
         if any(finding.code is not Code.GROUP_ACTIVE for finding in error.findings):
             raise
-        # A killed MirrorMaker remains a member of its group until the session times out, which is soon.
+        # A killed MirrorMaker remains a member of its group until its session times out. A broker up to 2.4.1 may keep
+        # it longer (KAFKA-9752); then the retries end and the task fails.
         raise TransientError(str(error)) from None
 
 
