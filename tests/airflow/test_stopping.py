@@ -248,7 +248,7 @@ def test_forecast_is_in_the_evidence(world: World, clock: FakeClock, monkeypatch
     """The forecast adds the source's retention (1 h) to the time of the first uncopied record (30 minutes ago)."""
     world.source.topics["orders"].configs["retention.ms"] = "3600000"
     begin(world)
-    prints = {P0: RecordPrint(0, "digest", int(clock.now().timestamp() - 1800) * 1000)}
+    prints = {P0: RecordPrint(0, "digest", int(clock.now().timestamp() - 1800) * 1000, "content")}
     monkeypatch.setattr(world.source, "records_at", lambda offsets, _: {**dict.fromkeys(offsets), **prints})
     world.do("stop_mirror")
     forecast = world.run.evidence.require(Kind.STOP)["forecast"]
@@ -280,7 +280,7 @@ def test_timestamp_of_the_far_future_counts_as_now(
     running: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, timestamp_ms: int
 ) -> None:
     """Regression: a timestamp in microseconds, beyond any calendar, failed the stop."""
-    prints = {P0: RecordPrint(0, "digest", timestamp_ms)}
+    prints = {P0: RecordPrint(0, "digest", timestamp_ms, "content")}
     monkeypatch.setattr(running.source, "records_at", lambda offsets, _: {**dict.fromkeys(offsets), **prints})
     running.do("stop_mirror")
 

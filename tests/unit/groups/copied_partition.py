@@ -113,7 +113,7 @@ def proposed(move: OffsetsMove) -> int:
 
 def first_record(log: Log, offset: int) -> RecordPrint | None:
     return next(
-        (RecordPrint(n, record, -1) for n, record in enumerate(log) if n >= offset and record is not HOLE), None
+        (RecordPrint(n, record, -1, record) for n, record in enumerate(log) if n >= offset and record is not HOLE), None
     )
 
 

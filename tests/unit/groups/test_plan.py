@@ -338,6 +338,9 @@ def test_group_that_may_be_active_is_moved_with_its_members() -> None:
     assert GroupVerdict.PROVISIONAL is accepted[0].verdict
 
 
+PRINTED = [(b"v", -1), (b"v", 1), (b"v", 2), (b"w", 1)]
+
+
 def test_prints_of_different_records_differ() -> None:
     """A missing field differs from an empty one, and the limits between fields count."""
     records = [
@@ -352,8 +355,20 @@ def test_prints_of_different_records_differ() -> None:
         (b"k", b"v", [("h", b""), ("h", b"")], 1),
     ]
 
-    assert len(records) == len({RecordPrint.of(0, *record).digest for record in records})
+    prints = [RecordPrint.of(0, *record) for record in records]
+
+    assert len(records) == len({found.digest for found in prints}) == len({found.content for found in prints}) + 1
     assert RecordPrint.of(0, *records[0]).digest == RecordPrint.of(9, *records[0]).digest
+
+
+def test_a_record_without_a_timestamp_equals_its_copy_whatever_the_time_of_the_copy() -> None:
+    """The timestamps of the other records must be equal, unless the target topic has its own; the content always."""
+    untimed, at_1, at_2, other = (RecordPrint.of(0, b"k", value, (), ms) for value, ms in PRINTED)
+
+    assert untimed.same_as(at_1)
+    assert not at_1.same_as(untimed)
+    assert (True, False, True) == (at_1.same_as(at_1), at_1.same_as(at_2), at_1.same_as(at_2, timestamps=False))
+    assert [False, False] == [record.same_as(other, timestamps=False) for record in (untimed, at_1)]
 
 
 def _started(positions: Offsets) -> dict[str, Any]:

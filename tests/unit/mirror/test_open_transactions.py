@@ -17,7 +17,7 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 def first(age: timedelta) -> RecordPrint:
     """Return the first uncommitted record, of this age."""
-    return RecordPrint(5, "", int((NOW - age).timestamp() * 1000))
+    return RecordPrint(5, "", int((NOW - age).timestamp() * 1000), "")
 
 
 def test_open_partition_has_a_lower_stable_offset() -> None:
@@ -34,7 +34,7 @@ def test_old_transaction_is_warned_of() -> None:
 
 
 @pytest.mark.parametrize(
-    "found", [None, first(OPEN_FOR), RecordPrint(5, "", -1), RecordPrint(5, "", 1_700_000_000_000_000)]
+    "found", [None, first(OPEN_FOR), RecordPrint(5, "", -1, ""), RecordPrint(5, "", 1_700_000_000_000_000, "")]
 )
 def test_young_transaction_is_none_of_ours(found: RecordPrint | None) -> None:
     """A transaction that may still end by itself, or whose age is unknown, is no warning; the fence decides later."""

@@ -15,6 +15,8 @@ from kafka_migration.core.kafka.resources import Acl, Operation, Resource
 
 IsolationLevel = Literal["read_committed", "read_uncommitted"]
 Side = Literal["source", "target"]
+NO_TIMESTAMP = -1
+"""The timestamp of a record that has none, in Kafka's clients and log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +124,16 @@ class CommittedOffset(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RecordPrint:
-    """A record: its offset, the SHA-256 (hex) of key, value, headers and timestamp, and its timestamp.
+    """A record: its offset, its timestamp, and two SHA-256 (hex).
 
-    `timestamp_ms` is -1 if a record has none.
+    `digest` is that of key, value, headers and timestamp, `content` that of key, value and headers. `timestamp_ms` is
+    `NO_TIMESTAMP` if a record has none.
     """
 
     offset: int
     digest: str
     timestamp_ms: int
+    content: str
 
     @classmethod
     def of(
@@ -142,10 +146,25 @@ class RecordPrint:
     ) -> RecordPrint:
         """Return the print of a record; a missing key, value or header value differs from an empty one."""
         named = [field for name, content in headers for field in (name.encode(), content)]
-        timestamp = max(timestamp_ms, -1)
+        timestamp = max(timestamp_ms, NO_TIMESTAMP)
         parts = b"".join(_encoded(field) for field in (key, value, *named))
         digest = hashlib.sha256(timestamp.to_bytes(8, "big", signed=True) + parts).hexdigest()
-        return cls(offset, digest, timestamp)
+        return cls(offset, digest, timestamp, hashlib.sha256(parts).hexdigest())
+
+    @property
+    def is_untimed(self) -> bool:
+        """Whether the record has no timestamp, as clients and brokers before Kafka 0.10 wrote it."""
+        return self.timestamp_ms == NO_TIMESTAMP
+
+    def same_as(self, copy: RecordPrint, timestamps: bool = True) -> bool:
+        """Return whether a target record equals this source record.
+
+        MirrorMaker gives a record without a timestamp the time of the copy, so its timestamp is never compared.
+
+        :param timestamps: whether timestamps are compared at all; not if the target topic has its own (LogAppendTime)
+        """
+        is_same_time = not timestamps or self.is_untimed or self.timestamp_ms == copy.timestamp_ms
+        return self.content == copy.content and is_same_time
 
 
 @dataclass(frozen=True, slots=True)
