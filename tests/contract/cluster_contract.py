@@ -424,14 +424,25 @@ class ClusterContract:
             {first: 1, second: 0}, {first: 4, second: 0}, "read_committed"
         )
 
+    def test_visible_records_of_a_range_are_printed_in_order(self, topic: str) -> None:
+        """Each print of a range is that of the record at its offset; the start counts, the end does not."""
+        first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
+        self.produce(topic, 0, *[(b"k", b"%d" % n) for n in range(4)])
+
+        found = self.cluster.prints_between({first: 1, second: 0}, {first: 3, second: 0}, "read_committed")
+
+        alone = [self.cluster.records_at({first: n}, "read_committed")[first] for n in (1, 2)]
+        assert (alone, 0) == (list(found[first]), len(found[second]))
+
     def test_count_over_deleted_records_is_no_count(self, topic: str) -> None:
         """A range that the log no longer holds whole is an error, not a smaller number."""
         partition = TopicPartition(topic, 0)
         self.produce(topic, 0, (b"a", b"1"), (b"b", b"2"))
         self.purge(topic, 0, 1)
 
-        with pytest.raises(TransientError):
-            self.cluster.count_visible({partition: 0}, {partition: 2}, "read_committed")
+        for read in (self.cluster.count_visible, self.cluster.prints_between):
+            with pytest.raises(TransientError):
+                read({partition: 0}, {partition: 2}, "read_committed")
 
     def test_closed_cluster_answers_again(self, topic: str) -> None:
         """What is asked after closing is answered as before, a table too."""

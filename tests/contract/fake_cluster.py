@@ -6,7 +6,7 @@ What it does not do: open transactions (every record is committed), replicas. Of
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -349,6 +349,18 @@ class FakeCluster:
         """Return the first visible record at or after each offset; no print has headers or a timestamp."""
         met = {p: next(iter(log.visible(offsets[p])), None) for p, log in self._logs(offsets)}
         return {p: RecordPrint.of(m[0], *m[1], headers=(), timestamp_ms=-1) if m else None for p, m in met.items()}
+
+    def prints_between(
+        self, start: Offsets, end: Offsets, isolation: IsolationLevel
+    ) -> Mapping[TopicPartition, Sequence[RecordPrint]]:
+        """Return the visible records in [start, end) per partition; no print has headers or a timestamp."""
+        self.count_visible(start, end, isolation)
+        return {
+            p: [
+                RecordPrint.of(at, *fields, headers=(), timestamp_ms=-1) for at, fields in log.visible(start[p], end[p])
+            ]
+            for p, log in self._logs(start)
+        }
 
     def count_visible(self, start: Offsets, end: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, int]:
         """Return the number of visible records in [start, end) per partition."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -57,11 +57,26 @@ class RecordReads(ClusterClient):
         Raises `TransientError` if no record arrives for a while, or if the log start offset is after a start.
         """
         counts = dict.fromkeys(start, 0)
+        for message in self._visible(start, end, isolation):
+            counts[TopicPartition(message.topic(), message.partition())] += 1
+        return counts
+
+    def prints_between(
+        self, start: Offsets, end: Offsets, isolation: IsolationLevel
+    ) -> Mapping[TopicPartition, Sequence[RecordPrint]]:
+        """Return the visible records in [start, end) per partition, ascending; both have the same partitions.
+
+        Raises `TransientError` if no record arrives for a while, or if the log start offset is after a start.
+        """
+        prints: dict[TopicPartition, list[RecordPrint]] = {partition: [] for partition in start}
+        for message in self._visible(start, end, isolation):
+            prints[TopicPartition(message.topic(), message.partition())].append(_print(message))
+        return prints
+
+    def _visible(self, start: Offsets, end: Offsets, isolation: IsolationLevel) -> Iterator[Message]:
         wanted = {partition: offset for partition, offset in start.items() if offset < end[partition]}
         with closing(self._reader(wanted, isolation, {"auto.offset.reset": "error"})) as consumer:
-            for message in self._read_to(consumer, {partition: end[partition] for partition in wanted}):
-                counts[TopicPartition(message.topic(), message.partition())] += 1
-        return counts
+            yield from self._read_to(consumer, {partition: end[partition] for partition in wanted})
 
     def records_between(
         self, start: Offsets, end: Offsets, time_limit_s: float

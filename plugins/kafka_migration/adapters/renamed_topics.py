@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
@@ -169,6 +169,13 @@ class RenamedTopics:
     def records_at(self, offsets: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, RecordPrint | None]:
         """See `KafkaCluster.records_at`."""
         return self._shown_by_partition(self._cluster.records_at(self._real_by_partition(offsets), isolation))
+
+    def prints_between(
+        self, start: Offsets, end: Offsets, isolation: IsolationLevel
+    ) -> Mapping[TopicPartition, Sequence[RecordPrint]]:
+        """See `KafkaCluster.prints_between`."""
+        ranges = (self._real_by_partition(start), self._real_by_partition(end))
+        return self._shown_by_partition(self._cluster.prints_between(*ranges, isolation))
 
     def count_visible(self, start: Offsets, end: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, int]:
         """See `KafkaCluster.count_visible`."""

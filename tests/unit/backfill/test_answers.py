@@ -16,7 +16,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
+from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate
 from kafka_migration.core.ledger.interval_bounds import (
     BoundsResolved,
     IntervalAnswer,
@@ -25,11 +25,13 @@ from kafka_migration.core.ledger.interval_bounds import (
     between_known,
     lacking_bounds,
 )
-from kafka_migration.core.ledger.judgements import Judgement
+from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.migration.run_window import Interval
-from kafka_migration.core.translation.by_partition import OffsetRange, copies_of, counts_needed, translate
+from kafka_migration.core.translation.by_partition import OffsetRange, counts_needed, translate
+from kafka_migration.core.translation.copies import copies_of
 from kafka_migration.core.validation.contract import POSITION_DIGEST
+from tests.present import present
 
 P = TopicPartition("orders", 0)
 BEGIN = datetime(2030, 1, 1, tzinfo=UTC)
@@ -71,7 +73,9 @@ class Partition:
 
     def judge(self, verdict: Verdict, *generations: int, whole: bool = False) -> None:
         run = f"dag/{'whole' if whole else 'run'}{len(self.entries)}#1"
-        judgement = Judgement(run, "t", whole, generations, {"orders": verdict}, {}, POSITION_DIGEST, {})
+        compared = tuple(_compared(g, verdict) for g in self.ledger.generations if g.number in generations)
+        verdicts, comparisons = {"orders": verdict}, {"orders": compared}
+        judgement = Judgement(run, "t", whole, generations, verdicts, {}, POSITION_DIGEST, comparisons)
         self.entries.append(judgement.to_document())
 
     def visible(self, start: int, end: int) -> int:
@@ -108,6 +112,15 @@ class Partition:
         assert range_.start >= self.log_start, "deleted records were to be counted"
         self.counted += range_.end - range_.start
         return self.visible(range_.start, range_.end)
+
+
+def _compared(generation: Generation, verdict: Verdict) -> Comparison:
+    """Return what a validation read of a generation; the digests are the same if it is good."""
+    stop = present(generation.stop)
+    source = generation.start.mirror_positions[P], stop.mirror_positions[P]
+    target = generation.start.target_end_offsets[P], stop.target_end_offsets[P]
+    read, records = ReadOffsets(0, generation.number, *source, *target), target[1] - target[0]
+    return Comparison(verdict, (read,), records, records, "digest", "digest" if verdict.is_good else "other")
 
 
 def one(found: tuple[IntervalAnswer, list[Finding]]) -> tuple[PartitionAnswer, list[Code]]:
@@ -182,11 +195,11 @@ def test_records_not_copied_are_not_verifiable() -> None:
 
 
 def test_copied_records_that_are_not_judged_are_not_verifiable() -> None:
-    """A pending window has a place on the target but no verdict."""
+    """A pending window has no verdict, and nothing proves where its records are on the target."""
     partition = Partition([1, 1])
     partition.copy(verdict=None)
 
-    assert unverifiable((0, 2), Code.INTERVAL_NOT_VALIDATED, target=(0, 2)) == one(partition.ask(1, 2))
+    assert unverifiable((0, 2), Code.INTERVAL_NOT_VALIDATED) == one(partition.ask(1, 2))
 
 
 @pytest.mark.parametrize(
@@ -198,7 +211,7 @@ def test_bad_judgement_of_another_run_is_named(verdict: Verdict, code: Code) -> 
     partition.copy(verdict)
     judge = partition.ledger.judgements[0].run
 
-    assert (PartitionAnswer(verdict, (0, 2), (0, 2), 2), [code]) == one(partition.ask(1, 2))
+    assert (PartitionAnswer(verdict, (0, 2), None, None), [code]) == one(partition.ask(1, 2))
     assert [] == one(partition.ask(1, 2, run=judge))[1]
 
 

@@ -14,13 +14,13 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.translation.by_partition import (
     OffsetRange,
-    PartitionCopy,
     Position,
     counts_needed,
     source_probes,
     target_probes,
     translate,
 )
+from kafka_migration.core.translation.copies import PartitionCopy
 from tests.unit.partitions import P0
 
 HOLE = None
@@ -48,8 +48,10 @@ class CopiedPartition:
 
     @property
     def copy(self) -> PartitionCopy:
-        """The copy as the ledger and the source tell it."""
-        return PartitionCopy(tuple(self.windows), self.log_start, len(self.source))
+        """The copy as the ledger and the source show it; the validation found each record on the target once."""
+        dense = (w for w in self.windows if w.source_end - w.source_start == w.target_end - w.target_start)
+        numbers = frozenset(window.generation for window in dense)
+        return PartitionCopy(tuple(self.windows), self.log_start, len(self.source), dense=numbers)
 
     def purge(self, log_start: int) -> None:
         """Let the source delete everything before an offset."""

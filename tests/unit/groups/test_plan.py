@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
@@ -22,7 +20,8 @@ from kafka_migration.core.ledger.generations import GenerationStart, StopCertifi
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.translation.by_partition import PartitionCopy, Position, copies_of, counts_needed, translate
+from kafka_migration.core.translation.by_partition import Position, counts_needed, translate
+from kafka_migration.core.translation.copies import PartitionCopy, copies_of
 from kafka_migration.core.validation.contract import POSITION_DIGEST
 from kafka_migration.migration_file.models import ALL_USUAL_GROUPS
 from tests.unit.groups.copied_partition import (
@@ -73,42 +72,14 @@ def test_counts_are_from_the_nearer_end_and_never_overlap() -> None:
 def test_end_with_records_that_are_sent_again_is_no_place_to_count_from() -> None:
     """Regression: after a hole, records that a killed MirrorMaker had sent before moved a group too far."""
     copied = Window(1, "orders", "orders", 0, 0, 10, 0, 11)
-    copy = PartitionCopy((copied,), 0, 10, with_tails=frozenset({0}))
+    copy = PartitionCopy((copied,), 0, 10, doubtful=frozenset({1}))
     place = Position(P0, 8)
     (asked,) = counts_needed({P0: copy}, [place])
 
     # Nine records, two of them once more: the eighth offset is that of the eighth record.
     (found,) = translate({P0: copy}, [place], {asked: 7}).values()
 
-    assert ((0, 8), 7) == ((asked.start, asked.end), found.target_offset)
-
-
-@settings(max_examples=300)
-@given(data=st.data())
-def test_offset_after_kills_is_the_best_of_all(data: st.DataObject) -> None:
-    """However often MirrorMaker was killed, the offset is the highest one from which no unread record is skipped, and
-    the count of records delivered again is exact."""
-    size = data.draw(st.integers(1, 20))
-    position, target, windows = 0, list[int](), list[Window]()
-    while position < size:
-        reached = data.draw(st.integers(position + 1, size))
-        stored = reached if reached == size else data.draw(st.integers(position, reached))
-        start, target = len(target), [*target, *range(position, reached)]
-        windows.append(Window(len(windows) + 1, "orders", "orders", 0, position, reached, start, len(target)))
-        position = stored
-    offset = data.draw(st.integers(0, size))
-    copy = PartitionCopy(tuple(windows), 0, size)
-    (found,) = translate({P0: copy}, [Position(P0, offset)], {}).values()
-    unread = list(range(offset, size))
-
-    best = max(place for place in range(len(target) + 1) if is_read_by(unread, target[place:]))
-    assert (best, len(target) - best - len(unread)) == (found.target_offset, found.delivered_again)
-
-
-def is_read_by(unread: list[int], log: list[int]) -> bool:
-    """Whether a reader of the log meets these records in their order."""
-    left = iter(log)
-    return all(record in left for record in unread)
+    assert ((0, 8), 7, False) == ((asked.start, asked.end), found.target_offset, found.is_minimal)
 
 
 def test_missing_count_is_never_taken_for_zero() -> None:

@@ -16,7 +16,6 @@ from kafka_migration.core.groups.rules_by_topic import Vectors, topics_to_transl
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.migration.settings import Mode, Uncommitted
-from kafka_migration.core.translation.by_partition import PartitionCopy
 from kafka_migration.core.translation.by_topic import Began, HowCopied, RepartitionedTopic
 from kafka_migration.core.translation.contract import (
     RESULT_KIND,
@@ -24,6 +23,7 @@ from kafka_migration.core.translation.contract import (
     VectorTranslation,
     translations_from_document,
 )
+from kafka_migration.core.translation.copies import PartitionCopy
 from tests.unit.groups.copied_partition import committed
 from tests.unit.partitions import P0, P1
 

@@ -8,15 +8,19 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupState
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
+from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.rollback.rules import Returning
-from kafka_migration.core.translation.by_partition import Position, copies_of, counts_needed, translate
+from kafka_migration.core.translation.by_partition import Position, counts_needed, translate
 from kafka_migration.core.translation.by_topic import HowCopied, RepartitionedTopic, repartitioned_topics
 from kafka_migration.core.translation.copied_topic import CopiedTopic
+from kafka_migration.core.translation.copies import copies_of
+from kafka_migration.core.validation.contract import POSITION_DIGEST
 from tests.present import present
 from tests.unit.partitions import P0
 
@@ -50,8 +54,22 @@ class Copying:
 
     @property
     def ledger(self) -> Ledger:
-        """What the ledger knows of it."""
-        return fold(self.entries)
+        """What the ledger knows of it, with a validation of each generation."""
+        ledger = fold(self.entries)
+        return fold([*self.entries, judged(ledger).to_document()])
+
+
+def judged(ledger: Ledger) -> Judgement:
+    """Return a good validation of these generations, in which every offset is a record."""
+    compared = []
+    for generation in ledger.generations:
+        start, stop = generation.start, present(generation.stop)
+        source, target = (start.mirror_positions[P0], stop.mirror_positions[P0]), stop.target_end_offsets[P0]
+        read = ReadOffsets(0, generation.number, *source, start.target_end_offsets[P0], target)
+        compared.append(Comparison(Verdict.PASS, (read,), source[1], source[1], "digest", "digest"))
+    numbers = tuple(generation.number for generation in ledger.generations)
+    verdicts, comparisons = {"orders": Verdict.PASS}, {"orders": tuple(compared)}
+    return Judgement(RUN, AT, False, numbers, verdicts, {}, POSITION_DIGEST, comparisons)
 
 
 def copied(rng: random.Random, *, may_be_killed: bool) -> Copying:

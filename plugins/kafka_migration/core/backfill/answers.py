@@ -28,7 +28,8 @@ from kafka_migration.core.ledger.interval_bounds import (
 from kafka_migration.core.ledger.judgements import Judgement
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.translation.by_partition import OffsetRange, PartitionCopy, Position, Translation
+from kafka_migration.core.translation.by_partition import OffsetRange, Position, Translation
+from kafka_migration.core.translation.copies import PartitionCopy
 
 ASK_AGAIN = "Then ask for the interval again with `--reprocess-behavior completed`."
 
@@ -69,17 +70,15 @@ class Scope:
     def has_ranks(self) -> bool:
         """Whether the ranks of the range's records give their location on the target.
 
-        In windows with holes this requires an equal copy. If records change partition there are no ranks.
+        This requires that a validation found each record on the target once. If records change partition there are no
+        ranks.
         """
-        if (
-            not self.keeps_partitions
-            or not self.is_begin_known
-            or not self.parts
-            or any(part.window is None for part in self.parts)
-        ):
-            return False
-        return self.verdict is Verdict.PASS or all(
-            part.window is not None and part.window.has_no_holes for part in self.parts
+        windows = [part.window for part in self.parts]
+        return (
+            self.keeps_partitions
+            and self.is_begin_known
+            and bool(windows)
+            and not any(window is None or self.copy.is_doubtful(window) for window in windows)
         )
 
     @property
@@ -156,13 +155,11 @@ def _cut_at_answers(ledger: Ledger, partition: TopicPartition, copy: PartitionCo
         mine = topic.partitions.get(partition.partition) if topic is not None else None
         if mine is not None and mine.target is not None:
             known |= dict(zip(mine.source, mine.target, strict=True))
-    return replace(copy, windows=tuple(piece for window in copy.windows for piece in _cut(window, known)))
+    pieces = (piece for w in copy.windows for piece in ([w] if copy.is_dense(w) else _cut(w, known)))
+    return replace(copy, windows=tuple(pieces))
 
 
 def _cut(window: Window, known: Mapping[int, int]) -> Iterator[Window]:
-    if window.has_no_holes:
-        yield window
-        return
     inside = {source: target for source, target in known.items() if window.source_start < source < window.source_end}
     ends = {window.source_start: window.target_start, **inside, window.source_end: window.target_end}
     for (source_start, target_start), (source_end, target_end) in pairwise(sorted(ends.items())):
@@ -185,7 +182,7 @@ def _is_told_by_rank(copy: PartitionCopy, position: Position) -> bool:
     window = copy.window_of(position.offset)
     if not window.source_start < position.offset < window.source_end:
         return False
-    return window.has_no_holes or position.offset >= copy.source_log_start
+    return copy.is_dense(window) or position.offset >= copy.source_log_start
 
 
 def answer_of(scopes: Iterable[Scope], translations: Mapping[Position, Translation]) -> dict[str, TopicAnswer]:

@@ -11,6 +11,7 @@ from kafka_migration.core.kafka.commits import Commits, GroupsCommits
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.translation.by_partition import OffsetRange, Prints
 from kafka_migration.core.translation.by_topic import HowCopied
+from kafka_migration.core.translation.resent import Resent
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,10 @@ class CommittedGroup:
 
 @dataclass(frozen=True, slots=True)
 class RecordsSeen:
-    """Numbers of records on the source, and the next records at positions on both sides."""
+    """Places of records that may be on the target twice, numbers of records on the source, and the next records at
+    positions on both sides."""
 
+    resent: Mapping[TopicPartition, Resent] = field(default_factory=dict)
     counts: Mapping[OffsetRange, int] = field(default_factory=dict)
     source_prints: Prints = field(default_factory=dict)
     target_prints: Prints = field(default_factory=dict)
@@ -74,6 +77,8 @@ class ClustersSeen:
 
     :param listings: all groups of the cluster that the groups leave
     :param hows: how topics were copied, by their settings on the target; empty if the copy keeps offsets
+    :param compacted: the topics that a side compacts; only if the copy keeps offsets
+    :param untimed: the topics to which the target assigns its own timestamps
     :param others: the source commits of groups that are not selected, or why they cannot be read
     :param elsewhere: for a rollback, the groups that also committed on other topics of the target
     :param target_only: for a rollback, the records that remain only on the target
@@ -84,6 +89,8 @@ class ClustersSeen:
     target: SideSeen
     listings: tuple[GroupListing, ...] = ()
     hows: Mapping[str, HowCopied] = field(default_factory=dict)
+    compacted: frozenset[str] = frozenset()
+    untimed: frozenset[str] = frozenset()
     records: RecordsSeen = NO_RECORDS
     others: Mapping[str, Commits | str] = field(default_factory=dict)
     elsewhere: frozenset[str] = frozenset()

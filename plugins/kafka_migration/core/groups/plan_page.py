@@ -123,7 +123,7 @@ def _told_below(plan: OffsetsPlan) -> set[Code]:
 
 
 def _again(plan: OffsetsPlan, moves: Iterable[OffsetsMove], records: int) -> str:
-    is_upper_bound = any(move.proof is Proof.LEDGER for move in moves)
+    is_upper_bound = any(move.proof is Proof.LEDGER or not move.is_minimal for move in moves)
     return "not known" if plan.mode is Mode.RESTORE else f"{'at most ' * is_upper_bound}{records:,}"
 
 

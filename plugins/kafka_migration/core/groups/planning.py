@@ -19,14 +19,9 @@ from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_doc
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX, Migration, Mode
-from kafka_migration.core.translation.by_partition import (
-    PartitionCopy,
-    Position,
-    copies_of,
-    target_probes,
-    translate,
-)
+from kafka_migration.core.translation.by_partition import Position, target_probes, translate
 from kafka_migration.core.translation.by_topic import repartitioned_topics
+from kafka_migration.core.translation.copies import PartitionCopy, copies_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +126,14 @@ class Planning:
     def copies(self) -> dict[TopicPartition, PartitionCopy]:
         """How each partition was copied."""
         source, target = self.seen.source, self.seen.target
-        return copies_of(self.scope.ledger, source.log_start, source.log_end, self.target_ends, target.log_start)
+        return copies_of(
+            self.scope.ledger,
+            source.log_start,
+            source.log_end,
+            self.target_ends,
+            target.log_start,
+            self.seen.compacted,
+        )
 
     @property
     def target_ends(self) -> Offsets:
@@ -148,9 +150,17 @@ class Planning:
     def translated(self) -> Translated:
         """Everything that the rules need about the committed positions."""
         records = self.seen.records
-        translations = translate(self.copies, self.positions, records.counts)
+        translations = translate(self.copies, self.positions, records.counts, records.resent)
         probes = target_probes(self.copies, translations, records.source_prints)
-        return Translated(self.copies, translations, records.source_prints, probes, records.target_prints, self.vectors)
+        return Translated(
+            self.copies,
+            translations,
+            records.source_prints,
+            probes,
+            records.target_prints,
+            self.vectors,
+            self.seen.untimed,
+        )
 
     def plan(self) -> OffsetsPlan:
         """Return the plan. A final plan leaves out groups about which a rehearsal only warns."""

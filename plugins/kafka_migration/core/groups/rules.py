@@ -11,20 +11,15 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.groups.plan import GroupPlan, OffsetsMove, Proof
-from kafka_migration.core.groups.rules_by_topic import Vectors
+from kafka_migration.core.groups.rules_by_topic import Vectors, deleted_finding
 from kafka_migration.core.groups.writing import active_finding
-from kafka_migration.core.kafka.cluster import CommittedOffset
+from kafka_migration.core.kafka.cluster import CommittedOffset, RecordPrint
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.text.names import group_subject
-from kafka_migration.core.translation.by_partition import (
-    PartitionCopy,
-    Position,
-    Prints,
-    Translation,
-    within,
-)
+from kafka_migration.core.translation.by_partition import Position, Prints, Translation, is_same, within
+from kafka_migration.core.translation.copies import PartitionCopy
 from kafka_migration.core.validation.coverage import TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
 
@@ -35,7 +30,7 @@ class Translated:
 
     `target_probes` says per position where its next record must be on the target; a position without an unread
     record is missing. `copies` covers all partitions. `vectors` covers the topics that are not translated partition by
-    partition.
+    partition. `untimed` are the topics to which the target assigns its own timestamps.
     """
 
     copies: Mapping[TopicPartition, PartitionCopy]
@@ -44,6 +39,7 @@ class Translated:
     target_probes: Mapping[Position, Position]
     target_prints: Prints
     vectors: Vectors = field(default_factory=Vectors)
+    untimed: frozenset[str] = frozenset()
 
     def by_partition(self, group: CommittedGroup) -> Commits:
         """Return the group's commits on topics that are translated partition by partition."""
@@ -146,7 +142,7 @@ def _planned(
         offset, again, proof = copy.target_end, commit.offset - copy.mirror_position, Proof.NONE
     else:
         offset, again = translation.target_offset, translation.delivered_again
-        proof = Proof.END if _source_record(position, translated) is None else Proof.RECORD
+        proof = _proof_of(position, translation, translated)
     return OffsetsMove(
         partition.topic,
         {partition: commit},
@@ -154,25 +150,30 @@ def _planned(
         {partition: CommittedOffset(offset, commit.metadata)},
         proof,
         again,
+        is_minimal=translation is None or translation.is_minimal,
     )
 
 
-def _source_record(position: Position, translated: Translated) -> str | None:
-    """Return the digest of the next unread record on the source; `None` if all is read."""
+def _proof_of(position: Position, translation: Translation, translated: Translated) -> Proof:
+    if translation.by_ledger:
+        return Proof.LEDGER
+    return Proof.END if _source_record(position, translated) is None else Proof.RECORD
+
+
+def _source_record(position: Position, translated: Translated) -> RecordPrint | None:
+    """Return the next unread record on the source; `None` if all is read."""
     if position not in translated.target_probes:
         return None
     probe = Position(position.partition, translated.translations[position].source_probe)
-    found = within(translated.source_prints[probe], translated.copies[position.partition].mirror_position)
-    return found.digest if found else None
+    return within(translated.source_prints[probe], translated.copies[position.partition].mirror_position)
 
 
-def _target_record(position: Position, translated: Translated) -> str | None:
-    """Return the digest of the record that must be the same on the target; `None` at the end of the copy."""
+def _target_record(position: Position, translated: Translated) -> RecordPrint | None:
+    """Return the record that must be the same on the target; `None` at the end of the copy."""
     probe = translated.target_probes.get(position)
     if probe is None:
         return None
-    found = within(translated.target_prints[probe], translated.copies[position.partition].target_end)
-    return found.digest if found else None
+    return within(translated.target_prints[probe], translated.copies[position.partition].target_end)
 
 
 def _active_findings(group: CommittedGroup, must_have_stopped: bool) -> Iterable[Finding]:
@@ -291,7 +292,8 @@ def _unproved_findings(group: CommittedGroup, translated: Translated) -> Iterabl
         position = Position(partition, commit.offset)
         probe = translated.target_probes.get(position)
         source, target = _source_record(position, translated), _target_record(position, translated)
-        if probe is None or source == target:
+        if probe is None or is_same(source, target, timestamps=partition.topic not in translated.untimed):
+            yield from _deleted_findings(group, position, translated)
             continue
         source_probe = translated.translations[position].source_probe
         yield Finding(
@@ -304,8 +306,22 @@ def _unproved_findings(group: CommittedGroup, translated: Translated) -> Iterabl
         )
 
 
-def _record(digest: str | None) -> str:
-    return "the end" if digest is None else f"record {digest[:12]}"
+def _deleted_findings(group: CommittedGroup, position: Position, translated: Translated) -> Iterable[Finding]:
+    """Refuse an offset if the target has deleted records that the group has not read, or may not have read."""
+    translation, probe = translated.translations.get(position), translated.target_probes.get(position)
+    log_start = translated.copies[position.partition].target_log_start
+    if translation is not None and translation.by_ledger:
+        unread_from = translation.target_offset
+    elif probe is not None and _source_record(position, translated) is not None:
+        unread_from = probe.offset
+    else:
+        return
+    if unread_from < log_start:
+        yield deleted_finding(group, position.partition, unread_from, log_start)
+
+
+def _record(found: RecordPrint | None) -> str:
+    return "the end" if found is None else f"record {found.digest[:12]}"
 
 
 def unproved_copy_findings(ledger: Ledger, topics: Iterable[str]) -> tuple[Finding, ...]:

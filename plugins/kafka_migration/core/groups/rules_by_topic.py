@@ -120,7 +120,7 @@ class Vectors:
             for place, at in self._target_offsets(topic, commits, translation).items():
                 start = self.target_log_start.get(place, 0)
                 if at < min(start, topic.target_ends[place.partition]):
-                    yield _deleted_finding(group, place, at, start)
+                    yield deleted_finding(group, place, at, start)
 
 
 def _require_every_partition(topic: RepartitionedTopic, found: Iterable[VectorTranslation]) -> None:
@@ -179,7 +179,8 @@ def _moved_finding(group: CommittedGroup, topic: RepartitionedTopic, commits: Co
     )
 
 
-def _deleted_finding(group: CommittedGroup, partition: TopicPartition, offset: int, log_start: int) -> Finding:
+def deleted_finding(group: CommittedGroup, partition: TopicPartition, offset: int, log_start: int) -> Finding:
+    """Say that the target has deleted records from the planned offset on."""
     return Finding(
         Code.OFFSET_UNPROVED,
         f"{group_subject(group.group)}, {partition} of the target",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -319,6 +319,14 @@ class KafkaCluster(Protocol):
         """Return the first visible record at or after each offset; `None` if the end comes first.
 
         A partition without an answer in time is missing.
+        """
+
+    def prints_between(
+        self, start: Offsets, end: Offsets, isolation: IsolationLevel
+    ) -> Mapping[TopicPartition, Sequence[RecordPrint]]:
+        """Return the visible records in [start, end) per partition, ascending; both have the same partitions.
+
+        Raises `TransientError` if reading takes too long.
         """
 
     def count_visible(self, start: Offsets, end: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, int]:

@@ -24,8 +24,3 @@ class Window(Document):
     def is_empty(self) -> bool:
         """Whether neither cluster has offsets to read."""
         return self.source_start == self.source_end and self.target_start == self.target_end
-
-    @property
-    def has_no_holes(self) -> bool:
-        """Whether both ranges have the same number of offsets, so that every offset is a record."""
-        return self.source_end - self.source_start == self.target_end - self.target_start

@@ -22,10 +22,11 @@ from kafka_migration.core.rollback.rules import (
     failed_back,
     restored,
 )
-from kafka_migration.core.translation.by_partition import PartitionCopy, Position, Prints, copies_of, within
+from kafka_migration.core.translation.by_partition import Position, Prints, within
 from kafka_migration.core.translation.by_topic import repartitioned_topics
 from kafka_migration.core.translation.contract import TopicToTranslate, TranslationsBack
 from kafka_migration.core.translation.copied_topic import CopiedTopic
+from kafka_migration.core.translation.copies import PartitionCopy, copies_of
 
 V = TypeVar("V")
 
@@ -162,15 +163,14 @@ class RollbackPlanning:
             self.topics,
             self.scope.moved,
             self.scope.translations,
-            _digests(records.source_prints, {name: each.topic.mirror_positions for name, each in self.topics.items()}),
-            _digests(records.target_prints, {name: each.topic.target_ends for name, each in self.topics.items()}),
+            _copied(records.source_prints, {name: each.topic.mirror_positions for name, each in self.topics.items()}),
+            _copied(records.target_prints, {name: each.topic.target_ends for name, each in self.topics.items()}),
         )
 
 
-def _digests(prints: Prints, ends: Mapping[str, Mapping[int, int]]) -> dict[Position, str | None]:
-    """Return the records' digests; `None` if the copy ended before the next record."""
-    found = {at: within(record, ends[at.partition.topic][at.partition.partition]) for at, record in prints.items()}
-    return {at: None if record is None else record.digest for at, record in found.items()}
+def _copied(prints: Prints, ends: Mapping[str, Mapping[int, int]]) -> Prints:
+    """Return the records; `None` if the copy ended before the next record."""
+    return {at: within(record, ends[at.partition.topic][at.partition.partition]) for at, record in prints.items()}
 
 
 def _of_topic(values: Mapping[TopicPartition, V], topic: str) -> dict[int, V]:

@@ -15,7 +15,7 @@ from kafka_migration.core.kafka.commits import Commits, commits_on, offsets_of
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.text.names import group_subject
-from kafka_migration.core.translation.by_partition import Position
+from kafka_migration.core.translation.by_partition import Position, Prints, is_same
 from kafka_migration.core.translation.by_topic import by_partition
 from kafka_migration.core.translation.contract import PartitionOffsets, TranslationsBack
 from kafka_migration.core.translation.copied_topic import CopiedTopic
@@ -132,15 +132,15 @@ def _read_on_findings(group: MovedGroup) -> Iterator[Finding]:
 class Returning:
     """Everything that was read and computed about the groups' commits on the target.
 
-    `moved` are the groups that cutovers moved. The proofs are the digests of the records at each counted source offset
+    `moved` are the groups that cutovers moved. The proofs are the records at each counted source offset
     and at the committed target offset; `None` means the end of the copy.
     """
 
     topics: Mapping[str, CopiedTopic]
     moved: Collection[str] = ()
     translations: TranslationsBack = field(default_factory=dict)
-    source_proofs: Mapping[Position, str | None] = field(default_factory=dict)
-    target_proofs: Mapping[Position, str | None] = field(default_factory=dict)
+    source_proofs: Prints = field(default_factory=dict)
+    target_proofs: Prints = field(default_factory=dict)
 
     def commits_of(self, group: CommittedGroup) -> Iterator[tuple[CopiedTopic, PartitionOffsets]]:
         """Yield the topics that a group has committed on, each with its offsets on the target."""
@@ -154,7 +154,7 @@ class Returning:
         number = here.partition.partition
         if here.offset >= topic.topic.mirror_positions[number]:
             return True
-        return self.source_proofs[here] == self.target_proofs[there]
+        return is_same(self.source_proofs[here], self.target_proofs[there])
 
     def returned(self, group: CommittedGroup, topic: CopiedTopic, committed: PartitionOffsets) -> OffsetsMove | None:
         """Return where the group resumes in a topic; `None` if it cannot be determined."""

@@ -2,11 +2,15 @@
 
 Generation g of MirrorMaker copied source [P, P') of a partition to target [E, E'), record by record and in order; the
 judgement of its window proves this. A committed offset c in it becomes E + rank(c). The rank is the number of records
-in [P, c) that are visible at MirrorMaker's isolation level. If both ranges are equally long there are no holes and the
-rank is c − P. Otherwise records are counted, from the nearer end of the window.
+in [P, c) that are visible at MirrorMaker's isolation level. It is c − P if the validation read a record at every
+offset. Otherwise records are counted, from the nearer end of the window.
 
-The clusters are read between these steps: `counts_needed`, `translate`, `source_probes`, `target_probes`. Their
-results become the groups' plans in `core.groups.rules`.
+A killed generation also sent records that the next one sends again. An offset before the last of them is found by
+comparing records (`core.translation.resent`). If that is not possible, the place is the earliest possible one: it is
+lossless, but not minimal. The lengths of two ranges never show whether an offset holds a record.
+
+The clusters are read between these steps: `resent_ranges`, `counts_needed`, `translate`, `source_probes`,
+`target_probes`. Their results become the groups' plans in `core.groups.rules`.
 """
 
 from __future__ import annotations
@@ -14,18 +18,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from types import MappingProxyType
 from typing import NamedTuple
 
 from kafka_migration.core.kafka.cluster import RecordPrint
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.validation.windows import delta_windows
+from kafka_migration.core.translation.copies import PartitionCopy
+from kafka_migration.core.translation.resent import NOTHING_RESENT, Resent, ResentRange
 
-# Limit for counting from the start of a window with resent records; beyond it the nearer end is used.
+# Limit for counting from the start of a window with resent records; beyond it the start of the window is taken.
 MAX_COUNTED = 2_000_000
-NOTHING_KNOWN: Offsets = MappingProxyType({})
+# Limit of source offsets whose records are compared per partition.
+MAX_COMPARED = 500_000
 
 
 class Position(NamedTuple):
@@ -48,52 +52,17 @@ Prints = Mapping[Position, RecordPrint | None]
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionCopy:
-    """How a partition was copied: its windows, oldest first (at least one), and the current log start and end.
-
-    `with_tails` are the numbers of the windows whose target range may end with records that the next one sends again.
-    """
-
-    windows: tuple[Window, ...]
-    source_log_start: int
-    source_end: int
-    target_log_start: int = 0
-    with_tails: frozenset[int] = frozenset()
-
-    @property
-    def mirror_position(self) -> int:
-        """The source offset at which the copy ends."""
-        return self.windows[-1].source_end
-
-    @property
-    def target_end(self) -> int:
-        """The target end at the stop; later records are not part of the copy."""
-        return self.windows[-1].target_end
-
-    def window_of(self, offset: int) -> Window:
-        """Return the last window that begins at or before the offset; the first for an offset before all."""
-        return self.windows[self._number_of(offset)]
-
-    def _number_of(self, offset: int) -> int:
-        begun = [number for number, window in enumerate(self.windows) if window.source_start <= offset]
-        return begun[-1] if begun else 0
-
-    def sent_again_from(self, offset: int) -> int:
-        """Return how many records after an offset were sent again after an ungraceful end.
-
-        If the source's offsets have holes this is an upper bound.
-        """
-        windows = self.windows[self._number_of(offset) :]
-        return sum(max(0, earlier.source_end - later.source_start) for earlier, later in pairwise(windows))
-
-
-@dataclass(frozen=True, slots=True)
 class Translation:
     """A committed offset and its translation.
 
-    `delivered_again` counts the records at and after `target_offset` that the group has read or that exist twice. The
-    proof compares the first record at or after `source_probe` with the one at or after `target_probe`. The probes
-    differ from the offsets if the source has deleted records that the group has not read.
+    `delivered_again` counts the records at and after `target_offset` that the group has read or that exist twice; a
+    count that cannot be exact is an upper bound. The proof compares the first record at or after `source_probe` with
+    the one at or after `target_probe`. The probes differ from the offsets if the source has deleted records that the
+    group has not read.
+
+    :param is_minimal: whether no later offset would be lossless
+    :param by_records: whether the unread records themselves were compared
+    :param by_ledger: whether only the ledger shows that no unread record lies before it; its record is not compared
     """
 
     source_offset: int
@@ -101,52 +70,54 @@ class Translation:
     delivered_again: int
     source_probe: int
     target_probe: int
+    is_minimal: bool = True
+    by_records: bool = False
+    by_ledger: bool = False
 
 
-def copies_of(
-    ledger: Ledger,
-    source_log_start: Offsets,
-    source_end_offsets: Offsets,
-    target_end_offsets: Offsets,
-    target_log_start: Offsets = NOTHING_KNOWN,
-) -> dict[TopicPartition, PartitionCopy]:
-    """Return the copy of every partition of `source_end_offsets`, from the stopped generations of the ledger.
+def resent_ranges(
+    copies: Mapping[TopicPartition, PartitionCopy], positions: Iterable[Position]
+) -> tuple[ResentRange, ...]:
+    """Return the ranges whose records must be compared, at most one per partition, sorted.
 
-    Nothing was copied of a partition without a generation: it gets an empty window at its log start.
+    A range begins at the first position before which the source has deleted nothing unread and that is within
+    `MAX_COMPARED` offsets.
     """
-    windows: dict[TopicPartition, list[Window]] = {}
-    with_tails: dict[TopicPartition, set[int]] = {}
-    for generation in ledger.generations:
-        for window in delta_windows([generation]):
-            mine = windows.setdefault(partition := TopicPartition(window.topic, window.partition), [])
-            if generation.stop is not None and not generation.stop.graceful:
-                with_tails.setdefault(partition, set()).add(len(mine))
-            mine.append(window)
-    return {
-        partition: PartitionCopy(
-            tuple(windows.get(partition) or [_nothing_copied(partition, source_log_start, target_end_offsets)]),
-            source_log_start[partition],
-            end,
-            target_log_start.get(partition, 0),
-            frozenset(with_tails.get(partition, ())),
-        )
-        for partition, end in sorted(source_end_offsets.items())
-    }
+    first: dict[TopicPartition, int] = {}
+    for partition, offset in positions:
+        copy = copies.get(partition)
+        if copy is not None and _can_be_compared(copy, offset):
+            first[partition] = min(offset, first.get(partition, offset))
+    return tuple(_resent_range(copies[partition], partition, start) for partition, start in sorted(first.items()))
 
 
-def _nothing_copied(partition: TopicPartition, source_log_start: Offsets, target_end_offsets: Offsets) -> Window:
-    start, end = source_log_start[partition], target_end_offsets.get(partition, 0)
-    return Window(0, partition.topic, partition.topic, partition.partition, start, start, end, end)
+def _can_be_compared(copy: PartitionCopy, offset: int) -> bool:
+    if copy.doubt_ends is None or not copy.is_before_doubt_ends(offset):
+        return False
+    start, (end, _) = max(offset, copy.windows[0].source_start), copy.doubt_ends
+    return start >= copy.source_log_start and end - start <= MAX_COMPARED
+
+
+def _resent_range(copy: PartitionCopy, partition: TopicPartition, start: int) -> ResentRange:
+    assert copy.doubt_ends is not None
+    return ResentRange(partition, start, copy.doubt_ends[0], copy.window_of(start).target_start, copy.doubt_ends[1])
 
 
 def counts_needed(
-    copies: Mapping[TopicPartition, PartitionCopy], positions: Iterable[Position]
+    copies: Mapping[TopicPartition, PartitionCopy],
+    positions: Iterable[Position],
+    resent: Mapping[TopicPartition, Resent] = NOTHING_RESENT,
 ) -> tuple[OffsetRange, ...]:
-    """Return the ranges whose visible records must be counted; they do not overlap, so no record is read twice."""
+    """Return the ranges whose visible records must be counted; they do not overlap, so no record is read twice.
+
+    :param resent: the results of `resent_ranges` for these positions
+    """
     wanted: dict[TopicPartition, set[OffsetRange]] = {}
     for partition, offset in positions:
         copy = copies.get(partition)
-        if copy is not None and offset <= copy.mirror_position and (range_ := _uncounted(copy, partition, offset)):
+        if copy is None or offset > copy.mirror_position or _by_records(copy, partition, offset, resent) is not None:
+            continue
+        if range_ := _uncounted(copy, partition, offset):
             wanted.setdefault(partition, set()).add(range_)
     return tuple(piece for partition in sorted(wanted) for piece in _without_overlaps(wanted[partition]))
 
@@ -166,28 +137,79 @@ def translate(
     copies: Mapping[TopicPartition, PartitionCopy],
     positions: Iterable[Position],
     counts: Mapping[OffsetRange, int],
+    resent: Mapping[TopicPartition, Resent] = NOTHING_RESENT,
 ) -> dict[Position, Translation]:
-    """Translate every position within the copy; `counts` has the results of `counts_needed` for these positions."""
+    """Translate every position within the copy.
+
+    :param counts: the results of `counts_needed` for these positions
+    :param resent: the results of `resent_ranges` for these positions
+    """
     pieces: dict[TopicPartition, list[tuple[OffsetRange, int]]] = {}
     for piece, count in counts.items():
         pieces.setdefault(piece.partition, []).append((piece, count))
     return {
-        position: _translated(copies[position.partition], position, pieces.get(position.partition, []))
+        position: _by_records(copies[position.partition], *position, resent)
+        or _by_rank(copies[position.partition], position, pieces.get(position.partition, []))
         for position in positions
         if position.partition in copies and position.offset <= copies[position.partition].mirror_position
     }
 
 
-def _translated(copy: PartitionCopy, position: Position, pieces: list[tuple[OffsetRange, int]]) -> Translation:
+def _by_records(
+    copy: PartitionCopy, partition: TopicPartition, offset: int, resent: Mapping[TopicPartition, Resent]
+) -> Translation | None:
+    """Return the translation of an offset whose unread records were compared; `None` if that gave no place."""
+    found = resent.get(partition)
+    if found is None or not copy.is_before_doubt_ends(offset):
+        return None
+    start = max(offset, copy.windows[0].source_start)
+    place = found.place_of(start)
+    if place is None:
+        return None
+    again = found.range.target_end - place - found.unread_from(start)
+    return Translation(offset, place, again, start, place, by_records=True)
+
+
+def _by_rank(copy: PartitionCopy, position: Position, pieces: list[tuple[OffsetRange, int]]) -> Translation:
     window, at = _place(copy, position.offset)
-    held = _first_held(copy, window, at)
-    copied_to = _copied_to(window, held, _uncounted(copy, position.partition, position.offset), pieces)
-    # The source has deleted [at, held). Without holes each offset was one record; with holes at most one.
+    held_in, held = _place(copy, _first_held(copy, at))
+    if _is_rank_lost(copy, held_in, held):
+        start = _earliest(copy, window, at, window.target_end, window.source_end)
+        again = _delivered_again(copy, window, start, window.target_end)
+        return Translation(position.offset, start, again, held, start, is_minimal=False, by_ledger=True)
+    copied_to = _copied_to(copy, held_in, held, _uncounted(copy, position.partition, position.offset), pieces)
+    earliest = _earliest(copy, window, at, copied_to if held_in is window else window.target_end, held)
     # Records that the target has deleted too cannot be read any more, so do not go before its log start.
-    held_on_target = min(copy.target_log_start, copied_to)
-    target = max(window.target_start, copied_to - (held - at), held_on_target)
-    again = copy.sent_again_from(at) + (0 if window.has_no_holes else copied_to - target)
-    return Translation(position.offset, target, again, held, copied_to)
+    target = max(earliest, min(copy.target_log_start, copied_to))
+    is_certain = copy.is_dense(window) or (target == copied_to and not copy.is_compacted)
+    is_minimal = is_certain and not copy.is_before_doubt_ends(position.offset)
+    again = _delivered_again(copy, window, target, copied_to)
+    return Translation(position.offset, target, again, held, copied_to, is_minimal)
+
+
+def _delivered_again(copy: PartitionCopy, window: Window, target: int, copied_to: int) -> int:
+    """Return the largest number of records that a group reads twice from a target offset on.
+
+    They are records before its own place in the window, which is at most `copied_to`, and records that were sent twice.
+    """
+    is_place_known = copy.is_dense(window) or copy.is_doubtful(window)
+    before = 0 if is_place_known else max(0, min(copied_to, window.target_end) - target)
+    return before + copy.sent_twice_from(target)
+
+
+def _earliest(copy: PartitionCopy, window: Window, at: int, copied_to: int, held: int) -> int:
+    """Return a target offset before which no record from `at` on lies, if the source has deleted [at, held).
+
+    In a dense window each of these offsets was one record, otherwise at most one. If records may have been sent twice,
+    only the start of the window is certain.
+
+    :param copied_to: the target offset of the first record from `held` on, or the end of the window
+    """
+    if held == at:
+        return copied_to
+    if copy.is_doubtful(window):
+        return window.target_start
+    return max(window.target_start, copied_to - (min(held, window.source_end) - at))
 
 
 def _place(copy: PartitionCopy, offset: int) -> tuple[Window, int]:
@@ -196,31 +218,43 @@ def _place(copy: PartitionCopy, offset: int) -> tuple[Window, int]:
     return window, min(max(offset, window.source_start), window.source_end)
 
 
-def _first_held(copy: PartitionCopy, window: Window, at: int) -> int:
-    """Return the first offset from `at` on that the source has not deleted, within the window."""
-    return min(max(at, copy.source_log_start), window.source_end)
+def _first_held(copy: PartitionCopy, offset: int) -> int:
+    """Return the first offset from this one on that the source has not deleted, within the copy."""
+    return min(max(offset, copy.source_log_start), copy.mirror_position)
+
+
+def _is_rank_lost(copy: PartitionCopy, window: Window, at: int) -> bool:
+    """Whether the rank of an offset can no longer be counted, or only at too high a cost.
+
+    If the target range may hold records twice, only counting from its start is lossless.
+    """
+    if not copy.is_doubtful(window) or at == window.source_end:
+        return False
+    return window.source_start < copy.source_log_start or at - window.source_start > MAX_COUNTED
 
 
 def _uncounted(copy: PartitionCopy, partition: TopicPartition, offset: int) -> OffsetRange | None:
-    """Return the range to count for a committed offset, from the nearer end of its window; `None` if none is needed.
-
-    If the target range may end with resent records, counting from its end would be wrong.
-    """
-    window, at = _place(copy, offset)
-    held = _first_held(copy, window, at)
-    if window.has_no_holes or held in {window.source_start, window.source_end}:
+    """Return the range to count for a committed offset, from the nearer end of its window; `None` if none is needed."""
+    window, held = _place(copy, _first_held(copy, offset))
+    if copy.is_dense(window) or _is_rank_lost(copy, window, held) or held in {window.source_start, window.source_end}:
         return None
+    if copy.is_doubtful(window):
+        return OffsetRange(partition, window.source_start, held)
     is_begin_held = window.source_start >= copy.source_log_start
-    before, after = held - window.source_start, window.source_end - held
-    has_tail = copy.windows.index(window) in copy.with_tails and before <= MAX_COUNTED
-    if is_begin_held and (before < after or has_tail):
+    if is_begin_held and held - window.source_start < window.source_end - held:
         return OffsetRange(partition, window.source_start, held)
     return OffsetRange(partition, held, window.source_end)
 
 
-def _copied_to(window: Window, held: int, uncounted: OffsetRange | None, pieces: list[tuple[OffsetRange, int]]) -> int:
+def _copied_to(
+    copy: PartitionCopy,
+    window: Window,
+    held: int,
+    uncounted: OffsetRange | None,
+    pieces: list[tuple[OffsetRange, int]],
+) -> int:
     """Return the target offset of the first record at or after an offset of the window."""
-    if window.has_no_holes:
+    if copy.is_dense(window):
         return window.target_start + held - window.source_start
     if uncounted is None:
         return window.target_start if held == window.source_start else window.target_end
@@ -247,22 +281,22 @@ def target_probes(
 ) -> dict[Position, Position]:
     """Return per committed position where its next record must be on the target; nothing if all is read.
 
-    In a window without holes this follows from the record's own offset, so records that were compacted on the source
-    after the copy make no difference.
+    In a dense window this follows from the record's own offset, so records that were compacted on the source after the
+    copy make no difference.
     """
     return {
         position: Position(position.partition, _target_probe(copies[position.partition], t, position, source_prints))
         for position, t in translations.items()
-        if t.source_probe < copies[position.partition].mirror_position
+        if t.source_probe < copies[position.partition].mirror_position and not t.by_ledger
     }
 
 
 def _target_probe(copy: PartitionCopy, translation: Translation, position: Position, source_prints: Prints) -> int:
     found = source_prints[Position(position.partition, translation.source_probe)]
-    if found is None or found.offset >= copy.mirror_position:
+    if translation.by_records or found is None or found.offset >= copy.mirror_position:
         return translation.target_probe
     window = copy.window_of(found.offset)
-    if not window.has_no_holes:
+    if not copy.is_dense(window):
         return translation.target_probe
     return window.target_start + found.offset - window.source_start
 
@@ -270,3 +304,10 @@ def _target_probe(copy: PartitionCopy, translation: Translation, position: Posit
 def within(found: RecordPrint | None, end: int) -> RecordPrint | None:
     """Return the record if it is before the end of the copy."""
     return found if found is not None and found.offset < end else None
+
+
+def is_same(record: RecordPrint | None, copy: RecordPrint | None, *, timestamps: bool = True) -> bool:
+    """Whether a target record is the copy of a source record, or both sides have no further record."""
+    if record is None or copy is None:
+        return record is copy
+    return record.same_as(copy, timestamps=timestamps)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kafka_migration.core.translation.by_partition import PartitionCopy
 from kafka_migration.core.translation.by_topic import RepartitionedTopic
 from kafka_migration.core.translation.contract import PartitionOffsets, TopicToTranslate, Vector, vector_of
+from kafka_migration.core.translation.copies import PartitionCopy
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class CopiedTopic:
     def counted(self, committed: PartitionOffsets) -> dict[int, int] | None:
         """Return the source offsets of the records at the committed offsets; `None` if counting is not possible.
 
-        It requires that partitions are kept, that every offset up to there was a record on both sides when it was
-        copied, and that nothing was deleted since.
+        It requires that partitions are kept, that the validation read a record at every offset up to there, each once,
+        and that nothing was deleted since.
         """
         found = {p: self._counted(p, at) for p, at in committed.items() if p in self.topic.target_ends}
         places = {p: at for p, at in found.items() if at is not None}
@@ -47,7 +47,7 @@ class CopiedTopic:
         if copy is None or committed < self.target_log_start.get(partition, 0):
             return None
         windows = [w for w in copy.windows if w.target_start <= committed] or list(copy.windows[:1])
-        if not all(window.has_no_holes for window in windows):
+        if not all(map(copy.is_dense, windows)):
             return None
         last = windows[-1]
         return last.source_start + min(max(committed - last.target_start, 0), last.target_end - last.target_start)

@@ -22,7 +22,8 @@ from kafka_migration.core.ledger.interval_bounds import (
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.run_window import Interval
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.translation.by_partition import copies_of, counts_needed, translate
+from kafka_migration.core.translation.by_partition import counts_needed, translate
+from kafka_migration.core.translation.copies import copies_of
 from kafka_migration.steps.groups.reading import visible_counts
 from kafka_migration.steps.guards import hold_reservation
 from kafka_migration.steps.mirror.state import every_value

@@ -9,9 +9,16 @@ from kafka_migration.core.groups.clusters_seen import RecordsSeen
 from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.groups.planning import CutoverScope, Planning
 from kafka_migration.core.groups.rules_by_topic import topics_to_translate
-from kafka_migration.core.translation.by_partition import counts_needed, source_probes, target_probes, translate
+from kafka_migration.core.translation.by_partition import (
+    counts_needed,
+    resent_ranges,
+    source_probes,
+    target_probes,
+    translate,
+)
 from kafka_migration.core.translation.contract import TranslationRequest
 from kafka_migration.steps.groups.reading import read_clusters, record_prints, request_of, visible_counts
+from kafka_migration.steps.groups.resent_records import read_resent
 from kafka_migration.steps.run import MigrationRun
 from kafka_migration.steps.validation.spark_documents import understood
 
@@ -50,14 +57,16 @@ def _scope_of(run: MigrationRun, *, is_translated: bool) -> CutoverScope:
 
 
 def _read_records(run: MigrationRun, planning: Planning) -> RecordsSeen:
-    """Count, translate, and read the next record on both sides of every translated position."""
+    """Find resent records, count, translate, and read the next record on both sides of every translated position."""
     copies, positions, isolation = planning.copies, planning.positions, run.migration.mirror.isolation_level
-    counts = visible_counts(run.source, counts_needed(copies, positions), isolation)
-    translations = translate(copies, positions, counts)
+    seen = planning.seen
+    resent = read_resent(run, resent_ranges(copies, positions), seen.target.log_start, seen.untimed)
+    counts = visible_counts(run.source, counts_needed(copies, positions, resent), isolation)
+    translations = translate(copies, positions, counts, resent)
     source_prints = record_prints(run.source, source_probes(copies, translations), isolation, "source")
     probes = target_probes(copies, translations, source_prints)
     target_prints = record_prints(run.target, frozenset(probes.values()), isolation, "target")
-    return RecordsSeen(counts, source_prints, target_prints)
+    return RecordsSeen(resent, counts, source_prints, target_prints)
 
 
 def translation_request(run: MigrationRun) -> TranslationRequest:

@@ -35,12 +35,16 @@ def read_clusters(run: MigrationRun, scope: CutoverScope, *, with_others: bool) 
     partitions = source.of_topics(scope.migration.topics)
     not_selected = scope.other_groups(listings) if with_others else ()
     others = of_each(not_selected, lambda group: _commits_of_other(run.source, group, partitions))
+    sides = (run.source, run.target) if run.migration.keeps_offsets else ()
+    compared = [compared_topics(cluster, run.migration, scope.topics) for cluster in sides]
     return ClustersSeen(
         at=at,
         source=source,
         target=read_side(run.target, "target", scope.topics, names),
         listings=listings,
-        hows={} if run.migration.keeps_offsets else how_copied(run, scope.topics),
+        hows={} if sides else how_copied(run, scope.topics),
+        compacted=frozenset(topic for each in compared for topic in each.compacted),
+        untimed=frozenset(compared[-1].untimed) if compared else frozenset(),
         others=others,
     )
 

@@ -1,0 +1,174 @@
+"""How each partition was copied when partitions are kept: the generations' windows, and what is proved about them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.ledger.generations import Generation
+from kafka_migration.core.ledger.judgements import Comparison, ReadOffsets
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.ledger.window import Window
+
+NOTHING_KNOWN: Offsets = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionCopy:
+    """How a partition was copied: its windows, oldest first (at least one), and the current log start and end.
+
+    The windows end at MirrorMaker's certified positions.
+
+    :param dense: the generations in whose window the validation read a record at every offset, each once
+    :param doubtful: the generations whose target range may hold a record more than once
+    :param is_compacted: whether a side deletes records that have a newer one of their key
+    """
+
+    windows: tuple[Window, ...]
+    source_log_start: int
+    source_end: int
+    target_log_start: int = 0
+    dense: frozenset[int] = frozenset()
+    doubtful: frozenset[int] = frozenset()
+    is_compacted: bool = False
+
+    @property
+    def mirror_position(self) -> int:
+        """The source offset at which the copy ends."""
+        return self.windows[-1].source_end
+
+    @property
+    def target_end(self) -> int:
+        """The target end at the stop; later records are not part of the copy."""
+        return self.windows[-1].target_end
+
+    def window_of(self, offset: int) -> Window:
+        """Return the last window that begins at or before the offset; the first for an offset before all."""
+        begun = [window for window in self.windows if window.source_start <= offset]
+        return begun[-1] if begun else self.windows[0]
+
+    def is_dense(self, window: Window) -> bool:
+        """Whether every offset of the window is a record, on both sides, and none was sent twice."""
+        return window.generation in self.dense
+
+    def is_doubtful(self, window: Window) -> bool:
+        """Whether the target range of the window may hold a record more than once."""
+        return window.generation in self.doubtful
+
+    @property
+    def doubt_ends(self) -> tuple[int, int] | None:
+        """The source and target offset from which on every record was copied once; `None` if there is no doubt."""
+        doubtful = [number for number, window in enumerate(self.windows) if self.is_doubtful(window)]
+        if not doubtful:
+            return None
+        last, later = self.windows[doubtful[-1]], self.windows[doubtful[-1] + 1 :]
+        return (later[0].source_start if later else last.source_end), last.target_end
+
+    def is_before_doubt_ends(self, offset: int) -> bool:
+        """Whether records from this source offset on may be on the target more than once."""
+        return self.doubt_ends is not None and offset < self.doubt_ends[0]
+
+    def sent_twice_from(self, target_offset: int) -> int:
+        """Return the largest number of records that can be on the target twice from a target offset on."""
+        doubtful = (window for window in self.windows if self.is_doubtful(window))
+        return sum(max(0, window.target_end - max(window.target_start, target_offset)) for window in doubtful)
+
+
+def copies_of(
+    ledger: Ledger,
+    source_log_start: Offsets,
+    source_end_offsets: Offsets,
+    target_end_offsets: Offsets,
+    target_log_start: Offsets = NOTHING_KNOWN,
+    compacted: Collection[str] = (),
+) -> dict[TopicPartition, PartitionCopy]:
+    """Return the copy of every partition of `source_end_offsets`, from the stopped generations of the ledger.
+
+    Nothing was copied of a partition without a generation: it gets an empty window at its log start.
+
+    :param compacted: the topics that a side compacts
+    """
+    windows: dict[TopicPartition, list[Window]] = {}
+    killed = {g.number for g in ledger.generations if g.stop is not None and not g.stop.graceful}
+    for generation in ledger.generations:
+        for partition, window in _windows(generation):
+            windows.setdefault(partition, []).append(window)
+    equal = _equal_readings(ledger)
+    copies = {}
+    for partition, end in sorted(source_end_offsets.items()):
+        nothing = [_nothing_copied(partition, source_log_start, target_end_offsets)]
+        mine, is_compacted = tuple(windows.get(partition, nothing)), partition.topic in compacted
+        proved = {w.generation for w in mine if _is_equal(w, equal.get(partition, ()))} - killed
+        copies[partition] = PartitionCopy(
+            windows=mine,
+            source_log_start=source_log_start[partition],
+            source_end=end,
+            target_log_start=target_log_start.get(partition, 0),
+            dense=frozenset(w.generation for w in mine if w.generation in proved and _lengths_are_equal(w)),
+            # A log cleaner makes the sides of a compacted topic differ, so there only a kill is a reason for doubt.
+            doubtful=frozenset(killed if is_compacted else {w.generation for w in mine} - proved),
+            is_compacted=is_compacted,
+        )
+    return copies
+
+
+def _windows(generation: Generation) -> Iterable[tuple[TopicPartition, Window]]:
+    """Yield the window of each partition, up to MirrorMaker's certified position."""
+    start, stop = generation.start, generation.stop
+    if stop is None:
+        return
+    for partition, position in sorted(stop.mirror_positions.items()):
+        yield (
+            partition,
+            Window(
+                generation=generation.number,
+                topic=partition.topic,
+                target_topic=partition.topic,
+                partition=partition.partition,
+                # A partition that is unknown at the start was added while MirrorMaker ran: it begins at offset 0.
+                source_start=start.mirror_positions.get(partition, 0),
+                source_end=position,
+                target_start=start.target_end_offsets.get(partition, 0),
+                target_end=stop.target_end_offsets.get(partition, 0),
+            ),
+        )
+
+
+def _nothing_copied(partition: TopicPartition, source_log_start: Offsets, target_end_offsets: Offsets) -> Window:
+    start, end = source_log_start[partition], target_end_offsets.get(partition, 0)
+    return Window(0, partition.topic, partition.topic, partition.partition, start, start, end, end)
+
+
+def _equal_readings(ledger: Ledger) -> Mapping[TopicPartition, tuple[ReadOffsets, ...]]:
+    """Return the offset ranges in which a comparison found the same records on both sides, each once."""
+    found: dict[TopicPartition, list[ReadOffsets]] = {}
+    for judgement in ledger.judgements:
+        for topic, comparisons in judgement.comparisons.items():
+            for window in (w for each in comparisons if _is_same(each) for w in each.windows):
+                found.setdefault(TopicPartition(topic, window.partition), []).append(window)
+    return {partition: tuple(windows) for partition, windows in found.items()}
+
+
+def _is_same(comparison: Comparison) -> bool:
+    """Whether all records were equal: both digests are the same, and they cover the same number of records."""
+    is_same_digest = comparison.source_digest is not None and comparison.source_digest == comparison.target_digest
+    is_same_number = comparison.source_records == comparison.target_records
+    return comparison.verdict.is_good and is_same_digest and is_same_number and not comparison.unreadable
+
+
+def _is_equal(window: Window, equal: Iterable[ReadOffsets]) -> bool:
+    """Whether the records of a window are on the target once: it is empty, or lies in ranges that were found equal."""
+    return window.is_empty or any(
+        read.source_start <= window.source_start
+        and window.source_end <= read.source_end
+        and read.target_start <= window.target_start
+        and window.target_end <= read.target_end
+        for read in equal
+    )
+
+
+def _lengths_are_equal(window: Window) -> bool:
+    """Whether every offset is a record; only in a window whose records are on the target once."""
+    return window.source_end - window.source_start == window.target_end - window.target_start
