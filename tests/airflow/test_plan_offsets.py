@@ -299,3 +299,54 @@ def test_group_that_cannot_be_read_fails_nothing(ready: World, monkeypatch: pyte
     plan(ready)
 
     assert {"console-consumer-1": "not authorized"} == planned(ready).others.unreadable
+
+
+@pytest.mark.parametrize("rule", ["", "cutover:\n  uncommitted: refuse\n", "cutover:\n  uncommitted: earliest\n"])
+@pytest.mark.parametrize("empty", ["deleted", "no record visible"])
+def test_partition_without_a_record_gets_the_end_of_the_copy(world: World, rule: str, empty: str) -> None:
+    """Regression: left unset, a group with `auto.offset.reset=latest` skipped what was written before it read there."""
+    world.extend_file(rule)
+    copied(world)
+    if empty == "deleted":
+        world.source.purge("orders", 1, 6)
+    else:
+        world.source.compact("orders", 1, *range(6))
+    world.source.commit("billing", {P0: 5})
+
+    plan(world)
+
+    assert {P0: 3, P1: 6} == offsets(world, "billing")
+    assert [] == codes(world, "billing")
+
+
+@pytest.mark.parametrize(("rule", "expected"), [("earliest", {P0: 3, P1: 0}), ("latest", {P0: 3, P1: 6})])
+def test_file_says_where_a_group_without_a_commit_starts(world: World, rule: str, expected: dict[Any, int]) -> None:
+    """A group that never committed on a partition with records starts as the file says, also where offsets are kept."""
+    world.extend_file(f"cutover:\n  uncommitted: {rule}\n")
+    copied(world)
+    world.source.commit("billing", {P0: 5})
+
+    plan(world)
+
+    assert expected == offsets(world, "billing")
+
+
+def test_what_an_unset_partition_may_lose_is_in_plan_and_report(ready: World) -> None:
+    """The approver and the reader of the report learn that the consumers must start first."""
+    ready.source.commit("billing", {P0: 5})
+    plan(ready)
+    ready.finish(plan_offsets="success")
+
+    said = "may miss records that are written to orders[1] before it reads there. Start its consumers before the pro"
+    assert ["OFFSET_NEVER_COMMITTED"] == codes(ready, "billing")
+    assert said in ready.run.evidence.require(Kind.OFFSETS_PLAN)["markdown"]
+    assert said in ready.report
+
+
+def test_first_record_that_cannot_be_read_is_not_taken_for_none(ready: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a partition without a commit is empty must be known."""
+    ready.source.commit("billing", {P0: 5})
+    monkeypatch.setattr(ready.source, "probe", lambda start, isolation: {})
+
+    with pytest.raises(TransientError, match=r"first record of orders\[1\]"):
+        plan(ready)

@@ -262,8 +262,9 @@ ACTS: Mapping[Code, str] = {
     "groups that did not finish. No group was touched.",
     Code.OFFSETS_REWOUND: "Find out who committed for the group on the target. If this is intended, add the group to "
     f"`cutover.may_rewind`. {_LEFT_OUT}",
-    Code.OFFSET_NEVER_COMMITTED: "Usually nothing: the group starts there according to its `auto.offset.reset`. If the "
-    "group was left out, set `cutover.uncommitted`.",
+    Code.OFFSET_NEVER_COMMITTED: "Start the consumers of the group before the producers: with "
+    "`auto.offset.reset=latest` it may miss records that are written before it reads there. `cutover.uncommitted` sets "
+    "an offset instead, also if the group was left out.",
     Code.OFFSET_BEYOND_END: "Set the group's offset on the source to where it should continue, then trigger a new run. "
     f"{_LEFT_OUT}",
     Code.OFFSET_AHEAD_OF_COPY: "In a rehearsal, nothing. In a cutover, find out what wrote to the source after its "

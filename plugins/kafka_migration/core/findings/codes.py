@@ -471,7 +471,8 @@ class Code(StrEnum):
     )
     OFFSET_NEVER_COMMITTED = (
         "OFFSET_NEVER_COMMITTED",
-        "A group has no committed offset on a partition. None is set on the target.",
+        "A group has no committed offset on a partition. Where the source has a record of it, none is written on the "
+        "target, or the group is left out.",
     )
     OFFSET_BEYOND_END = (
         "OFFSET_BEYOND_END",

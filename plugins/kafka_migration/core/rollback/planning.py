@@ -86,7 +86,7 @@ class RollbackPlanning:
     def topics(self) -> dict[str, CopiedTopic]:
         """What is known about the copy of each topic."""
         source, target = self.seen.source, self.seen.target
-        found = repartitioned_topics(self.scope.ledger, self.seen.hows, source.log_start, "refuse")
+        found = repartitioned_topics(self.scope.ledger, self.seen.hows, source.log_start)
         return {
             name: CopiedTopic(topic, _of_topic(target.log_start, name), _of_topic(self._copies, name))
             for name, topic in found.items()

@@ -9,6 +9,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.groups.plan import GroupPlan, OffsetsMove, Proof, TargetOnly, with_metadata
+from kafka_migration.core.groups.uncommitted import unset_findings
 from kafka_migration.core.groups.writing import active_finding
 from kafka_migration.core.kafka.cluster import GroupDescription, TopicDescription
 from kafka_migration.core.kafka.commits import Commits, commits_on, offsets_of
@@ -213,7 +214,16 @@ class _GroupBack:
             *(finding for topic, at, found in topics for finding in self._topic_findings(topic, at, found)),
         )
         known = tuple(found for _, _, found in topics if found is not None)
-        return GroupPlan(self.group.group, known, refusals=refusals)
+        name, unset = self.group.group, () if refusals else tuple(self._unset())
+        return GroupPlan(name, known, unset, tuple(unset_findings(name, unset)), refusals)
+
+    def _unset(self) -> Iterator[TopicPartition]:
+        """Yield the partitions that stay unset on the source: the group has no offset there on either cluster."""
+        for topic, committed in self._commits:
+            if topic.topic.how.keeps_partitions:
+                known = {**committed, **self.returning.on_source(self.group, topic)}
+                partitions = by_partition(topic.topic.topic, topic.topic.mirror_positions)
+                yield from (partition for partition in partitions if partition.partition not in known)
 
     @property
     def _commits(self) -> Iterator[tuple[CopiedTopic, PartitionOffsets]]:

@@ -10,8 +10,9 @@ from kafka_migration.adapters.many import of_each
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.groups.clusters_seen import ClustersSeen, SideSeen
 from kafka_migration.core.groups.planning import CutoverScope
+from kafka_migration.core.groups.uncommitted import never_committed
 from kafka_migration.core.kafka.cluster import IsolationLevel, KafkaCluster, RecordPrint, Side
-from kafka_migration.core.kafka.commits import Commits, GroupsCommits
+from kafka_migration.core.kafka.commits import Commits, GroupsCommits, topics_of
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.translation.by_partition import OffsetRange, Position, Prints
 from kafka_migration.core.translation.by_topic import HowCopied
@@ -41,8 +42,20 @@ def read_clusters(run: MigrationRun, scope: CutoverScope, *, with_others: bool) 
         target=read_side(run.target, "target", scope.topics, names),
         listings=listings,
         hows={} if run.migration.keeps_offsets else how_copied(run, scope.topics),
+        readable=_readable(run, source),
         others=others,
     )
+
+
+def _readable(run: MigrationRun, source: SideSeen) -> frozenset[TopicPartition]:
+    """Return the partitions with a record, of those on which a group has no commit although it committed on the topic.
+
+    Offsets are not enough: they may all be markers, or aborted or compacted records.
+    """
+    missing = {p for each in source.commits.values() for p in never_committed(each, source.of_topics(topics_of(each)))}
+    starts = {p: source.log_start[p] for p in missing if source.log_start[p] < source.log_end[p]}
+    found = run.source.probe(starts, run.migration.mirror.isolation_level) if starts else {}
+    return frozenset(p for p, first in every_value(found, starts, "first record").items() if not first.is_end)
 
 
 def read_side(cluster: KafkaCluster, side: Side, topics: Collection[str], groups: Collection[str]) -> SideSeen:
