@@ -9,7 +9,8 @@ import pytest
 from airflow.sdk.exceptions import AirflowSkipException
 
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.groups.plan import GroupVerdict, OffsetsPlan
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition, to_document
@@ -266,7 +267,8 @@ def test_other_groups_of_the_topics_are_named(ready: World) -> None:
     plan(ready)
 
     others = planned(ready).others
-    assert ({"console-consumer-1": ("orders",)}, {"shared": "share"}) == (others.not_chosen, others.unsupported)
+    assert ({"console-consumer-1": ("orders",)}, ["shared"]) == (others.not_chosen, [*others.unsupported])
+    assert others.unsupported["shared"].startswith("it is of kind share")
     assert ["billing", "console-consumer-1", "shared"] == [
         row["group"] for row in ready.run.evidence.require(Kind.OFFSETS_PLAN)["not_moved"]
     ]
@@ -284,21 +286,64 @@ def test_group_may_be_active_if_the_file_permits_it(world: World) -> None:
     assert ["GROUP_ACTIVE"] == codes(world, "billing")
 
 
-def test_group_that_cannot_be_read_fails_nothing(ready: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Regression: a group that the login may not read, and that was not chosen, failed the plan."""
-    ready.source.commit("billing", {P0: 3})
-    ready.source.commit("console-consumer-1", {P0: 1})
-    committed = ready.source.committed_offsets
+BROKEN = {
+    "no right": Refused([Finding(Code.RIGHT_MISSING, "source", "not authorized", "a right", "Grant it.")]),
+    "no coordinator": TransientError("not authorized"),
+}
 
-    def refusing(group: str, *more: Any) -> Any:
-        if group == "console-consumer-1":
-            raise TransientError("not authorized")
-        return committed(group, *more)
 
-    monkeypatch.setattr(ready.source, "committed_offsets", refusing)
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_group_that_cannot_be_read_stops_no_other(ready: World, broken: Any, side: str) -> None:
+    """Regression: one group that the login may not read, or whose coordinator fails, failed the plan of all."""
+    for group in ("billing", "reporting", "console-consumer-1"):
+        ready.source.commit(group, {P0: 3, P1: 6})
+    cluster = ready.source if side == "source" else ready.target
+    cluster.broken_groups = dict.fromkeys(("reporting", "console-consumer-1"), broken)
+
     plan(ready)
 
-    assert {"console-consumer-1": "not authorized"} == planned(ready).others.unreadable
+    assert {P0: 2, P1: 6} == offsets(ready, "billing")
+    assert ["GROUP_UNREADABLE"] == codes(ready, "reporting")
+    assert "not authorized" in ready.run.evidence.require(Kind.OFFSETS_PLAN)["markdown"]
+    if side == "source":
+        assert {"console-consumer-1": "not authorized"} == planned(ready).others.unreadable
+
+
+def test_cluster_that_does_not_answer_about_any_group_is_no_plan(ready: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the cluster itself is silent the task is tried again; a plan without its groups would be wrong."""
+    ready.source.commit("billing", {P0: 3})
+    listed = ready.source.list_groups()
+    monkeypatch.setattr(ready.source, "list_groups", lambda: listed)
+    described = ready.source.describe_topics
+
+    def silent_from_now_on(topics: Any) -> Any:
+        try:
+            return described(topics)
+        finally:
+            ready.source.is_down = True
+
+    monkeypatch.setattr(ready.source, "describe_topics", silent_from_now_on)
+    with pytest.raises(TransientError, match="did not answer"):
+        plan(ready)
+
+
+@pytest.mark.parametrize("pattern", ["", "cutover:\n  groups: ['.*']\n"])
+@pytest.mark.parametrize("mode", ["rehearse", "cutover"])
+def test_group_without_an_id_cannot_be_moved_and_stops_no_other(world: World, pattern: str, mode: str) -> None:
+    """Regression: the group of old clients, whose id is the empty text, ended the plan with an error of the client."""
+    world.params["mode"] = mode
+    world.extend_file(pattern)
+    copied(world)
+    world.source.commit("", {P0: 3, P1: 6})
+    world.source.commit("billing", {P0: 3, P1: 6})
+
+    plan(world)
+
+    assert ["billing"] == [group.group for group in planned(world).planned]
+    (row,) = world.run.evidence.require(Kind.OFFSETS_PLAN)["not_moved"]
+    assert ("", True) == (row["group"], row["reason"].startswith("cannot be moved: its id is the empty text"))
+    assert "| (empty) | – | – | cannot be moved: its id" in world.run.evidence.require(Kind.OFFSETS_PLAN)["markdown"]
 
 
 @pytest.mark.parametrize("rule", ["", "cutover:\n  uncommitted: refuse\n", "cutover:\n  uncommitted: earliest\n"])

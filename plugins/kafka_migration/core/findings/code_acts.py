@@ -250,6 +250,8 @@ ACTS: Mapping[Code, str] = {
     Code.FENCE_OPEN_TRANSACTION: "Let its producer end the transaction. If that producer no longer runs, abort it with "
     "the command in the finding. Then trigger a new cutover. No group was touched.",
     Code.GROUP_ACTIVE: f"Stop the consumers that the finding names, then trigger a new run. {_LEFT_OUT}",
+    Code.GROUP_UNREADABLE: "Grant the missing right, or repair the group's coordinator, and trigger a new run. Of a "
+    f"group without an id set the offsets manually, under a new id. {_LEFT_OUT}",
     Code.GROUP_IN_LATER_CUTOVER: "Nothing: the cutover of the group's last topic moves it. Until then its consumers "
     "continue on the source.",
     Code.GROUP_OFFSETS_LOST: "Set the group's offsets manually. `offsets-before-source.csv` of that cutover has its "

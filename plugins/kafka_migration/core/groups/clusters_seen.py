@@ -15,13 +15,17 @@ from kafka_migration.core.translation.by_topic import HowCopied
 
 @dataclass(frozen=True, slots=True)
 class SideSeen:
-    """One cluster: topics, groups with all their commits, and log starts and ends of all partitions of the topics."""
+    """One cluster: topics, groups with all their commits, and log starts and ends of all partitions of the topics.
+
+    A group of `unreadable` has no commits here; it is there with the reason.
+    """
 
     topics: Mapping[str, TopicDescription]
     groups: Mapping[str, GroupDescription]
     commits: GroupsCommits
     log_start: Offsets
     log_end: Offsets
+    unreadable: Mapping[str, str] = field(default_factory=dict)
 
     def of_topics(self, topics: Collection[str]) -> tuple[TopicPartition, ...]:
         """Return the partitions of those of the topics that exist, sorted."""
@@ -34,7 +38,7 @@ class CommittedGroup:
 
     `commits_elsewhere` says whether it committed on topics outside the migration. `later_topics` are topics of the
     migration on which it committed and that this run does not move. `lost_topics` were cut over without the group, and
-    its commits on them no longer exist.
+    its commits on them no longer exist. `unreadable` says why state or offsets are not known; empty if they are.
     """
 
     source: GroupDescription
@@ -44,6 +48,7 @@ class CommittedGroup:
     commits_elsewhere: bool = False
     later_topics: tuple[str, ...] = ()
     lost_topics: tuple[str, ...] = ()
+    unreadable: str = ""
 
     @property
     def group(self) -> str:
@@ -91,3 +96,10 @@ class ClustersSeen:
     others: Mapping[str, Commits | str] = field(default_factory=dict)
     elsewhere: frozenset[str] = frozenset()
     target_only: tuple[TargetOnly, ...] = ()
+
+    def unreadable(self, group: str) -> str:
+        """Return why a group cannot be read on one of the clusters; empty if it can."""
+        sides = {"source": self.source, "target": self.target}
+        return "; ".join(
+            f"on the {name}: {side.unreadable[group]}" for name, side in sides.items() if group in side.unreadable
+        )

@@ -38,8 +38,8 @@ def _others(others: OtherGroups) -> Iterator[NotMoved]:
     for group, topics in others.not_chosen.items():
         for topic in topics:
             yield NotMoved(group, topic, (), "not named by cutover.groups, or not chosen for this run")
-    for group, kind in others.unsupported.items():
-        yield NotMoved(group, "", (), f"a group of kind {kind}, whose position is not given by committed offsets")
+    for group, why in others.unsupported.items():
+        yield NotMoved(group, "", (), f"cannot be moved: {why}")
     for group, reason in others.unreadable.items():
         yield NotMoved(group, "", (), f"it is unknown whether it reads these topics: {reason}")
 

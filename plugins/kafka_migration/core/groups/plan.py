@@ -128,6 +128,11 @@ class GroupPlan(Document):
         return bool(self.proposed) or self.is_removed
 
     @property
+    def is_unreadable(self) -> bool:
+        """Whether it is left out because it could not be read."""
+        return any(finding.code is Code.GROUP_UNREADABLE for finding in self.refusals)
+
+    @property
     def refusal_codes(self) -> list[str]:
         """The codes of its refusals, each once, sorted."""
         return sorted({str(finding.code) for finding in self.refusals})

@@ -104,6 +104,7 @@ class Planning:
             commits_elsewhere=len(mine) < len(commits),
             later_topics=tuple(sorted(committed.intersection(scope.file_topics).difference(scope.topics))),
             lost_topics=tuple(sorted(set(scope.left.get(name, ())) - committed - moved)),
+            unreadable=seen.unreadable(name),
         )
 
     def _as_translated(self, group: CommittedGroup) -> CommittedGroup:

@@ -21,6 +21,7 @@ from kafka_migration.core.groups.uncommitted import (
     uncommitted_finding,
     unset_findings,
 )
+from kafka_migration.core.groups.unreadable import unreadable_finding
 from kafka_migration.core.groups.writing import active_finding
 from kafka_migration.core.kafka.cluster import CommittedOffset
 from kafka_migration.core.kafka.commits import Commits
@@ -113,6 +114,8 @@ def _plan_group(
     accepted: Accepted,
     blocked: Mapping[str, Finding],
 ) -> GroupPlan:
+    if group.unreadable:
+        return _left_out(group, (unreadable_finding(group.group, group.unreadable),))
     ahead = _ahead_findings(group, translated.copies)
     refusals = (
         *_active_findings(group, is_final and group.group not in accepted.may_be_active),

@@ -78,6 +78,7 @@ class RollbackPlanning:
                 target.groups[name],
                 saved[name] if name in saved else commits_on(commits, topics),
                 commits_on(target.commits[name], topics),
+                unreadable=self.seen.unreadable(name),
             )
             for name, commits in sorted(source.commits.items())
         )
@@ -150,6 +151,7 @@ class RollbackPlanning:
                     group in self.seen.elsewhere,
                     commits_on(move.source_before, topics),
                     commits_on(source.commits[group], topics),
+                    self.seen.unreadable(group),
                 ),
                 source.log_start,
             )
