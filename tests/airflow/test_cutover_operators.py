@@ -372,3 +372,61 @@ def test_each_of_many_groups_is_accounted_for(scene: World) -> None:
     result = scene.run.evidence.require(Kind.OFFSETS_RESULT)
     assert {*active, *denied} == set(result["left_behind"])
     assert moved == {name for name, group in scene.target.groups.items() if group.commits}
+
+
+NO_RIGHT = Refused([Finding(Code.RIGHT_MISSING, "target", "not authorized", "a right", "Grant it.")])
+
+
+def test_group_that_cannot_be_read_before_its_write_stops_no_other(
+    scene: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: one group that the target did not let be read ended the writing of all."""
+    approved(scene)
+    _before_write(monkeypatch, lambda: scene.target.broken_groups.update(billing=NO_RIGHT))
+
+    assert {"moved": ["reporting"], "partly": True} == scene.do("sync_offsets")
+    (finding,) = scene.run.evidence.require(Kind.OFFSETS_RESULT)["left_behind"]["billing"]
+    assert "RIGHT_MISSING" == finding["code"]
+
+
+def test_group_that_cannot_be_read_back_is_unknown(scene: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A write that may not be read back has an unknown outcome, and the others are recorded."""
+    approved(scene)
+    write = scene.target.alter_offsets
+
+    def then_closes(group: str, offsets: Any) -> None:
+        write(group, offsets)
+        if group == "billing":
+            scene.target.broken_groups["billing"] = NO_RIGHT
+
+    monkeypatch.setattr(scene.target, "alter_offsets", then_closes)
+    scene.refuses("sync_offsets", match=r"OUTCOME UNKNOWN: the offsets of billing")
+
+    outcomes = [g["outcome"] for g in scene.run.evidence.require(Kind.OFFSETS_RESULT)["groups"]]
+    assert ["unknown", "moved"] == outcomes
+
+
+@pytest.mark.parametrize("is_read_again", [True, False])
+def test_group_that_was_left_out_unread_stays_left_out(scene: World, is_read_again: bool) -> None:
+    """Whether such a group can be read after the approval changes nothing for the others."""
+    scene.source.broken_groups["billing"] = TransientError("no coordinator")
+    approved(scene)
+    if is_read_again:
+        scene.source.broken_groups.clear()
+
+    assert {"moved": ["reporting"], "partly": True} == scene.do("sync_offsets")
+    (finding,) = scene.run.evidence.require(Kind.OFFSETS_RESULT)["left_behind"]["billing"]
+    assert "GROUP_UNREADABLE" == finding["code"]
+
+
+def test_group_that_cannot_be_read_after_the_approval_is_waited_for(scene: World) -> None:
+    """What cannot be read for a moment is no change of the plan: the task is tried again."""
+    approved(scene)
+    scene.source.broken_groups["billing"] = TransientError("no coordinator")
+
+    with pytest.raises(TransientError, match="group billing cannot be read now"):
+        scene.do("sync_offsets")
+
+    assert {} == target_offsets(scene)
+    scene.source.broken_groups.clear()
+    assert {"moved": ["billing", "reporting"], "partly": False} == scene.do("sync_offsets")

@@ -11,6 +11,7 @@ import pytest
 
 from kafka_migration.airflow_adapters import connections
 from kafka_migration.cli.main import main
+from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
@@ -18,6 +19,7 @@ from kafka_migration.core.rollback.decommission import WaitingTimes, decommissio
 from kafka_migration.steps.rollback.decommission import read_old_cluster
 from tests.airflow.cutover import cut_over
 from tests.airflow.world import P0, P1, World
+from tests.contract.fake_cluster import FakeGroup
 
 LATER = timedelta(days=30)
 USUAL = WaitingTimes()
@@ -67,6 +69,22 @@ CHANGES: dict[str, tuple[Callable[[World], Any], str]] = {
         "group console has commits on the source, and no",
     ),
     "reader": (lambda world: world.source.join("flink", "f", "/h", P0), "group flink has members on the source"),
+    "no id": (lambda world: world.source.commit("", {P0: 1}), "group '': its commits on the source cannot be read"),
+    "share group": (
+        lambda world: world.source.groups.update(shared=FakeGroup(kind="share")),
+        "group shared: its commits on the source cannot be read",
+    ),
+    "broken group": (
+        lambda world: world.source.__dict__.update(
+            groups={**world.source.groups, "console": FakeGroup()},
+            broken_groups={"console": TransientError("no coordinator")},
+        ),
+        "group console: its commits on the source cannot be read",
+    ),
+    "broken on the target": (
+        lambda world: world.target.broken_groups.update(billing=TransientError("no coordinator")),
+        "group billing cannot be read on the target: no coordinator",
+    ),
     "not read": (lambda world: world.target.leave("reporting"), "group reporting has no member on the target"),
     "frozen": (
         lambda world: world.run.ledger.append(

@@ -9,7 +9,8 @@ import pytest
 from airflow.sdk.exceptions import AirflowSkipException
 
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.groups.plan import GroupVerdict, OffsetsPlan
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition, to_document
@@ -266,7 +267,8 @@ def test_other_groups_of_the_topics_are_named(ready: World) -> None:
     plan(ready)
 
     others = planned(ready).others
-    assert ({"console-consumer-1": ("orders",)}, {"shared": "share"}) == (others.not_chosen, others.unsupported)
+    assert ({"console-consumer-1": ("orders",)}, ["shared"]) == (others.not_chosen, [*others.unsupported])
+    assert others.unsupported["shared"].startswith("it is of kind share")
     assert ["billing", "console-consumer-1", "shared"] == [
         row["group"] for row in ready.run.evidence.require(Kind.OFFSETS_PLAN)["not_moved"]
     ]
@@ -284,18 +286,112 @@ def test_group_may_be_active_if_the_file_permits_it(world: World) -> None:
     assert ["GROUP_ACTIVE"] == codes(world, "billing")
 
 
-def test_group_that_cannot_be_read_fails_nothing(ready: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Regression: a group that the login may not read, and that was not chosen, failed the plan."""
-    ready.source.commit("billing", {P0: 3})
-    ready.source.commit("console-consumer-1", {P0: 1})
-    committed = ready.source.committed_offsets
+BROKEN = {
+    "no right": Refused([Finding(Code.RIGHT_MISSING, "source", "not authorized", "a right", "Grant it.")]),
+    "no coordinator": TransientError("not authorized"),
+}
 
-    def refusing(group: str, *more: Any) -> Any:
-        if group == "console-consumer-1":
-            raise TransientError("not authorized")
-        return committed(group, *more)
 
-    monkeypatch.setattr(ready.source, "committed_offsets", refusing)
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_group_that_cannot_be_read_stops_no_other(ready: World, broken: Any, side: str) -> None:
+    """Regression: one group that the login may not read, or whose coordinator fails, failed the plan of all."""
+    for group in ("billing", "reporting", "console-consumer-1"):
+        ready.source.commit(group, {P0: 3, P1: 6})
+    cluster = ready.source if side == "source" else ready.target
+    cluster.broken_groups = dict.fromkeys(("reporting", "console-consumer-1"), broken)
+
     plan(ready)
 
-    assert {"console-consumer-1": "not authorized"} == planned(ready).others.unreadable
+    assert {P0: 2, P1: 6} == offsets(ready, "billing")
+    assert ["GROUP_UNREADABLE"] == codes(ready, "reporting")
+    assert "not authorized" in ready.run.evidence.require(Kind.OFFSETS_PLAN)["markdown"]
+    if side == "source":
+        assert {"console-consumer-1": "not authorized"} == planned(ready).others.unreadable
+
+
+def test_cluster_that_does_not_answer_about_any_group_is_no_plan(ready: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the cluster itself is silent the task is tried again; a plan without its groups would be wrong."""
+    ready.source.commit("billing", {P0: 3})
+    listed = ready.source.list_groups()
+    monkeypatch.setattr(ready.source, "list_groups", lambda: listed)
+    described = ready.source.describe_topics
+
+    def silent_from_now_on(topics: Any) -> Any:
+        try:
+            return described(topics)
+        finally:
+            ready.source.is_down = True
+
+    monkeypatch.setattr(ready.source, "describe_topics", silent_from_now_on)
+    with pytest.raises(TransientError, match="did not answer"):
+        plan(ready)
+
+
+@pytest.mark.parametrize("pattern", ["", "cutover:\n  groups: ['.*']\n"])
+@pytest.mark.parametrize("mode", ["rehearse", "cutover"])
+def test_group_without_an_id_cannot_be_moved_and_stops_no_other(world: World, pattern: str, mode: str) -> None:
+    """Regression: the group of old clients, whose id is the empty text, ended the plan with an error of the client."""
+    world.params["mode"] = mode
+    world.extend_file(pattern)
+    copied(world)
+    world.source.commit("", {P0: 3, P1: 6})
+    world.source.commit("billing", {P0: 3, P1: 6})
+
+    plan(world)
+
+    assert ["billing"] == [group.group for group in planned(world).planned]
+    (row,) = world.run.evidence.require(Kind.OFFSETS_PLAN)["not_moved"]
+    assert ("", True) == (row["group"], row["reason"].startswith("cannot be moved: its id is the empty text"))
+    assert "| (empty) | – | – | cannot be moved: its id" in world.run.evidence.require(Kind.OFFSETS_PLAN)["markdown"]
+
+
+@pytest.mark.parametrize("rule", ["", "cutover:\n  uncommitted: refuse\n", "cutover:\n  uncommitted: earliest\n"])
+@pytest.mark.parametrize("empty", ["deleted", "no record visible"])
+def test_partition_without_a_record_gets_the_end_of_the_copy(world: World, rule: str, empty: str) -> None:
+    """Regression: left unset, a group with `auto.offset.reset=latest` skipped what was written before it read there."""
+    world.extend_file(rule)
+    copied(world)
+    if empty == "deleted":
+        world.source.purge("orders", 1, 6)
+    else:
+        world.source.compact("orders", 1, *range(6))
+    world.source.commit("billing", {P0: 5})
+
+    plan(world)
+
+    assert {P0: 3, P1: 6} == offsets(world, "billing")
+    assert [] == codes(world, "billing")
+
+
+@pytest.mark.parametrize(("rule", "expected"), [("earliest", {P0: 3, P1: 0}), ("latest", {P0: 3, P1: 6})])
+def test_file_says_where_a_group_without_a_commit_starts(world: World, rule: str, expected: dict[Any, int]) -> None:
+    """A group that never committed on a partition with records starts as the file says, also where offsets are kept."""
+    world.extend_file(f"cutover:\n  uncommitted: {rule}\n")
+    copied(world)
+    world.source.commit("billing", {P0: 5})
+
+    plan(world)
+
+    assert expected == offsets(world, "billing")
+
+
+def test_what_an_unset_partition_may_lose_is_in_plan_and_report(ready: World) -> None:
+    """The approver and the reader of the report learn that the consumers must start first."""
+    ready.source.commit("billing", {P0: 5})
+    plan(ready)
+    ready.finish(plan_offsets="success")
+
+    said = "may miss records that are written to orders[1] before it reads there. Start its consumers before the pro"
+    assert ["OFFSET_NEVER_COMMITTED"] == codes(ready, "billing")
+    assert said in ready.run.evidence.require(Kind.OFFSETS_PLAN)["markdown"]
+    assert said in ready.report
+
+
+def test_first_record_that_cannot_be_read_is_not_taken_for_none(ready: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a partition without a commit is empty must be known."""
+    ready.source.commit("billing", {P0: 5})
+    monkeypatch.setattr(ready.source, "probe", lambda start, isolation: {})
+
+    with pytest.raises(TransientError, match=r"first record of orders\[1\]"):
+        plan(ready)

@@ -15,7 +15,7 @@ from kafka_migration.cli.main import main
 from kafka_migration.cli.wave_files import write_files
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
-from kafka_migration.core.kafka.cluster import GroupKind, NewTopic
+from kafka_migration.core.kafka.cluster import GroupKind, NewTopic, why_immovable
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.transaction_log import COMMITTED_OFFSETS, TRANSACTION_STATE
 from kafka_migration.core.migration.overlap import overlap_findings
@@ -222,8 +222,19 @@ def test_group_of_another_kind(shop: Shop, capsys: pytest.CaptureFixture[str], k
     code, found = document(shop, capsys)
 
     assert code == 4
-    assert [f"what group else reads: it is of kind {kind}, whose offsets are not read"] == found["not_known"]
+    assert [f"what group else reads: {why_immovable('else', kind)}"] == found["not_known"]
     assert document(shop, capsys, "--ignore-group", "else")[0] == 0
+
+
+def test_group_without_an_id(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+    """Regression: the group of old clients, whose id is the empty text, ended the verb with an error of the client."""
+    shop.source.commit("", {TopicPartition("mails", 0): 0})
+    code, found = document(shop, capsys)
+
+    assert (4, [f"what group '' reads: {why_immovable('', 'classic')}"]) == (code, found["not_known"])
+    assert {"": "classic", "connect-cluster": "connect"} == found["immovable_groups"]
+    assert shop.waves() == 4
+    assert "'' (no id)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("fail", [denied, silent])

@@ -11,7 +11,7 @@ from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Phase
 from tests.airflow.cutover import cut_over, target_offsets
-from tests.airflow.world import AUDIT, FOUR_RECORDS, P0, World
+from tests.airflow.world import AUDIT, FOUR_RECORDS, P0, P1, World
 
 
 def run(world: World, mode: str, copied: dict[TopicPartition, int], topics: list[str] | None = None) -> None:
@@ -39,7 +39,7 @@ def test_first_wave_moves_its_topics_only(first: World) -> None:
     """A wave moves the groups that read only its topics, and the ledger has the remaining topics."""
     ledger = first.ledger
 
-    assert {"billing": {P0: 3}} == target_offsets(first)
+    assert {"billing": {P0: 3, P1: 0}} == target_offsets(first)
     assert (Phase.CUTTING_OVER, ("audit",)) == (ledger.phase, ledger.cutovers[0].remaining)
 
 
@@ -57,7 +57,7 @@ def test_last_wave_moves_the_remaining_groups(first: World) -> None:
     first.target.commit("billing", {P0: 5})
     run(first, "cutover", {AUDIT: 4})
 
-    offsets = {"billing": {P0: 5}, "reporting": {P0: 1, AUDIT: 2}, "archive": {AUDIT: 1}}
+    offsets = {"billing": {P0: 5, P1: 0}, "reporting": {P0: 1, P1: 0, AUDIT: 2}, "archive": {AUDIT: 1}}
     assert offsets == target_offsets(first)
     assert Phase.CUT_OVER is first.ledger.phase
     first.next_run(3)

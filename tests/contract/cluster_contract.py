@@ -49,6 +49,10 @@ class ClusterContract:
     def member(self, group: str, topic: str) -> AbstractContextManager[None]:
         """Hold a member in a group that reads a topic."""
 
+    @abstractmethod
+    def commit_without_id(self, topic: str) -> None:
+        """Commit offset 0 of partition 0 under the empty group id, as clients before Kafka 2.2 did."""
+
     def own_name(self, topic: str) -> str:
         """Return the name of a topic on the cluster itself."""
         return topic
@@ -372,6 +376,26 @@ class ClusterContract:
         assert [False, False] == [d.is_active for d in described.values()]
         assert GroupState.DEAD is described[f"{group}-none"].state
         assert {} == self.cluster.describe_groups([])
+
+    def test_group_without_an_id_is_listed_and_cannot_be_moved(self, topic: str, group: str) -> None:
+        """Brokers keep commits under the empty text; its offsets are refused as a finding, and other groups answer."""
+        place = TopicPartition(topic, 0)
+        self.commit_without_id(topic)
+        self.cluster.alter_offsets(group, {place: CommittedOffset(1)})
+
+        listed = {each.group: each for each in self.cluster.list_groups()}
+        assert (False, True) == (listed[""].is_movable, listed[group].is_movable)
+        assert {GroupState.EMPTY} == {each.state for each in self.cluster.describe_groups(["", group]).values()}
+        for ask in (
+            lambda: self.cluster.committed_offsets(""),
+            lambda: self.cluster.alter_offsets("", {place: CommittedOffset(1)}),
+        ):
+            with pytest.raises(Refused) as refused:
+                ask()
+            assert [Code.GROUP_UNREADABLE] == [finding.code for finding in refused.value.findings]
+        assert {place: CommittedOffset(1)} == self.cluster.committed_offsets(group)
+        self.cluster.delete_group("")
+        assert "" not in {each.group for each in self.cluster.list_groups()}
 
     def test_deleted_group_has_no_offsets(self, topic: str, group: str) -> None:
         """A deleted group is gone with what it committed; deleting it again is no error."""

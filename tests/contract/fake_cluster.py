@@ -101,6 +101,8 @@ class FakeCluster:
         self.settings = {"auto.create.topics.enable": "false", "min.insync.replicas": "1", **_LIMITS_OF_BROKERS}
         self.broker_certificates: dict[str, Certificate] = {}
         self.denied: set[tuple[Resource, Operation]] = set()
+        # Groups that cannot be read: their coordinator fails, or the login has no right.
+        self.broken_groups: dict[str, TransientError | Refused] = {}
         self.access_lists: set[Acl] = set()
         self.closings = 0
         self._ids = 0
@@ -312,8 +314,8 @@ class FakeCluster:
         return tuple(GroupListing(name, group.state, group.kind) for name, group in sorted(self.groups.items()))
 
     def describe_groups(self, groups: Collection[str]) -> Mapping[str, GroupDescription]:
-        """Return state and members of every one of the groups."""
-        self._answer()
+        """Return state and members of every one of the groups; a broken one fails the whole call."""
+        self._answer(*groups)
         return {
             name: GroupDescription(name, group.state, tuple(group.members))
             if (group := self.groups.get(name))
@@ -325,12 +327,14 @@ class FakeCluster:
         self, group: str, partitions: Collection[TopicPartition] | None = None
     ) -> Mapping[TopicPartition, CommittedOffset]:
         """Return what a group committed on these partitions."""
-        self._answer()
+        self._answer(group)
+        self._require_id(group)
         commits = self.groups[group].commits if group in self.groups else {}
         return {p: commit for p, commit in commits.items() if partitions is None or p in partitions}
 
     def alter_offsets(self, group: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> None:
         """Set the offsets of an empty group; one that does not exist is made."""
+        self._require_id(group)
         self._refuse_active(group)
         self.groups.setdefault(group, FakeGroup()).commits |= offsets
 
@@ -339,8 +343,13 @@ class FakeCluster:
         self._refuse_active(group)
         self.groups.pop(group, None)
 
+    @staticmethod
+    def _require_id(group: str) -> None:
+        if not group:
+            raise Refused([Finding(Code.GROUP_UNREADABLE, "group ''", "the empty text", "an id", "Mend it.")])
+
     def _refuse_active(self, group: str) -> None:
-        self._answer()
+        self._answer(group)
         if group in self.groups and self.groups[group].members:
             finding = Finding(Code.GROUP_ACTIVE, f"group {group}", "members", "a group without members", "Stop them.")
             raise Refused([finding])
@@ -381,6 +390,9 @@ class FakeCluster:
             if p.topic in self.topics and p.partition < len(self.topics[p.topic].partitions)
         ]
 
-    def _answer(self) -> None:
+    def _answer(self, *groups: str) -> None:
         if self.is_down:
             raise TransientError(f"{self.cluster_id} did not answer within 20 s")
+        for group in groups:
+            if group in self.broken_groups:
+                raise self.broken_groups[group]

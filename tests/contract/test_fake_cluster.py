@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from kafka_migration.core.kafka.offsets import TopicPartition
 from tests.contract.cluster_contract import ClusterContract, Record
 from tests.contract.fake_cluster import FakeCluster
 
@@ -27,6 +28,10 @@ class TestFakeCluster(ClusterContract):
     def purge(self, topic: str, partition: int, log_start: int) -> None:
         """Delete everything before an offset."""
         self.fake.purge(topic, partition, log_start)
+
+    def commit_without_id(self, topic: str) -> None:
+        """Commit under the empty group id."""
+        self.fake.commit("", {TopicPartition(topic, 0): 0})
 
     @contextmanager
     def member(self, group: str, topic: str) -> Iterator[None]:

@@ -48,6 +48,10 @@ class TestRenamedTopics(ClusterContract):
         """Delete everything before an offset."""
         self.fake.purge(self.names[topic], partition, log_start)
 
+    def commit_without_id(self, topic: str) -> None:
+        """Commit under the empty group id."""
+        self.fake.commit("", {TopicPartition(self.names[topic], 0): 0})
+
     @contextmanager
     def member(self, group: str, topic: str) -> Iterator[None]:
         """Hold a member in a group."""

@@ -17,6 +17,7 @@ from kafka_migration.core.kafka.offsets import TopicPartition as Partition
 from sandbox.jars import KAFKA_VERSION
 from sandbox.sandbox import Sandbox
 from tests.contract.cluster_contract import ClusterContract, Record
+from tests.live.raw_commit import NO_ERROR, commit_raw
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live
@@ -85,6 +86,11 @@ class TestConfluentCluster(ClusterContract):
         )
         for future in futures.values():
             future.result(60)
+
+    def commit_without_id(self, topic: str) -> None:
+        """Commit under the empty group id in Kafka's protocol, because no client takes this id."""
+        # The topic that holds the offsets may be new.
+        wait_until(lambda: commit_raw(self.config["bootstrap.servers"], b"", topic, {0: 0}) == {0: NO_ERROR})
 
     @contextmanager
     def member(self, group: str, topic: str) -> Iterator[None]:

@@ -103,7 +103,7 @@ class ConfluentCluster(BrokerCalls, GroupCalls, RecordReads, RightCalls):
         """Return the values of topic configurations, defaults included, per existing topic."""
         configs = self._topic_configs(topics)
         return {
-            topic: {name: entries[name].value for name in names if name in entries}
+            topic: {name: entries[name].value for name in names if name in entries and entries[name].value is not None}
             for topic, entries in configs.items()
         }
 

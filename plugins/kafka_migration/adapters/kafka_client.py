@@ -76,8 +76,12 @@ class ClusterClient:
         topic_of: Callable[[K], str] = lambda _: "",
     ) -> dict[K, Any]:
         """Return the result per object of a batched call, without objects that do not exist."""
+        return self._present(self._outcomes(ask, subjects, topic_of))
+
+    def _present(self, outcomes: Mapping[K, Any]) -> dict[K, Any]:
+        """Return the results without objects that do not exist; raises the first other error."""
         results = {}
-        for subject, outcome in self._outcomes(ask, subjects, topic_of).items():
+        for subject, outcome in outcomes.items():
             if not isinstance(outcome, KafkaException):
                 results[subject] = outcome
             elif outcome.args[0].code() not in _ABSENT:

@@ -15,6 +15,7 @@ from kafka_migration.adapters.kafka_client import ClusterClient
 from kafka_migration.adapters.kafka_retries import call_timeout_s, may_pass
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.groups.unreadable import unreadable_finding
 from kafka_migration.core.kafka.cluster import (
     CommittedOffset,
     GroupDescription,
@@ -22,6 +23,7 @@ from kafka_migration.core.kafka.cluster import (
     GroupListing,
     GroupMember,
     GroupState,
+    why_immovable,
 )
 from kafka_migration.core.kafka.offsets import TopicPartition
 
@@ -58,8 +60,10 @@ class GroupCalls(ClusterClient):
         """Return every group of any kind that the client may describe, sorted by name."""
         listings = {listing.group_id: _listing(listing) for listing in self._call(self._listed)}
         # Brokers before Kafka 2.6 list groups without their states.
-        described = self.describe_groups([g for g, each in listings.items() if each.state is GroupState.UNKNOWN])
-        listings |= {group: replace(listings[group], state=found.state) for group, found in described.items()}
+        described = self._described_groups([g for g, each in listings.items() if each.state is GroupState.UNKNOWN])
+        # The state of a group that may not be described stays unknown, and the others are listed.
+        states = {group: _state(found) for group, found in described.items() if not isinstance(found, KafkaException)}
+        listings |= {group: replace(listings[group], state=state) for group, state in states.items()}
         for group in self._call(self._groups_of_all_protocols):
             kind = _KINDS.get(group.protocol_type, "other")
             state = _PLAIN_STATES.get(group.state, GroupState.UNKNOWN)
@@ -81,14 +85,18 @@ class GroupCalls(ClusterClient):
             warnings.simplefilter("ignore", DeprecationWarning)
             return self._admin.list_groups(timeout=call_timeout_s())
 
-    def describe_groups(self, groups: Collection[str]) -> Mapping[str, GroupDescription]:
-        """Return state and members of every one of the groups."""
+    def _described_groups(self, groups: Collection[str]) -> dict[str, Any]:
+        """Return the client's description of each group, or the `KafkaException`."""
         if not groups:
             return {}
-        described = self._results(
+        return self._outcomes(
             lambda some: self._admin.describe_consumer_groups(list(some), request_timeout=call_timeout_s()),
             sorted(set(groups)),
         )
+
+    def describe_groups(self, groups: Collection[str]) -> Mapping[str, GroupDescription]:
+        """Return state and members of every one of the groups."""
+        described = self._present(self._described_groups(groups))
         found = {group: _description(group, description) for group, description in described.items()}
         return {group: found.get(group, GroupDescription(group, GroupState.DEAD)) for group in groups}
 
@@ -99,6 +107,7 @@ class GroupCalls(ClusterClient):
 
         Waits for offsets that a transaction is about to commit.
         """
+        _require_id(group)
         # If no group of the cluster ever committed, this request crashes the process (confluent-kafka 2.16.1).
         if (partitions is not None and not partitions) or self._is_unknown(group):
             return {}
@@ -131,6 +140,7 @@ class GroupCalls(ClusterClient):
 
     def alter_offsets(self, group: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> None:
         """Set the offsets of an empty group; a group that does not exist is created."""
+        _require_id(group)
         if not offsets:
             return
         denied = self._call(lambda: self._altered(group, offsets))
@@ -198,6 +208,12 @@ class GroupCalls(ClusterClient):
             "Correct the problem that the broker names (a missing permission on the group or the topic, or a too long "
             "metadata text).",
         )
+
+
+def _require_id(group: str) -> None:
+    """Raise `Refused` for the empty id: Python's client refuses it with an error of its own."""
+    if not group:
+        raise Refused([unreadable_finding(group, why_immovable(group, "classic"))])
 
 
 def _told(group: str, error: KafkaError) -> KafkaError:

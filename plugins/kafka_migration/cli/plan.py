@@ -11,8 +11,10 @@ from kafka_migration.cli.deployment import airflow_deployment
 from kafka_migration.cli.output import ExitCode, aligned, complain, say, say_json
 from kafka_migration.cli.run_conf import OFFERED, add_conf, conf_of
 from kafka_migration.core.groups.planned_groups import PlannedGroup
+from kafka_migration.core.kafka.cluster import why_immovable
 from kafka_migration.core.mirror.planned_topics import OnTarget, PlannedTopic
 from kafka_migration.core.text.brief import some
+from kafka_migration.core.text.names import plain_name
 from kafka_migration.steps.preview import preview
 from kafka_migration.steps.run_plan import RunPlan, run_plan
 
@@ -114,6 +116,7 @@ def _value(value: str | None) -> str:
 
 def _group_cells(group: PlannedGroup) -> tuple[str, str, str]:
     if not group.is_movable:
-        return group.group, str(group.state), f"not moved: a group of kind {group.kind}"
+        why = why_immovable(group.group, group.kind)
+        return plain_name(group.group), str(group.state), f"cannot be moved: {why}"
     allowed = [name for name in ("may_be_active", "may_rewind") if getattr(group, name)]
     return group.group, str(group.state), "move" + (f" ({', '.join(allowed)})" if allowed else "")

@@ -110,7 +110,7 @@ def _wave_lines(name: str, wave: Wave) -> Iterator[str]:
 
 
 def _rest(plan: WavePlan, not_known: Sequence[str]) -> Iterator[str]:
-    immovable = [f"{each.group} ({each.kind})" for each in plan.immovable]
+    immovable = [each.words for each in plan.immovable]
     yield from _section("Ignored groups", [some([each.group for each in plan.ignored])] if plan.ignored else [])
     yield from _section("Groups that no cutover can move", [some(immovable)] if immovable else [])
     yield from _section("Topics not proposed", _by_reason(plan.elsewhere))

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationInfo, field_validator
 
 from kafka_migration.core.migration.client_tuning import value_problem
-from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES, Part, Uncommitted
+from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES, Part
 from kafka_migration.core.text.brief import some
 from kafka_migration.migration_file.alerts import AlertsModel
 from kafka_migration.migration_file.scalars import (
@@ -268,10 +268,11 @@ class CutoverModel(Strict):
     drain_groups: Duration | None = Field(
         None, description="If set, groups must first finish reading on the source within this time."
     )
-    uncommitted: Uncommitted = Field(
-        "refuse",
-        description="The auto.offset.reset of groups that never committed on a partition with records. refuse leaves "
-        "such groups out. Only for copies that do not keep partitions (MirrorMaker 1).",
+    uncommitted: Literal["refuse", "earliest", "latest"] | None = Field(
+        None,
+        description="Where a group starts on a partition with records on which it never committed: at the begin or at "
+        "the end of the copy; refuse does not move the group. Default: no offset is written (MirrorMaker 2), refuse "
+        "(MirrorMaker 1).",
     )
     may_be_active: list[GroupName] = Field(
         [],

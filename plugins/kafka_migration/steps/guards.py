@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kafka_migration.adapters.listeners import principal_of
 from kafka_migration.adapters.logins import service_login
 from kafka_migration.core.access.rights import topics_on
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.approval import (
     Ask,
@@ -22,6 +24,7 @@ from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.groups.rules import unproved_copy_findings
 from kafka_migration.core.ledger.cutovers import Reserved
 from kafka_migration.core.migration.run_identity import RunIdentity
+from kafka_migration.core.text.names import group_subject
 from kafka_migration.engines.rights import missing_rights
 from kafka_migration.steps.run import MigrationRun
 
@@ -99,7 +102,15 @@ def require_entitled(run: MigrationRun, ask: Ask, triggered_by: str | None) -> N
 
 
 def require_unchanged(run: MigrationRun, approved: OffsetsPlan, live: OffsetsPlan) -> None:
-    """Raise `Refused` (`EVIDENCE_CHANGED`) if the clusters' present state gives another plan than the approved one."""
+    """Raise `Refused` (`EVIDENCE_CHANGED`) if the clusters' present state gives another plan than the approved one.
+
+    Groups that could not be read for the approved plan stay left out. Raises `TransientError` if another one cannot be
+    read now.
+    """
+    left = {group.group: group for group in approved.left_out if group.is_unreadable}
+    live = replace(live, groups=tuple(left.get(group.group, group) for group in live.groups))
+    if unknown := [group for group in live.left_out if group.is_unreadable and group.group not in left]:
+        raise TransientError(f"{group_subject(unknown[0].group)} cannot be read now: {unknown[0].refusals[0].found}")
     if live.digest != approved.digest:
         has_written = run.evidence.newest(Kind.OFFSETS_BEFORE) is not None
         raise Refused([evidence_changed(plan_changes(approved, live), has_written=has_written)])

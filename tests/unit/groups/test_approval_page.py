@@ -68,6 +68,6 @@ def test_partition_without_a_commit_is_named_once() -> None:
     text = render_plan(replace(PLAN, groups=(billing, idle)), "shop")
 
     assert text.count("OFFSET_NEVER_COMMITTED") == 2
-    assert "| `billing` | `orders` | 1 | OFFSET_NEVER_COMMITTED: it starts by its auto.offset.reset, as on" in text
+    assert "| `billing` | `orders` | 1 | OFFSET_NEVER_COMMITTED: With `auto.offset.reset=latest` group billing" in text
     assert "| `archive` | – | – | OFFSET_NEVER_COMMITTED |" in text
     assert "### Left out" not in text

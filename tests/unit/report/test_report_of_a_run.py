@@ -32,7 +32,7 @@ MOVES = [{"committed": {"orders": {"0": [50, ""]}}, "before": {}, "proposed": {"
 PLAN = {
     "at": "2030-01-01T22:20:00+00:00",
     "target_end_offsets": {"orders": {"0": 60}},
-    "groups": [{"group": "billing", "moves": MOVES}],
+    "groups": [{"group": "billing", "moves": MOVES, "warnings": []}],
 }
 
 

@@ -35,6 +35,7 @@ TOPIC = RepartitionedTopic(
     mirror_positions={0: 10, 1: 6},
     target_ends={0: 5, 1: 9, 2: 2},
     began=(Began({0: 0, 1: 0}, {0: 0, 1: 0, 2: 0}), Began({0: 6, 1: 2}, {0: 2, 1: 6})),
+    readable=frozenset({0, 1}),
 )
 FOUND = VectorTranslation({0: 3, 1: 7, 2: 2}, unread=3, delivered=4, missing={}, is_minimal=True)
 
@@ -106,8 +107,8 @@ def test_partition_without_commit_is_as_the_file_says(uncommitted: Uncommitted, 
 
 
 def test_empty_partition_needs_no_commit() -> None:
-    """If the source never held a record, or holds none any more, no record can be skipped."""
-    topic = replace(TOPIC, source_log_start={0: 2, 1: 6})
+    """If the source never held a record, or holds none any more, no record can be skipped; markers are no records."""
+    topic = replace(TOPIC, readable=frozenset({0}))
 
     assert () == topic.lacking({0: 8})
     assert ((0, 8), (1, 6)) == topic.vector({0: 8})
@@ -212,12 +213,37 @@ def test_what_the_target_deleted_is_not_passed_over(commits: Mapping[TopicPartit
     assert () == end.refusals
 
 
-def test_copy_that_keeps_partitions_leaves_the_uncommitted_unset() -> None:
-    """There a partition that the group never committed on concerns no other, as where offsets are kept."""
-    topic = replace(TOPIC, how=replace(TOPIC.how, keeps_partitions=True))
-    found = plan({P0: 8}, vectors(topic=topic, p8_6=FOUND))
+# A copy that keeps partitions, in which a partition without a commit concerns no other.
+KEPT = replace(TOPIC, how=replace(TOPIC.how, keeps_partitions=True), target_ends={0: 5, 1: 9}, began=(Began({}, {}),))
+FOUND_KEPT = replace(FOUND, goes_on_at={0: 3, 1: 7})
 
-    assert ([P0], (P1,)) == (list(found.proposed), found.unset)
+
+@pytest.mark.parametrize(
+    ("rule", "readable", "proposed", "unset"),
+    [
+        ("unset", {0, 1}, {P0: 3}, (P1,)),
+        ("latest", {0, 1}, {P0: 3, P1: 9}, ()),
+        ("earliest", {0, 1}, {P0: 3, P1: 7}, ()),
+        ("unset", {0}, {P0: 3, P1: 9}, ()),
+        ("refuse", {0}, {P0: 3, P1: 9}, ()),
+        ("earliest", {0}, {P0: 3, P1: 9}, ()),
+    ],
+)
+def test_copy_that_keeps_partitions_follows_the_rule(
+    rule: Uncommitted, readable: set[int], proposed: Mapping[TopicPartition, int], unset: tuple[TopicPartition, ...]
+) -> None:
+    """A partition without a commit gets the end of the copy if the source has no record of it, else the rule counts."""
+    topic = replace(KEPT, readable=frozenset(readable), uncommitted=rule)
+    found = plan({P0: 8}, vectors(topic=topic, p8_6=FOUND_KEPT, p8_0=FOUND_KEPT))
+
+    assert (proposed, unset) == ({p: c.offset for p, c in found.proposed.items()}, found.unset)
+
+
+def test_copy_that_keeps_partitions_is_refused_if_the_file_says_so() -> None:
+    """`refuse` leaves the group out with every engine."""
+    found = plan({P0: 8}, vectors(topic=KEPT, p8_6=FOUND_KEPT))
+
+    assert ["OFFSET_NEVER_COMMITTED"] == found.refusal_codes
 
 
 def test_result_of_another_version_is_not_read() -> None:

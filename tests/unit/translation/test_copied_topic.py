@@ -165,7 +165,7 @@ def test_holes_and_deleted_records_are_not_counted() -> None:
 
 def repartitioned(ledger: Ledger) -> RepartitionedTopic:
     """Return the topic of a ledger."""
-    return repartitioned_topics(ledger, {"orders": HOW}, {P0: 0}, "refuse")["orders"]
+    return repartitioned_topics(ledger, {"orders": HOW}, {P0: 0})["orders"]
 
 
 def test_generations_that_were_read_whole_are_not_asked_about() -> None:

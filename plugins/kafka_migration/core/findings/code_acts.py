@@ -250,6 +250,8 @@ ACTS: Mapping[Code, str] = {
     Code.FENCE_OPEN_TRANSACTION: "Let its producer end the transaction. If that producer no longer runs, abort it with "
     "the command in the finding. Then trigger a new cutover. No group was touched.",
     Code.GROUP_ACTIVE: f"Stop the consumers that the finding names, then trigger a new run. {_LEFT_OUT}",
+    Code.GROUP_UNREADABLE: "Grant the missing right, or repair the group's coordinator, and trigger a new run. Of a "
+    f"group without an id set the offsets manually, under a new id. {_LEFT_OUT}",
     Code.GROUP_IN_LATER_CUTOVER: "Nothing: the cutover of the group's last topic moves it. Until then its consumers "
     "continue on the source.",
     Code.GROUP_OFFSETS_LOST: "Set the group's offsets manually. `offsets-before-source.csv` of that cutover has its "
@@ -262,8 +264,9 @@ ACTS: Mapping[Code, str] = {
     "groups that did not finish. No group was touched.",
     Code.OFFSETS_REWOUND: "Find out who committed for the group on the target. If this is intended, add the group to "
     f"`cutover.may_rewind`. {_LEFT_OUT}",
-    Code.OFFSET_NEVER_COMMITTED: "Usually nothing: the group starts there according to its `auto.offset.reset`. If the "
-    "group was left out, set `cutover.uncommitted`.",
+    Code.OFFSET_NEVER_COMMITTED: "Start the consumers of the group before the producers: with "
+    "`auto.offset.reset=latest` it may miss records that are written before it reads there. `cutover.uncommitted` sets "
+    "an offset instead, also if the group was left out.",
     Code.OFFSET_BEYOND_END: "Set the group's offset on the source to where it should continue, then trigger a new run. "
     f"{_LEFT_OUT}",
     Code.OFFSET_AHEAD_OF_COPY: "In a rehearsal, nothing. In a cutover, find out what wrote to the source after its "

@@ -445,6 +445,10 @@ class Code(StrEnum):
         "A transaction is still open on a source partition that should receive no more records.",
     )
     GROUP_ACTIVE = "GROUP_ACTIVE", "A consumer group still has members, so its offsets cannot be moved."
+    GROUP_UNREADABLE = (
+        "GROUP_UNREADABLE",
+        "A consumer group cannot be read: its id is the empty text, a right is missing, or its coordinator fails.",
+    )
     GROUP_IN_LATER_CUTOVER = (
         "GROUP_IN_LATER_CUTOVER",
         "A consumer group reads topics of this cutover and topics that remain on the source.",
@@ -471,7 +475,8 @@ class Code(StrEnum):
     )
     OFFSET_NEVER_COMMITTED = (
         "OFFSET_NEVER_COMMITTED",
-        "A group has no committed offset on a partition. None is set on the target.",
+        "A group has no committed offset on a partition. Where the source has a record of it, none is written on the "
+        "target, or the group is left out.",
     )
     OFFSET_BEYOND_END = (
         "OFFSET_BEYOND_END",

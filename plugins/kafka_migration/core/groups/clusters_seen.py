@@ -16,13 +16,17 @@ from kafka_migration.core.translation.resent import Resent
 
 @dataclass(frozen=True, slots=True)
 class SideSeen:
-    """One cluster: topics, groups with all their commits, and log starts and ends of all partitions of the topics."""
+    """One cluster: topics, groups with all their commits, and log starts and ends of all partitions of the topics.
+
+    A group of `unreadable` has no commits here; it is there with the reason.
+    """
 
     topics: Mapping[str, TopicDescription]
     groups: Mapping[str, GroupDescription]
     commits: GroupsCommits
     log_start: Offsets
     log_end: Offsets
+    unreadable: Mapping[str, str] = field(default_factory=dict)
 
     def of_topics(self, topics: Collection[str]) -> tuple[TopicPartition, ...]:
         """Return the partitions of those of the topics that exist, sorted."""
@@ -35,7 +39,7 @@ class CommittedGroup:
 
     `commits_elsewhere` says whether it committed on topics outside the migration. `later_topics` are topics of the
     migration on which it committed and that this run does not move. `lost_topics` were cut over without the group, and
-    its commits on them no longer exist.
+    its commits on them no longer exist. `unreadable` says why state or offsets are not known; empty if they are.
     """
 
     source: GroupDescription
@@ -45,6 +49,7 @@ class CommittedGroup:
     commits_elsewhere: bool = False
     later_topics: tuple[str, ...] = ()
     lost_topics: tuple[str, ...] = ()
+    unreadable: str = ""
 
     @property
     def group(self) -> str:
@@ -79,6 +84,8 @@ class ClustersSeen:
     :param hows: how topics were copied, by their settings on the target; empty if the copy keeps offsets
     :param compacted: the topics that a side compacts; only if the copy keeps offsets
     :param untimed: the topics to which the target assigns its own timestamps
+    :param readable: source partitions with a record, of those on which a selected group has not committed although it
+        committed on the topic
     :param others: the source commits of groups that are not selected, or why they cannot be read
     :param elsewhere: for a rollback, the groups that also committed on other topics of the target
     :param target_only: for a rollback, the records that remain only on the target
@@ -92,6 +99,14 @@ class ClustersSeen:
     compacted: frozenset[str] = frozenset()
     untimed: frozenset[str] = frozenset()
     records: RecordsSeen = NO_RECORDS
+    readable: frozenset[TopicPartition] = frozenset()
     others: Mapping[str, Commits | str] = field(default_factory=dict)
     elsewhere: frozenset[str] = frozenset()
     target_only: tuple[TargetOnly, ...] = ()
+
+    def unreadable(self, group: str) -> str:
+        """Return why a group cannot be read on one of the clusters; empty if it can."""
+        sides = {"source": self.source, "target": self.target}
+        return "; ".join(
+            f"on the {name}: {side.unreadable[group]}" for name, side in sides.items() if group in side.unreadable
+        )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.groups.selection import OtherGroups
+from kafka_migration.core.groups.uncommitted import late_words, place_words
 from kafka_migration.core.kafka.offsets import TopicPartition
 
 
@@ -22,15 +23,14 @@ class NotMoved(Document):
     reason: str
 
 
-_BEGINS_BY_ITSELF = f"{Code.OFFSET_NEVER_COMMITTED}: it starts by its auto.offset.reset, as on the source"
-
-
 def not_moved(plan: OffsetsPlan) -> Iterator[NotMoved]:
     """Yield everything that the plan does not move."""
     for group in plan.left_out:
         yield from _of_topics(group.group, group.left, ", ".join(group.refusal_codes))
     for group in plan.planned:
-        yield from _of_topics(group.group, group.unset, _BEGINS_BY_ITSELF, or_none=False)
+        for row in _of_topics(group.group, group.unset, "", or_none=False):
+            words = late_words(row.group, place_words(row.topic, row.partitions))
+            yield replace(row, reason=f"{Code.OFFSET_NEVER_COMMITTED}: {words}")
     yield from _others(plan.others)
 
 
@@ -38,8 +38,8 @@ def _others(others: OtherGroups) -> Iterator[NotMoved]:
     for group, topics in others.not_chosen.items():
         for topic in topics:
             yield NotMoved(group, topic, (), "not named by cutover.groups, or not chosen for this run")
-    for group, kind in others.unsupported.items():
-        yield NotMoved(group, "", (), f"a group of kind {kind}, whose position is not given by committed offsets")
+    for group, why in others.unsupported.items():
+        yield NotMoved(group, "", (), f"cannot be moved: {why}")
     for group, reason in others.unreadable.items():
         yield NotMoved(group, "", (), f"it is unknown whether it reads these topics: {reason}")
 

@@ -44,7 +44,7 @@ class Proof(StrEnum):
     side. `none`: the copy does not reach the offset yet (only in a rehearsal). `copies`: every unread record has a copy
     at or after the offsets, in order. `ledger`: the source has deleted unread records; the offsets are the target ends
     before the generation that copied the first of them, and everything from there on was validated. `saved`: the group
-    had the offset before the cutover.
+    had the offset before the cutover. `rule`: it never committed, and starts there as `cutover.uncommitted` says.
     """
 
     RECORD = "record"
@@ -53,6 +53,7 @@ class Proof(StrEnum):
     COPIES = "copies"
     LEDGER = "ledger"
     SAVED = "saved"
+    RULE = "rule"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,8 @@ class OffsetsMove(Document):
 
     It is one partition if its offset is translated alone, and the whole topic otherwise.
 
-    :param committed: the group's commits on the cluster that it leaves; none if the offsets were `saved`
+    :param committed: the group's commits on the cluster that it leaves; none if the offsets were `saved`, or if it
+        never committed
     :param before: its current offsets on the written cluster
     :param proposed: the commits to write there
     :param unread: records that it has not read; `None` if they were not counted
@@ -96,7 +98,7 @@ def with_metadata(offsets: Offsets, commits: Commits) -> dict[TopicPartition, Co
 class GroupPlan(Document):
     """The plan for one group.
 
-    `unset` are the partitions of its topics on which it never committed; they stay unset. Nothing is written for a
+    `unset` are partitions of its topics on which it never committed and that stay unset. Nothing is written for a
     group with `refusals`: its `moves` are for information, and `left` are the partitions that it committed on.
     `is_removed`: a rollback deletes the group, because it had no offsets before.
     """
@@ -124,6 +126,11 @@ class GroupPlan(Document):
     def is_changed(self) -> bool:
         """Whether something is written for the group."""
         return bool(self.proposed) or self.is_removed
+
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether it is left out because it could not be read."""
+        return any(finding.code is Code.GROUP_UNREADABLE for finding in self.refusals)
 
     @property
     def refusal_codes(self) -> list[str]:

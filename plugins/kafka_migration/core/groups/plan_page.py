@@ -29,6 +29,7 @@ PROOF_WORDS = {
     Proof.COPIES: "copies of all unread",
     Proof.LEDGER: "by the ledger",
     Proof.SAVED: "as before the cutover",
+    Proof.RULE: "cutover.uncommitted",
 }
 
 

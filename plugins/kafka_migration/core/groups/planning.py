@@ -13,6 +13,7 @@ from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.groups.rules import Accepted, Translated, plan_groups
 from kafka_migration.core.groups.rules_by_topic import Vectors
 from kafka_migration.core.groups.selection import OtherGroups, unsupported_groups, which_groups
+from kafka_migration.core.groups.uncommitted import UncommittedRule, never_committed
 from kafka_migration.core.kafka.cluster import GroupListing
 from kafka_migration.core.kafka.commits import commits_from_document, commits_on
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document
@@ -98,6 +99,7 @@ class Planning:
             commits_elsewhere=len(mine) < len(commits),
             later_topics=tuple(sorted(committed.intersection(scope.file_topics).difference(scope.topics))),
             lost_topics=tuple(sorted(set(scope.left.get(name, ())) - committed - moved)),
+            unreadable=seen.unreadable(name),
         )
 
     def _as_translated(self, group: CommittedGroup) -> CommittedGroup:
@@ -119,8 +121,13 @@ class Planning:
 
     def untranslated(self, source_log_start: Offsets) -> Vectors:
         """Return these topics without an answer."""
-        uncommitted = self.scope.migration.cutover.uncommitted
-        return Vectors(repartitioned_topics(self.scope.ledger, self.seen.hows, source_log_start, uncommitted))
+        ledger, rule = self.scope.ledger, self.rule
+        return Vectors(repartitioned_topics(ledger, self.seen.hows, source_log_start, rule.readable, rule.rule))
+
+    @property
+    def rule(self) -> UncommittedRule:
+        """What happens with partitions on which a group never committed."""
+        return UncommittedRule(self.scope.migration.uncommitted, self.seen.readable)
 
     @cached_property
     def copies(self) -> dict[TopicPartition, PartitionCopy]:
@@ -142,9 +149,15 @@ class Planning:
 
     @cached_property
     def positions(self) -> frozenset[Position]:
-        """The committed positions that are translated partition by partition."""
+        """The positions that are translated partition by partition."""
         committed = (at for group in self.groups for at in group.source_commits.items())
-        return frozenset(Position(p, at.offset) for p, at in committed if p.topic not in self.vectors.topics)
+        alone = {p for p in self.copies if p.topic not in self.vectors.topics}
+        begin = {
+            position
+            for group in self.groups
+            for position in self.rule.at_begin(never_committed(group.source_commits, alone))
+        }
+        return frozenset({Position(p, at.offset) for p, at in committed if p in alone} | begin)
 
     @cached_property
     def translated(self) -> Translated:
@@ -159,6 +172,7 @@ class Planning:
             probes,
             records.target_prints,
             self.vectors,
+            self.rule,
             self.seen.untimed,
         )
 

@@ -12,6 +12,16 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.groups.plan import GroupPlan, OffsetsMove, Proof
 from kafka_migration.core.groups.rules_by_topic import Vectors, deleted_finding
+from kafka_migration.core.groups.uncommitted import (
+    UncommittedRule,
+    forward_findings,
+    never_committed,
+    no_commit_finding,
+    stale_findings,
+    uncommitted_finding,
+    unset_findings,
+)
+from kafka_migration.core.groups.unreadable import unreadable_finding
 from kafka_migration.core.groups.writing import active_finding
 from kafka_migration.core.kafka.cluster import CommittedOffset, RecordPrint
 from kafka_migration.core.kafka.commits import Commits
@@ -30,7 +40,8 @@ class Translated:
 
     `target_probes` says per position where its next record must be on the target; a position without an unread
     record is missing. `copies` covers all partitions. `vectors` covers the topics that are not translated partition by
-    partition. `untimed` are the topics to which the target assigns its own timestamps.
+    partition. `rule` is about partitions without a commit. `untimed` are the topics to which the target assigns its own
+    timestamps.
     """
 
     copies: Mapping[TopicPartition, PartitionCopy]
@@ -39,6 +50,7 @@ class Translated:
     target_probes: Mapping[Position, Position]
     target_prints: Prints
     vectors: Vectors = field(default_factory=Vectors)
+    rule: UncommittedRule = field(default_factory=UncommittedRule)
     untimed: frozenset[str] = frozenset()
 
     def by_partition(self, group: CommittedGroup) -> Commits:
@@ -48,10 +60,15 @@ class Translated:
 
     def unset(self, group: CommittedGroup) -> tuple[TopicPartition, ...]:
         """Return the partitions of the group's topics that stay unset, because it never committed on them."""
-        commits = self.by_partition(group)
-        topics = {partition.topic for partition in commits}
-        alone = (p for p in sorted(self.copies) if p.topic in topics and p not in commits)
-        return (*alone, *self.vectors.unset(group))
+        return (*self.rule.unset(self.uncommitted(group)), *self.vectors.unset(group))
+
+    def uncommitted(self, group: CommittedGroup) -> tuple[TopicPartition, ...]:
+        """Return the partitions without a commit of topics that are translated partition by partition."""
+        return never_committed(self.by_partition(group), self.copies)
+
+    def kept_uncommitted(self, group: CommittedGroup) -> tuple[TopicPartition, ...]:
+        """Return the partitions without a commit of all topics whose copy keeps partitions."""
+        return (*self.uncommitted(group), *self.vectors.uncommitted(group))
 
 
 NOTHING_BLOCKED: Mapping[str, Finding] = MappingProxyType({})
@@ -94,15 +111,18 @@ def _plan_group(
     accepted: Accepted,
     blocked: Mapping[str, Finding],
 ) -> GroupPlan:
+    if group.unreadable:
+        return _left_out(group, (unreadable_finding(group.group, group.unreadable),))
     ahead = _ahead_findings(group, translated.copies)
     refusals = (
         *_active_findings(group, is_final and group.group not in accepted.may_be_active),
-        *(() if group.source_commits else [_no_commit_finding(group)]),
+        *(() if group.source_commits else [no_commit_finding(group.group)]),
         *_later_findings(group),
         *_beyond_end_findings(group, translated.copies),
         *(ahead if is_final else ()),
         *_unproved_findings(group, translated),
-        *_stale_findings(group, translated.unset(group)),
+        *(uncommitted_finding(group.group, p) for p in translated.rule.refused(translated.uncommitted(group))),
+        *stale_findings(group, translated.unset(group)),
         *(blocked[topic] for topic in sorted({p.topic for p in group.source_commits} & blocked.keys())),
         *_lost_findings(group),
         *translated.vectors.findings(group),
@@ -111,7 +131,8 @@ def _plan_group(
         return _left_out(group, refusals)
     plan = _plan_of(group, translated, () if is_final else ahead)
     rewinds = () if group.group in accepted.may_rewind else tuple(_rewind_findings(group, plan))
-    return _left_out(group, rewinds) if rewinds else plan
+    refusals = (*rewinds, *forward_findings(group, plan, translated.kept_uncommitted(group)))
+    return _left_out(group, refusals) if refusals else plan
 
 
 def _left_out(group: CommittedGroup, refusals: tuple[Finding, ...]) -> GroupPlan:
@@ -124,9 +145,13 @@ def _plan_of(group: CommittedGroup, translated: Translated, warnings: Iterable[F
     unset = translated.unset(group)
     return GroupPlan(
         group.group,
-        (*alone, *translated.vectors.planned(group)),
+        (
+            *alone,
+            *translated.rule.moves(group, translated.uncommitted(group), translated.copies, translated.translations),
+            *translated.vectors.planned(group),
+        ),
         unset,
-        (*(_unset_finding(group, p) for p in unset), *warnings),
+        (*unset_findings(group.group, unset), *warnings),
         is_active_on_source=group.source.is_active,
     )
 
@@ -186,20 +211,6 @@ def _active_findings(group: CommittedGroup, must_have_stopped: bool) -> Iterable
         yield active_finding(group.source, "source", f"{why}group in cutover.may_be_active. {again}")
 
 
-def _stale_findings(group: CommittedGroup, unset: Iterable[TopicPartition]) -> Iterable[Finding]:
-    for partition in unset:
-        stale = group.target_commits.get(partition)
-        if stale is not None:
-            yield Finding(
-                Code.STALE_TARGET_OFFSET,
-                f"{group_subject(group.group)}, {partition}",
-                f"target offset {stale.offset:,}, and none on the source",
-                "no committed offset on the target; the group would resume there and skip earlier records",
-                "Find out who committed it. Delete it on the target (`kafka-consumer-groups --delete-offsets`) or let "
-                "the group commit on the source, then plan again.",
-            )
-
-
 def _lost_findings(group: CommittedGroup) -> Iterable[Finding]:
     for topic in group.lost_topics:
         yield Finding(
@@ -236,26 +247,6 @@ def _rewind_findings(group: CommittedGroup, plan: GroupPlan) -> Iterable[Finding
                 "The group has read on the target and would read those records again. If that is intended, name the "
                 "group in cutover.may_rewind. If not, find out who committed for it.",
             )
-
-
-def _no_commit_finding(group: CommittedGroup) -> Finding:
-    return Finding(
-        Code.OFFSET_NEVER_COMMITTED,
-        group_subject(group.group),
-        "no committed offset on any topic",
-        "at least one offset to translate",
-        "Nothing has to be moved. On the target it starts by its auto.offset.reset, as on the source.",
-    )
-
-
-def _unset_finding(group: CommittedGroup, partition: TopicPartition) -> Finding:
-    return Finding(
-        Code.OFFSET_NEVER_COMMITTED,
-        f"{group_subject(group.group)}, {partition}",
-        "no committed offset",
-        "an offset to translate",
-        "It stays unset. There the group starts by its auto.offset.reset, as on the source.",
-    )
 
 
 def _beyond_end_findings(group: CommittedGroup, copies: Mapping[TopicPartition, PartitionCopy]) -> Iterable[Finding]:

@@ -10,6 +10,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.groups.plan import OffsetsMove, Proof, with_metadata
+from kafka_migration.core.groups.uncommitted import never_committed, uncommitted_finding
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.text.names import group_subject
@@ -88,23 +89,35 @@ class Vectors:
     @staticmethod
     def _target_offsets(topic: RepartitionedTopic, commits: Commits, translation: VectorTranslation) -> Offsets:
         offsets = by_partition(topic.topic, translation.goes_on_at)
-        return {p: at for p, at in offsets.items() if p in commits} if topic.how.keeps_partitions else offsets
+        if not topic.how.keeps_partitions:
+            return offsets
+        unset, ends = topic.unset(_by_number(commits)), topic.target_ends
+        return {
+            p: ends[p.partition] if p not in commits and topic.starts_at_end(p.partition) else at
+            for p, at in offsets.items()
+            if p.partition not in unset
+        }
 
     def unset(self, group: CommittedGroup) -> tuple[TopicPartition, ...]:
         """Return the partitions that stay unset on the target, because the group never committed on them."""
         return tuple(
             TopicPartition(topic.topic, number)
             for topic, commits in self.commits_of(group)
-            if topic.how.keeps_partitions
-            for number in sorted(topic.mirror_positions)
-            if TopicPartition(topic.topic, number) not in commits
+            for number in topic.unset(_by_number(commits))
+        )
+
+    def uncommitted(self, group: CommittedGroup) -> tuple[TopicPartition, ...]:
+        """Return the partitions without a commit of topics whose copy keeps partitions."""
+        kept = ((topic, commits) for topic, commits in self.commits_of(group) if topic.how.keeps_partitions)
+        return tuple(
+            p for topic, commits in kept for p in never_committed(commits, by_partition(topic.topic, topic.target_ends))
         )
 
     def findings(self, group: CommittedGroup) -> Iterator[Finding]:
         """Say why a group cannot be moved."""
         for topic, commits in self.commits_of(group):
             lacking = topic.lacking(_by_number(commits))
-            yield from (_uncommitted_finding(group, TopicPartition(topic.topic, p)) for p in lacking)
+            yield from (uncommitted_finding(group.group, TopicPartition(topic.topic, p)) for p in lacking)
             if not lacking:
                 yield from self._translation_findings(group, topic, commits)
 
@@ -155,17 +168,6 @@ def _proof(translation: VectorTranslation, ahead: int, *, is_by_ledger: bool) ->
     if is_by_ledger:
         return Proof.LEDGER
     return Proof.COPIES if translation.unread else Proof.END
-
-
-def _uncommitted_finding(group: CommittedGroup, partition: TopicPartition) -> Finding:
-    return Finding(
-        Code.OFFSET_NEVER_COMMITTED,
-        f"{group_subject(group.group)}, {partition}",
-        "no committed offset, although the group has commits on other partitions of the topic",
-        "a committed offset on every partition that holds records, because the target mixes their records",
-        "Commit an offset on the source, or set cutover.uncommitted in the migration file to earliest or latest, as "
-        "the group's auto.offset.reset.",
-    )
 
 
 def _moved_finding(group: CommittedGroup, topic: RepartitionedTopic, commits: Commits) -> Finding:

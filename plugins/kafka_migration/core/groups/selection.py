@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from kafka_migration.core.documents.codec import Document
-from kafka_migration.core.kafka.cluster import GroupKind, GroupListing
+from kafka_migration.core.kafka.cluster import GroupListing, why_immovable
 from kafka_migration.core.migration.patterns import matches
 
 
@@ -30,21 +30,21 @@ class OtherGroups(Document):
 
     :param not_chosen: groups that committed on the migration's topics but are not named by the migration file
         (`cutover.groups`) or not chosen for the run; with these topics
-    :param unsupported: named groups whose position is not given by committed offsets; with their kind
+    :param unsupported: named groups that no cutover can move, and every group without an id; with the reason
     :param unreadable: groups for which it is unknown whether they read these topics; with the reason
     """
 
     not_chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    unsupported: Mapping[str, GroupKind] = field(default_factory=dict)
+    unsupported: Mapping[str, str] = field(default_factory=dict)
     unreadable: Mapping[str, str] = field(default_factory=dict)
 
 
 def unsupported_groups(
     listings: Iterable[GroupListing], patterns: Collection[str], chosen: Collection[str] = ()
-) -> dict[str, GroupKind]:
-    """Return the named groups that cannot be moved, with their kind."""
+) -> dict[str, str]:
+    """Return the named groups that cannot be moved, each with the reason; one without an id cannot be named."""
     return {
-        each.group: each.kind
+        each.group: why
         for each in sorted(listings, key=lambda each: each.group)
-        if not each.is_movable and _is_named(each.group, patterns, chosen)
+        if (why := why_immovable(each.group, each.kind)) and (not each.group or _is_named(each.group, patterns, chosen))
     }

@@ -74,6 +74,18 @@ GroupKind = Literal["classic", "consumer", "streams", "connect", "share", "other
 `classic`), `connect` that of the workers of Kafka Connect."""
 
 
+def why_immovable(group: str, kind: GroupKind) -> str:
+    """Return why a group cannot be moved; empty if a client may read and write its committed offsets.
+
+    Old clients committed without a group id, and brokers keep such commits under the empty text.
+    """
+    if not group:
+        return "its id is the empty text; Kafka's clients neither read nor write the offsets of such a group"
+    if kind not in {"classic", "consumer"}:
+        return f"it is of kind {kind}, and its position is not given by committed offsets"
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class GroupListing:
     """A group as the cluster lists it."""
@@ -85,7 +97,7 @@ class GroupListing:
     @property
     def is_movable(self) -> bool:
         """Whether its position is given by committed offsets that a client may read and write."""
-        return self.kind in {"classic", "consumer"}
+        return not why_immovable(self.group, self.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,13 +312,16 @@ class KafkaCluster(Protocol):
     def committed_offsets(
         self, group: str, partitions: Collection[TopicPartition] | None = None
     ) -> Mapping[TopicPartition, CommittedOffset]:
-        """Return a group's committed offsets on these partitions (`None`: on all); those without one are missing."""
+        """Return a group's committed offsets on these partitions (`None`: on all); those without one are missing.
+
+        Raises `Refused` (`GROUP_UNREADABLE`) if its id is the empty text.
+        """
 
     def alter_offsets(self, group: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> None:
         """Set the offsets of an empty group; a group that does not exist is created.
 
         Raises `Refused`: `GROUP_ACTIVE` if the group has members, `OFFSETS_NOT_WRITTEN` with one finding per
-        partition that was denied.
+        partition that was denied, `GROUP_UNREADABLE` if its id is the empty text.
         """
 
     def delete_group(self, group: str) -> None:

@@ -20,6 +20,11 @@ def offsets_of(commits: Commits) -> dict[TopicPartition, int]:
     return {partition: commit.offset for partition, commit in commits.items()}
 
 
+def topics_of(commits: Commits) -> set[str]:
+    """Return the topics on which a group committed."""
+    return {partition.topic for partition in commits}
+
+
 def commits_on(commits: Commits, topics: Collection[str]) -> dict[TopicPartition, CommittedOffset]:
     """Return a group's committed offsets on these topics."""
     return {partition: commit for partition, commit in commits.items() if partition.topic in topics}

@@ -134,8 +134,12 @@ class SchemaRegistrySettings:
     parts: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)
 
 
-Uncommitted = Literal["refuse", "earliest", "latest"]
-"""Where a group starts on a partition without a committed offset: refused, or as its `auto.offset.reset` says."""
+Uncommitted = Literal["unset", "refuse", "earliest", "latest"]
+"""What a cutover does about a partition with records on which a group never committed.
+
+`unset`: it gets no offset. `refuse`: the group is not moved. `earliest`: it starts at the begin of the copy. `latest`:
+it starts at the end of the copy.
+"""
 
 
 class HookName(StrEnum):
@@ -166,7 +170,7 @@ class CutoverSettings:
     `groups` are regular expressions for a group's whole name. `near_offsets` is the remaining lag, summed over the
     partitions, at which the producers must stop. The source must then receive no records for `fence_quiet_s`, within
     `fence_wait_s`. `drain_groups_s` is the time limit for groups to finish reading on the source (`None`: they need
-    not finish). `uncommitted` applies to topics that are not translated partition by partition.
+    not finish). `uncommitted` is `None` for the default of the engine (`Migration.uncommitted`).
     `may_be_active` are groups that need not have stopped on the source. `may_rewind` are groups whose target offsets
     may be set back. `hooks` are a user's own hooks. `approvers` are Airflow user ids; none means every user who may
     answer.
@@ -180,7 +184,7 @@ class CutoverSettings:
     approval_time_limit_s: int
     approvers: tuple[str, ...]
     four_eyes: bool
-    uncommitted: Uncommitted = "refuse"
+    uncommitted: Uncommitted | None = None
     may_be_active: tuple[str, ...] = ()
     may_rewind: tuple[str, ...] = ()
     hooks: Mapping[HookName, Hook] = field(default_factory=dict)
@@ -266,6 +270,14 @@ class Migration:
     def keeps_offsets(self) -> bool:
         """Whether consecutive records of a partition have consecutive offsets on the target."""
         return self.keeps_partitions and not self.mirror.exactly_once
+
+    @property
+    def uncommitted(self) -> Uncommitted:
+        """What happens with partitions on which a group never committed.
+
+        Without kept partitions none can stay unset: each target partition holds records of many source partitions.
+        """
+        return self.cutover.uncommitted or ("unset" if self.keeps_partitions else "refuse")
 
     def of_topics(self, topics: tuple[str, ...]) -> Migration:
         """Return the migration with these topics, to which its patterns were resolved."""

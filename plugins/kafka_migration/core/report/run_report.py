@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from kafka_migration.core.groups.plan_page import more_words
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.course import course
 from kafka_migration.core.report.offsets import offsets_of_groups
@@ -169,6 +170,9 @@ def record_count(records: int | None) -> str:
     return "not known" if records is None else f"{records:,}"
 
 
+# The evidence holds the whole plan.
+MAX_NOTES = 100
+_PLANS = ("offsets-plan", "rollback-plan")
 # The results of a rollback, where "moved" would mean the opposite.
 _ROLLED_BACK = {"moved": "put back", "already_moved": "already there", "not_written": "nothing written"}
 
@@ -191,7 +195,17 @@ def _groups(run: Mapping[str, Any]) -> str:
     ]
     where = "Result" if is_rollback else "On the target"
     header = ("Group", "Plan", where, "Partitions", "Delivered again", "Reasons")
-    return "\n\n".join(part for part in ["## Consumer groups", table(header, rows), offsets_of_groups(run)] if part)
+    parts = ["## Consumer groups", table(header, rows), offsets_of_groups(run), _group_notes(run)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _group_notes(run: Mapping[str, Any]) -> str:
+    """Return the warnings of the plan; empty without any."""
+    plan: Mapping[str, Any] = next((run["steps"][step]["plan"] for step in _PLANS if step in run["steps"]), {})
+    warnings = [warning for group in plan.get("groups", ()) for warning in group["warnings"]]
+    lines = [f"{_finding(warning)} {_told(warning['remedy'])}" for warning in warnings[:MAX_NOTES]]
+    more = more_words(len(warnings) - MAX_NOTES, "warnings")
+    return "### Worth knowing about these groups\n\n" + "\n".join(lines) + more if lines else ""
 
 
 def _target_only(run: Mapping[str, Any]) -> str:

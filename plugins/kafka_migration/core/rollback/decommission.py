@@ -6,7 +6,7 @@ If a condition is unknown, the answer is no.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -43,6 +43,7 @@ class OldCluster:
     :param target_commits: their current commits on the target
     :param written: the offsets that the cutovers wrote for them
     :param active_on_target: the groups with members on the target
+    :param unreadable: the moved groups that cannot be read on the target, each with the reason
     :param retention: how long the source keeps records; `None` is without a limit
     """
 
@@ -57,6 +58,7 @@ class OldCluster:
     written: Mapping[str, Offsets]
     active_on_target: Collection[str]
     retention: Mapping[str, timedelta | None]
+    unreadable: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +170,9 @@ def _read_on_target(old: OldCluster, _: WaitingTimes) -> Iterator[str]:
     for group, written in sorted(old.written.items()):
         commits = old.target_commits.get(group, {})
         has_read = any(p in commits and commits[p].offset > at for p, at in written.items())
-        if not has_read and group not in old.active_on_target:
+        if group in old.unreadable:
+            yield f"{group_subject(group)} cannot be read on the target: {old.unreadable[group]}"
+        elif not has_read and group not in old.active_on_target:
             yield f"{group_subject(group)} has no member on the target and has committed nothing since it was moved"
 
 

@@ -79,6 +79,7 @@ class RollbackPlanning:
                 target.groups[name],
                 saved[name] if name in saved else commits_on(commits, topics),
                 commits_on(target.commits[name], topics),
+                unreadable=self.seen.unreadable(name),
             )
             for name, commits in sorted(source.commits.items())
         )
@@ -87,7 +88,7 @@ class RollbackPlanning:
     def topics(self) -> dict[str, CopiedTopic]:
         """What is known about the copy of each topic."""
         source, target = self.seen.source, self.seen.target
-        found = repartitioned_topics(self.scope.ledger, self.seen.hows, source.log_start, "refuse")
+        found = repartitioned_topics(self.scope.ledger, self.seen.hows, source.log_start)
         return {
             name: CopiedTopic(topic, _of_topic(target.log_start, name), _of_topic(self._copies, name))
             for name, topic in found.items()
@@ -151,6 +152,7 @@ class RollbackPlanning:
                     group in self.seen.elsewhere,
                     commits_on(move.source_before, topics),
                     commits_on(source.commits[group], topics),
+                    self.seen.unreadable(group),
                 ),
                 source.log_start,
             )

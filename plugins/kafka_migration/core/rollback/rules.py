@@ -9,6 +9,8 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.groups.plan import GroupPlan, OffsetsMove, Proof, TargetOnly, with_metadata
+from kafka_migration.core.groups.uncommitted import unset_findings
+from kafka_migration.core.groups.unreadable import unreadable_finding
 from kafka_migration.core.groups.writing import active_finding
 from kafka_migration.core.kafka.cluster import GroupDescription, TopicDescription
 from kafka_migration.core.kafka.commits import Commits, commits_on, offsets_of
@@ -35,7 +37,8 @@ class MovedGroup:
     """A group that a cutover moved: the written target offsets, the ones before, and the current ones.
 
     All are on the topics that were cut over. `has_others` says whether it also committed on other topics of the target.
-    `source_before` are its source commits at the cutover, `source_present` the current ones.
+    `source_before` are its source commits at the cutover, `source_present` the current ones. `unreadable` says why
+    something is not known; empty if all is.
     """
 
     description: GroupDescription
@@ -45,6 +48,7 @@ class MovedGroup:
     has_others: bool
     source_before: Commits
     source_present: Commits
+    unreadable: str = ""
 
     @property
     def group(self) -> str:
@@ -57,6 +61,8 @@ def restored(group: MovedGroup, source_log_start: Offsets) -> GroupPlan:
 
     The group must be able to resume on the source where it stopped: its offsets and records must still exist there.
     """
+    if group.unreadable:
+        return GroupPlan(group.group, refusals=(unreadable_finding(group.group, group.unreadable),))
     refusals = (
         *((active_finding(group.description, "target"),) if group.description.is_active else ()),
         *_gone_findings(group, source_log_start),
@@ -204,6 +210,8 @@ class _GroupBack:
 
     def plan(self) -> GroupPlan:
         """Plan to set the group on the source to the translation of its target offsets."""
+        if self.group.unreadable:
+            return GroupPlan(self.group.group, refusals=(unreadable_finding(self.group.group, self.group.unreadable),))
         topics = [(topic, at, self.returning.returned(self.group, topic, at)) for topic, at in self._commits]
         is_unmoved = self.group.source_commits and self.group.group not in self.returning.moved
         refusals = (
@@ -213,7 +221,16 @@ class _GroupBack:
             *(finding for topic, at, found in topics for finding in self._topic_findings(topic, at, found)),
         )
         known = tuple(found for _, _, found in topics if found is not None)
-        return GroupPlan(self.group.group, known, refusals=refusals)
+        name, unset = self.group.group, () if refusals else tuple(self._unset())
+        return GroupPlan(name, known, unset, tuple(unset_findings(name, unset)), refusals)
+
+    def _unset(self) -> Iterator[TopicPartition]:
+        """Yield the partitions that stay unset on the source: the group has no offset there on either cluster."""
+        for topic, committed in self._commits:
+            if topic.topic.how.keeps_partitions:
+                known = {**committed, **self.returning.on_source(self.group, topic)}
+                partitions = by_partition(topic.topic.topic, topic.topic.mirror_positions)
+                yield from (partition for partition in partitions if partition.partition not in known)
 
     @property
     def _commits(self) -> Iterator[tuple[CopiedTopic, PartitionOffsets]]:

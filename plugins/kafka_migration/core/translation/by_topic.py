@@ -8,8 +8,8 @@ deleted unread records the job cannot find them, and the group resumes at these 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
@@ -53,7 +53,8 @@ class RepartitionedTopic:
     :param began: the stopped generations, oldest first
     :param mirror_positions: the source offsets at which the copy ends
     :param target_ends: the target's ends at the stop; later records are not part of the copy
-    :param uncommitted: the rule for a partition with records on which a group never committed
+    :param readable: the source partitions that hold a record which some group without a commit could still read
+    :param uncommitted: the rule for these partitions
     """
 
     topic: str
@@ -62,16 +63,23 @@ class RepartitionedTopic:
     mirror_positions: PartitionOffsets
     target_ends: PartitionOffsets
     began: tuple[Began, ...]
+    readable: frozenset[int] = frozenset()
     uncommitted: Uncommitted = "refuse"
 
     def lacking(self, committed: PartitionOffsets) -> tuple[int, ...]:
-        """Return the partitions with records on which a group has no commit.
+        """Return the partitions without a commit because of which a group is not moved."""
+        return self._without_offset(committed) if self.uncommitted == "refuse" else ()
 
-        If partitions are kept none is lacking: partitions without a commit stay unset on the target.
-        """
-        if self.how.keeps_partitions or self.uncommitted != "refuse":
-            return ()
-        return tuple(p for p in sorted(self.mirror_positions) if p not in committed and self._holds_records(p))
+    def unset(self, committed: PartitionOffsets) -> tuple[int, ...]:
+        """Return the partitions without a commit that stay unset on the target."""
+        return self._without_offset(committed) if self.uncommitted == "unset" else ()
+
+    def starts_at_end(self, partition: int) -> bool:
+        """Whether a group without a commit on a partition starts there at the end of the copy."""
+        return partition not in self.readable or self.uncommitted == "latest"
+
+    def _without_offset(self, committed: PartitionOffsets) -> tuple[int, ...]:
+        return tuple(p for p in sorted(self.mirror_positions) if p not in committed and p in self.readable)
 
     def vector(self, committed: PartitionOffsets) -> Vector:
         """Return a group's vector, limited to the end of the copy; no partition may be `lacking`."""
@@ -81,9 +89,6 @@ class RepartitionedTopic:
 
     def _without_commit(self, partition: int) -> int:
         return self._first(partition) if self.uncommitted == "earliest" else self.mirror_positions[partition]
-
-    def _holds_records(self, partition: int) -> bool:
-        return self._first(partition) < self.mirror_positions[partition]
 
     def _first(self, partition: int) -> int:
         return min(self.source_log_start.get(partition, 0), self.mirror_positions[partition])
@@ -132,18 +137,23 @@ def repartitioned_topics(
     ledger: Ledger,
     hows: Mapping[str, HowCopied],
     source_log_start: Offsets,
-    uncommitted: Uncommitted,
+    readable: Collection[TopicPartition] = (),
+    uncommitted: Uncommitted = "refuse",
 ) -> dict[str, RepartitionedTopic]:
-    """Return these topics by the ledger and the source.
+    """Return these topics by the ledger and the source; see `RepartitionedTopic`.
 
     Nothing was copied of a partition without a generation: its copy ends at the log start.
     """
-    return {topic: _topic(ledger, topic, how, source_log_start, uncommitted) for topic, how in hows.items()}
+    found = {topic: _topic(ledger, topic, how, source_log_start) for topic, how in hows.items()}
+    return {
+        name: replace(
+            topic, uncommitted=uncommitted, readable=frozenset(p.partition for p in readable if p.topic == name)
+        )
+        for name, topic in found.items()
+    }
 
 
-def _topic(
-    ledger: Ledger, topic: str, how: HowCopied, source_log_start: Offsets, uncommitted: Uncommitted
-) -> RepartitionedTopic:
+def _topic(ledger: Ledger, topic: str, how: HowCopied, source_log_start: Offsets) -> RepartitionedTopic:
     copied = [(g.start, g.stop) for g in ledger.generations if g.stop is not None and topic in g.topics]
     return RepartitionedTopic(
         topic,
@@ -155,7 +165,6 @@ def _topic(
             Began(_of_topic(topic, start.mirror_positions), _of_topic(topic, start.target_end_offsets))
             for start, _ in copied
         ),
-        uncommitted,
     )
 
 

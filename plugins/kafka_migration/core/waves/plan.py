@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeVar
 
-from kafka_migration.core.kafka.cluster import GroupKind
+from kafka_migration.core.kafka.cluster import GroupKind, why_immovable
 from kafka_migration.core.kafka.reserved_topics import reserved_reason, streams_topics
 from kafka_migration.core.kafka.transaction_log import COMMITTED_OFFSETS, TRANSACTION_STATE
 from kafka_migration.core.migration.patterns import matches
@@ -47,7 +47,12 @@ class GroupReads:
     @property
     def is_movable(self) -> bool:
         """Whether a cutover can move it."""
-        return self.kind in {"classic", "consumer"}
+        return not why_immovable(self.group, self.kind)
+
+    @property
+    def words(self) -> str:
+        """The group with what makes it special, for a line of text."""
+        return f"{plain_name(self.group)} ({self.kind if self.group else 'no id'})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def remarks(wave: Wave) -> Iterator[str]:
     for reason in sorted(set(wave.elsewhere.values())):
         topics = [topic for topic, why in wave.elsewhere.items() if why == reason]
         yield f"belongs together with {some(topics)}, {reason}"
-    immovable = [f"{each.group} ({each.kind})" for each in wave.groups if not each.is_movable]
+    immovable = [each.words for each in wave.groups if not each.is_movable]
     if immovable:
         yield f"no cutover can move {some(immovable)}"
     if wave.ignored:

@@ -13,6 +13,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.groups.lag_policy import LagPolicy
 from kafka_migration.core.groups.selection import which_groups
+from kafka_migration.core.kafka.commits import topics_of
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.mirror.watch import TRIGGER_MARGIN
 from kafka_migration.core.text.names import group_subject
@@ -21,6 +22,7 @@ from kafka_migration.orchestration.operators.base import Summary, reporting
 from kafka_migration.orchestration.sensors.base import MigrationSensor
 from kafka_migration.orchestration.sensors.group_lag import lag_trigger
 from kafka_migration.steps.groups.lag import LagOutcome
+from kafka_migration.steps.groups.one_by_one import commits_of
 from kafka_migration.steps.run import MigrationRun
 
 # A busy cluster may miss some polls before a sample is stale.
@@ -89,12 +91,10 @@ def _time_limit_s(run: MigrationRun) -> int | None:
 def _groups_with_topics(run: MigrationRun) -> dict[str, list[str] | None]:
     """Return the migration's groups, each with the migration's topics on which it has committed offsets."""
     names = which_groups(run.source.list_groups(), run.migration.cutover.groups, run.request.groups)
-    committed = {name: {p.topic for p in run.source.committed_offsets(name)} for name in names}
-    return {
-        name: sorted(topics.intersection(run.migration.topics))
-        for name, topics in committed.items()
-        if topics.intersection(run.migration.topics)
-    }
+    # The plan leaves out a group that cannot be read; the wait is for the others.
+    committed = {name: found for name, found in commits_of(run.source, names).items() if not isinstance(found, str)}
+    topics = {name: topics_of(found).intersection(run.migration.topics) for name, found in committed.items()}
+    return {name: sorted(mine) for name, mine in topics.items() if mine}
 
 
 def _not_drained(run: MigrationRun, event: Mapping[str, Any]) -> list[Finding]:

@@ -6,16 +6,24 @@ import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TypeVar
 
-from kafka_migration.adapters.many import of_each
-from kafka_migration.core.findings.errors import Refused, TransientError
+from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.groups.clusters_seen import ClustersSeen, SideSeen
 from kafka_migration.core.groups.planning import CutoverScope
-from kafka_migration.core.kafka.cluster import IsolationLevel, KafkaCluster, RecordPrint, Side
-from kafka_migration.core.kafka.commits import Commits, GroupsCommits
+from kafka_migration.core.groups.uncommitted import never_committed
+from kafka_migration.core.kafka.cluster import (
+    GroupDescription,
+    GroupState,
+    IsolationLevel,
+    KafkaCluster,
+    RecordPrint,
+    Side,
+)
+from kafka_migration.core.kafka.commits import GroupsCommits, topics_of
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.translation.by_partition import OffsetRange, Position, Prints
 from kafka_migration.core.translation.by_topic import HowCopied
 from kafka_migration.core.translation.contract import TopicToTranslate, TranslationRequest
+from kafka_migration.steps.groups.one_by_one import commits_of, described, unreadable_of
 from kafka_migration.steps.mirror.state import every_value
 from kafka_migration.steps.run import MigrationRun, partitions_of
 from kafka_migration.steps.validation.topic_settings import compared_topics
@@ -33,8 +41,7 @@ def read_clusters(run: MigrationRun, scope: CutoverScope, *, with_others: bool) 
     names = scope.groups(listings)
     source = read_side(run.source, "source", scope.topics, names)
     partitions = source.of_topics(scope.migration.topics)
-    not_selected = scope.other_groups(listings) if with_others else ()
-    others = of_each(not_selected, lambda group: _commits_of_other(run.source, group, partitions))
+    others = commits_of(run.source, scope.other_groups(listings) if with_others else (), partitions)
     sides = (run.source, run.target) if run.migration.keeps_offsets else ()
     compared = [compared_topics(cluster, run.migration, scope.topics) for cluster in sides]
     return ClustersSeen(
@@ -45,8 +52,20 @@ def read_clusters(run: MigrationRun, scope: CutoverScope, *, with_others: bool) 
         hows={} if sides else how_copied(run, scope.topics),
         compacted=frozenset(topic for each in compared for topic in each.compacted),
         untimed=frozenset(compared[-1].untimed) if compared else frozenset(),
+        readable=_readable(run, source),
         others=others,
     )
+
+
+def _readable(run: MigrationRun, source: SideSeen) -> frozenset[TopicPartition]:
+    """Return the partitions with a record, of those on which a group has no commit although it committed on the topic.
+
+    Offsets are not enough: they may all be markers, or aborted or compacted records.
+    """
+    missing = {p for each in source.commits.values() for p in never_committed(each, source.of_topics(topics_of(each)))}
+    starts = {p: source.log_start[p] for p in missing if source.log_start[p] < source.log_end[p]}
+    found = run.source.probe(starts, run.migration.mirror.isolation_level) if starts else {}
+    return frozenset(p for p, first in every_value(found, starts, "first record").items() if not first.is_end)
 
 
 def read_side(cluster: KafkaCluster, side: Side, topics: Collection[str], groups: Collection[str]) -> SideSeen:
@@ -54,27 +73,20 @@ def read_side(cluster: KafkaCluster, side: Side, topics: Collection[str], groups
 
     Commits are read before ends, so that a group that keeps reading does not appear to be beyond the end.
     """
-    described = cluster.describe_topics(tuple(sorted(topics)))
-    partitions = partitions_of(described)
-    members = cluster.describe_groups(groups)
-    commits = of_each(groups, cluster.committed_offsets)
+    descriptions = cluster.describe_topics(tuple(sorted(topics)))
+    partitions = partitions_of(descriptions)
+    members = described(cluster, groups)
+    commits = commits_of(cluster, groups)
     ends = cluster.log_end_offsets(partitions, "read_uncommitted")
     starts = cluster.log_start_offsets(partitions)
     return SideSeen(
-        topics=described,
-        groups=members,
-        commits=commits,
+        topics=descriptions,
+        groups={g: GroupDescription(g, GroupState.UNKNOWN) if isinstance(m, str) else m for g, m in members.items()},
+        commits={group: {} if isinstance(found, str) else found for group, found in commits.items()},
         log_start=every_value(starts, partitions, f"{side} log start"),
         log_end=every_value(ends, partitions, f"{side} end"),
+        unreadable=unreadable_of(members, commits),
     )
-
-
-def _commits_of_other(source: KafkaCluster, group: str, partitions: Collection[TopicPartition]) -> Commits | str:
-    """Return a group's commits, or why they cannot be read; that does not fail the run."""
-    try:
-        return source.committed_offsets(group, partitions)
-    except (Refused, TransientError) as error:
-        return str(error)
 
 
 def how_copied(run: MigrationRun, topics: Collection[str]) -> dict[str, HowCopied]:

@@ -58,7 +58,8 @@ def write_plan(run: MigrationRun, plan: OffsetsPlan) -> OffsetsResult:
 
     Raises `OutcomeUnknown` or `OffsetsNotMoved`, as `require_moved`.
     """
-    saved = saved_before(run, plan.digest, [group.group for group in plan.groups], plan.topics)[plan.written_side]
+    readable = [group.group for group in plan.groups if not group.is_unreadable]
+    saved = saved_before(run, plan.digest, readable, plan.topics)[plan.written_side]
     writing = Writing.of(plan)
     groups = {group.group: group for group in plan.changed}
     moves = of_each(groups, lambda name: _write_group(run, writing, groups[name], saved.get(name, {})))
@@ -71,6 +72,14 @@ def write_plan(run: MigrationRun, plan: OffsetsPlan) -> OffsetsResult:
 
 
 def _write_group(run: MigrationRun, writing: Writing, group: GroupPlan, saved: Commits) -> GroupWrite:
+    """Write one group. If a cluster refuses to let it be read before the write, the others are still written."""
+    try:
+        return _written(run, writing, group, saved)
+    except Refused as refused:
+        return GroupWrite(group.group, Write.REFUSED, {}, refused.findings)
+
+
+def _written(run: MigrationRun, writing: Writing, group: GroupPlan, saved: Commits) -> GroupWrite:
     if group.is_removed:
         # All offsets of a group are deleted together, so its topics have their real names.
         real = {p._replace(topic=run.migration.target_topic(p.topic)): commit for p, commit in saved.items()}
@@ -114,7 +123,7 @@ def move_group(cluster: KafkaCluster, writing: Writing, group: str, proposed: Co
     denial, lost = _write(cluster, group, proposed)
     try:
         read_back = cluster.committed_offsets(group, tuple(proposed))
-    except TransientError as error:
+    except (Refused, TransientError) as error:
         return unknown_write(group, lost or str(error), writing)
     move = after_write(group, read_back, present, proposed, denial, writing)
     # A write without an answer may still be applied later. Only offsets that were read back prove the outcome.

@@ -6,16 +6,15 @@ from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 
 from kafka_migration.adapters.evidence import RunEvidence
-from kafka_migration.adapters.many import of_each
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.kafka.cluster import KafkaCluster
-from kafka_migration.core.kafka.commits import commits_from_document
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document
+from kafka_migration.core.kafka.commits import commits_from_document, offsets_of
+from kafka_migration.core.kafka.offsets import TopicPartition, from_document
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX
 from kafka_migration.core.rollback.decommission import OldCluster, SourceGroup
 from kafka_migration.core.rollback.rules import Move
+from kafka_migration.steps.groups.one_by_one import commits_of, described, unreadable_of
 from kafka_migration.steps.mirror.forecast import retention_of
 
 
@@ -33,23 +32,24 @@ def read_old_cluster(
     Raises `TransientError` if a cluster does not answer.
     """
     topics = tuple(sorted({*topics, *ledger.copied_topics}))
-    described = source.describe_topics(topics)
-    partitions = [p for each in described.values() for p in each.topic_partitions]
+    existing = source.describe_topics(topics)
+    partitions = [p for each in existing.values() for p in each.topic_partitions]
     moves = moves_of(ledger, evidence_of)
     written = {group: move.written for group, move in moves.items()}
-    active = target.describe_groups(sorted(written))
+    members, commits = described(target, sorted(written)), commits_of(target, sorted(written))
     return OldCluster(
         now=now,
         ledger=ledger,
         topics=topics,
         source_ends=source.log_end_offsets(partitions, "read_uncommitted"),
-        source_partitions={topic: description.partitions for topic, description in described.items()},
+        source_partitions={topic: description.partitions for topic, description in existing.items()},
         source_groups=tuple(_source_groups(source, partitions)),
         commits_at_cutover={group: move.source_before for group, move in moves.items()},
-        target_commits=of_each(written, target.committed_offsets),
+        target_commits={group: found for group, found in commits.items() if not isinstance(found, str)},
         written=written,
-        active_on_target=[group for group, description in active.items() if description.is_active],
+        active_on_target=[group for group, found in members.items() if not isinstance(found, str) and found.is_active],
         retention={topic: each.time_limit for topic, each in retention_of(source, topics).items()},
+        unreadable=unreadable_of(members, commits),
     )
 
 
@@ -76,17 +76,14 @@ def moves_of(ledger: Ledger, evidence_of: Callable[[str], RunEvidence]) -> dict[
 
 def _source_groups(source: KafkaCluster, partitions: Collection[TopicPartition]) -> Iterable[SourceGroup]:
     """Yield the groups that have committed offsets or members on these partitions, or whose offsets are unknown."""
-    names = [each.group for each in source.list_groups() if each.is_movable]
-    names = [name for name in names if not name.startswith(MIRROR_GROUP_PREFIX)]
-    described = source.describe_groups(names)
-
-    def offsets_of(group: str) -> Offsets | None:
-        try:
-            return {p: commit.offset for p, commit in source.committed_offsets(group, partitions).items()}
-        except (Refused, TransientError):
-            return None
-
-    for group, offsets in of_each(names, offsets_of).items():
-        reads = any(not member.assigned.isdisjoint(partitions) for member in described[group].members)
-        if offsets is None or offsets or reads:
-            yield SourceGroup(group, described[group].is_active, offsets)
+    listed = source.list_groups()
+    names = [each.group for each in listed if each.is_movable and not each.group.startswith(MIRROR_GROUP_PREFIX)]
+    members, commits = described(source, names), commits_of(source, names, partitions)
+    for group in names:
+        found, offsets = members[group], commits[group]
+        if isinstance(found, str) or isinstance(offsets, str):
+            yield SourceGroup(group, not isinstance(found, str) and found.is_active, None)
+        elif offsets or any(not member.assigned.isdisjoint(partitions) for member in found.members):
+            yield SourceGroup(group, found.is_active, offsets_of(offsets))
+    # The members of Connect's workers read in groups of their own. What other groups read is unknown.
+    yield from (SourceGroup(g.group, False, None) for g in listed if not g.is_movable and g.kind != "connect")

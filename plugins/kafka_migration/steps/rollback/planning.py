@@ -113,7 +113,8 @@ def _elsewhere(run: MigrationRun, scope: RollbackScope, target: SideSeen) -> fro
 
     By real names, to include a target topic that has the name of a source topic.
     """
-    everything = of_each(target.commits, run.bare_target.committed_offsets) if run.target_names else target.commits
+    readable = [group for group in target.commits if group not in target.unreadable]
+    everything = of_each(readable, run.bare_target.committed_offsets) if run.target_names else target.commits
     mine = {group: commits_on(commits, scope.topics) for group, commits in target.commits.items()}
     return frozenset(group for group, commits in everything.items() if len(commits) > len(mine[group]))
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from kafka_migration.adapters.many import of_each
 from kafka_migration.core.findings.errors import Refused, TransientError
-from kafka_migration.core.kafka.cluster import GroupDescription, GroupListing, KafkaCluster
+from kafka_migration.core.kafka.cluster import GroupDescription, GroupListing, KafkaCluster, why_immovable
+from kafka_migration.core.kafka.commits import Commits, topics_of
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.reserved_topics import reserved_reason
 from kafka_migration.core.kafka.transaction_log import COMMITTED_OFFSETS, TRANSACTION_STATE, TransactionLog
 from kafka_migration.core.waves.plan import Clusters, GroupReads
+from kafka_migration.steps.groups.one_by_one import commits_of, described
 
 _NO_INTERNAL_TOPIC = "the login cannot see internal topics, so it is unknown whether this one exists"
 
@@ -54,52 +55,28 @@ def _records(cluster: KafkaCluster, counts: Mapping[str, int]) -> dict[str, int]
 def _groups(source: KafkaCluster) -> Iterable[GroupReads]:
     listed = source.list_groups()
     movable = [each.group for each in listed if each.is_movable]
-    described = _described(source, movable)
-    committed = of_each(movable, lambda group: _committed_topics(source, group))
+    members, commits = described(source, movable), commits_of(source, movable)
     for each in listed:
         if each.is_movable:
-            yield _group(each, described[each.group], committed[each.group])
+            yield _group(each, members[each.group], commits[each.group])
         elif each.kind == "connect":
             # A group of Connect workers; sink connectors read in separate consumer groups.
             yield GroupReads(each.group, each.kind, is_active=None)
         else:
-            reason = f"it is of kind {each.kind}, whose offsets are not read"
-            yield GroupReads(each.group, each.kind, is_active=None, not_known=reason)
+            yield GroupReads(each.group, each.kind, is_active=None, not_known=why_immovable(each.group, each.kind))
 
 
-def _group(listed: GroupListing, described: GroupDescription | str, committed: frozenset[str] | str) -> GroupReads:
+def _group(listed: GroupListing, described: GroupDescription | str, commits: Commits | str) -> GroupReads:
     members = frozenset[str]()
     if not isinstance(described, str):
         members = frozenset(partition.topic for member in described.members for partition in member.assigned)
     return GroupReads(
         group=listed.group,
         kind=listed.kind,
-        topics=members | (frozenset() if isinstance(committed, str) else committed),
+        topics=members | (set() if isinstance(commits, str) else topics_of(commits)),
         is_active=None if isinstance(described, str) else described.is_active,
-        not_known="; ".join(dict.fromkeys(text for text in (described, committed) if isinstance(text, str))),
+        not_known="; ".join(dict.fromkeys(text for text in (described, commits) if isinstance(text, str))),
     )
-
-
-def _described(source: KafkaCluster, groups: Collection[str]) -> Mapping[str, GroupDescription | str]:
-    """Return the description of each group, or why there is none. One denied group fails the whole call."""
-    try:
-        return dict(source.describe_groups(groups))
-    except (Refused, TransientError):
-        return of_each(groups, lambda group: _description(source, group))
-
-
-def _description(source: KafkaCluster, group: str) -> GroupDescription | str:
-    try:
-        return source.describe_groups([group])[group]
-    except (Refused, TransientError) as error:
-        return _reason(error)
-
-
-def _committed_topics(source: KafkaCluster, group: str) -> frozenset[str] | str:
-    try:
-        return frozenset(partition.topic for partition in source.committed_offsets(group))
-    except (Refused, TransientError) as error:
-        return _reason(error)
 
 
 def _read_transactions(source: KafkaCluster, listed: Collection[str], time_limit_s: float) -> TransactionLog:
