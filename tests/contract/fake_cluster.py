@@ -195,6 +195,11 @@ class FakeCluster:
             if (known := self.topics.get(name)) is not None
         }
 
+    def topic_ids(self, topics: Collection[str]) -> Mapping[str, str]:
+        """Return the ids of those of the topics that exist."""
+        self._answer()
+        return {name: self.topics[name].topic_id for name in topics if name in self.topics}
+
     def effective_configs(self, topics: Collection[str], *names: str) -> Mapping[str, Mapping[str, str]]:
         """Return the values of topic configurations per existing topic."""
         self._answer()

@@ -157,6 +157,37 @@ def test_source_topic_made_anew_is_refused(new_stage: Callable[..., Stage]) -> N
         stage.do(*BEFORE_START)
 
 
+def test_source_topic_that_is_created_again_ends_the_watch(new_stage: Callable[..., Stage]) -> None:
+    """The watch ends at its next poll, the stop and the next run name the same topic, and the other one goes on."""
+    stage = new_stage("renewed", "other")
+    renewed, other = stage.topics
+    for topic in stage.topics:
+        stage.create(topic)
+        stage.produce(topic, *numbered(0, 5))
+    stage.start()
+    wait_until(lambda: len(stage.copied_values(renewed)) == 5, what="the first records")
+    stage.delete(renewed)
+    wait_until(lambda: not stage.source_cluster.topic_ids([renewed]), what="the topic's end")
+    stage.create(renewed)
+    stage.produce(renewed, *numbered(100, 9))
+
+    event = stage.watch()
+    with pytest.raises(FailedForGood):
+        stage.complete(event)
+    with pytest.raises(FailedForGood, match=rf"SOURCE_TOPIC_RECREATED · topic {renewed}"):
+        stage.stop()
+    stage.next_run()
+    with pytest.raises(FailedForGood, match=rf"SOURCE_TOPIC_RECREATED · topic {renewed}"):
+        stage.do(*BEFORE_START)
+    stage.next_run()
+    stage.write_file([other])
+    stage.produce(other, *numbered(5, 5))
+
+    assert [("SOURCE_TOPIC_RECREATED", f"topic {renewed}")] == [(f["code"], f["subject"]) for f in event["findings"]]
+    assert stage.sync()["outcome"] == "drained"
+    assert numbered(0, 10) == stage.copied_values(other)
+
+
 @pytest.mark.campaign
 def test_topic_taken_out_of_the_file_gets_no_further_record(new_stage: Callable[..., Stage]) -> None:
     """MirrorMaker starts from no stored configuration: what the file does not name any more is not copied."""

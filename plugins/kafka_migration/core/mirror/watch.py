@@ -77,6 +77,7 @@ class Poll:
 
     `health` is MirrorMaker's own report, `alarm` a log line about lost records, if there is one. `aim` holds the goals
     of these readings; `None` means those of the poll before. The progress line shows `remark` next to the state.
+    `findings` end the watch.
     """
 
     readings: Mapping[TopicPartition, PartitionReading]
@@ -85,6 +86,7 @@ class Poll:
     unreachable: str | None = None
     aim: Aim | None = None
     remark: str = ""
+    findings: tuple[Finding, ...] = ()
 
     @property
     def unassigned(self) -> frozenset[TopicPartition]:
@@ -179,7 +181,7 @@ class Watch:
             self.meter.add(now_s, self.meter.total - min(self.lag.offsets, self.meter.total))
         self.progress = progress_line(self.meter, self.lag, now_s - self.started_s, self._state(poll))
         gaps = _gaps(poll)
-        findings = (*self.aim.findings, *self._findings(poll, gaps, now_s))
+        findings = (*self.aim.findings, *poll.findings, *self._findings(poll, gaps, now_s))
         if findings:
             return WatchResult(Outcome.FAILED, self.progress, findings, proved=dict(self.proved), gaps=gaps)
         self.passes = self.passes + 1 if self.aim.is_final and self._all_drained(poll) else 0

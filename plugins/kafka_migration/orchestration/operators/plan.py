@@ -40,7 +40,9 @@ class PlanOperator(MigrationOperator):
         if findings := phase_findings(ledger, run.name, run.request.mode, topics, requested):
             raise Refused(findings)
         source, target = run.describe("source"), run.describe("target")
-        document = plan_document(run, ledger, source, target) if mirrors else nothing_to_mirror(run, ledger, target)
+        document = (
+            plan_document(run, ledger, source, target) if mirrors else nothing_to_mirror(run, ledger, source, target)
+        )
         run.evidence.write(Kind.PLAN, document)
         self._log_plan(document)
         return {

@@ -14,6 +14,7 @@ from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.mirror.drain import gap_findings
 from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.core.mirror.retention_forecast import Forecast
+from kafka_migration.core.mirror.topic_identity import recreated_finding
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.steps.guards import hold_reservation
@@ -113,11 +114,13 @@ def _reason(run: MigrationRun, reply: HostReply) -> str:
 
 
 def _losses(certificate: StopCertificate) -> tuple[Finding, ...]:
-    """Return the losses in the certificate: offsets that were never copied, and topics that are gone."""
+    """Return the losses in the certificate: offsets that were never copied, topics that are gone or others."""
     return (
         *gap_findings(certificate.gaps, Code.GAP_DURING_RUN),
         *(_gone(Code.SOURCE_TOPIC_MISSING, "source", topic) for topic in certificate.gone.get("source", ())),
         *(_gone(Code.TARGET_TOPIC_MISSING, "target", topic) for topic in certificate.gone.get("target", ())),
+        *(recreated_finding("source", topic) for topic in certificate.recreated.get("source", ())),
+        *(recreated_finding("target", topic) for topic in certificate.recreated.get("target", ())),
     )
 
 

@@ -12,6 +12,7 @@ from kafka_migration.core.ledger.interval_bounds import IntervalBounds
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.mirror.drain import gap_findings, gaps_of
+from kafka_migration.core.mirror.gap_guard import SourceTruth, recreated_source_findings
 from kafka_migration.core.mirror.planned_topics import offsets_to_copy
 from kafka_migration.core.mirror.target_topics import plan_topics, recreated_findings, target_topic_findings
 from kafka_migration.steps.backfill.interval import resolve_bounds
@@ -100,8 +101,14 @@ def _topics(
     }
 
 
-def nothing_to_mirror(run: MigrationRun, ledger: Ledger, target: Mapping[str, TopicDescription]) -> dict[str, Any]:
+def nothing_to_mirror(
+    run: MigrationRun, ledger: Ledger, source: Mapping[str, TopicDescription], target: Mapping[str, TopicDescription]
+) -> dict[str, Any]:
     """Return the plan of a run that only reads; a recreated topic is a warning, and validation decides."""
+    recreated = (
+        *recreated_source_findings(ledger.last_stop, SourceTruth(source, {})),
+        *recreated_findings(target, ledger),
+    )
     return {
         "at": run.now(),
         **_NO_TOPICS,
@@ -109,5 +116,5 @@ def nothing_to_mirror(run: MigrationRun, ledger: Ledger, target: Mapping[str, To
         "positions": {},
         "goals": {},
         "offsets_to_copy": 0,
-        "warnings": [f.to_document() for f in recreated_findings(target, ledger)],
+        "warnings": [f.to_document() for f in recreated],
     }
