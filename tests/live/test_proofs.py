@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -109,6 +110,43 @@ def test_markers_holes_and_empty_partitions_are_proved_drained(new_stage: Callab
     assert certified is not None
     assert {TopicPartition(topic, p): end for p, end in ends.items()} == certified.mirror_positions
     assert numbered(0, 10) + numbered(0, 3) == stage.copied_values(topic)
+
+
+def test_offsets_after_an_open_transaction_are_told_and_copied_later(new_stage: Callable[..., Stage]) -> None:
+    """The run ends at the last stable offset and says what it leaves; the run after the commit copies it."""
+    stage = new_stage()
+    (topic,) = stage.topics
+    stage.create(topic)
+    stage.produce(topic, *numbered(0, 11))
+    producer = Producer({**stage.source, "transactional.id": topic})
+    producer.init_transactions(TRANSACTION_TIMEOUT_S)
+    producer.begin_transaction()
+    producer.produce(topic, value=b"open", partition=0)
+    assert producer.flush(TRANSACTION_TIMEOUT_S) == 0
+    stage.produce(topic, *numbered(12, 21))
+
+    assert stage.sync()["outcome"] == "drained"
+    first = stage.run.ledger.read().last_stop
+    found = [f["found"] for f in _told_at_the_stop(stage, 1)]
+    producer.commit_transaction(TRANSACTION_TIMEOUT_S)
+    wait_until(lambda: stage.source_offsets(topic)[1] == 34, what="the marker")
+    stage.sync()
+    last = stage.run.ledger.read().last_stop
+
+    assert first is not None
+    assert last is not None
+    partition = TopicPartition(topic, 0)
+    assert (11, {partition: (11, 33)}) == (first.mirror_positions[partition], first.held_back)
+    assert f"22 offsets after an open transaction: {topic}[0] offsets 11–32, first record of 20" in found[0]
+    assert (34, {}, []) == (last.mirror_positions[partition], last.held_back, _told_at_the_stop(stage, 2))
+    assert [*numbered(0, 11), b"open", *numbered(12, 21)] == stage.copied_values(topic)
+
+
+def _told_at_the_stop(stage: Stage, number: int) -> list[dict[str, str]]:
+    """Return what the stop of a run says about open transactions."""
+    (path,) = stage.folder.glob(f"evidence/{stage.name}/**/manual__{number}-*/**/*-stop-*.json")
+    told: list[dict[str, str]] = json.loads(path.read_text())["open_transactions"]
+    return told
 
 
 @pytest.mark.campaign

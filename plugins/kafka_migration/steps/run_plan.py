@@ -75,6 +75,7 @@ def run_plan(run: MigrationRun) -> RunPlan:
         warnings=(
             *topic_list_warnings(run.filed_migration, found, run.request.mode),
             *(() if mirrors else recreated_findings(target, ledger)),
+            *map(Finding.from_document, document.get("open_transactions", ())),
         ),
     )
 

@@ -236,7 +236,7 @@ class Code(StrEnum):
     QUOTA_SLOWS_MIRROR = "QUOTA_SLOWS_MIRROR", "A quota on a cluster may slow MirrorMaker."
     SOURCE_TRANSACTION_OPEN = (
         "SOURCE_TRANSACTION_OPEN",
-        "A transaction on a source topic has been open for more than 15 minutes before a run.",
+        "A transaction on a source topic is open: the offsets after its first record are not copied yet.",
     )
     FACT_UNKNOWN = "FACT_UNKNOWN", "A fact that a check of preflight needs could not be read."
     JAVA_MISSING = "JAVA_MISSING", "No Java was found on the MirrorMaker host."

@@ -101,6 +101,7 @@ class StopCertificate(Document):
     offsets that were deleted before they were copied. `ahead_records` are records beyond the position that the target
     is known to have; the next start sends them again. There may be more if the source's offsets have holes. `gone` are
     topics that no longer existed, and `recreated` topics that were deleted and created again, by cluster.
+    `held_back` are source offsets after an open transaction: not copied yet.
     """
 
     generation: int
@@ -116,6 +117,7 @@ class StopCertificate(Document):
     ahead_records: KeptOffsets = field(default_factory=dict)
     gone: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     recreated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    held_back: Ranges = field(default_factory=dict)
     kind: Literal["generation-stopped"] = "generation-stopped"
 
     def after(self, earlier: StopCertificate) -> StopCertificate:
@@ -125,6 +127,7 @@ class StopCertificate(Document):
             mirror_positions={**earlier.mirror_positions, **self.mirror_positions},
             target_end_offsets={**earlier.target_end_offsets, **self.target_end_offsets},
             remembered=earlier.remembered.updated_by(self.remembered, self.mirror_positions.keys()),
+            held_back={**_without(earlier.held_back, self.mirror_positions.keys()), **self.held_back},
         )
 
 

@@ -57,6 +57,7 @@ class Aim:
     `goals` are source ends; reaching them ends the watch only if `is_final`. Every progress line shows `stage`, and
     `doing`, if given, instead of the watch's own state. `unread` are partitions whose end could not be read now: their
     goal is an earlier end and proves nothing. `findings` end the watch.
+    `held_back` is the number of source offsets after open transactions.
     """
 
     goals: Offsets
@@ -65,6 +66,7 @@ class Aim:
     doing: str = ""
     unread: tuple[TopicPartition, ...] = ()
     findings: tuple[Finding, ...] = ()
+    held_back: int = 0
 
 
 # As long as MirrorMaker reports nothing, no partition counts as assigned.
@@ -145,7 +147,7 @@ class WatchResult(Document):
 class Watch:
     """The state between polls: movement per partition, passes in a row, progress.
 
-    `goals` are the first goals; a poll's `aim` may bring new ones.
+    `goals` and `held_back` are the first ones; a poll's `aim` may bring new ones.
 
     `proved` are offsets: between the probed position and such an offset there is no record to copy. This remains true
     if the source later deletes the markers in between.
@@ -158,6 +160,7 @@ class Watch:
     goals: Offsets
     stall_after_s: float
     started_s: float
+    held_back: int = 0
     meter: ProgressMeter = field(init=False)
     aim: Aim = field(init=False)
     lag: Lag = field(init=False, default=Unknown("nothing read yet"))
@@ -168,7 +171,7 @@ class Watch:
     _moved: dict[TopicPartition, tuple[int, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.aim = Aim(self.goals)
+        self.aim = Aim(self.goals, held_back=self.held_back)
         self.meter = ProgressMeter(self._total())
         self._assigned_s = self.started_s
 
@@ -226,7 +229,9 @@ class Watch:
         )
 
     def _state(self, poll: Poll) -> str:
-        return ", ".join(text for text in (self.aim.stage, poll.remark, self._words(poll)) if text)
+        held = self.aim.held_back
+        after = f"{held:,} offsets wait for open transactions" if held else ""
+        return ", ".join(text for text in (self.aim.stage, poll.remark, self._words(poll), after) if text)
 
     def _words(self, poll: Poll) -> str:
         if poll.unreachable is not None:

@@ -19,6 +19,7 @@ from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.steps.guards import hold_reservation
 from kafka_migration.steps.mirror.forecast import forecast_after
+from kafka_migration.steps.mirror.held_back import held_back_warnings
 from kafka_migration.steps.mirror.start_stop import end_when_settled, stop_generation
 from kafka_migration.steps.run import MigrationRun
 
@@ -59,8 +60,11 @@ class StopMirrorOperator(MigrationOperator):
         run.news.tell_stopped(run.identity.holder, generation.number, run.now())
         certificate = end_when_settled(run, generation, reply, _reason(run, reply))
         forecast = self._forecast(run, certificate, ledger.last_stop)
+        opened = held_back_warnings(run, certificate.held_back)
         document = {"at": run.now(), "certificate": certificate.to_document(), "log": reply.log}
-        run.evidence.write(Kind.STOP, {**document, "forecast": forecast and forecast.to_document()})
+        run.evidence.write(
+            Kind.STOP, {**document, "open_transactions": opened, "forecast": forecast and forecast.to_document()}
+        )
         self.log.info("Generation %d: %s", certificate.generation, certificate.reason)
         self._clean(run)
         if losses := _losses(certificate):

@@ -19,6 +19,7 @@ from kafka_migration.core.ledger.generations import (
 from kafka_migration.core.mirror.drain import expected_next, gaps_of
 from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.core.mirror.topic_identity import recreated_topics
+from kafka_migration.steps.mirror.held_back import read_held_back
 from kafka_migration.steps.mirror.state import MirrorState, every_value, mirror_state, probe_held
 from kafka_migration.steps.run import MigrationRun
 
@@ -72,6 +73,7 @@ def certify(
         ahead_records={} if distrusted else _ahead(run, due, target_ends),
         gone=_named({side: topics - present.keys() for side, present in described.items()}),
         recreated=_named(recreated),
+        held_back=read_held_back(run, tuple(state.source_end_offsets)),
     )
 
 

@@ -73,7 +73,8 @@ class MirrorWatcher:
 
     def __post_init__(self) -> None:
         settings = self.migration.watch
-        self.watch = Watch(self.plan.positions, self.plan.goals, settings.stall_after_s, self.clock.monotonic_s())
+        started_s, plan = self.clock.monotonic_s(), self.plan
+        self.watch = Watch(plan.positions, plan.goals, settings.stall_after_s, started_s, plan.held_back)
         self.silence = SilenceWatch(settings.stall_after_s, settings.unreachable_after_s, self._known_silences())
         self._take_up()
 
