@@ -7,7 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from kafka_migration.adapters.ledger_store import LedgerStore
-from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, TransientError
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.validation.windows import delta_windows
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
@@ -234,14 +236,41 @@ def test_source_topic_that_was_missing_at_the_stop_is_refused_after_its_recreati
 
 
 def test_source_topic_that_is_recreated_while_mirrormaker_runs_is_detected(copied_three: World) -> None:
-    """Regression: the certificate had the id of a topic that was recreated while MirrorMaker ran."""
-    copied_three.source.delete_topics(["orders"])
-    copied_three.source.create_topics([NewTopic("orders", 2, 1, {})])
-    copied_three.source.produce("orders", 0, *FOUR_RECORDS, *FOUR_RECORDS)
-    copied_three.do("stop_mirror")
+    """The stop says so, as the next run does; only that topic is refused."""
+    recreate_source(copied_three, 8)
+    copied_three.refuses("stop_mirror", match="SOURCE_TOPIC_RECREATED · topic orders")
+    assert {"source": ("orders",)} == copied_three.certified.recreated
     copied_three.next_run()
 
     copied_three.refuses(*BEFORE_START, match="SOURCE_TOPIC_RECREATED · topic orders")
+    copied_three.next_run(3)
+    copied_three.params = {**copied_three.params, "topics": ["audit"]}
+    assert [] == refused(copied_three)
+
+
+def test_target_topic_that_is_recreated_while_mirrormaker_runs_is_detected(copied_three: World) -> None:
+    """The stop says so, and certifies the end that the copy should have; the next run refuses the topic."""
+    copied_three.target.delete_topics(["orders"])
+    copied_three.target.create_topics([NewTopic("orders", 2, 1, {})])
+    copied_three.target.produce("orders", 0, FOUR_RECORDS[3])
+    copied_three.refuses("stop_mirror", match="TARGET_TOPIC_RECREATED · topic orders")
+    assert 3 == copied_three.certified.target_end_offsets[P0]
+    copied_three.next_run()
+
+    assert ["TARGET_TOPIC_RECREATED"] == refused(copied_three)
+
+
+def test_topic_that_only_the_watch_saw_recreated_is_certified_as_another(copied_three: World) -> None:
+    """Without topic ids the watch's finding counts, however the new topic has grown by the stop."""
+    finding = Finding(Code.SOURCE_TOPIC_RECREATED, "topic orders", "end 0", "at least 4", "Delete nothing.")
+    event = {"outcome": "failed", "generation": 1, "findings": [finding.to_document()]}
+    copied_three.run.evidence.write(Kind.WATCH, event)
+    recreate_source(copied_three, 8)
+    copied_three.source.topics["orders"].topic_id = ""
+    copied_three.refuses("stop_mirror", match="SOURCE_TOPIC_RECREATED · topic orders")
+    copied_three.next_run()
+
+    assert ["SOURCE_TOPIC_RECREATED"] == refused(copied_three)
 
 
 def test_target_topic_that_was_missing_at_the_stop_is_refused_after_its_recreation(copied_three: World) -> None:

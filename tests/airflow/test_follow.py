@@ -10,11 +10,12 @@ import pytest
 from kafka_migration.cli.main import main
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.kafka.cluster import NewTopic, Side
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.orchestration.failing import FailedForGood
 from tests.airflow.driving import deferred_by, revived
-from tests.airflow.watching import Restart, Scene, a_trigger, codes, started, watch
+from tests.airflow.watching import Restart, Scene, a_trigger, codes, found, started, watch
 from tests.airflow.world import P0, World
 
 
@@ -197,6 +198,35 @@ def test_request_to_another_generation_does_not_count(following: Scene) -> None:
 
     assert watch(following)["outcome"] == "followed"
     assert following.clock.elapsed_s == 120
+
+
+@pytest.mark.parametrize("has_ids", [True, False])
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_topic_that_is_created_again_ends_the_watch_at_once(following: Scene, side: Side, has_ids: bool) -> None:
+    """Regression: the watch said 100 % while the records of a new topic were copied after those of the old one.
+
+    Brokers without topic ids show it by an end that falls. The other topics may be copied by the next run.
+    """
+    cluster = following.world.source if side == "source" else following.world.target
+
+    def renew() -> None:
+        cluster.delete_topics(["orders"])
+        cluster.create_topics([NewTopic("orders", 2, 1, {})])
+        hide()
+
+    def hide() -> None:
+        if not has_ids:
+            cluster.topics["orders"].topic_id = ""
+
+    hide()
+    following.produce(9)
+    at(30, following, lambda now: following.copy())
+    at(60, following, lambda now: renew())
+    event = watch(following)
+
+    assert [(f"{side.upper()}_TOPIC_RECREATED", "topic orders")] == found(event)
+    assert ("failed", 60) == (event["outcome"], following.clock.elapsed_s)
+    assert "Lag: unknown" in event["progress"]
 
 
 def test_request_that_cannot_be_read_does_not_end_the_watch(following: Scene) -> None:

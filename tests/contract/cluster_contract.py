@@ -15,6 +15,7 @@ from kafka_migration.core.kafka.cluster import CommittedOffset, GroupState, Kafk
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.resources import THE_CLUSTER, Operation, Resource
 from tests.present import present
+from tests.waiting import wait_until
 
 Record = tuple[bytes | None, bytes | None]
 # Within the retention of the contract's topics, and not in the future.
@@ -119,6 +120,17 @@ class ClusterContract:
             dict(description.configs),
         )
         assert topic in self.cluster.topic_names()
+
+    def test_topic_that_is_created_again_has_another_id(self, topic: str) -> None:
+        """A topic keeps its id until it is deleted; brokers without topic ids give empty texts, and no topic none."""
+        (first,) = self.cluster.topic_ids([topic, "contract-none"]).values()
+        assert {topic: first} == self.cluster.topic_ids([topic])
+        self.cluster.delete_topics([topic])
+        wait_until(lambda: not self.cluster.topic_ids([topic]), what="the topic's end")
+        self.cluster.create_topics([NewTopic(topic, 2, 1, {})])
+        (second,) = self.cluster.topic_ids([topic]).values()
+
+        assert (self.has_topic_ids, self.has_topic_ids) == (bool(first), first != second)
 
     def test_effective_config_has_the_default(self, topic: str) -> None:
         """A setting that nobody set has the broker's default."""

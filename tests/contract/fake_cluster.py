@@ -1,7 +1,7 @@
 """An in-memory Kafka cluster for fast tests, held to the real one by `cluster_contract.py`.
 
-What it does not do: open transactions (every record is committed), replicas. Offsets without a visible record
-(transaction markers, aborted or compacted records) are made with `leave_holes`.
+What it does not do: replicas, and transactions but for one that is open (`open_transaction`). Offsets without a visible
+record (transaction markers, aborted or compacted records) are made with `leave_holes`.
 """
 
 from __future__ import annotations
@@ -45,12 +45,18 @@ _LIMITS_OF_BROKERS = {
 class FakePartition:
     """A log: `records[0]` stands at offset `log_start`; `None` is an offset without a visible record.
 
-    `timestamps_ms` are by offset; a record without one is earlier than every moment.
+    `timestamps_ms` are by offset; a record without one is earlier than every moment. `stable` is the last stable offset
+    while a transaction is open.
     """
 
     log_start: int = 0
     records: list[Record | None] = field(default_factory=list)
     timestamps_ms: dict[int, int] = field(default_factory=dict)
+    stable: int | None = None
+
+    def end_for(self, isolation: IsolationLevel) -> int:
+        """Return the end that a reader of this isolation level sees."""
+        return self.end if self.stable is None or isolation == "read_uncommitted" else self.stable
 
     @property
     def end(self) -> int:
@@ -113,6 +119,17 @@ class FakeCluster:
         if timestamp_ms is not None:
             log.timestamps_ms |= dict.fromkeys(range(log.end, log.end + len(records)), timestamp_ms)
         log.records += records
+
+    def open_transaction(self, topic: str, partition: int, *records: Record, timestamp_ms: int | None = None) -> None:
+        """Begin a transaction with these records: until it ends, readers of committed records end before it."""
+        log = self.topics[topic].partitions[partition]
+        log.stable = log.end
+        self.produce(topic, partition, *records, timestamp_ms=timestamp_ms)
+
+    def commit_transaction(self, topic: str, partition: int) -> None:
+        """End the open transaction of a partition; its marker takes an offset."""
+        self.topics[topic].partitions[partition].stable = None
+        self.leave_holes(topic, partition, 1)
 
     def leave_holes(self, topic: str, partition: int, count: int) -> None:
         """Append offsets without a visible record, as the markers of transactions are."""
@@ -197,6 +214,11 @@ class FakeCluster:
             if (known := self.topics.get(name)) is not None
         }
 
+    def topic_ids(self, topics: Collection[str]) -> Mapping[str, str]:
+        """Return the ids of those of the topics that exist."""
+        self._answer()
+        return {name: self.topics[name].topic_id for name in topics if name in self.topics}
+
     def effective_configs(self, topics: Collection[str], *names: str) -> Mapping[str, Mapping[str, str]]:
         """Return the values of topic configurations per existing topic."""
         self._answer()
@@ -265,7 +287,7 @@ class FakeCluster:
 
     def log_end_offsets(self, partitions: Collection[TopicPartition], isolation: IsolationLevel) -> Offsets:
         """Return the end per partition."""
-        return {p: log.end for p, log in self._logs(partitions)}
+        return {p: log.end_for(isolation) for p, log in self._logs(partitions)}
 
     def offsets_for_time(
         self, partitions: Collection[TopicPartition], at: datetime, isolation: IsolationLevel
@@ -303,9 +325,10 @@ class FakeCluster:
 
     def probe(self, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
         """Return what a reader starting at these offsets meets first."""
-        met = {p: next(iter(log.visible(start[p])), None) for p, log in self._logs(start)}
+        met = {p: next(iter(log.visible(start[p], log.end_for(isolation))), None) for p, log in self._logs(start)}
         return {
-            p: Probe(log.end, True) if (at := met[p]) is None else Probe(at[0], False) for p, log in self._logs(start)
+            p: Probe(log.end_for(isolation), True) if (at := met[p]) is None else Probe(at[0], False)
+            for p, log in self._logs(start)
         }
 
     def list_groups(self) -> tuple[GroupListing, ...]:
@@ -355,9 +378,15 @@ class FakeCluster:
             raise Refused([finding])
 
     def records_at(self, offsets: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, RecordPrint | None]:
-        """Return the first visible record at or after each offset; no print has headers or a timestamp."""
-        met = {p: next(iter(log.visible(offsets[p])), None) for p, log in self._logs(offsets)}
-        return {p: RecordPrint.of(m[0], *m[1], headers=(), timestamp_ms=-1) if m else None for p, m in met.items()}
+        """Return the first visible record at or after each offset; no print has headers."""
+        met = {
+            p: (log, next(iter(log.visible(offsets[p], log.end_for(isolation))), None))
+            for p, log in self._logs(offsets)
+        }
+        return {
+            p: RecordPrint.of(m[0], *m[1], headers=(), timestamp_ms=log.timestamps_ms.get(m[0], -1)) if m else None
+            for p, (log, m) in met.items()
+        }
 
     def prints_between(
         self, start: Offsets, end: Offsets, isolation: IsolationLevel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -111,6 +112,43 @@ def test_markers_holes_and_empty_partitions_are_proved_drained(new_stage: Callab
     assert numbered(0, 10) + numbered(0, 3) == stage.copied_values(topic)
 
 
+def test_offsets_after_an_open_transaction_are_told_and_copied_later(new_stage: Callable[..., Stage]) -> None:
+    """The run ends at the last stable offset and says what it leaves; the run after the commit copies it."""
+    stage = new_stage()
+    (topic,) = stage.topics
+    stage.create(topic)
+    stage.produce(topic, *numbered(0, 11))
+    producer = Producer({**stage.source, "transactional.id": topic})
+    producer.init_transactions(TRANSACTION_TIMEOUT_S)
+    producer.begin_transaction()
+    producer.produce(topic, value=b"open", partition=0)
+    assert producer.flush(TRANSACTION_TIMEOUT_S) == 0
+    stage.produce(topic, *numbered(12, 21))
+
+    assert stage.sync()["outcome"] == "drained"
+    first = stage.run.ledger.read().last_stop
+    found = [f["found"] for f in _told_at_the_stop(stage, 1)]
+    producer.commit_transaction(TRANSACTION_TIMEOUT_S)
+    wait_until(lambda: stage.source_offsets(topic)[1] == 34, what="the marker")
+    stage.sync()
+    last = stage.run.ledger.read().last_stop
+
+    assert first is not None
+    assert last is not None
+    partition = TopicPartition(topic, 0)
+    assert (11, {partition: (11, 33)}) == (first.mirror_positions[partition], first.held_back)
+    assert f"22 offsets after an open transaction: {topic}[0] offsets 11–32, first record of 20" in found[0]
+    assert (34, {}, []) == (last.mirror_positions[partition], last.held_back, _told_at_the_stop(stage, 2))
+    assert [*numbered(0, 11), b"open", *numbered(12, 21)] == stage.copied_values(topic)
+
+
+def _told_at_the_stop(stage: Stage, number: int) -> list[dict[str, str]]:
+    """Return what the stop of a run says about open transactions."""
+    (path,) = stage.folder.glob(f"evidence/{stage.name}/**/manual__{number}-*/**/*-stop-*.json")
+    told: list[dict[str, str]] = json.loads(path.read_text())["open_transactions"]
+    return told
+
+
 @pytest.mark.campaign
 def test_hole_that_compaction_left_is_proved_drained(new_stage: Callable[..., Stage]) -> None:
     """Offsets that compaction took away before the goal are nothing to copy."""
@@ -155,6 +193,37 @@ def test_source_topic_made_anew_is_refused(new_stage: Callable[..., Stage]) -> N
 
     with pytest.raises(FailedForGood, match=rf"SOURCE_TOPIC_RECREATED · topic {topic}"):
         stage.do(*BEFORE_START)
+
+
+def test_source_topic_that_is_created_again_ends_the_watch(new_stage: Callable[..., Stage]) -> None:
+    """The watch ends at its next poll, the stop and the next run name the same topic, and the other one goes on."""
+    stage = new_stage("renewed", "other")
+    renewed, other = stage.topics
+    for topic in stage.topics:
+        stage.create(topic)
+        stage.produce(topic, *numbered(0, 5))
+    stage.start()
+    wait_until(lambda: len(stage.copied_values(renewed)) == 5, what="the first records")
+    stage.delete(renewed)
+    wait_until(lambda: not stage.source_cluster.topic_ids([renewed]), what="the topic's end")
+    stage.create(renewed)
+    stage.produce(renewed, *numbered(100, 9))
+
+    event = stage.watch()
+    with pytest.raises(FailedForGood):
+        stage.complete(event)
+    with pytest.raises(FailedForGood, match=rf"SOURCE_TOPIC_RECREATED · topic {renewed}"):
+        stage.stop()
+    stage.next_run()
+    with pytest.raises(FailedForGood, match=rf"SOURCE_TOPIC_RECREATED · topic {renewed}"):
+        stage.do(*BEFORE_START)
+    stage.next_run()
+    stage.write_file([other])
+    stage.produce(other, *numbered(5, 5))
+
+    assert [("SOURCE_TOPIC_RECREATED", f"topic {renewed}")] == [(f["code"], f["subject"]) for f in event["findings"]]
+    assert stage.sync()["outcome"] == "drained"
+    assert numbered(0, 10) == stage.copied_values(other)
 
 
 @pytest.mark.campaign

@@ -99,6 +99,10 @@ class ConfluentCluster(BrokerCalls, GroupCalls, RecordReads, RightCalls):
             if topic in configs
         }
 
+    def topic_ids(self, topics: Collection[str]) -> Mapping[str, str]:
+        """Return the ids of those of the topics that exist; empty texts if the brokers have no topic ids."""
+        return {topic: topic_id_of(found) for topic, found in self._described(topics).items()} if topics else {}
+
     def effective_configs(self, topics: Collection[str], *names: str) -> Mapping[str, Mapping[str, str]]:
         """Return the values of topic configurations, defaults included, per existing topic."""
         configs = self._topic_configs(topics)

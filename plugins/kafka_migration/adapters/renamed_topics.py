@@ -82,6 +82,11 @@ class RenamedTopics:
         shown = (replace(description, topic=self._to_shown(name)) for name, description in found.items())
         return {description.topic: description for description in shown}
 
+    def topic_ids(self, topics: Collection[str]) -> Mapping[str, str]:
+        """See `KafkaCluster.topic_ids`."""
+        found = self._cluster.topic_ids([self._to_real(topic) for topic in topics])
+        return {self._to_shown(topic): topic_id for topic, topic_id in found.items()}
+
     def effective_configs(self, topics: Collection[str], *names: str) -> Mapping[str, Mapping[str, str]]:
         """See `KafkaCluster.effective_configs`."""
         found = self._cluster.effective_configs([self._to_real(topic) for topic in topics], *names)

@@ -13,11 +13,12 @@ from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.adapters.news import NewsStore
 from kafka_migration.adapters.renamed_topics import RenamedTopics
 from kafka_migration.adapters.stop_requests import StopRequestStore
+from kafka_migration.core.documents.codec import read
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.evidence.kept import Keeper, Kept
 from kafka_migration.core.findings.errors import FindingsError
 from kafka_migration.core.kafka.cluster import ClusterFacts, KafkaCluster, Side, TopicDescription
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document
+from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition, from_document
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.run_window import RunWindow
@@ -25,6 +26,7 @@ from kafka_migration.core.migration.settings import Migration, Mode
 from kafka_migration.core.migration.topic_rules import TopicList, resolve
 from kafka_migration.core.mirror.engine import MirrorEngine
 from kafka_migration.core.mirror.host import MirrorHost
+from kafka_migration.core.mirror.open_transactions import held_offsets
 from kafka_migration.migration_file.loading import load_migration, load_migration_file
 from kafka_migration.steps.deployment import Deployment
 from kafka_migration.steps.request import RunRequest
@@ -32,10 +34,14 @@ from kafka_migration.steps.request import RunRequest
 
 @dataclass(frozen=True, slots=True)
 class PlanOffsets:
-    """The plan's positions before the start and frozen goals, per source partition."""
+    """The plan's positions before the start and frozen goals, per source partition.
+
+    `held_back` is the number of source offsets after open transactions.
+    """
 
     positions: Offsets
     goals: Offsets
+    held_back: int = 0
 
 
 class MigrationRun:
@@ -207,7 +213,8 @@ class MigrationRun:
     def plan_offsets(self) -> PlanOffsets:
         """Return the positions and frozen goals of the run's plan."""
         plan = self.evidence.require(Kind.PLAN)
-        return PlanOffsets(from_document(plan["positions"]), from_document(plan["goals"]))
+        held = held_offsets(read(Ranges, plan.get("held_back", {})))
+        return PlanOffsets(from_document(plan["positions"]), from_document(plan["goals"]), held)
 
     def now(self) -> str:
         """Return the present time in UTC as ISO 8601 text with seconds."""

@@ -56,7 +56,7 @@ def run_plan(run: MigrationRun) -> RunPlan:
     source, target = run.describe("source"), run.describe("target")
     listings = run.source.list_groups() if run.request.mode.plans_groups else ()
     document, refusals = (
-        read_plan(run, ledger, source, target) if mirrors else (nothing_to_mirror(run, ledger, target), ())
+        read_plan(run, ledger, source, target) if mirrors else (nothing_to_mirror(run, ledger, source, target), ())
     )
     positions, goals = from_document(document["positions"]), from_document(document["goals"])
     seen = TopicsSeen(run.migration, source, target, ledger)
@@ -75,6 +75,7 @@ def run_plan(run: MigrationRun) -> RunPlan:
         warnings=(
             *topic_list_warnings(run.filed_migration, found, run.request.mode),
             *(() if mirrors else recreated_findings(target, ledger)),
+            *map(Finding.from_document, document.get("open_transactions", ())),
         ),
     )
 

@@ -9,9 +9,15 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import RecordPrint
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.mirror.open_transactions import OPEN_FOR, open_partitions, open_transaction_findings
+from kafka_migration.core.mirror.open_transactions import (
+    OPEN_FOR,
+    held_back,
+    held_back_findings,
+    held_offsets,
+    open_transaction_findings,
+)
 
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+P0, P1, P2 = (TopicPartition("orders", number) for number in range(3))
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 
@@ -20,9 +26,28 @@ def first(age: timedelta) -> RecordPrint:
     return RecordPrint(5, "", int((NOW - age).timestamp() * 1000), "")
 
 
-def test_open_partition_has_a_lower_stable_offset() -> None:
-    """A transaction is open where the last stable offset is lower than the end."""
-    assert {P0: 5} == open_partitions({P0: 5, P1: 7}, {P0: 6, P1: 7})
+def test_offsets_from_the_stable_one_to_the_end_are_held_back() -> None:
+    """A transaction is open where the last stable offset, which was read later, is lower than the end."""
+    held = held_back({P0: 33, P1: 7, P2: 4}, {P0: 11, P1: 7, P2: 5})
+
+    assert {P0: (11, 33)} == held
+    assert 22 == held_offsets(held)
+
+
+@pytest.mark.parametrize(
+    ("record", "since"), [(first(timedelta(0)), True), (RecordPrint(5, "", -1), False), (None, False)]
+)
+def test_each_open_transaction_is_a_warning_from_its_first_moment(record: RecordPrint | None, since: bool) -> None:
+    """One warning per topic counts the offsets and names them, with the time of the first record if it is known."""
+    (finding,) = held_back_findings({P0: (11, 33), P1: (4, 5)}, {P0: record})
+
+    assert (Code.SOURCE_TRANSACTION_OPEN, "topic orders") == (finding.code, finding.subject)
+    assert finding.found.startswith("23 offsets after an open transaction: orders[0] offsets 11–32")
+    assert finding.found.endswith("; orders[1] offsets 4–4")
+    assert since is (", first record of 2026-01-02T00:00:00+00:00;" in finding.found)
+    assert "not copied yet" in finding.remedy
+    assert "describe-producers --topic orders --partition 0" in finding.remedy
+    assert "abort --topic orders --partition 0 --start-offset 11" in finding.remedy
 
 
 def test_old_transaction_is_warned_of() -> None:

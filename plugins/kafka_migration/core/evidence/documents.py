@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from kafka_migration.core.evidence.groups import group_rows
+from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.settings import Mode
 
@@ -139,10 +140,21 @@ def assemble_run(
             *group_rows(rollback, written, has_begun=has_begun, is_rollback=True),
         ],
         "findings": [f for refusal in refusals for f in refusal["findings"]],
-        "warnings": [*(w for document in documents.values() for w in document.get("warnings", [])), *warnings],
+        "warnings": [*_warnings(documents), *warnings],
         "judged_at": judged.get("at"),
         "steps": {str(kind): dict(document) for kind, document in documents.items() if kind in _STEP_KINDS},
     }
+
+
+def _warnings(documents: Mapping[Kind, Mapping[str, Any]]) -> list[Mapping[str, str]]:
+    """Return all warnings; of open transactions those of the newest reading, because earlier ones may have ended."""
+    read = [documents[kind]["open_transactions"] for kind in _READING if "open_transactions" in documents.get(kind, {})]
+    others = [w for document in documents.values() for w in document.get("warnings", [])]
+    return [*(w for w in others if not read or w["code"] != Code.SOURCE_TRANSACTION_OPEN), *(read[0] if read else ())]
+
+
+# The steps that read which transactions are open, the last one first.
+_READING = (Kind.STOP, Kind.PLAN)
 
 
 def _interval(mode: str, documents: Mapping[Kind, Mapping[str, Any]]) -> Mapping[str, str] | None:

@@ -28,6 +28,6 @@ ACCEPTABLE: Mapping[Code, str] = {
     Code.CLOCKS_DIFFER: "The logins work with these clocks, and you know which times are wrong.",
     Code.TARGET_SPACE_TOO_SMALL: "The copy will be smaller, or the target gets disks in time. Otherwise brokers stop.",
     Code.QUOTA_SLOWS_MIRROR: "The run has time for this rate.",
-    Code.SOURCE_TRANSACTION_OPEN: "You know the transaction. A run does not copy what follows it.",
+    Code.SOURCE_TRANSACTION_OPEN: "You know the transaction. A run does not copy what follows it, and still says so.",
     Code.FACT_UNKNOWN: "You know the fact that the check could not read.",
 }

@@ -186,7 +186,7 @@ ACTS: Mapping[Code, str] = {
     Code.GAP_DURING_RUN: "Raise the source's retention now and delete nothing. The range in the finding is "
     "missing from the copy. MirrorMaker is stopped.",
     Code.SOURCE_TOPIC_RECREATED: "Find out who recreated it. Delete nothing: the target may hold the only copy. After "
-    "a cutover, remain on the target. MirrorMaker was not started and no group was moved.",
+    "a cutover, remain on the target. To copy the other topics, remove this one from the migration file.",
     Code.STALE_MIRROR_STATE: "If the finding ends with a command, run it once nothing uses these positions. "
     f"Otherwise copy the topic with a migration file of another name. {_NOT_STARTED}",
     Code.POSITION_MISSING: "If the finding ends with a command, run it. Otherwise copy the topic with a "
@@ -236,7 +236,8 @@ ACTS: Mapping[Code, str] = {
     Code.RECORDS_NOT_VERIFIABLE: "The finding names what could not be read or matched. When that is fixed, trigger "
     "mode `validate`. Until then, do not move any group.",
     Code.TARGET_TOPIC_RECREATED: "Find out who recreated it. Its content is not the copy: copy the topic with a "
-    f"migration file of another name. {_NOT_STARTED}",
+    "migration file of another name. Remove it from this file to copy the others. MirrorMaker was stopped or not "
+    "started.",
     # Answers for an interval
     Code.INTERVAL_NOT_COPIED: "Let the next nightly run copy it, then ask again with `--reprocess-behavior completed`.",
     Code.INTERVAL_NOT_VALIDATED: "Let the next run validate it, then ask again with `--reprocess-behavior completed`.",

@@ -236,7 +236,7 @@ class Code(StrEnum):
     QUOTA_SLOWS_MIRROR = "QUOTA_SLOWS_MIRROR", "A quota on a cluster may slow MirrorMaker."
     SOURCE_TRANSACTION_OPEN = (
         "SOURCE_TRANSACTION_OPEN",
-        "A transaction on a source topic has been open for more than 15 minutes before a run.",
+        "A transaction on a source topic is open: the offsets after its first record are not copied yet.",
     )
     FACT_UNKNOWN = "FACT_UNKNOWN", "A fact that a check of preflight needs could not be read."
     JAVA_MISSING = "JAVA_MISSING", "No Java was found on the MirrorMaker host."
@@ -317,7 +317,7 @@ class Code(StrEnum):
     GAP_DURING_RUN = "GAP_DURING_RUN", "The source deleted records while MirrorMaker was about to copy them."
     SOURCE_TOPIC_RECREATED = (
         "SOURCE_TOPIC_RECREATED",
-        "A source topic was deleted and created again after it was copied.",
+        "A source topic was deleted and created again after it was copied, or while MirrorMaker ran.",
     )
     STALE_MIRROR_STATE = (
         "STALE_MIRROR_STATE",
@@ -422,7 +422,7 @@ class Code(StrEnum):
     )
     TARGET_TOPIC_RECREATED = (
         "TARGET_TOPIC_RECREATED",
-        "A target topic has another topic id than when it was copied.",
+        "A target topic was deleted and created again after it was copied, or while MirrorMaker ran.",
     )
     # Answers for an interval
     INTERVAL_NOT_COPIED = "INTERVAL_NOT_COPIED", "Records of the interval are not copied yet."

@@ -241,6 +241,9 @@ class KafkaCluster(Protocol):
     def describe_topics(self, topics: Collection[str]) -> Mapping[str, TopicDescription]:
         """Return the descriptions of those of the topics that exist."""
 
+    def topic_ids(self, topics: Collection[str]) -> Mapping[str, str]:
+        """Return the ids of those of the topics that exist; empty texts if the brokers have no topic ids."""
+
     def effective_configs(self, topics: Collection[str], *names: str) -> Mapping[str, Mapping[str, str]]:
         """Return the values of topic configurations, defaults included, per existing topic, all of one moment."""
 

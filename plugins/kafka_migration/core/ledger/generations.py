@@ -39,7 +39,7 @@ def generations_text(generations: range) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GenerationStart(Document):
-    """The state right before a start; `source_topic_ids` exist if the brokers have them."""
+    """The state right before a start; topic ids exist if the brokers have them."""
 
     generation: int
     run: str
@@ -47,6 +47,7 @@ class GenerationStart(Document):
     mirror_positions: KeptOffsets
     target_end_offsets: KeptOffsets
     source_topic_ids: Mapping[str, str] = field(default_factory=dict)
+    target_topic_ids: Mapping[str, str] = field(default_factory=dict)
     kind: Literal["generation-started"] = "generation-started"
 
 
@@ -99,7 +100,8 @@ class StopCertificate(Document):
     `graceful` comes from MirrorMaker's last log line, not from the exit code (143 after SIGTERM). `gaps` are source
     offsets that were deleted before they were copied. `ahead_records` are records beyond the position that the target
     is known to have; the next start sends them again. There may be more if the source's offsets have holes. `gone` are
-    topics that no longer existed, by cluster.
+    topics that no longer existed, and `recreated` topics that were deleted and created again, by cluster.
+    `held_back` are source offsets after an open transaction: not copied yet.
     """
 
     generation: int
@@ -114,6 +116,8 @@ class StopCertificate(Document):
     gaps: Ranges = field(default_factory=dict)
     ahead_records: KeptOffsets = field(default_factory=dict)
     gone: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    recreated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    held_back: Ranges = field(default_factory=dict)
     kind: Literal["generation-stopped"] = "generation-stopped"
 
     def after(self, earlier: StopCertificate) -> StopCertificate:
@@ -123,6 +127,7 @@ class StopCertificate(Document):
             mirror_positions={**earlier.mirror_positions, **self.mirror_positions},
             target_end_offsets={**earlier.target_end_offsets, **self.target_end_offsets},
             remembered=earlier.remembered.updated_by(self.remembered, self.mirror_positions.keys()),
+            held_back={**_without(earlier.held_back, self.mirror_positions.keys()), **self.held_back},
         )
 
 

@@ -15,6 +15,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import RecordPrint, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.generations import Fingerprint, StopCertificate
+from kafka_migration.core.mirror.topic_identity import OTHERS_CONTINUE
 
 RestoreCommand = Callable[[TopicPartition, int], str]
 """Returns the command with which an operator stores a position again; empty if MirrorMaker has no such tool."""
@@ -184,5 +185,5 @@ def _recreated(subject: str, found: str, expected: str) -> Finding:
         expected,
         "The source topic was deleted and created again, so MirrorMaker would skip its first records. Delete nothing: "
         "the target may hold the only copy of the old records. Copy the new topic with a new migration file (another "
-        "name) into a topic with another name (mirror.topic_names).",
+        f"name) into a topic with another name (mirror.topic_names). {OTHERS_CONTINUE}",
     )

@@ -13,6 +13,7 @@ from kafka_migration.core.ledger.cutovers import CreatedTopic
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.migration.topic_rules import TopicSettings
+from kafka_migration.core.mirror.topic_identity import OTHERS_CONTINUE
 from kafka_migration.core.text.shell import shell_word
 
 # Broker-side state of a reassignment, not a property of the topic.
@@ -224,7 +225,8 @@ def recreated_findings(target: Mapping[str, TopicDescription], ledger: Ledger) -
             f"topic {topic}",
             f"topic id {target[topic].topic_id}",
             f"{created.topic_id}, recorded when the topic was created",
-            "The topic was deleted and created again. Find out by whom: its records are not the copy.",
+            "The topic was deleted and created again. Find out by whom: its records are not the copy. "
+            f"{OTHERS_CONTINUE}",
         )
         for topic, created in sorted(ledger.topics.items())
         if topic in target and target[topic].is_another_than(created.topic_id)

@@ -57,6 +57,7 @@ class Aim:
     `goals` are source ends; reaching them ends the watch only if `is_final`. Every progress line shows `stage`, and
     `doing`, if given, instead of the watch's own state. `unread` are partitions whose end could not be read now: their
     goal is an earlier end and proves nothing. `findings` end the watch.
+    `held_back` is the number of source offsets after open transactions.
     """
 
     goals: Offsets
@@ -65,6 +66,7 @@ class Aim:
     doing: str = ""
     unread: tuple[TopicPartition, ...] = ()
     findings: tuple[Finding, ...] = ()
+    held_back: int = 0
 
 
 # As long as MirrorMaker reports nothing, no partition counts as assigned.
@@ -77,6 +79,7 @@ class Poll:
 
     `health` is MirrorMaker's own report, `alarm` a log line about lost records, if there is one. `aim` holds the goals
     of these readings; `None` means those of the poll before. The progress line shows `remark` next to the state.
+    `findings` end the watch.
     """
 
     readings: Mapping[TopicPartition, PartitionReading]
@@ -85,6 +88,7 @@ class Poll:
     unreachable: str | None = None
     aim: Aim | None = None
     remark: str = ""
+    findings: tuple[Finding, ...] = ()
 
     @property
     def unassigned(self) -> frozenset[TopicPartition]:
@@ -143,7 +147,7 @@ class WatchResult(Document):
 class Watch:
     """The state between polls: movement per partition, passes in a row, progress.
 
-    `goals` are the first goals; a poll's `aim` may bring new ones.
+    `goals` and `held_back` are the first ones; a poll's `aim` may bring new ones.
 
     `proved` are offsets: between the probed position and such an offset there is no record to copy. This remains true
     if the source later deletes the markers in between.
@@ -156,6 +160,7 @@ class Watch:
     goals: Offsets
     stall_after_s: float
     started_s: float
+    held_back: int = 0
     meter: ProgressMeter = field(init=False)
     aim: Aim = field(init=False)
     lag: Lag = field(init=False, default=Unknown("nothing read yet"))
@@ -166,7 +171,7 @@ class Watch:
     _moved: dict[TopicPartition, tuple[int, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.aim = Aim(self.goals)
+        self.aim = Aim(self.goals, held_back=self.held_back)
         self.meter = ProgressMeter(self._total())
         self._assigned_s = self.started_s
 
@@ -179,7 +184,7 @@ class Watch:
             self.meter.add(now_s, self.meter.total - min(self.lag.offsets, self.meter.total))
         self.progress = progress_line(self.meter, self.lag, now_s - self.started_s, self._state(poll))
         gaps = _gaps(poll)
-        findings = (*self.aim.findings, *self._findings(poll, gaps, now_s))
+        findings = (*self.aim.findings, *poll.findings, *self._findings(poll, gaps, now_s))
         if findings:
             return WatchResult(Outcome.FAILED, self.progress, findings, proved=dict(self.proved), gaps=gaps)
         self.passes = self.passes + 1 if self.aim.is_final and self._all_drained(poll) else 0
@@ -224,7 +229,9 @@ class Watch:
         )
 
     def _state(self, poll: Poll) -> str:
-        return ", ".join(text for text in (self.aim.stage, poll.remark, self._words(poll)) if text)
+        held = self.aim.held_back
+        after = f"{held:,} offsets wait for open transactions" if held else ""
+        return ", ".join(text for text in (self.aim.stage, poll.remark, self._words(poll), after) if text)
 
     def _words(self, poll: Poll) -> str:
         if poll.unreachable is not None:

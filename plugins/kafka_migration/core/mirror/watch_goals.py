@@ -17,6 +17,7 @@ from kafka_migration.core.kafka.cluster import IsolationLevel
 from kafka_migration.core.kafka.lag import Known, Lag
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.mirror.fence import FenceStatus, FenceWatch, SourceEnds
+from kafka_migration.core.mirror.open_transactions import held_offsets
 from kafka_migration.core.mirror.watch import Aim
 
 
@@ -31,7 +32,8 @@ class FollowCourse:
     def aim(self, ends: SourceEnds) -> Aim:
         """Add a reading of the source's ends; return the goals to measure the copy against."""
         self.goals = _live_goals(self.goals, ends, self.isolation)
-        return Aim(self.goals, is_final=False, stage=self.stage, unread=ends.unreadable)
+        held = _held_back(ends, self.isolation)
+        return Aim(self.goals, is_final=False, stage=self.stage, unread=ends.unreadable, held_back=held)
 
 
 @dataclass(slots=True)
@@ -60,7 +62,10 @@ class CutoverCourse:
         self.goals = _live_goals(self.goals, ends, self.isolation)
         if self.fence is None:
             doing = f"near is a lag of {self.near_offsets:,}"
-            return Aim(self.goals, is_final=False, stage=self.stage, doing=doing, unread=ends.unreadable)
+            held = _held_back(ends, self.isolation)
+            return Aim(
+                self.goals, is_final=False, stage=self.stage, doing=doing, unread=ends.unreadable, held_back=held
+            )
         status = self.fence.take(ends)
         self._judge_fence(ends, status)
         if self.fenced_ends is not None:
@@ -85,6 +90,10 @@ class CutoverCourse:
     def _is_broken(fenced_ends: Offsets, ends: SourceEnds) -> bool:
         known = ends.known
         return bool(ends.open_transactions) or any(fenced_ends.get(p) != end for p, end in known.items())
+
+
+def _held_back(ends: SourceEnds, isolation: IsolationLevel) -> int:
+    return held_offsets(ends.open_transactions) if isolation == "read_committed" else 0
 
 
 def _live_goals(goals: Offsets, ends: SourceEnds, isolation: IsolationLevel) -> Offsets:

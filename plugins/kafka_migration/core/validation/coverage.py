@@ -111,13 +111,15 @@ class PartitionCoverage:
 class TopicCoverage:
     """What the ledger proves about a topic.
 
-    `pending` are generations that copied it and have no judgement. `last` is the newest judgement.
+    `pending` are generations that copied it and have no judgement. `last` is the newest judgement. `held_back` are
+    source offsets after an open transaction at the last stop, by partition: not copied, so no verdict is about them.
     """
 
     topic: str
     partitions: Mapping[int, PartitionCoverage] = field(default_factory=dict)
     pending: tuple[int, ...] = ()
     last: Judgement | None = None
+    held_back: Mapping[int, Span] = field(default_factory=dict)
 
     @cached_property
     def flaws(self) -> tuple[Flaw, ...]:
@@ -196,6 +198,11 @@ class TopicCoverage:
         if self.pending:
             yield f"generation {', '.join(map(str, self.pending))}: not judged yet"
         yield from map(str, self.flaws)
+        for number, (start, end) in sorted(self.held_back.items()):
+            yield (
+                f"source partition {number}, offsets [{start:,}, {end:,}): after a transaction that was open at the "
+                "last stop, not copied yet and not part of the proof"
+            )
 
 
 def _verdict_without_offsets(judgement: Judgement, topic: str) -> Verdict:

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 
 from kafka_migration.core.findings.verdict import Verdict
@@ -65,12 +65,16 @@ def coverage_of(ledger: Ledger) -> dict[str, TopicCoverage]:
         copied.setdefault(piece.window.topic, []).append(piece)
     copying = {g.number: _topics_of(g) for g in generations}
     topics = {topic for of in copying.values() for topic in of} | {topic for j in judgements for topic in j.topics}
+    held = ledger.last_stop.held_back if ledger.last_stop else {}
     return {
-        topic: _covered(
-            topic,
-            copied.get(topic, []),
-            [number for number, of in copying.items() if topic in of],
-            [j for j in judgements if topic in j.topics],
+        topic: replace(
+            _covered(
+                topic,
+                copied.get(topic, []),
+                [number for number, of in copying.items() if topic in of],
+                [j for j in judgements if topic in j.topics],
+            ),
+            held_back={p.partition: offsets for p, offsets in held.items() if p.topic == topic},
         )
         for topic in sorted(topics)
     }

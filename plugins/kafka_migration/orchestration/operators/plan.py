@@ -9,7 +9,7 @@ from typing import Any
 from airflow.sdk import Context
 
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.offsets import from_document
 from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
@@ -40,7 +40,9 @@ class PlanOperator(MigrationOperator):
         if findings := phase_findings(ledger, run.name, run.request.mode, topics, requested):
             raise Refused(findings)
         source, target = run.describe("source"), run.describe("target")
-        document = plan_document(run, ledger, source, target) if mirrors else nothing_to_mirror(run, ledger, target)
+        document = (
+            plan_document(run, ledger, source, target) if mirrors else nothing_to_mirror(run, ledger, source, target)
+        )
         run.evidence.write(Kind.PLAN, document)
         self._log_plan(document)
         return {
@@ -70,4 +72,5 @@ class PlanOperator(MigrationOperator):
         to_copy = offsets_to_copy(from_document(document["positions"]), from_document(document["goals"]))
         for topic, offsets in sorted(to_copy.items()):
             self.log.info("%-40s %s offsets to copy", topic, f"{offsets:,}")
+        log_findings(map(Finding.from_document, document.get("open_transactions", ())), logging.WARNING, self.log)
         self.log.info("Total: %s offsets to copy.", f"{document['offsets_to_copy']:,}")

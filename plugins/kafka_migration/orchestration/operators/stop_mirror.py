@@ -14,10 +14,12 @@ from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.mirror.drain import gap_findings
 from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.core.mirror.retention_forecast import Forecast
+from kafka_migration.core.mirror.topic_identity import recreated_finding
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.steps.guards import hold_reservation
 from kafka_migration.steps.mirror.forecast import forecast_after
+from kafka_migration.steps.mirror.held_back import held_back_warnings
 from kafka_migration.steps.mirror.start_stop import end_when_settled, stop_generation
 from kafka_migration.steps.run import MigrationRun
 
@@ -58,8 +60,11 @@ class StopMirrorOperator(MigrationOperator):
         run.news.tell_stopped(run.identity.holder, generation.number, run.now())
         certificate = end_when_settled(run, generation, reply, _reason(run, reply))
         forecast = self._forecast(run, certificate, ledger.last_stop)
+        opened = held_back_warnings(run, certificate.held_back)
         document = {"at": run.now(), "certificate": certificate.to_document(), "log": reply.log}
-        run.evidence.write(Kind.STOP, {**document, "forecast": forecast and forecast.to_document()})
+        run.evidence.write(
+            Kind.STOP, {**document, "open_transactions": opened, "forecast": forecast and forecast.to_document()}
+        )
         self.log.info("Generation %d: %s", certificate.generation, certificate.reason)
         self._clean(run)
         if losses := _losses(certificate):
@@ -113,11 +118,13 @@ def _reason(run: MigrationRun, reply: HostReply) -> str:
 
 
 def _losses(certificate: StopCertificate) -> tuple[Finding, ...]:
-    """Return the losses in the certificate: offsets that were never copied, and topics that are gone."""
+    """Return the losses in the certificate: offsets that were never copied, topics that are gone or others."""
     return (
         *gap_findings(certificate.gaps, Code.GAP_DURING_RUN),
         *(_gone(Code.SOURCE_TOPIC_MISSING, "source", topic) for topic in certificate.gone.get("source", ())),
         *(_gone(Code.TARGET_TOPIC_MISSING, "target", topic) for topic in certificate.gone.get("target", ())),
+        *(recreated_finding("source", topic) for topic in certificate.recreated.get("source", ())),
+        *(recreated_finding("target", topic) for topic in certificate.recreated.get("target", ())),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_migration.core.documents.codec import written
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, to_document
@@ -12,11 +13,13 @@ from kafka_migration.core.ledger.interval_bounds import IntervalBounds
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.mirror.drain import gap_findings, gaps_of
+from kafka_migration.core.mirror.gap_guard import SourceTruth, recreated_source_findings
 from kafka_migration.core.mirror.planned_topics import offsets_to_copy
 from kafka_migration.core.mirror.target_topics import plan_topics, recreated_findings, target_topic_findings
 from kafka_migration.steps.backfill.interval import resolve_bounds
+from kafka_migration.steps.mirror.held_back import held_back_warnings, read_held_back
 from kafka_migration.steps.mirror.state import MirrorState, mirror_state, state_findings
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.steps.run import MigrationRun, partitions_of
 
 
 def plan_document(
@@ -43,6 +46,7 @@ def read_plan(
     state = mirror_state(run, ledger, source, target)
     goals = _goals(run, state, bounds)
     to_copy = sum(offsets_to_copy(state.mirror_positions, goals).values())
+    held = read_held_back(run, partitions_of(source))
     only_answers = run.request.mode is Mode.INTERVAL and not to_copy
     findings = (
         *target_topic_findings(run.migration, source, target, state.target_end_offsets, ledger),
@@ -56,6 +60,8 @@ def read_plan(
         "positions": to_document(state.mirror_positions),
         "goals": to_document(goals),
         "offsets_to_copy": to_copy,
+        "held_back": written(held),
+        "open_transactions": held_back_warnings(run, held),
         "warnings": [finding.to_document() for finding in findings],
     }
     return document, () if only_answers else findings
@@ -100,8 +106,14 @@ def _topics(
     }
 
 
-def nothing_to_mirror(run: MigrationRun, ledger: Ledger, target: Mapping[str, TopicDescription]) -> dict[str, Any]:
+def nothing_to_mirror(
+    run: MigrationRun, ledger: Ledger, source: Mapping[str, TopicDescription], target: Mapping[str, TopicDescription]
+) -> dict[str, Any]:
     """Return the plan of a run that only reads; a recreated topic is a warning, and validation decides."""
+    recreated = (
+        *recreated_source_findings(ledger.last_stop, SourceTruth(source, {})),
+        *recreated_findings(target, ledger),
+    )
     return {
         "at": run.now(),
         **_NO_TOPICS,
@@ -109,5 +121,5 @@ def nothing_to_mirror(run: MigrationRun, ledger: Ledger, target: Mapping[str, To
         "positions": {},
         "goals": {},
         "offsets_to_copy": 0,
-        "warnings": [f.to_document() for f in recreated_findings(target, ledger)],
+        "warnings": [f.to_document() for f in recreated],
     }

@@ -14,7 +14,7 @@ from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.mirror.engine import LaunchFacts
 from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
 from kafka_migration.core.mirror.target_topics import missing_target_findings, missing_topic_findings
-from kafka_migration.steps.mirror.state import mirror_state, state_findings
+from kafka_migration.steps.mirror.state import mirror_state, state_findings, topic_ids
 from kafka_migration.steps.mirror.stop_certificate import certify
 from kafka_migration.steps.run import MigrationRun, partitions_of
 
@@ -57,6 +57,7 @@ def start_generation(run: MigrationRun) -> HostReply:
         state.mirror_positions,
         state.target_end_offsets,
         state.source_topic_ids,
+        topic_ids(target),
     )
     if run.has_left.is_set():
         raise TransientError("the watch has ended, so this generation is not started")

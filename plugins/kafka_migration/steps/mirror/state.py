@@ -44,7 +44,12 @@ class MirrorState:
     @property
     def source_topic_ids(self) -> dict[str, str]:
         """The ids of the source's topics, where brokers give them."""
-        return {topic: description.topic_id for topic, description in self.source.items() if description.topic_id}
+        return topic_ids(self.source)
+
+
+def topic_ids(topics: Mapping[str, TopicDescription]) -> dict[str, str]:
+    """Return the ids of the topics, where brokers give them."""
+    return {topic: description.topic_id for topic, description in topics.items() if description.topic_id}
 
 
 def mirror_state(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from kafka_migration.core.documents.codec import read
 from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.kafka.cluster import Side, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition, from_document
 from kafka_migration.core.ledger.generations import (
     Fingerprint,
@@ -17,8 +18,12 @@ from kafka_migration.core.ledger.generations import (
 )
 from kafka_migration.core.mirror.drain import expected_next, gaps_of
 from kafka_migration.core.mirror.host import HostReply
+from kafka_migration.core.mirror.topic_identity import recreated_topics
+from kafka_migration.steps.mirror.held_back import read_held_back
 from kafka_migration.steps.mirror.state import MirrorState, every_value, mirror_state, probe_held
 from kafka_migration.steps.run import MigrationRun
+
+SIDES: tuple[Side, Side] = ("source", "target")
 
 
 def certify(
@@ -31,13 +36,18 @@ def certify(
     # The certificate covers exactly what the generation copied, even if this run is limited to fewer topics.
     start = generation.start
     topics = {partition.topic for partition in start.mirror_positions}
-    source, target = run.describe("source", topics), run.describe("target", topics)
+    watched = _watched(run, generation.number)
+    described: dict[Side, Mapping[str, TopicDescription]] = {side: run.describe(side, topics) for side in SIDES}
+    recreated = {side: _recreated(side, described[side], start, watched) for side in SIDES}
+    # What a topic that was created again holds is not what this generation copied.
+    source, target = (
+        {topic: each for topic, each in described[side].items() if topic not in recreated[side]} for side in SIDES
+    )
     state = mirror_state(run, run.ledger.known(), source, target, known=start.mirror_positions)
     # A partition that the start did not know was added since, and begins at offset 0.
     begin = {p: start.mirror_positions.get(p, 0) for p in state.mirror_positions}
     lived = reply.generation == generation.number
     distrusted = lived and run.engine.distrusts_position(f"{reply.alarm}\n{reply.log}")
-    watched = _watched(run, generation.number)
     reached = expected_next(expected_next(begin, state.stored, watched.proved), proved, {})
     positions = begin if distrusted else _positions(run, state, reached)
     due = _due_ends(start, begin, positions)
@@ -61,12 +71,23 @@ def certify(
         ),
         gaps={**watched.gaps, **gaps_of(positions, state.source_log_start)},
         ahead_records={} if distrusted else _ahead(run, due, target_ends),
-        gone={
-            side: tuple(sorted(topics - present.keys()))
-            for side, present in (("source", source), ("target", target))
-            if topics - present.keys()
-        },
+        gone=_named({side: topics - present.keys() for side, present in described.items()}),
+        recreated=_named(recreated),
+        held_back=read_held_back(run, tuple(state.source_end_offsets)),
     )
+
+
+def _named(topics: Mapping[Side, Collection[str]]) -> dict[str, tuple[str, ...]]:
+    return {side: tuple(sorted(some)) for side, some in topics.items() if some}
+
+
+def _recreated(
+    side: Side, present: Mapping[str, TopicDescription], start: GenerationStart, watched: _Watched
+) -> frozenset[str]:
+    """Return the topics of one side that are not those with which the generation started."""
+    ids = start.source_topic_ids if side == "source" else start.target_topic_ids
+    renewed = {topic for topic, found in present.items() if found.is_another_than(ids.get(topic))}
+    return frozenset(renewed | (recreated_topics(watched.findings, side) & present.keys()))
 
 
 def _due_ends(start: GenerationStart, begin: Offsets, positions: Offsets) -> Offsets:
@@ -90,10 +111,11 @@ def _positions(run: MigrationRun, state: MirrorState, positions: Offsets) -> Off
 
 
 class _Watched(NamedTuple):
-    """What the watch of a generation proved: the offsets up to which everything is copied, and what was lost."""
+    """What the watch of a generation proved and found: offsets before which everything is copied, losses, findings."""
 
     proved: Offsets
     gaps: Ranges
+    findings: Sequence[Mapping[str, Any]] = ()
 
 
 def _watched(run: MigrationRun, generation: int) -> _Watched:
@@ -104,7 +126,8 @@ def _watched(run: MigrationRun, generation: int) -> _Watched:
     watch = run.evidence.newest(Kind.WATCH)
     if watch is None or watch.get("generation") != generation:
         return _Watched({}, {})
-    return _Watched(from_document(watch.get("proved", {})), read(Ranges, watch.get("gaps", {})))
+    proved, gaps = from_document(watch.get("proved", {})), read(Ranges, watch.get("gaps", {}))
+    return _Watched(proved, gaps, watch.get("findings", ()))
 
 
 def _fingerprints(run: MigrationRun, state: MirrorState) -> Mapping[TopicPartition, Fingerprint]:

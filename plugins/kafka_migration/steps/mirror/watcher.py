@@ -26,6 +26,7 @@ from kafka_migration.core.mirror.host import HostReply, MirrorHost
 from kafka_migration.core.mirror.silence import Party, Silence, SilenceWatch, moment, silences_of
 from kafka_migration.core.mirror.watch import Aim, Outcome, Poll, Watch, WatchResult
 from kafka_migration.core.text.shown import duration
+from kafka_migration.steps.mirror.identity import TopicIdentity
 from kafka_migration.steps.mirror.plan_guide import Guide
 from kafka_migration.steps.mirror.restart import Reviver
 from kafka_migration.steps.mirror.roll_call import NO_ANSWER, RollCall
@@ -64,6 +65,7 @@ class MirrorWatcher:
     watch: Watch = field(init=False)
     silence: SilenceWatch = field(init=False)
     result: WatchResult | None = field(init=False, default=None)
+    _identity: TopicIdentity = field(init=False)
     # The evidence store may hang, and the lease must still be renewed.
     store: Aside = field(init=False, default_factory=Aside)
     _roll: RollCall = field(init=False, default_factory=RollCall)
@@ -71,7 +73,8 @@ class MirrorWatcher:
 
     def __post_init__(self) -> None:
         settings = self.migration.watch
-        self.watch = Watch(self.plan.positions, self.plan.goals, settings.stall_after_s, self.clock.monotonic_s())
+        started_s, plan = self.clock.monotonic_s(), self.plan
+        self.watch = Watch(plan.positions, plan.goals, settings.stall_after_s, started_s, plan.held_back)
         self.silence = SilenceWatch(settings.stall_after_s, settings.unreachable_after_s, self._known_silences())
         self._take_up()
 
@@ -183,6 +186,12 @@ class MirrorWatcher:
         except NO_ANSWER as error:
             self._roll.missed(error, Party.SOURCE if reply.is_running else None)
             return self._waiting(str(error))
+        renewed = self._identity.look(self._roll)
+        if renewed is None:
+            return self._waiting()
+        if renewed:
+            # Whatever their offsets say now is not about the copy.
+            return replace(self._waiting(f"{renewed[0].subject} was created again"), findings=renewed)
         readings = self._readings(aim)
         health = None if readings is None else self._roll.ask(self._keeper, lambda: self.engine.health(self.generation))
         if readings is None or health is None:
@@ -252,6 +261,7 @@ class MirrorWatcher:
         newest = self.reviver.newest()
         if newest.number != self.generation:
             self.watch.proved.clear()
+            self._identity = TopicIdentity(self.reviver.run, newest.start)
         self.generation, self.begin = newest.number, newest.start.mirror_positions
 
     def _readings(self, aim: Aim) -> Mapping[TopicPartition, PartitionReading] | None:
