@@ -14,7 +14,7 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk.exceptions import AirflowSkipException, TaskDeferred
 
 from kafka_migration.core.evidence.documents import Kind, document_name, parse_document_name
-from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.orchestration.failing import FailedForGood, FailedForNow
 from tests.airflow.cutover import BILLING, Waits, answer, approved, begin_rollback
 from tests.airflow.driving import deferred_by, event_of
 from tests.airflow.tasks import BEFORE_START
@@ -230,7 +230,7 @@ def test_no_damage_to_the_evidence_keeps_mirrormaker_alive(
     until(cutover, "stop_mirror")
     damage(cutover.run.evidence.folder / document_name(Kind.PLAN, 1))
 
-    with suppress(FailedForGood, OSError):
+    with suppress(FailedForNow):
         cutover.finish() if teardown == "finish" else cutover.do(teardown)
 
     assert not cutover.host.status().is_running

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -126,6 +127,45 @@ def test_stop_works_without_any_keeper(machine: Machine) -> None:
 
     assert (ProcessState.STOPPED, "stopped", None) == (reply.state, reply.exit_reason, reply.exit_code)
     assert [] == machine.alive()
+
+
+@pytest.mark.parametrize(("first_s", "second_s"), [(300, 4), (45, 20)])
+def test_each_generation_has_the_lease_of_its_start(any_machine: Machine, first_s: int, second_s: int) -> None:
+    """Regression: a lease that was changed between two generations is the second one's, on record and in its reply."""
+    host = started(any_machine, lease_s=first_s)
+    host.stop(ME, 1, GRACE_S)
+    reply = host.start(ME, 2, any_machine.launch(lease_s=second_s))
+
+    assert [f"lease_s={first_s}", f"lease_s={second_s}"] == [lease_line(any_machine, number) for number in (1, 2)]
+    assert reply.lease_remaining_s is not None
+    assert reply.lease_remaining_s <= second_s
+
+
+def lease_line(machine: Machine, generation: int) -> str:
+    """The line of the manifest with the lease."""
+    (line,) = re.findall("^lease_s=.*$", (generation_dir(machine, generation) / "manifest").read_text(), re.MULTILINE)
+    return str(line)
+
+
+def test_shorter_lease_ends_the_next_generation(slow_machine: Machine) -> None:
+    """Regression: a lease that was shortened between two generations ends the second one when it is not renewed."""
+    host = started(slow_machine, lease_s=300)
+    host.stop(ME, 1, GRACE_S)
+    host.start(ME, 2, slow_machine.launch(lease_s=4))
+
+    wait_until(lambda: not slow_machine.alive(), what="the end of everything")
+    reply = host.status()
+    assert (2, ProcessState.DEAD, "lease-expired") == (reply.generation, reply.state, reply.exit_reason)
+
+
+def test_longer_lease_lets_the_next_generation_live(slow_machine: Machine) -> None:
+    """Regression: a lease that was too short and is longer now keeps the second generation alive past the first's."""
+    host = started(slow_machine, lease_s=3)
+    wait_until(lambda: not slow_machine.alive(), what="the end of everything")
+    host.start(ME, 2, slow_machine.launch(lease_s=300))
+
+    wait_until(lambda: (host.status().uptime_s or 0) > 6, what="a life longer than twice the first lease")
+    assert host.status().is_running
 
 
 def test_lost_record_does_not_outlive_the_lease(machine: Machine) -> None:

@@ -10,6 +10,7 @@ import errno
 import gc
 import json
 import os
+import shutil
 import stat
 import uuid
 from collections.abc import Iterator, Mapping
@@ -17,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from kafka_migration.core.evidence.store import not_readable, not_writable
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding
 
@@ -32,11 +34,14 @@ _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 
 
 def listed(folder: Folder) -> list[str]:
-    """Return the current names in a folder; none if it does not exist."""
+    """Return the current names in a folder; none if it does not exist. Raises `StoreFailed` if it cannot be read."""
     try:
         return [path.name for path in folder.iterdir()] if is_there(folder) else []
-    except NotADirectoryError:
+    except (NotADirectoryError, FileNotFoundError):
         return []
+    except Exception as error:
+        # An object store may raise anything.
+        raise not_readable(str(folder), error) from None
 
 
 def is_there(path: Any) -> bool:
@@ -72,10 +77,10 @@ def read_json(path: Any) -> dict[str, Any]:
 def read_whole(path: Any) -> bytes:
     """Return the bytes of a document.
 
-    Raises `EvidenceUnreadable` for more than `MAX_BYTES`, and locally for anything but a regular file. Errors of the
-    store, such as `FileNotFoundError`, are passed on.
+    Raises `EvidenceUnreadable` for more than `MAX_BYTES`, and locally for anything but a regular file. Raises
+    `StoreFailed` if the store does not answer. Errors of the document, such as `FileNotFoundError`, are passed on.
     """
-    with naming(path):
+    with _reading(path), naming(path):
         if is_local(path) and not stat.S_ISREG(_local(path).stat().st_mode):
             raise TypeError("a regular file was expected")
         with path.open("rb") as file:
@@ -143,17 +148,54 @@ def naming(path: Any) -> Iterator[None]:
         raise unreadable(path, f"{type(error).__name__}: {error}") from None
 
 
+@contextmanager
+def _reading(path: Any) -> Iterator[None]:
+    """Raise `StoreFailed` if the store does not answer; what the document itself causes is passed on."""
+    try:
+        yield
+    except (EvidenceUnreadable, FileNotFoundError):
+        raise
+    except Exception as error:
+        # An object store may raise anything.
+        if is_of_document(error, path):
+            raise
+        raise not_readable(str(path), error) from None
+
+
+@contextmanager
+def _writing(path: Any) -> Iterator[None]:
+    """Raise `StoreFailed` if the store refuses a write."""
+    try:
+        yield
+    except Exception as error:
+        # An object store may raise anything.
+        if is_local(path) and not isinstance(error, OSError):
+            raise
+        raise not_writable(str(path.parent), error, _free_bytes(path)) from None
+
+
+def _free_bytes(path: Any) -> int | None:
+    """Return the free bytes of a local document's disk; `None` if they are unknown."""
+    places = _local(path).parents if is_local(path) else ()
+    try:
+        return next((shutil.disk_usage(place).free for place in places if place.is_dir()), None)
+    except OSError:
+        return None
+
+
 def write_whole(path: Any, text: str) -> None:
     """Write a document atomically, so that no reader sees a part of it and it survives a power loss.
 
     Locally it is written to a temporary file in the same folder, flushed and renamed. An object store's put is atomic.
+    Raises `StoreFailed` if the store refuses it; nothing is left then.
     """
-    if is_local(path):
-        temporary = _temporary_file(path, text)
-        temporary.replace(_local(path))
+    with _writing(path):
+        if not is_local(path):
+            path.write_text(text, encoding="utf-8")
+            return
+        with _temporary_file(path, text) as temporary:
+            temporary.replace(_local(path))
         _flush(temporary.parent)
-    else:
-        path.write_text(text, encoding="utf-8")
 
 
 def create_whole(path: Any, text: str) -> bool:
@@ -161,22 +203,23 @@ def create_whole(path: Any, text: str) -> bool:
 
     Of several concurrent writers exactly one succeeds. An object store uses a conditional put: fsspec's mode `create`,
     which s3fs, gcsfs and adlfs send as `If-None-Match` or similar. If a reply is lost, the file system or the client
-    retries the request and then finds its own document.
+    retries the request and then finds its own document. Raises `StoreFailed` like `write_whole`.
     """
-    if not is_local(path):
-        return _put_new(path, text)
-    temporary = _temporary_file(path, text)
-    try:
-        os.link(temporary, _local(path))
-    except FileExistsError:
-        if not temporary.samefile(_local(path)):
-            return False
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        return _create_in_place(_local(path), text)
-    finally:
-        temporary.unlink()
+    with _writing(path):
+        return _create_local(path, text) if is_local(path) else _put_new(path, text)
+
+
+def _create_local(path: Any, text: str) -> bool:
+    with _temporary_file(path, text) as temporary:
+        try:
+            os.link(temporary, _local(path))
+        except FileExistsError:
+            if not temporary.samefile(_local(path)):
+                return False
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            return _create_in_place(_local(path), text)
     _flush(temporary.parent)
     return True
 
@@ -202,7 +245,7 @@ def flush(path: Any) -> None:
 def _create_in_place(local: Path, text: str) -> bool:
     """Write without hard links: a power loss may leave an incomplete document, which is then reported as broken."""
     try:
-        with local.open("xb") as file:
+        with local.open("xb") as file, _removed_if_incomplete(local):
             _write_flushed(file, text)
     except FileExistsError:
         return False
@@ -210,13 +253,28 @@ def _create_in_place(local: Path, text: str) -> bool:
     return True
 
 
-def _temporary_file(path: Any, text: str) -> Path:
+@contextmanager
+def _removed_if_incomplete(local: Path) -> Iterator[None]:
+    """Remove a new document that could not be written whole, because it would be read as a broken one."""
+    try:
+        yield
+    except OSError:
+        local.unlink()
+        raise
+
+
+@contextmanager
+def _temporary_file(path: Any, text: str) -> Iterator[Path]:
+    """Write a file next to a document; it is removed at the end unless it was renamed."""
     local = _local(path)
     _make_folder(local.parent)
     temporary = local.with_name(f".{local.name}.{uuid.uuid4().hex}")
-    with temporary.open("xb") as file:
-        _write_flushed(file, text)
-    return temporary
+    try:
+        with temporary.open("xb") as file:
+            _write_flushed(file, text)
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _write_flushed(file: Any, text: str) -> None:

@@ -16,6 +16,7 @@ from kafka_migration.airflow_adapters import settings
 from kafka_migration.airflow_adapters.metrics import begin_metrics, emit
 from kafka_migration.airflow_adapters.notifiers import notify
 from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import StoreFailed
 from kafka_migration.core.migration.alert_settings import AlertKind, AlertSettings
 from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.run_window import RunType
@@ -46,6 +47,8 @@ def send(run: MigrationRun, alert: Alert) -> None:
     try:
         told = _tell(_settings(run), alert)
         run.evidence.write(Kind.ALERT, {"at": run.now(), **alert.to_document(), "once": alert.once, "told": told})
+    except StoreFailed as error:
+        log.warning("The alert was sent, but not recorded: %s", error)
     except Exception:
         log.exception("The alert was not sent, or not recorded: %s", alert.subject)
 

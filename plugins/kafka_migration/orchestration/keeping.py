@@ -22,7 +22,7 @@ from kafka_migration.core.migration.run_identity import RunIdentity
 KEY = "kafka_migration_evidence"
 
 
-_EXTRA = ("migration_file", "answer")
+_EXTRA = ("migration_file", "answer", "refusal")
 
 
 class Shelf(Protocol):
@@ -74,6 +74,7 @@ class AirflowKeeper:
             joined(self._others(), self._own),
             next((value["migration_file"] for value in reversed(values) if value.get("migration_file")), None),
             max(answers, key=lambda answer: str(answer["asked_at"]), default=None),
+            tuple(value["refusal"] for value in values if value.get("refusal")),
         )
 
     def look_again(self) -> Kept:
@@ -97,6 +98,10 @@ class AirflowKeeper:
     def keep_answer(self, answer: Mapping[str, Any]) -> None:
         """Keep the latest question and the user's answer."""
         self._keep_extra("answer", dict(answer))
+
+    def keep_refusal(self, refusal: Mapping[str, Any]) -> None:
+        """Keep why this task refused, because the evidence store did not take it."""
+        self._keep_extra("refusal", dict(refusal))
 
     def _keep_extra(self, name: str, value: Any) -> None:
         with self._lock:

@@ -16,7 +16,7 @@ from kafka_migration.adapters.stop_requests import StopRequestStore
 from kafka_migration.core.documents.codec import read
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.evidence.kept import Keeper, Kept
-from kafka_migration.core.findings.errors import FindingsError
+from kafka_migration.core.findings.errors import FindingsError, StoreFailed
 from kafka_migration.core.kafka.cluster import ClusterFacts, KafkaCluster, Side, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition, from_document
 from kafka_migration.core.ledger.ledger import Ledger
@@ -221,10 +221,23 @@ class MigrationRun:
         return self.clock.now().isoformat(timespec="seconds")
 
     def refused(self, task_id: str, error: FindingsError) -> None:
-        """Record why a task refused or failed on purpose, so that `finish` can distinguish it from a crash."""
+        """Record why a task refused or failed on purpose, so that `finish` can distinguish it from a crash.
+
+        If the evidence store does not take it, Airflow keeps it.
+        """
         findings = [finding.to_document() for finding in error.findings]
         document = {"task": task_id, "at": self.now(), "error": type(error).__name__, "findings": findings}
-        self.evidence.write(Kind.REFUSAL, document)
+        try:
+            self.evidence.write(Kind.REFUSAL, document)
+        except StoreFailed:
+            if self.keeper is not None:
+                self.keeper.keep_refusal({**document, "attempt": self.identity.attempt})
+
+    def refusals(self) -> list[dict[str, Any]]:
+        """Return why tasks of this attempt refused, also those reasons that the evidence store did not take."""
+        self.evidence.look_again()
+        kept = [dict(refusal) for refusal in self.kept.refusals if refusal["attempt"] == self.identity.attempt]
+        return [*self.evidence.of_attempt(Kind.REFUSAL), *kept]
 
 
 def resolved(migration: Migration, evidence: RunEvidence, ledger: Callable[[], Ledger]) -> Migration:

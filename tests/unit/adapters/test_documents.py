@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import json
 import os
@@ -15,7 +16,8 @@ import pytest
 
 from kafka_migration.adapters import documents
 from kafka_migration.adapters.documents import collector_paused, create_whole, read_json, write_whole
-from kafka_migration.core.findings.errors import EvidenceUnreadable
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import EvidenceUnreadable, StoreFailed
 
 
 @pytest.fixture
@@ -172,3 +174,84 @@ def test_pause_of_collector_ends(*, is_running: bool) -> None:
 def _fail_in_pause() -> None:
     with collector_paused():
         raise ValueError(f"collected: {gc.isenabled()}")
+
+
+@pytest.mark.parametrize(
+    ("write", "place", "call"),
+    [
+        *(
+            (write, place, call)
+            for write in (write_whole, create_whole)
+            for place, call in ((os, "fsync"), (Path, "mkdir"))
+        ),
+        (write_whole, Path, "replace"),
+        (create_whole, os, "link"),
+    ],
+)
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT, errno.EIO])
+def test_refused_write_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Any, place: Any, call: str, code: int
+) -> None:
+    """A store that refuses any step of a write is named with its reason, and no file is left."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(place, call, refuse)
+    with pytest.raises(StoreFailed, match=os.strerror(code)) as error:
+        write(tmp_path / "shop" / "a.json", "{}")
+
+    (finding,) = error.value.findings
+    assert (Code.EVIDENCE_NOT_WRITABLE, str(tmp_path / "shop")) == (finding.code, finding.subject)
+    assert [] == [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_document_that_is_written_in_place_is_whole_or_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a file system without hard links, a full disk leaves no part of a ledger entry, which would break it."""
+    real, calls = os.fsync, iter([True, False])
+
+    def full(descriptor: int) -> None:
+        if not next(calls, True):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(descriptor)
+
+    def no_links(*_: Any) -> None:
+        raise OSError(errno.ENOTSUP, "Not supported")
+
+    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(os, "link", no_links)
+    with pytest.raises(StoreFailed, match="No space"):
+        create_whole(tmp_path / "000001.json", "{}")
+
+    assert [] == list(tmp_path.iterdir())
+
+
+class Store:
+    """An object store that raises an error of its own client."""
+
+    protocol = "s3"
+    parent = "s3://bucket/shop"
+
+    def write_text(self, text: str, encoding: str) -> None:
+        """Refuse the put."""
+        raise RuntimeError("QuotaExceeded")
+
+    def open(self, mode: str) -> Any:
+        """Refuse the get."""
+        raise PermissionError("AccessDenied")
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "reason"),
+    [
+        (lambda: write_whole(Store(), "{}"), Code.EVIDENCE_NOT_WRITABLE, "RuntimeError: QuotaExceeded"),
+        (lambda: read_json(Store()), Code.EVIDENCE_ROOT_UNREACHABLE, "PermissionError: AccessDenied"),
+    ],
+)
+def test_error_of_an_object_store_is_a_finding(call: Callable[[], Any], code: Code, reason: str) -> None:
+    """Whatever an object store's client raises is a finding with its own words."""
+    with pytest.raises(StoreFailed) as error:
+        call()
+
+    (finding,) = error.value.findings
+    assert (code, reason) == (finding.code, finding.found)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from collections.abc import Callable
 from datetime import datetime
@@ -239,3 +241,21 @@ def test_folder_in_place_of_a_document(root: Path, capsys: pytest.CaptureFixture
     path.mkdir()
 
     assert ending(capsys, "status", "shop", "--evidence-root", str(root))[0] in {1, 3}
+
+
+def test_stop_on_a_full_disk_names_it(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request that the disk does not take is a finding with the folder and its free bytes."""
+    (root / "shop" / "stop-requests" / "2.json").unlink()
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    code, (line,) = ending(capsys, "stop", "shop", "--evidence-root", str(root))
+
+    assert code != 0
+    assert line.startswith(f"EVIDENCE_NOT_WRITABLE · {root}/shop/stop-requests: found ")
+    assert "No space left on device" in line
+    assert [] == list((root / "shop" / "stop-requests").iterdir())

@@ -43,6 +43,9 @@ class Memory:
     def keep_answer(self, answer: Mapping[str, Any]) -> None:
         raise NotImplementedError
 
+    def keep_refusal(self, refusal: Mapping[str, Any]) -> None:
+        raise NotImplementedError
+
 
 @pytest.fixture
 def memory(monkeypatch: pytest.MonkeyPatch) -> Memory:

@@ -23,11 +23,15 @@ _OR = " "
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What Airflow keeps of one run: digests by document, the migration file's text, the newest question and answer."""
+    """What Airflow keeps of one run: digests by document, the migration file's text, the newest question and answer.
+
+    `refusals` are those that the evidence store did not take.
+    """
 
     digests: Mapping[str, str] = field(default_factory=dict)
     migration: str | None = None
     answer: Mapping[str, Any] | None = None
+    refusals: tuple[Mapping[str, Any], ...] = ()
 
 
 class Keeper(Protocol):
@@ -47,6 +51,9 @@ class Keeper(Protocol):
 
     def keep_answer(self, answer: Mapping[str, Any]) -> None:
         """Keep the last question, and the answer of the operator."""
+
+    def keep_refusal(self, refusal: Mapping[str, Any]) -> None:
+        """Keep why this task refused, because the evidence store did not take it."""
 
 
 class LeftBehind:
@@ -70,6 +77,10 @@ class LeftBehind:
         self.keep({})
 
     def keep_answer(self, answer: Mapping[str, Any]) -> None:
+        """Raise like `keep`."""
+        self.keep({})
+
+    def keep_refusal(self, refusal: Mapping[str, Any]) -> None:
         """Raise like `keep`."""
         self.keep({})
 

@@ -304,7 +304,9 @@ ACTS: Mapping[Code, str] = {
     "trigger a new run.",
     Code.LEDGER_BROKEN: "Find out who wrote to the ledger's folder. Restore the whole folder from a backup.",
     Code.EVIDENCE_ROOT_UNREACHABLE: "Check that the location in the finding exists, and that the user of the "
-    "command has read and write access.",
+    "task or the command has read and write access.",
+    Code.EVIDENCE_NOT_WRITABLE: "Free space in the folder that the finding names, or give access to it. Then clear the "
+    "task with downstream, or trigger a new run. MirrorMaker is stopped all the same.",
     Code.AIRFLOW_MISSING: "Run the command with Airflow's Python, or pass a local folder with `--evidence-root`.",
     Code.COMMAND_INVALID: "See `kafka-migration VERB --help`. Nothing was done.",
     Code.COMMAND_FAILED: "Report it with the whole line. Meanwhile use the Airflow UI.",

@@ -539,7 +539,11 @@ class Code(StrEnum):
     )
     EVIDENCE_ROOT_UNREACHABLE = (
         "EVIDENCE_ROOT_UNREACHABLE",
-        "The command line cannot read or write the evidence root or a given file.",
+        "A task or the command line cannot read the evidence root, or the command line a given file.",
+    )
+    EVIDENCE_NOT_WRITABLE = (
+        "EVIDENCE_NOT_WRITABLE",
+        "A task or the command line cannot write to the evidence root, for example because its disk is full.",
     )
     AIRFLOW_MISSING = "AIRFLOW_MISSING", "The command line cannot import Airflow or a provider that it needs."
     COMMAND_INVALID = "COMMAND_INVALID", "The command line was called with an invalid argument."

@@ -6,6 +6,7 @@
     ├── ValidationFailed  the copy was read and is wrong, or not verifiable; never retried
     ├── OffsetsNotMoved   no group could be moved to its planned offsets; never retried
     ├── EvidenceUnreadable  a document exists but cannot be parsed; never retried
+    ├── StoreFailed       the evidence store refused a read or a write; the same call may succeed later
     ├── TransientError    a transport failed; the same call may succeed later
     └── OutcomeUnknown    an action may or may not have happened; it is never retried automatically
 
@@ -66,6 +67,10 @@ class OffsetsNotMoved(FindingsError):
 
 class EvidenceUnreadable(FindingsError):
     """A document of the evidence store exists but cannot be parsed; the finding names the document."""
+
+
+class StoreFailed(FindingsError, OSError):
+    """The evidence store refused a read or a write, as with a full disk; the same call may succeed later."""
 
 
 class TransientError(MigrationError):

@@ -14,10 +14,10 @@ from airflow.sdk.exceptions import AirflowSkipException, DownstreamTasksSkipped
 
 from kafka_migration.adapters.documents import unreadable
 from kafka_migration.core.documents.codec import DoesNotFit
-from kafka_migration.core.findings.errors import Finding, FindingsError, OutcomeUnknown, Refused
+from kafka_migration.core.findings.errors import Finding, FindingsError, OutcomeUnknown, Refused, StoreFailed
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.orchestration.context import run_of
-from kafka_migration.orchestration.failing import FailedForGood, log_findings, never_again
+from kafka_migration.orchestration.failing import FailedForGood, FailedForNow, log_findings, never_again
 from kafka_migration.steps.run import MigrationRun
 
 log = logging.getLogger(__name__)
@@ -82,7 +82,8 @@ def reporting(
     """Publish the current step and check the evidence; close the run's connections at the end.
 
     Expected errors and modified evidence (`EVIDENCE_CHANGED`) are recorded and translated, as are documents that
-    another version of the package wrote (`EVIDENCE_UNREADABLE`).
+    another version of the package wrote (`EVIDENCE_UNREADABLE`). After a failure of the evidence store Airflow may
+    retry the task.
     """
     if tells_step:
         run.news.tell_step(run.identity.holder, task_id, run.now())
@@ -93,6 +94,10 @@ def reporting(
         run.evidence.leaves_out_changed = run.evidence.leaves_out_changed or bool(changes)
         log_findings(changes)
         yield
+    except StoreFailed as error:
+        run.refused(task_id, error)
+        log_findings(error.findings)
+        raise FailedForNow(str(error)) from None
     except (FindingsError, DoesNotFit) as error:
         refused = unreadable(run.evidence.folder, str(error)) if isinstance(error, DoesNotFit) else error
         run.refused(task_id, refused)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,14 @@ from kafka_migration.adapters.documents import to_json
 from kafka_migration.airflow_adapters.metrics import emit
 from kafka_migration.core.evidence.documents import Kind, RunFacts, assemble_run
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding, FindingsError, OutcomeUnknown, Refused, TransientError
+from kafka_migration.core.findings.errors import (
+    Finding,
+    FindingsError,
+    OutcomeUnknown,
+    Refused,
+    StoreFailed,
+    TransientError,
+)
 from kafka_migration.core.ledger.generations import generations_text
 from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.settings import Mode, Phase
@@ -45,7 +52,8 @@ class FinishOperator(MigrationOperator):
 
     Without this task, a run with a task that a user marked failed would succeed: Airflow skips tasks that have not
     started and counts skipped leaves as success. Finally it sends an alert if the run did not succeed (`alerts`). If
-    `finish` itself fails, its callback sends the alert.
+    `finish` itself fails, its callback sends the alert. If the evidence store does not take the report, the run fails,
+    and its log, note and alert have what the report would say.
     """
 
     operator_extra_links = (ReportLink(),)
@@ -67,6 +75,9 @@ class FinishOperator(MigrationOperator):
             self.log.error("The evidence cannot be read or written: %s: %s", type(error).__name__, error)
         try:
             return self.step(run, context)
+        except StoreFailed as error:
+            log_findings(error.findings)
+            raise FailedForGood(str(error)) from None
         finally:
             run.close()
 
@@ -74,7 +85,7 @@ class FinishOperator(MigrationOperator):
         """Ignore modified evidence, and report it unless an earlier task has."""
         changes = run.evidence.changes()
         run.evidence.leaves_out_changed = bool(changes)
-        told = {f["code"] for refusal in run.evidence.of_attempt(Kind.REFUSAL) for f in refusal["findings"]}
+        told = {f["code"] for refusal in run.refusals() for f in refusal["findings"]}
         if changes and Code.EVIDENCE_CHANGED not in told:
             run.refused(self.task_id, Refused(changes))
 
@@ -86,12 +97,19 @@ class FinishOperator(MigrationOperator):
         bad = unsuccessful(tasks, _expected_skips(run, timing))
         is_bad = bad or released.problem or timing.late_fails or run.evidence.leaves_out_changed
         outcome = "failed" if is_bad else _good_outcome(run, timing)
-        path = self._publish(run, context, tasks, outcome, timing)
+        # A task that succeeded has refused in an earlier try only.
+        refusals = [refusal for refusal in run.refusals() if tasks.get(refusal["task"]) != SUCCESS]
+        document = self._assembled(run, context, tasks, outcome, timing, refusals)
+        if lost := self._publish(run, document):
+            outcome, refusals = "failed", [*refusals, lost]
+            document = self._assembled(run, context, tasks, outcome, timing, refusals)
+        self._leave_note(context, document)
+        path = str(run.evidence.folder / "run.json")
         judged = run.evidence.newest(Kind.JUDGE) or {}
         self.log.info("%s, verdict %s. Evidence: %s and report.md next to it", outcome, judged.get("verdict"), path)
         ended = Ended(
             outcome,
-            run.evidence.of_attempt(Kind.REFUSAL),
+            refusals,
             timing.late,
             bad,
             released.problem,
@@ -153,14 +171,24 @@ class FinishOperator(MigrationOperator):
         ordered = [task.task_id for task in context["dag"].topological_sort() if task.task_id != self.task_id]
         return {task_id: states.get(task_id) for task_id in ordered}
 
-    def _publish(
+    def _publish(self, run: MigrationRun, document: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Write the report; return the refusal of a store that does not take it."""
+        try:
+            run.evidence.publish("report.md", render_report(document))
+            run.evidence.publish("run.json", to_json(document))
+        except StoreFailed as error:
+            return {"task": self.task_id, "findings": [finding.to_document() for finding in error.findings]}
+        return None
+
+    def _assembled(
         self,
         run: MigrationRun,
         context: Context,
         tasks: Mapping[str, str | None],
         outcome: str,
         timing: _Timing,
-    ) -> str:
+        refusals: Sequence[Mapping[str, Any]],
+    ) -> dict[str, Any]:
         request = _requested(run)
         late = [finding.to_document() for finding in timing.late]
         facts = RunFacts(
@@ -182,15 +210,12 @@ class FinishOperator(MigrationOperator):
             triggered_by=triggered_by(context),
             started_at=started_at(context),
         )
-        document = assemble_run(
+        return assemble_run(
             facts,
             documents={kind: doc for kind in Kind if (doc := run.evidence.newest(kind)) is not None},
-            refusals=[*run.evidence.of_attempt(Kind.REFUSAL), *([{"findings": late}] if timing.late_fails else [])],
+            refusals=[*refusals, *([{"findings": late}] if timing.late_fails else [])],
             warnings=[] if timing.late_fails else late,
         )
-        run.evidence.publish("report.md", render_report(document))
-        self._leave_note(context, document)
-        return run.evidence.publish("run.json", to_json(document))
 
 
 def _decommission(run: MigrationRun) -> list[dict[str, Any]]:

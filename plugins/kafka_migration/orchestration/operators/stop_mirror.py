@@ -7,8 +7,15 @@ from airflow.sdk import Context
 from kafka_migration.airflow_adapters.metrics import emit
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding, MirrorFailed, OutcomeUnknown, Refused, TransientError
-from kafka_migration.core.ledger.generations import StopCertificate
+from kafka_migration.core.findings.errors import (
+    Finding,
+    MirrorFailed,
+    OutcomeUnknown,
+    Refused,
+    StoreFailed,
+    TransientError,
+)
+from kafka_migration.core.ledger.generations import Generation, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.mirror.drain import gap_findings
@@ -36,7 +43,7 @@ class StopMirrorOperator(MigrationOperator):
     the evidence was modified. If no generation is open (nothing was started, or the task was cleared), it changes
     nothing and returns the stored certificate.
 
-    If the ledger cannot be read, MirrorMaker is still stopped, and the task fails without a certificate.
+    If the ledger cannot be read or written, MirrorMaker is still stopped, and the task fails without a certificate.
 
     A MirrorMaker that may have lost records is ended with KILL, because an orderly stop would store positions beyond
     them. Records that the source deleted before they were copied fail the task (`GAP_DURING_RUN`) once everything is
@@ -53,9 +60,7 @@ class StopMirrorOperator(MigrationOperator):
             stored = ledger.last_stop
             self.log.info("No generation of this migration is open.")
             return {"generation": stored.generation if stored else None, "stopped": False}
-        # If only this task was cleared, an earlier attempt may still hold the reservation.
-        hold_reservation(run)
-        reply = stop_generation(run, generation)
+        reply = _stopped(run, generation)
         # Published first, because the certificate needs both clusters, which may not answer for long.
         run.news.tell_stopped(run.identity.holder, generation.number, run.now())
         certificate = end_when_settled(run, generation, reply, _reason(run, reply))
@@ -106,6 +111,19 @@ def _ledger_or_stop(run: MigrationRun) -> Ledger:
         if status.is_running and RunIdentity.from_holder(status.holder).is_same_run(run.identity):
             run.host.stop(status.holder, None, run.filed_migration.mirror.stop_grace_s)
         raise
+
+
+def _stopped(run: MigrationRun, generation: Generation) -> HostReply:
+    """Stop the generation. If only this task was cleared, an earlier attempt may still hold the reservation.
+
+    A reservation that is held but cannot be recorded, as with a full disk, does not keep MirrorMaker alive.
+    """
+    try:
+        hold_reservation(run)
+    except StoreFailed:
+        stop_generation(run, generation)
+        raise
+    return stop_generation(run, generation)
 
 
 def _reason(run: MigrationRun, reply: HostReply) -> str:
