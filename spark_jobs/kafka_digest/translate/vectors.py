@@ -107,6 +107,7 @@ class TopicCopy:
 class Unread:
     """The unread records from one place on.
 
+    :param records: how many have a copy
     :param last_missing: the last of them in its source partition without a copy
     :param first: the first copy's offset by target partition, and whether it is the only choice
     """
@@ -129,7 +130,7 @@ class Translated:
     """Where a vector resumes.
 
     :param goes_on_at: the offset by partition of the other side; the end of the copy if it has no unread records
-    :param unread: the number of unread source records
+    :param unread: the number of unread source records of which the other side has a copy
     :param missing: by source partition the last unread record without a copy; such a group must not be moved. Empty on
         the way back, where such a record is unread for all groups
     :param is_minimal: whether no other offsets would suffice with fewer records read again

@@ -101,7 +101,7 @@ class VectorTranslation(Document):
     """Where a vector resumes.
 
     :param goes_on_at: the offset by partition of the other side
-    :param unread: the number of unread records on the source
+    :param unread: the number of unread source records of which the other side has a copy
     :param delivered: the number of records from there to the end of the copy, including the unread ones
     :param missing: by source partition the last unread record without a copy; with any, the group must not be moved
     :param is_minimal: whether no other offsets would deliver fewer records again
