@@ -24,7 +24,7 @@ from kafka_migration.core.rollback.rules import (
 )
 from kafka_migration.core.translation.by_partition import PartitionCopy, Position, Prints, copies_of, within
 from kafka_migration.core.translation.by_topic import repartitioned_topics
-from kafka_migration.core.translation.contract import TopicToTranslate, TranslationsBack
+from kafka_migration.core.translation.contract import TopicToTranslate, TranslationsBack, Untranslated
 from kafka_migration.core.translation.copied_topic import CopiedTopic
 
 V = TypeVar("V")
@@ -38,6 +38,7 @@ class RollbackScope:
     :param moves: for mode `restore`, what the cutovers wrote, by group
     :param saved: the source commits before this run's first write, so that a retried step makes the same plan
     :param translations: the answer of `translate_back`
+    :param unreadable: the topics that `translate_back` could not read
     """
 
     ledger: Ledger
@@ -47,6 +48,7 @@ class RollbackScope:
     moves: Mapping[str, Move] = field(default_factory=dict)
     saved: GroupsCommits = field(default_factory=dict)
     translations: TranslationsBack = field(default_factory=dict)
+    unreadable: Mapping[str, Untranslated] = field(default_factory=dict)
 
     @property
     def moved(self) -> frozenset[str]:
@@ -164,6 +166,7 @@ class RollbackPlanning:
             self.scope.translations,
             _digests(records.source_prints, {name: each.topic.mirror_positions for name, each in self.topics.items()}),
             _digests(records.target_prints, {name: each.topic.target_ends for name, each in self.topics.items()}),
+            self.scope.unreadable,
         )
 
 

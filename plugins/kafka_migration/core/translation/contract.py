@@ -148,6 +148,23 @@ def _translation_back(topic: str, entry: Mapping[str, Any]) -> tuple[tuple[Vecto
     return (_vector_of(entry["vector"]), read_before), found
 
 
+@dataclass(frozen=True, slots=True)
+class Untranslated(Document):
+    """Why a topic was not translated; `has_bad_record` says whether Spark cannot read one of its records."""
+
+    unreadable: str
+    has_bad_record: bool = False
+
+
+def untranslated_topics(document: Mapping[str, Any]) -> dict[str, Untranslated]:
+    """Return the topics of a result whose records could not be read."""
+    return {
+        topic["topic"]: Untranslated(topic["unreadable"], topic["has_bad_record"])
+        for topic in document["topics"]
+        if topic.get("unreadable") is not None
+    }
+
+
 def _require_result(document: Mapping[str, Any]) -> None:
     found = (document.get("kind"), document.get("schema"))
     if found != (RESULT_KIND, SCHEMA):
