@@ -15,6 +15,7 @@ from bench.validation.data import Topic, fill, keyed
 from bench.validation.scene import spark_session, two_clusters
 from kafka_digest.reading.clusters import Clusters
 from kafka_digest.reading.windows import SideRange
+from kafka_digest.shell.errors import JobError
 from kafka_digest.translate.passes import Translation
 from kafka_digest.translate.vectors import TopicCopy
 
@@ -67,6 +68,7 @@ class Translating:
         }
         copy = TopicCopy("moved", "moved", by_key=True, is_compacted=False, ranges=ranges, vectors=vectors)
         (found,) = Translation(clusters).run([copy])
+        assert not isinstance(found, JobError)
         for one, vector in zip(found, vectors, strict=True):
             assert not one.missing
             assert one.unread == sum(end - vector[number] for number, end in ends.items()) <= one.delivered

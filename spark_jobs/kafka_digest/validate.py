@@ -16,7 +16,7 @@ from kafka_digest.reading.clusters import SIDES, Clusters
 from kafka_digest.reading.progress import KafkaScans, telling_progress
 from kafka_digest.reading.schema_ids import SchemaIds
 from kafka_digest.reading.silence import noticing_silence
-from kafka_digest.reading.windows import WindowPlan, too_long
+from kafka_digest.reading.windows import WindowPlan
 from kafka_digest.shell.command import Clients, run_job
 from kafka_digest.shell.documents import as_uri, remove
 from kafka_digest.shell.errors import JobError, naming
@@ -137,9 +137,6 @@ def _check_values(request: Mapping[str, Any]) -> None:
     mixed = _mixed_names(request["windows"]) if request["digest"] == key_digest.DIGEST else ()
     if mixed:
         raise JobError(f"comparison by key needs one separate target topic per topic; not so for {', '.join(mixed)}")
-    long = too_long(request["windows"])
-    if long:
-        raise JobError(f"{len(long)} windows hold more offsets than a rank can count, first {long[0]}")
 
 
 def _mixed_names(windows: Sequence[Mapping[str, Any]]) -> list[str]:

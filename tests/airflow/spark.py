@@ -27,6 +27,7 @@ def validation_result(request: ValidationRequest, equal: bool) -> dict[str, Any]
             "first_difference": None,
             "differences": None,
             "rest_in_order": None,
+            "has_bad_record": False,
         }
         for window in request.windows
     ]

@@ -93,11 +93,11 @@ def test_clean_comparison_is_one_job_that_reads_each_record_once(
     memory = Counting(spark, {name: copied(by_key, damaged=False) for name in ("orders", "audit")})
 
     assert (1, {Verdict.PASS}) == jobs_of(memory, tmp_path)
-    assert memory.counted == {
+    assert {read: count for read, count in memory.counted.items() if read[-1] != 2 or count} == {
         (side, topic, partition): records
         for side in ("source", "target")
         for topic in ("orders", "audit")
-        for partition, records in enumerate((20, 10, 0))
+        for partition, records in enumerate((20, 10))
     }
 
 

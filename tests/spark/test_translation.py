@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession, functions
 
 from kafka_digest.reading.windows import SideRange
+from kafka_digest.shell.errors import JobError
 from kafka_digest.shell.session import small_table
 from kafka_digest.translate.passes import Translation
 from kafka_digest.translate.vectors import TopicCopy, Translated
@@ -79,7 +80,10 @@ def translate(spark: SparkSession, kafka_frames: FramesMaker) -> Translate:
             logs["source"] |= {(copy.topic, n): records_of(log) for n, log in scenario.source.items()}
             logs["target"] |= {(copy.target_topic, n): records_of(log) for n, log in scenario.target.items()}
         frames = {side: kafka_frames(places) for side, places in logs.items()}
-        return Translation(FakeClusters(spark, frames), **limits).run(copies)  # type: ignore[arg-type]
+        found = Translation(FakeClusters(spark, frames), **limits).run(copies)  # type: ignore[arg-type]
+        answered = [each for each in found if not isinstance(each, JobError)]
+        assert len(answered) == len(copies)
+        return answered
 
     return run
 

@@ -233,6 +233,8 @@ def reader_settings(config: Mapping[str, Any], isolation: IsolationLevel) -> dic
         "enable.partition.eof": True,
         "auto.offset.reset": "earliest",
         "isolation.level": isolation,
+        # The greatest possible: librdkafka closes the connection instead of receiving a larger batch, again and again.
+        "receive.message.max.bytes": 2**31 - 1,
         "logger": quiet_logger(),
     }
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
+from operator import methodcaller
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
@@ -38,45 +39,71 @@ ONE_RECORD_EACH = {
 }
 
 
+# One record is the cause of these errors of a consumer.
+_OF_A_RECORD = {
+    KafkaError._BAD_MSG,
+    KafkaError._BAD_COMPRESSION,
+    KafkaError._UNDERFLOW,
+    KafkaError._NOT_IMPLEMENTED,
+    KafkaError.INVALID_MSG,
+    KafkaError.INVALID_MSG_SIZE,
+    KafkaError.MSG_SIZE_TOO_LARGE,
+}
+# Python checks that a C function does not return a value and an error at once, as `headers` may do; a method that is
+# called by name in a loop is not checked, and its error appears somewhere later.
+_ask_headers = methodcaller("headers")
+
+
 class RecordReads(ClusterClient):
     """The record methods of `core.kafka.cluster.KafkaCluster`."""
 
     def probe(self, start: Mapping[TopicPartition, int], isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
         """Return what a reader finds first from these offsets; a partition without an answer is missing."""
         met = self._met_first(start, isolation)
-        return {partition: Probe(message.offset(), message.error() is not None) for partition, message in met.items()}
+        return {
+            partition: Probe(start[partition], is_end=False)
+            if _is_unreadable(message)
+            else Probe(message.offset(), is_end=message.error() is not None)
+            for partition, message in met.items()
+        }
 
     def records_at(self, offsets: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, RecordPrint | None]:
         """Return the first visible record at or after each offset; `None` if the end comes first."""
         met = self._met_first(offsets, isolation)
-        return {partition: None if message.error() else _print(message) for partition, message in met.items()}
+        return {partition: _print(message, offsets[partition]) for partition, message in met.items()}
 
     def count_visible(self, start: Offsets, end: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, int]:
         """Return the number of visible records in [start, end) per partition; both have the same partitions.
 
-        Raises `TransientError` if no record arrives for a while, or if the log start offset is after a start.
+        A partition with a record that cannot be read is missing. Raises `TransientError` if no record arrives for a
+        while, or if the log start offset is after a start.
         """
-        counts = dict.fromkeys(start, 0)
-        for message in self._visible(start, end, isolation):
+        counts, unreadable = dict.fromkeys(start, 0), set[TopicPartition]()
+        for message in self._visible(start, end, isolation, unreadable):
             counts[TopicPartition(message.topic(), message.partition())] += 1
-        return counts
+        return {partition: count for partition, count in counts.items() if partition not in unreadable}
 
     def prints_between(
         self, start: Offsets, end: Offsets, isolation: IsolationLevel
     ) -> Mapping[TopicPartition, Sequence[RecordPrint]]:
         """Return the visible records in [start, end) per partition, ascending; both have the same partitions.
 
-        Raises `TransientError` if no record arrives for a while, or if the log start offset is after a start.
+        A partition with a record that cannot be read is missing. Raises `TransientError` if no record arrives for a
+        while, or if the log start offset is after a start.
         """
         prints: dict[TopicPartition, list[RecordPrint]] = {partition: [] for partition in start}
-        for message in self._visible(start, end, isolation):
-            prints[TopicPartition(message.topic(), message.partition())].append(_print(message))
-        return prints
+        unreadable = set[TopicPartition]()
+        for message in self._visible(start, end, isolation, unreadable):
+            prints[TopicPartition(message.topic(), message.partition())].append(_print_of(message))
+        return {partition: found for partition, found in prints.items() if partition not in unreadable}
 
-    def _visible(self, start: Offsets, end: Offsets, isolation: IsolationLevel) -> Iterator[Message]:
+    def _visible(
+        self, start: Offsets, end: Offsets, isolation: IsolationLevel, unreadable: set[TopicPartition]
+    ) -> Iterator[Message]:
         wanted = {partition: offset for partition, offset in start.items() if offset < end[partition]}
         with closing(self._reader(wanted, isolation, {"auto.offset.reset": "error"})) as consumer:
-            yield from self._read_to(consumer, {partition: end[partition] for partition in wanted})
+            ends = {partition: end[partition] for partition in wanted}
+            yield from self._read_to(consumer, ends, unreadable=unreadable)
 
     def records_between(
         self, start: Offsets, end: Offsets, time_limit_s: float
@@ -96,19 +123,24 @@ class RecordReads(ClusterClient):
                 yield message.key(), message.value()
 
     def sampled_records(self, start: Offsets, end: Offsets, time_limit_s: float) -> Iterator[SampledRecord]:
-        """Yield the records in [start, end) per partition, read uncommitted, until the time limit."""
+        """Yield the records in [start, end) per partition, read uncommitted, until the time limit.
+
+        A record that cannot be read ends the sample of its partition.
+        """
         deadline = time.monotonic() + time_limit_s
         wanted = {partition: offset for partition, offset in start.items() if offset < end[partition]}
         with closing(self._reader(wanted, "read_uncommitted", ONE_RECORD_EACH)) as consumer:
-            for message in self._read_to(consumer, {partition: end[partition] for partition in wanted}):
+            ends = {partition: end[partition] for partition in wanted}
+            for message in self._read_to(consumer, ends, unreadable=set()):
                 if time.monotonic() > deadline:
                     return
                 yield _sampled(message)
 
     def _met_first(self, start: Offsets, isolation: IsolationLevel) -> dict[TopicPartition, Message]:
-        """Return the first message of each partition: a record, or an error message for the end of the partition.
+        """Return the first message of each partition: a record, or an error message.
 
-        Partitions without an answer within the time limit of a probe after the last one are missing.
+        The error is the end of the partition, or why its next record cannot be read. Partitions without an answer
+        within the time limit of a probe after the last one are missing.
         """
         met: dict[TopicPartition, Message] = {}
         for chunk in chunks(sorted(start), PARTITIONS_AT_ONCE):
@@ -125,9 +157,7 @@ class RecordReads(ClusterClient):
         with closing(self._reader(start, isolation, settings)) as consumer:
             while len(met) < len(start) and not silence.is_too_long():
                 message = consumer.poll(BATCH_WAIT_S)
-                if message is None:
-                    continue
-                if self._is_passing(message):
+                if message is None or self._is_passing(message, _OF_A_RECORD):
                     continue
                 partition = TopicPartition(message.topic(), message.partition())
                 if partition not in met:
@@ -143,10 +173,13 @@ class RecordReads(ClusterClient):
         consumer.assign([ClientPartition(p.topic, p.partition, offset) for p, offset in start.items()])
         return consumer
 
-    def _read_to(self, consumer: Consumer, ends: Offsets) -> Iterator[Message]:
+    def _read_to(
+        self, consumer: Consumer, ends: Offsets, *, unreadable: set[TopicPartition] | None = None
+    ) -> Iterator[Message]:
         """Yield every record before the ends, in order per partition.
 
-        Raises `TransientError` if nothing arrives for `READ_TIMEOUT_S`, or if a partition ends before its given end.
+        With a set `unreadable`, a record that cannot be read ends its partition, which is added to the set. Raises
+        `TransientError` if nothing arrives for `READ_TIMEOUT_S`, or if a partition ends before its given end.
         """
         unread = dict(ends)
         deadline = time.monotonic() + time_left(READ_TIMEOUT_S)
@@ -157,7 +190,13 @@ class RecordReads(ClusterClient):
             elif time.monotonic() > deadline:
                 raise TransientError(f"{self.name}: no record of {sorted(unread)[0]} for {READ_TIMEOUT_S:.0f} s")
             for message in messages:
-                yield from self._before_end(consumer, message, unread)
+                if unreadable is not None and _is_unreadable(message):
+                    partition = TopicPartition(message.topic(), message.partition())
+                    unreadable.add(partition)
+                    unread.pop(partition, None)
+                    consumer.pause([ClientPartition(*partition)])
+                else:
+                    yield from self._before_end(consumer, message, unread)
 
     def _before_end(self, consumer: Consumer, message: Message, unread: dict[TopicPartition, int]) -> Iterator[Message]:
         """Yield the message if it is a record before the end; pause a partition that is read to its end."""
@@ -176,13 +215,13 @@ class RecordReads(ClusterClient):
         elif not is_record:
             raise TransientError(f"{self.name}: {partition} ends at {message.offset():,}, before {end:,}")
 
-    def _is_passing(self, message: Message) -> bool:
+    def _is_passing(self, message: Message, answers: Collection[int] = ()) -> bool:
         """Whether a message is a temporary error, so that reading continues; raises for any other error.
 
-        The end of a partition is not an error.
+        The end of a partition is not an error, and neither are the codes of `answers`.
         """
         error = message.error()
-        if error is None or error.code() == KafkaError._PARTITION_EOF:
+        if error is None or error.code() == KafkaError._PARTITION_EOF or error.code() in answers:
             return False
         if may_pass(error):
             return True
@@ -212,11 +251,38 @@ class _Silence:
 
 
 def _sampled(message: Message) -> SampledRecord:
-    headers = (field for name, content in message.headers() or () for field in (name.encode(), content))
+    headers = (field for name, content in _headers(message) or () for field in (name.encode(), content))
     size = sum(len(field or b"") for field in (message.key(), message.value(), *headers))
     return SampledRecord(TopicPartition(message.topic(), message.partition()), message.key(), size)
 
 
-def _print(message: Message) -> RecordPrint:
+def _is_unreadable(message: Message) -> bool:
+    """Whether librdkafka cannot read the next record of a partition."""
+    error = message.error()
+    return error is not None and error.code() in _OF_A_RECORD
+
+
+def _print(message: Message, offset: int) -> RecordPrint | None:
+    """Return the record's print; `None` at the end of the partition, which was read from this offset."""
+    error = message.error()
+    if error is not None:
+        return RecordPrint(offset, "", -1, "", unreadable=error.str()) if _is_unreadable(message) else None
+    return _print_of(message)
+
+
+def _print_of(message: Message) -> RecordPrint:
     _, timestamp_ms = message.timestamp()
-    return RecordPrint.of(message.offset(), message.key(), message.value(), message.headers() or (), timestamp_ms)
+    return RecordPrint.of(message.offset(), message.key(), message.value(), _headers(message), timestamp_ms)
+
+
+def _headers(message: Message) -> list[tuple[str, bytes | None]] | None:
+    """Return the headers; `None` if the name of one is not UTF-8, which librdkafka's Python client cannot return.
+
+    They are asked for once: after its error the client returns a list with holes, and reading that ends the process.
+    """
+    try:
+        return _ask_headers(message) or []
+    except SystemError as error:
+        if isinstance(error.__cause__, UnicodeDecodeError):
+            return None
+        raise

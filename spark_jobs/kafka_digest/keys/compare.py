@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from kafka_digest.keys.align_tasks import SOURCE_BEFORE, SOURCE_BEHIND, UNCOMMITTED, Circumstances
-from kafka_digest.keys.alignment import COMPACTED, INTERLEAVED, UNCLASSIFIED
+from kafka_digest.keys.alignment import COMPACTED, INTERLEAVED, UNCLASSIFIED, UNPROVED
 from kafka_digest.keys.compaction import within_holes
 from kafka_digest.keys.difference_file import DifferenceFile
 from kafka_digest.keys.drill import Suspects, aligned_keys, explained_buckets, reconciled
 from kafka_digest.keys.frames import KeyedSide, compared_rows
 from kafka_digest.keys.tasks import DIFFERING, TOTAL
 from kafka_digest.reading.clusters import SIDES, Clusters
+from kafka_digest.reading.isolation import Isolation, as_far_as_possible
 from kafka_digest.reading.windows import SideRange
-from kafka_digest.shell.errors import JobError, naming
+from kafka_digest.shell.errors import JobError, naming, tell
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -56,6 +57,11 @@ class Unit:
         """The source topic of the unit."""
         return str(self.window["topic"])
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to read on either side."""
+        return all(piece.is_empty for pieces in self.ranges.values() for piece in pieces)
+
     def is_expired(self, side: str) -> bool:
         """Whether a side has deleted records from the beginning of its ranges."""
         return any(piece.is_expired for piece in self.ranges[side])
@@ -63,6 +69,12 @@ class Unit:
     def count(self, side: str, place: tuple[str, int]) -> Mapping[str, Any]:
         """Return what was read of a partition of a side."""
         return self.counts.get((side, *place), NO_RECORDS)
+
+    def forget(self) -> None:
+        """Remove what was read, before it is read again."""
+        self.counts.clear()
+        self.buckets.clear()
+        self.totals.update({side: [0, 0] for side in SIDES})
 
     def note(self, row: Any) -> None:
         """Add a row of `key_tasks.COMPARED`."""
@@ -116,40 +128,44 @@ class KeyComparison:
     null_keys_have_order: bool
     killed: Collection[int] = ()
 
-    def run(self, units: Sequence[Unit]) -> None:
-        """Store the result in each unit, and write the differences of units that differ. Raises `JobError`."""
-        self._compare(units)
-        damaged = [unit for unit in units if unit.buckets]
-        if damaged:
-            self._look_into(damaged)
+    def run(self, units: Sequence[Unit], isolation: Isolation) -> dict[int, JobError]:
+        """Store the result in each unit, and write the differences of units that differ.
+
+        Returns, by number, why a unit cannot be read; it has no result. Raises `JobError`.
+        """
+        unread: dict[int, JobError] = {}
+        held = [unit for unit in units if not unit.is_empty]
+        isolation.run(held, self._compare, lambda unit, error: unread.update({unit.number: error}))
+        as_far_as_possible([unit for unit in units if unit.buckets], self._look_into, self._leave_unexamined)
+        return unread
+
+    def _leave_unexamined(self, unit: Unit, error: JobError) -> None:
+        """Report the difference of a unit that cannot be read again: it is proved, but compaction may explain it."""
+        tell(str(error))
+        label = UNPROVED if self.has_lost_records(unit) else UNCLASSIFIED
+        self.file.add_counts(label, {unit.number: len(unit.buckets)})
 
     def _look_into(self, units: Sequence[Unit], attempts: int = _ATTEMPTS) -> None:
-        """Write the differences of these units; a unit that cannot be read again stays unclassified.
+        """Write the differences of these units; those that a log cleaner changed meanwhile are examined again.
 
-        The difference itself is proved and is always reported. Units that a log cleaner changed meanwhile are examined
-        again.
+        Raises `JobError` if a unit cannot be read again.
         """
         again: list[Unit] = []
-        try:
-            with naming(f"examining {len(units)} topics or partitions that differ"):
-                aligned = self._aligned(units).persist()
-                try:
-                    explained = explained_buckets(aligned)
-                    found = self._within_holes(aligned, units)
-                    if attempts > 1:
-                        again = self._cleaned_meanwhile(self._doubtful(found, units, explained))
-                    settled = [unit for unit in units if unit not in again]
-                    if settled:
-                        self.file.add(reconciled(found), {unit.number: unit.window for unit in settled})
-                    self._count_unexplained(settled, explained)
-                finally:
-                    aligned.unpersist()
-        except JobError as error:
-            sys.stderr.write(f"{error}\n")
-            self.file.add_counts(UNCLASSIFIED, {unit.number: len(unit.buckets) for unit in units})
-            return
+        with naming(f"examining {len(units)} topics or partitions that differ"):
+            aligned = self._aligned(units).persist()
+            try:
+                explained = explained_buckets(aligned)
+                found = self._within_holes(aligned, units)
+                if attempts > 1:
+                    again = self._cleaned_meanwhile(self._doubtful(found, units, explained))
+                settled = [unit for unit in units if unit not in again]
+                if settled:
+                    self.file.add(reconciled(found), {unit.number: unit.window for unit in settled})
+                self._count_unexplained(settled, explained)
+            finally:
+                aligned.unpersist()
         if again:
-            self._look_into(again, attempts - 1)
+            as_far_as_possible(again, partial(self._look_into, attempts=attempts - 1), self._leave_unexamined)
 
     def _within_holes(self, aligned: DataFrame, units: Sequence[Unit]) -> DataFrame:
         if not any(self._compacts(unit) for unit in units):
@@ -201,6 +217,8 @@ class KeyComparison:
         by_number = {unit.number: unit for unit in units}
         with naming(f"comparing {len(units)} topics or partitions by key"):
             rows = self._compared_rows(self._sides(units), _pieces(units, "target"))
+        for unit in units:
+            unit.forget()
         for row in rows:
             by_number[row["unit"]].note(row)
         for unit in units:

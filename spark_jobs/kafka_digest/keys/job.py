@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kafka_digest.keys.compare import KeyComparison, Unit
 from kafka_digest.keys.difference_file import DifferenceFile
+from kafka_digest.reading.bad_records import Search
 from kafka_digest.reading.clusters import SIDES, Clusters
+from kafka_digest.reading.isolation import Isolation
 from kafka_digest.reading.windows import WindowPlan
+from kafka_digest.shell.errors import JobError
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,22 @@ class _Topic:
         The keys of any other unreadable part are unknown.
         """
         return all(plan.is_whole or plan.is_expired for plan in self.plans)
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether Spark cannot read an earlier record of one of the logs."""
+        return any(plan.is_suspect for plan in self.plans)
+
+    def lacking(self, search: Search, error: JobError) -> _Topic:
+        """Return the topic without a comparison: reading it alone raised this error."""
+        found = search.find(self.unit.ranges, error)
+        plans = [
+            plan.lacking(found.side, found.text, has_bad_record=found.has_bad_record)
+            if getattr(plan, found.side).place == found.piece.place
+            else plan
+            for plan in self.plans
+        ]
+        return replace(self, plans=plans)
 
     @property
     def equal(self) -> bool:
@@ -78,7 +97,16 @@ def _ranges(plans: Iterable[WindowPlan], side: str) -> list[Any]:
 
 
 def _rounds(topics: Iterable[_Topic]) -> list[list[Unit]]:
-    """Split topics so that none occurs twice in a round; Spark's Kafka source takes one range per partition."""
+    """Split topics so that none occurs twice in a round; Spark's Kafka source takes one range per partition.
+
+    Suspects are read after the others, by themselves.
+    """
+    every = list(topics)
+    parts = [[topic for topic in every if topic.is_suspect is suspect] for suspect in (False, True)]
+    return [together for part in parts for together in _in_order(part)]
+
+
+def _in_order(topics: Iterable[_Topic]) -> list[list[Unit]]:
     rounds: list[list[Unit]] = []
     read: dict[str, int] = {}
     for topic in topics:
@@ -97,13 +125,19 @@ class KeyJob:
     clusters: Clusters
     file: DifferenceFile
     killed: Collection[int] = ()
+    isolation: Isolation = field(default_factory=Isolation)
 
     def run(self, plans: Sequence[WindowPlan]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """Return the entries of the result per plan, and per topic and generation. Raises `JobError`."""
         topics = _topics(plans)
         comparison = KeyComparison(self.clusters, self.file, null_keys_have_order=False, killed=self.killed)
+        lost: dict[int, JobError] = {}
         for together in _rounds(topic for topic in topics if topic.is_comparable):
-            comparison.run(together)
+            lost |= comparison.run(together, self.isolation)
+        self.isolation.require_some()
+        search = Search(self.clusters.read)
+        results = [t.lacking(search, lost[t.unit.number]) if t.unit.number in lost else t for t in topics]
         found = self.file.summaries()
-        entries = {id(plan): e for topic in topics for plan, e in zip(topic.plans, topic.entries())}
-        return [entries[id(plan)] for plan in plans], [topic.document(found.get(topic.unit.number)) for topic in topics]
+        entries = {id(plan): e for t, result in zip(topics, results) for plan, e in zip(t.plans, result.entries())}
+        documents = [result.document(found.get(result.unit.number)) for result in results]
+        return [entries[id(plan)] for plan in plans], documents

@@ -24,8 +24,8 @@ at two places differ, so that they cannot cancel. There are two halves because 3
 Not part of the digest: the kind of timestamp (create or append time), record batches, leader epochs, and
 bytes of a header's *key* that are not UTF-8 (Spark's source replaces them on both sides).
 
-The rank comes from `monotonically_increasing_id`, whose low 33 bits count the rows of a task. It is the rank
-only where one task reads one whole Kafka partition; `blocks.check_blocks` and `kafka_source` guard that.
+The rank is the number of a row within its task (`hashing.RANK`). It is the rank of the record only where one task reads
+one whole Kafka partition; `blocks.check_blocks` and `kafka_source` guard that.
 """
 
 from __future__ import annotations

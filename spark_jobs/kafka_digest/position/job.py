@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kafka_digest.keys.alignment import COMPACTED
+from kafka_digest.keys.alignment import COMPACTED, UNCLASSIFIED
 from kafka_digest.keys.compare import KeyComparison, Unit
 from kafka_digest.keys.difference_file import DifferenceFile
 from kafka_digest.position.blocks import (
@@ -24,8 +24,10 @@ from kafka_digest.position.blocks import (
 from kafka_digest.position.classify import Difference
 from kafka_digest.position.digest import block_rows
 from kafka_digest.position.drill import LOOK_AHEAD_RECORDS, DrillCase, first_differences
-from kafka_digest.position.remainder import MAX_MASKS, Reader, masks_of, without_explained
+from kafka_digest.position.remainder import MAX_MASKS, masks_of, without_explained
+from kafka_digest.reading.bad_records import LostWindows, Reader
 from kafka_digest.reading.clusters import SIDES, Clusters
+from kafka_digest.reading.isolation import Isolation, as_far_as_possible
 from kafka_digest.reading.schema_ids import SchemaIds
 from kafka_digest.reading.windows import SideRange, WindowPlan, in_rounds
 from kafka_digest.shell.errors import JobError, naming, tell
@@ -131,14 +133,19 @@ class BlockComparison:
 
     def _drilled(self, cases: Sequence[DrillCase]) -> dict[int, Difference]:
         """Return the differences of these cases; one that cannot be read again stays unclassified, with the reason."""
-        try:
+        found: dict[int, Difference] = {}
+
+        def drill(some: Sequence[DrillCase]) -> None:
             with naming("reading the first differing blocks again"):
-                frames = [self.read(side, _drill_ranges(cases, side)) for side in SIDES]
-                return first_differences(frames[0], frames[1], cases)
-        except JobError as error:
-            # The difference itself is proved by the digests, so it is reported rather than lost.
-            lost = Difference("unclassified", None, None, (), f"The digests differ; {error}")
-            return {case.number: lost for case in cases}
+                frames = [self.read(side, _drill_ranges(some, side)) for side in SIDES]
+                found.update(first_differences(frames[0], frames[1], some))
+
+        def lose(case: DrillCase, error: JobError) -> None:
+            found[case.number] = Difference("unclassified", None, None, (), f"The digests differ; {error}")
+
+        # The difference itself is proved by the digests, so it is reported rather than lost.
+        as_far_as_possible(cases, drill, lose)
+        return found
 
 
 @dataclass(frozen=True)
@@ -149,28 +156,32 @@ class PositionJob:
     file: DifferenceFile
     block_records: int
     killed: Collection[int] = ()
+    isolation: Isolation = field(default_factory=Isolation)
 
     def run(self, plans: Sequence[WindowPlan]) -> list[dict[str, Any]]:
         """Return one entry of the result per plan, in their order. Raises `JobError`."""
         numbers = {id(plan): number for number, plan in enumerate(plans)}
         topics = {name: number for number, name in enumerate(sorted({plan.window["topic"] for plan in plans}))}
         by_key = KeyComparison(self.clusters, self.file, null_keys_have_order=True, killed=self.killed)
-        blocks = self._blocks_read_by(self.clusters.read)
+        blocks, lost = self._blocks_read_by(self.clusters.read), LostWindows(self.clusters.read)
         entries: dict[int, dict[str, Any]] = {}
         suspects: list[tuple[WindowPlan, Unit]] = []
         for together in in_rounds(plans):
-            measured = blocks.measured([plan for plan in together if not plan.is_expired])
+            measured = self._measured(blocks, [plan for plan in together if not plan.is_expired], lost)
             differences = blocks.differences(measured)
             for number, one in enumerate(measured):
                 entries[id(one.plan)] = _entry(one, differences.get(number))
             expired = [plan for plan in together if plan.is_expired]
             by_keys = [*(one.plan for one in measured if one.differs), *expired]
             units = [_unit(plan, numbers[id(plan)], topics) for plan in by_keys]
-            if units:
-                by_key.run(units)
+            unread = by_key.run(units, self.isolation)
             suspects += zip(by_keys, units)
-            for plan, unit in zip(expired, units[len(units) - len(expired) :]):
-                entries[id(plan)] = _expired_entry(plan, unit)
+            for plan, unit in zip(by_keys, units):
+                if plan.is_expired:
+                    entries[id(plan)] = _expired_entry(plan, unit)
+                if unit.number in unread:
+                    self._lose(plan, unit, unread[unit.number], lost)
+        self.isolation.require_some()
         found = self.file.summaries()
         compacted = [
             (plan, unit)
@@ -181,7 +192,22 @@ class PositionJob:
         ]
         for plan, of_remainder in self._remainders(compacted):
             entries[id(plan)] |= of_remainder
+        entries |= {number: _entry(_unread(plan), None) for number, plan in lost.plans.items()}
         return [{**entries[id(plan)], "differences": found.get(number)} for number, plan in enumerate(plans)]
+
+    def _measured(self, blocks: BlockComparison, plans: Sequence[WindowPlan], lost: LostWindows) -> list[Measured]:
+        """Return the measurements of these windows without those that cannot be read, which are then `lost`."""
+        measured = [_unread(plan) for plan in plans if plan.is_empty]
+        wanted = [plan for plan in plans if not plan.is_empty]
+        self.isolation.run(wanted, lambda some: measured.extend(blocks.measured(some)), lost.add)
+        return measured
+
+    def _lose(self, plan: WindowPlan, unit: Unit, error: JobError, lost: LostWindows) -> None:
+        """Note that a window cannot be read by key; if its blocks differ, the difference itself is proved."""
+        if plan.is_expired:
+            lost.add(plan, error)
+        else:
+            self.file.add_counts(UNCLASSIFIED, {unit.number: 1})
 
     def _blocks_read_by(self, read: Reader) -> BlockComparison:
         return BlockComparison(read, self.block_records, self.clusters.tasks, self.clusters.schema_ids)
@@ -193,18 +219,25 @@ class PositionJob:
         """
         numbers = {id(plan): unit.number for plan, unit in compacted}
         for together in in_rounds(plan for plan, _ in compacted):
-            units = {(s, *getattr(plan, s).place): numbers[id(plan)] for plan in together for s in SIDES}
-            try:
-                with naming("comparing what compaction left"), self._masks(set(units.values())) as masks:
-                    if masks is None:
-                        continue
-                    blocks = self._blocks_read_by(without_explained(self.clusters.read, masks, units))
-                    measured = blocks.measured(together)
-                    differences = blocks.differences(measured)
-            except JobError as error:
-                tell(str(error))
-                continue
-            yield from ((one.plan, _of_remainder(one, differences.get(n))) for n, one in enumerate(measured))
+            found: list[tuple[WindowPlan, dict[str, Any]]] = []
+
+            def compare(some: Sequence[WindowPlan], found: list[tuple[WindowPlan, dict[str, Any]]] = found) -> None:
+                units = {(s, *getattr(plan, s).place): numbers[id(plan)] for plan in some for s in SIDES}
+                found += self._remainder(some, units)
+
+            as_far_as_possible(together, compare, lambda _, error: tell(str(error)))
+            yield from found
+
+    def _remainder(
+        self, plans: Sequence[WindowPlan], units: Mapping[tuple[str, str, int], int]
+    ) -> list[tuple[WindowPlan, dict[str, Any]]]:
+        with naming("comparing what compaction left"), self._masks(set(units.values())) as masks:
+            if masks is None:
+                return []
+            blocks = self._blocks_read_by(without_explained(self.clusters.read, masks, units))
+            measured = blocks.measured(plans)
+            differences = blocks.differences(measured)
+        return [(one.plan, _of_remainder(one, differences.get(number))) for number, one in enumerate(measured)]
 
     @contextmanager
     def _masks(self, units: Collection[int]) -> Iterator[dict[str, DataFrame] | None]:
@@ -244,8 +277,12 @@ def _block(row: Any) -> Block:
     )
 
 
+def _unread(plan: WindowPlan) -> Measured:
+    return Measured(plan, (), (), Comparison(0, 0, None))
+
+
 def _expired_entry(plan: WindowPlan, unit: Unit) -> dict[str, Any]:
-    entry = _entry(Measured(plan, (), (), Comparison(0, 0, None)), None)
+    entry = _entry(_unread(plan), None)
     return entry | {side: unit.count(side, getattr(plan, side).place) for side in SIDES}
 
 

@@ -5,11 +5,12 @@ The explained offsets are sent to every task as masks of 64 offsets each, so lon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions
 
+from kafka_digest.reading.bad_records import Reader
 from kafka_digest.reading.windows import SideRange
 from kafka_digest.shell.session import small_table
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 # About 100 MB in the driver and in each executor.
 MAX_MASKS = 2_000_000
 _MASK_BITS = 64
-
-Reader = Callable[[str, Sequence[SideRange]], "DataFrame | None"]
 
 
 def masks_of(explained: DataFrame, side: str) -> DataFrame:

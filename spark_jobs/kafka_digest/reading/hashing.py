@@ -17,8 +17,8 @@ _PARTS = {
 }
 PAYLOAD = ("value", "headers", "timestamp")
 RECORD = ("key", *PAYLOAD)
-_ROW_NUMBER_MASK = (1 << 33) - 1
-RANK = f"monotonically_increasing_id() & {_ROW_NUMBER_MASK}L"
+# The number of a record within its task. The id begins with the number of the task, from the 34th bit on.
+RANK = "(monotonically_increasing_id() - shiftleft(cast(spark_partition_id() as bigint), 33))"
 
 BYTES = "coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0)"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 
-from kafka_digest.reading.windows import LogBounds
+from kafka_digest.reading.windows import MAX_TIMESTAMP_MS, LogBounds
 from kafka_digest.shell.admin import admin_client
 from kafka_digest.shell.errors import is_caused_by
 
@@ -57,7 +57,30 @@ def _bounds(
     readable = (
         ends if isolation_level == "read_uncommitted" else _offsets(jvm, admin, keys, spec.latest(), isolation_level)
     )
-    return {place: LogBounds(starts[place], ends[place], readable[place]) for place in partitions}
+    beyond = _beyond_time(jvm, admin, keys)
+    return {place: LogBounds(starts[place], ends[place], readable[place], beyond.get(place)) for place in partitions}
+
+
+def _beyond_time(jvm: Any, admin: Any, keys: Mapping[tuple[str, int], Any]) -> dict[tuple[str, int], int]:
+    """Return the first offset of each partition that has a record with a timestamp beyond Spark's range.
+
+    A broker that cannot search by time, as for records of the oldest format, leaves the answer out.
+    """
+    kafka = jvm.org.apache.kafka
+    wanted = jvm.java.util.HashMap()
+    for key in keys.values():
+        wanted.put(key, kafka.clients.admin.OffsetSpec.forTimestamp(MAX_TIMESTAMP_MS + 1))
+    answer = admin.listOffsets(wanted)
+    found = {place: _offset(answer, key) for place, key in keys.items()}
+    return {place: offset for place, offset in found.items() if offset >= 0}
+
+
+def _offset(answer: Any, key: Any) -> int:
+    """Return the offset of a partition, -1 if there is none or the broker cannot tell."""
+    try:
+        return int(answer.partitionResult(key).get().offset())
+    except Py4JJavaError:
+        return -1
 
 
 def _offsets(

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-# The rank of a record is its number inside the task and has 33 bits (see digest.py).
-MAX_WINDOW_OFFSETS = 1 << 33
+# Spark keeps a time as microseconds in 64 bits; a greater timestamp of Kafka (in ms) is an error of its Kafka source.
+MAX_TIMESTAMP_MS = ((1 << 63) - 1) // 1000
+BEYOND_TIME = f"its timestamp is beyond Spark's range, which ends at {MAX_TIMESTAMP_MS} ms"
 
 
 @dataclass(frozen=True)
 class LogBounds:
     """The bounds of a partition: its log start offset, its high watermark, and the end that a reader may reach.
 
-    `readable_end` is the last stable offset under `read_committed`, else the high watermark.
+    `readable_end` is the last stable offset under `read_committed`, else the high watermark. `beyond_time` is the
+    offset of the first record with a timestamp above `MAX_TIMESTAMP_MS`.
     """
 
     log_start: int
     high_watermark: int
     readable_end: int
+    beyond_time: int | None = None
+
+    def bad_record_in(self, start: int, end: int) -> str | None:
+        """Say which record in `[start, end)` Spark cannot read, as far as the broker knows."""
+        is_there = self.beyond_time is not None and start <= self.beyond_time < end
+        return f"the record at offset {self.beyond_time} cannot be read: {BEYOND_TIME}" if is_there else None
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,8 @@ class SideRange:
     """The offsets `[start, end)` to read on one side, and a text about the unreadable part of the window.
 
     `is_expired` means that only the beginning of the window is unreadable, because the log has deleted it.
+    `has_bad_record` means that Spark cannot read one of its records, `is_suspect` that it cannot read an earlier record
+    of the log, so that one of the range may be as bad.
     """
 
     topic: str
@@ -36,6 +46,8 @@ class SideRange:
     end: int
     unreadable: str | None = None
     is_expired: bool = False
+    has_bad_record: bool = False
+    is_suspect: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -47,9 +59,13 @@ class SideRange:
         """Topic and partition."""
         return self.topic, self.partition
 
-    def none_of_it(self, unreadable: str | None = None) -> SideRange:
+    def between(self, start: int, end: int) -> SideRange:
+        """Return other offsets of the partition."""
+        return SideRange(self.topic, self.partition, start, end)
+
+    def none_of_it(self, unreadable: str | None = None, *, has_bad_record: bool = False) -> SideRange:
         """Return the range with nothing to read."""
-        return SideRange(self.topic, self.partition, self.start, self.start, unreadable)
+        return replace(self.between(self.start, self.start), unreadable=unreadable, has_bad_record=has_bad_record)
 
 
 @dataclass(frozen=True)
@@ -71,6 +87,23 @@ class WindowPlan:
         unreadable = [side for side in (self.source, self.target) if side.unreadable is not None]
         return bool(unreadable) and all(side.is_expired for side in unreadable)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to read on either side."""
+        return self.source.is_empty and self.target.is_empty
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether Spark cannot read an earlier record of one of the logs."""
+        return self.source.is_suspect or self.target.is_suspect
+
+    def lacking(self, side: str, unreadable: str, *, has_bad_record: bool) -> WindowPlan:
+        """Return the plan without anything to read, because a record of a side cannot be read."""
+        found = {name: getattr(self, name) for name in ("source", "target")}
+        nothing = {name: each.none_of_it(each.unreadable) for name, each in found.items()}
+        nothing[side] = found[side].none_of_it(unreadable, has_bad_record=has_bad_record)
+        return replace(self, **nothing)
+
     def entry(self, source: Mapping[str, Any], target: Mapping[str, Any], *, equal: bool) -> dict[str, Any]:
         """Return the common fields of a window's result entry; `source` and `target` are the records read."""
         return {
@@ -80,6 +113,7 @@ class WindowPlan:
             "equal": equal,
             "source_unreadable": self.source.unreadable,
             "target_unreadable": self.target.unreadable,
+            "has_bad_record": self.source.has_bad_record or self.target.has_bad_record,
         }
 
 
@@ -99,8 +133,12 @@ def plan_window(
     source = readable_range(source, source_bounds.get(source.place), end_may_be_missing=False)
     target = readable_range(target, target_bounds.get(target.place), end_may_be_missing=True)
     if _is_unread(window, source, "source") or _is_unread(window, target, "target"):
-        return WindowPlan(window, source.none_of_it(source.unreadable), target.none_of_it(target.unreadable))
+        return WindowPlan(window, _nothing(source), _nothing(target))
     return WindowPlan(window, source, target)
+
+
+def _nothing(piece: SideRange) -> SideRange:
+    return piece.none_of_it(piece.unreadable, has_bad_record=piece.has_bad_record)
 
 
 def _is_unread(window: Mapping[str, Any], planned: SideRange, side: str) -> bool:
@@ -124,12 +162,16 @@ def readable_range(asked: SideRange, bounds: LogBounds | None, *, end_may_be_mis
     end = min(asked.end, bounds.readable_end)
     gone = min(asked.end, bounds.log_start)
     shortage = _shortage(asked, bounds, end_may_be_missing=end_may_be_missing)
+    bad = bounds.bad_record_in(max(asked.start, gone), end)
+    if bad is not None:
+        return asked.none_of_it(bad, has_bad_record=True)
+    is_suspect = bounds.beyond_time is not None and bounds.beyond_time < asked.start
     if asked.start >= gone:
-        return SideRange(*asked.place, min(asked.start, end), end, shortage)
+        return SideRange(*asked.place, min(asked.start, end), end, shortage, is_suspect=is_suspect)
     deleted = f"the log starts at offset {bounds.log_start}; offsets [{asked.start}, {gone}) are deleted"
     if shortage is not None:
         return asked.none_of_it(f"{deleted}; {shortage}")
-    return SideRange(*asked.place, min(bounds.log_start, end), end, deleted, is_expired=True)
+    return SideRange(*asked.place, min(bounds.log_start, end), end, deleted, is_expired=True, is_suspect=is_suspect)
 
 
 def _shortage(asked: SideRange, bounds: LogBounds, *, end_may_be_missing: bool) -> str | None:
@@ -146,8 +188,14 @@ def _shortage(asked: SideRange, bounds: LogBounds, *, end_may_be_missing: bool) 
 def in_rounds(plans: Iterable[WindowPlan]) -> list[list[WindowPlan]]:
     """Split plans so that no partition of either side occurs twice in a round, keeping their order.
 
-    Spark's Kafka source takes one range per partition and read.
+    Spark's Kafka source takes one range per partition and read. Suspects are read after the others, by themselves.
     """
+    every = list(plans)
+    parts = [[plan for plan in every if plan.is_suspect is suspect] for suspect in (False, True)]
+    return [together for part in parts for together in _rounds(part)]
+
+
+def _rounds(plans: Iterable[WindowPlan]) -> list[list[WindowPlan]]:
     next_source: defaultdict[tuple[str, int], int] = defaultdict(int)
     next_target: defaultdict[tuple[str, int], int] = defaultdict(int)
     rounds: list[list[WindowPlan]] = []
@@ -158,13 +206,3 @@ def in_rounds(plans: Iterable[WindowPlan]) -> list[list[WindowPlan]]:
             rounds.append([])
         rounds[number].append(plan)
     return rounds
-
-
-def too_long(windows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the windows with a range on either side that is longer than the maximum rank."""
-    return [
-        window
-        for window in windows
-        if max(window["source_end"] - window["source_start"], window["target_end"] - window["target_start"])
-        > MAX_WINDOW_OFFSETS
-    ]

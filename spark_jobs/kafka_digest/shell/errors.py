@@ -19,21 +19,40 @@ _SECRET_WORDS = ("password", "secret", "jaas", "token", "credential", "certifica
 SPARK_FAILED = "SPARK_FAILED"
 CLUSTER_UNREACHABLE = "CLUSTER_UNREACHABLE"
 RECORDS_DELETED = "RECORDS_DELETED_MEANWHILE"
+RECORD_UNREADABLE = "RECORD_UNREADABLE"
 _CODES = {
     MISMATCH: re.compile(r"PYTHON_VERSION_MISMATCH|^\w*(ModuleNotFound|Import)Error\b"),
     RECORDS_DELETED: re.compile(r"\bOffsetOutOfRangeException|data may have been lost|are out of range"),
     CLUSTER_UNREACHABLE: re.compile(
         r"\b(Timeout|Disconnect|Network|BrokerNotAvailable|LeaderNotAvailable)Exception|No resolvable bootstrap urls"
     ),
+    RECORD_UNREADABLE: re.compile(
+        r"ArithmeticException: long overflow|[Rr]ecord batch for partition|fetching the next record|"
+        r"\b(CorruptRecord|InvalidRecord|RecordTooLarge|RecordDeserialization)Exception"
+    ),
 }
+_NAMES_PLACE = re.compile(r"\w*Exception: (Record batch for partition|Received exception when fetching)")
+# These errors are the same for all topics, so that reading fewer of them cannot help.
+_OF_ALL = frozenset({MISMATCH, CLUSTER_UNREACHABLE})
+_WAS_ENDED = re.compile(
+    r"\bcancell?ed\b|SparkContext (was|has been) (shut|stop)|stopped SparkContext|Interrupt\w*Exception"
+)
 
 
 class JobError(Exception):
-    """The job cannot give a result; the text is one line for the log."""
+    """The job, or a part of it, cannot give a result; the text is one line for the log.
+
+    `is_of_all` says whether the error concerns all topics.
+    """
 
     def __init__(self, text: str, code: str = SPARK_FAILED) -> None:
         super().__init__(text)
         self.code = code
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether reading fewer topics cannot help."""
+        return self.code in _OF_ALL or bool(_WAS_ENDED.search(str(self)))
 
 
 def tell(text: str) -> None:
@@ -49,17 +68,33 @@ def naming(act: str) -> Iterator[None]:
         yield
     except (Py4JError, PySparkException, ImportError) as error:
         cause = root_cause(error)
-        code = next((code for code, words in _CODES.items() if words.search(cause)), SPARK_FAILED)
-        raise JobError(f"{act}: {cause}", code) from error
+        code = next((code for code, words in _CODES.items() if words.search(cause)), None)
+        raise JobError(f"{act}: {_with_place(error, cause)}", code or _code_of_record(error)) from error
+
+
+def _code_of_record(error: Exception) -> str:
+    """Return the code of an error whose root cause has none; Kafka's client names the record in an outer exception."""
+    return RECORD_UNREADABLE if any(map(_CODES[RECORD_UNREADABLE].search, _causes(error))) else SPARK_FAILED
+
+
+def _with_place(error: Exception, cause: str) -> str:
+    """Return the root cause, after the text of Kafka's client that names the partition, if there is one."""
+    named = next((text for text in _causes(error) if _NAMES_PLACE.match(text)), None)
+    return cause if named in (None, cause) else f"{named} ({cause})"
+
+
+def _causes(error: Exception) -> Iterator[str]:
+    """Yield class and message of each Java exception in the chain of causes, outermost first, each on one line."""
+    cause = error.java_exception if isinstance(error, Py4JJavaError) else None
+    while cause is not None:
+        yield _one_line(f"{cause.getClass().getSimpleName()}: {cause.getMessage()}")
+        cause = cause.getCause()
 
 
 def root_cause(error: Exception) -> str:
     """Return class and message of the innermost Java exception, on one line."""
     if isinstance(error, Py4JJavaError):
-        cause = error.java_exception
-        while cause.getCause() is not None:
-            cause = cause.getCause()
-        return _one_line(f"{cause.getClass().getSimpleName()}: {cause.getMessage()}")
+        return list(_causes(error))[-1]
     if isinstance(error, PythonException):
         return _one_line(_last_of_traceback(str(error)))
     return _one_line(f"{type(error).__name__}: {error}")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 from kafka_digest.reading.clusters import SIDES, Clusters
 from kafka_digest.reading.progress import KafkaScans, telling_progress
 from kafka_digest.reading.silence import noticing_silence
 from kafka_digest.reading.windows import LogBounds, SideRange, readable_range
 from kafka_digest.shell.command import Clients, run_job
-from kafka_digest.shell.errors import JobError
+from kafka_digest.shell.errors import RECORD_UNREADABLE, JobError
 from kafka_digest.shell.rate_limit import reading_at_most
 from kafka_digest.shell.session import set_up
 from kafka_digest.translate.passes import Translation
@@ -35,6 +35,8 @@ TOPIC_FIELDS = {
     "read",
 }
 Bounds = Mapping[tuple[str, int], LogBounds]
+Answer = Union[Sequence[Translated], JobError]
+"""Where the vectors of a topic resume, or why they cannot be translated."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -56,7 +58,8 @@ def translate(
     clusters = Clusters(
         session, clients, request["isolation_level"], _untimed(request["topics"]), max_bytes_per_s=limit
     )
-    copies = _copies(clusters, request["topics"], is_back=request["is_back"])
+    asked = _copies(clusters, request["topics"], is_back=request["is_back"])
+    copies = [copy for copy in asked if isinstance(copy, TopicCopy)]
     topics = {"source": {copy.topic for copy in copies}, "target": {copy.target_topic for copy in copies}}
     with (
         noticing_silence(clusters, topics) as reading,
@@ -64,28 +67,43 @@ def translate(
         reading.interruptible(session._jvm),
         telling_progress(KafkaScans(session).records, clusters.workload),
     ):
-        found = Translation(clusters).run(copies)
-    answers = [_topic(copy, translated) for copy, translated in zip(copies, found)]
+        found = iter(Translation(clusters).run(copies))
+    answers = [
+        _topic(topic["topic"], copy if isinstance(copy, JobError) else next(found))
+        for topic, copy in zip(request["topics"], asked)
+    ]
     found_by = {"id": request["id"], "spark_version": session.version}
     return {"schema": SCHEMA, "kind": RESULT_KIND, **found_by, "topics": answers}
 
 
-def _copies(clusters: Clusters, topics: Iterable[Mapping[str, Any]], *, is_back: bool) -> list[TopicCopy]:
+def _copies(clusters: Clusters, topics: Iterable[Mapping[str, Any]], *, is_back: bool) -> list[TopicCopy | JobError]:
+    """Return what to read of each topic, or why its groups cannot be translated."""
     asked = {side: [_ranges(topic, side) for topic in topics] for side in SIDES}
     bounds = {side: clusters.log_bounds(side, [p for pieces in asked[side] for p in pieces]) for side in SIDES}
     return [
-        TopicCopy(
+        _copy(
+            topic,
+            {"source": _source_ranges(source, bounds["source"]), "target": _held(target, bounds["target"])},
+            is_back,
+        )
+        for topic, source, target in zip(topics, asked["source"], asked["target"])
+    ]
+
+
+def _copy(topic: Mapping[str, Any], ranges: Mapping[str, Sequence[SideRange]], is_back: bool) -> TopicCopy | JobError:
+    try:
+        return TopicCopy(
             topic=topic["topic"],
             target_topic=topic["target_topic"],
             by_key=topic["by_key"],
             is_compacted=topic["is_compacted"],
-            ranges={"source": _source_ranges(source, bounds["source"]), "target": _held(target, bounds["target"])},
+            ranges=ranges,
             vectors=[_by_number(vector) for vector in topic["vectors"]],
             read=[_by_number(vector) for vector in topic["read"]],
             is_back=is_back,
         )
-        for topic, source, target in zip(topics, asked["source"], asked["target"])
-    ]
+    except JobError as error:
+        return error
 
 
 def _ranges(topic: Mapping[str, Any], side: str) -> list[SideRange]:
@@ -103,16 +121,20 @@ def _held(pieces: Iterable[SideRange], bounds: Bounds) -> list[SideRange]:
 
     The end stays unchanged: a group that has read everything resumes there.
     """
-    return [
-        piece
-        if piece.place not in bounds
-        else replace(piece, start=min(max(piece.start, bounds[piece.place].log_start), piece.end))
-        for piece in pieces
-    ]
+    return [_still_held(piece, bounds[piece.place]) if piece.place in bounds else piece for piece in pieces]
 
 
-def _topic(copy: TopicCopy, translated: Iterable[Translated]) -> dict[str, Any]:
-    return {"topic": copy.topic, "translations": [_translation(one) for one in translated]}
+def _still_held(piece: SideRange, bounds: LogBounds) -> SideRange:
+    held = piece.between(min(max(piece.start, bounds.log_start), piece.end), piece.end)
+    bad = bounds.bad_record_in(held.start, held.end)
+    return replace(held, unreadable=bad, has_bad_record=bad is not None)
+
+
+def _topic(name: str, answer: Answer) -> dict[str, Any]:
+    if isinstance(answer, JobError):
+        why = {"unreadable": str(answer), "has_bad_record": answer.code == RECORD_UNREADABLE}
+        return {"topic": name, "translations": [], **why}
+    return {"topic": name, "translations": [_translation(one) for one in answer], "unreadable": None}
 
 
 def _translation(one: Translated) -> dict[str, Any]:

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions
 
+from kafka_digest.reading.bad_records import Search
 from kafka_digest.reading.clusters import SIDES, Clusters
 from kafka_digest.reading.hashing import RECORD, hash_of
+from kafka_digest.reading.isolation import Isolation
 from kafka_digest.reading.windows import SideRange
-from kafka_digest.shell.errors import naming
+from kafka_digest.shell.errors import RECORD_UNREADABLE, JobError, naming
 from kafka_digest.shell.session import small_table
 from kafka_digest.translate.tasks import COMMITTED, COUNTS, OTHER, STEPS, Unit, counts, steps
 from kafka_digest.translate.vectors import (
@@ -52,16 +54,29 @@ class Translation:
     clusters: Clusters
     max_known_records: int = MAX_KNOWN_RECORDS
 
-    def run(self, copies: Sequence[TopicCopy]) -> list[list[Translated]]:
-        """Return where the vectors of each topic resume. Raises `JobError`."""
-        numbered = dict(enumerate(copies))
+    def run(self, copies: Sequence[TopicCopy]) -> list[list[Translated] | JobError]:
+        """Return where the vectors of each topic resume, or why its records cannot be read. Raises `JobError`."""
+        found: dict[int, list[Translated] | JobError] = {}
+        isolation, search = Isolation(), Search(self.clusters.read)
+
+        def translate(some: Sequence[tuple[int, TopicCopy]]) -> None:
+            found.update(self._translated(dict(some)))
+
+        def lose(one: tuple[int, TopicCopy], error: JobError) -> None:
+            found[one[0]] = _unreadable(search, one[1], error)
+
+        isolation.run(list(enumerate(copies)), translate, lose)
+        isolation.require_some()
+        return [found[number] for number in range(len(copies))]
+
+    def _translated(self, numbered: Mapping[int, TopicCopy]) -> dict[int, list[Translated]]:
         units = {number: copy.unit for number, copy in numbered.items()}
-        with naming(f"translating the offsets of groups on {len(copies)} topics"):
+        with naming(f"translating the offsets of groups on {len(numbered)} topics"):
             rows = self._steps(numbered, units)
             results = _results(numbered, units, rows)
         with naming("counting what the groups will read"):
             self._count(numbered, results)
-        return list(results.values())
+        return results
 
     def _steps(self, copies: Mapping[int, TopicCopy], units: Mapping[int, Unit]) -> list[Any]:
         source, target = (self._records(copies, side) for side in SIDES)
@@ -145,6 +160,13 @@ class Translation:
         delivered = delivered_from(rows, places)
         for number, found in results.items():
             found[:] = [replace(one, delivered=sum_of(delivered, number, one.goes_on_at)) for one in found]
+
+
+def _unreadable(search: Search, copy: TopicCopy, error: JobError) -> JobError:
+    """Return why a topic cannot be translated: reading it alone raised this error."""
+    found = search.find(copy.ranges, error)
+    code = RECORD_UNREADABLE if found.has_bad_record else error.code
+    return JobError(f"{found.side} partition {found.piece.partition}: {found.text}", code)
 
 
 def _are_back(copies: Mapping[int, TopicCopy]) -> bool:

@@ -11,7 +11,8 @@ For any other key (in several partitions of a side, or without an order, with ea
 rightmost place for all partitions at once. Then the first copy in each target partition counts: nothing is skipped, but
 more records than necessary may be read again. If there is only one copy, it is the only and therefore the best place.
 If records have fewer copies than the source has of them, all of them count as missing, even for a reader that has read
-some. Order is checked within each source partition, but not if the target has the key in several partitions.
+some; if compaction may have removed the others, the ones that are left count. Order is checked within each source
+partition, but not if the target has the key in several partitions.
 
 The definition is tested against trying all places (`tests/unit/jobs/test_rightmost.py`).
 """
@@ -46,11 +47,15 @@ class Log:
 
 
 class Copy(NamedTuple):
-    """A copy of the source record at a place; `is_only_choice` states whether no place further right would suffice."""
+    """A copy of the source record at a place; `is_only_choice` states whether no place further right would suffice.
+
+    `is_own` is false if compaction has removed the copy, so that a reader gets this one, of a later record, instead.
+    """
 
     source: int
     target: int
     is_only_choice: bool
+    is_own: bool = True
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,7 @@ class Copies:
     source: Places
     target: Places
     is_only_choice: Truths
+    is_own: Truths
     missing: Places
 
 
@@ -109,11 +115,13 @@ def rightmost(source: Log, target: Log, *, is_compacted: bool = False, takes_las
                 rows.append(found)
             else:
                 missing.append(found)
-    at, to, only = (np.array(column) for column in zip(*rows)) if rows else ((), (), ())
+    at, to, only, own = (np.array(column) for column in zip(*rows)) if rows else ((), (), (), ())
+    certain = np.ones(len(ordered), np.bool_)
     return Copies(
         np.concatenate((ordered, np.asarray(at, np.int64))),
         np.concatenate((_at_end(keys)[ordered], np.asarray(to, np.int64))),
-        np.concatenate((np.ones(len(ordered), np.bool_), np.asarray(only, np.bool_))),
+        np.concatenate((certain, np.asarray(only, np.bool_))),
+        np.concatenate((certain, np.asarray(own, np.bool_))),
         np.array(missing, np.int64),
     )
 
@@ -190,9 +198,12 @@ def _from_the_right(
 ) -> Iterator[Copy | int]:
     """Assign each record the last of its copies before that of the next record; stop if there is none.
 
+    If the source has equal records of a key, and compaction has removed some, it is unknown which ones are left.
+
     :param tells_all: whether all earlier records are returned as missing too
     """
     before, is_followed = end, False
+    is_doubtful = may_be_replaced and not tells_all and len(np.unique(source.records[ours])) < len(ours)
     for place in reversed(ours):
         mine = copies.get(int(source.records[place]), ())
         number = bisect_left(mine, before) - 1
@@ -202,6 +213,8 @@ def _from_the_right(
         elif not (may_be_replaced and is_followed):
             yield from range(place, ours.start - 1, -1) if tells_all else (place,)
             return
+        elif is_doubtful:
+            yield Copy(place, before, False, is_own=False)
 
 
 def _any_copies(
@@ -213,7 +226,10 @@ def _any_copies(
     may_be_replaced: bool,
     takes_last: bool,
 ) -> Iterator[Copy | int]:
-    """Assign each record its first or last copy in every target partition; too few copies count as none."""
+    """Assign each record its first or last copy in every target partition; too few copies count as none.
+
+    If compaction may have removed copies, too few are left: then these count.
+    """
     wanted = Counter(int(source.records[place]) for place in ours)
     chosen = {
         record: {int(target.partitions[place]): place for place in (places if takes_last else reversed(places))}
@@ -221,10 +237,14 @@ def _any_copies(
         if record in wanted
     }
     is_followed = False
+    met: Counter[int] = Counter()
     for place in reversed(ours):
         mine = copies.get(record := int(source.records[place]), ())
-        if len(mine) >= wanted[record]:
-            is_followed = True
-            yield from (Copy(place, copy, len(mine) == 1) for copy in chosen[record].values())
-        elif not (may_be_replaced and is_followed):
+        are_enough = len(mine) >= wanted[record]
+        if not are_enough and not (may_be_replaced and is_followed):
             yield place
+            continue
+        is_followed, is_own = True, met[record] < len(mine)
+        met[record] += 1
+        is_only = are_enough and len(mine) == 1
+        yield from (Copy(place, copy, is_only, is_own) for copy in chosen.get(record, {}).values())

@@ -6,9 +6,9 @@ that groups committed on it, numbered from 0: step n begins at the n-th offset a
 ends at the end of the copy. A group has not read the step of its offset and all later steps. So one row per step is
 enough for any number of groups.
 
-There are two kinds of rows, `STEPS`. `READ` has the number of records of a step, and the last record without a copy
-(earlier records of its key do not count). `COPY` is the first offset of the copies of a step's records in one partition
-of the other side.
+There are two kinds of rows, `STEPS`. `READ` has the number of a step's records with a copy, and the last one without a
+copy (earlier records of its key do not count). `COPY` is the first offset of the copies of a step's records in one
+partition of the other side.
 
 On the way back groups have committed on the copy and resume on the originals. A record is unread if its last copy lies
 after a group's offset and the group has not read the original. So the steps of both sides decide; those of the
@@ -83,15 +83,16 @@ def _rows(unit: Unit, source: Log, target: Log) -> Iterator[dict[str, Any]]:
         yield {
             "kind": READ,
             **_step(source, step_of, chosen[0]),
-            "records": len(chosen),
+            "records": int(np.isin(chosen, copies.source[copies.is_own]).sum()),
             "last_missing": int(lost.max()) if len(lost) else None,
         }
     for chosen in _groups(source.partitions[copies.source], step_of[copies.source], target.partitions[copies.target]):
-        first = chosen[np.argmin(target.offsets[copies.target[chosen]])]
+        offsets = target.offsets[copies.target[chosen]]
+        first = chosen[np.argmin(offsets)]
         yield {
             **_step(source, step_of, copies.source[first]),
             **_place(target, copies.target[first]),
-            "is_only_choice": bool(copies.is_only_choice[first]),
+            "is_only_choice": bool(copies.is_only_choice[chosen[offsets == offsets.min()]].all()),
         }
 
 

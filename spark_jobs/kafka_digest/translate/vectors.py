@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_digest.reading.windows import SideRange
-from kafka_digest.shell.errors import JobError
+from kafka_digest.shell.errors import RECORD_UNREADABLE, SPARK_FAILED, JobError
 from kafka_digest.translate.tasks import COPY, Steps, Unit
 
 Vector = Mapping[int, int]
@@ -64,9 +64,10 @@ class TopicCopy:
                 raise JobError(f"{side} {self.topic}: a partition is requested twice")
         if self.is_compacted and not self.by_key:
             raise JobError(f"{self.topic}: a compacted topic can only be compared by key")
-        for piece in self.ranges["source"]:
-            if piece.unreadable is not None:
-                self._refuse("source", piece, piece.unreadable)
+        for side, pieces in self.ranges.items():
+            for piece in pieces:
+                if piece.unreadable is not None:
+                    self._refuse(side, piece, piece.unreadable)
         self._check_vectors(self.committed_on, self.vectors)
         if self.is_back:
             self._check_vectors("source", self.read)
@@ -84,7 +85,8 @@ class TopicCopy:
                 self._refuse(side, piece, f"offset {outside[0]} is outside [{piece.start}, {piece.end}]")
 
     def _refuse(self, side: str, piece: SideRange, reason: str) -> NoReturn:
-        raise JobError(f"{side} {self.topic}[{piece.partition}]: {reason}; its groups cannot be translated")
+        code = RECORD_UNREADABLE if piece.has_bad_record else SPARK_FAILED
+        raise JobError(f"{side} partition {piece.partition}: {reason}", code)
 
     @property
     def commits(self) -> dict[int, tuple[int, ...]]:
@@ -107,6 +109,7 @@ class TopicCopy:
 class Unread:
     """The unread records from one place on.
 
+    :param records: how many have a copy
     :param last_missing: the last of them in its source partition without a copy
     :param first: the first copy's offset by target partition, and whether it is the only choice
     """
@@ -129,7 +132,7 @@ class Translated:
     """Where a vector resumes.
 
     :param goes_on_at: the offset by partition of the other side; the end of the copy if it has no unread records
-    :param unread: the number of unread source records
+    :param unread: the number of unread source records of which the other side has a copy
     :param missing: by source partition the last unread record without a copy; such a group must not be moved. Empty on
         the way back, where such a record is unread for all groups
     :param is_minimal: whether no other offsets would suffice with fewer records read again

@@ -132,6 +132,8 @@ def test_end_of_spark_is_no_silence(world: World) -> None:
         ("OffsetOutOfRangeException: Fetch position is out of range", "RECORDS_DELETED_MEANWHILE"),
         ("IllegalStateException: … some data may have been lost because …", "RECORDS_DELETED_MEANWHILE"),
         ("Py4JNetworkError: Answer from Java side is empty", "SPARK_FAILED"),
+        ("ArithmeticException: long overflow", "RECORD_UNREADABLE"),
+        ("KafkaException: Record batch for partition a-0 at offset 3 is invalid, cause: …", "RECORD_UNREADABLE"),
         ("SaslAuthenticationException: Authentication failed", "SPARK_FAILED"),
     ],
 )

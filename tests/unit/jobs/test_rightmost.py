@@ -108,6 +108,25 @@ def test_only_one_copy_is_the_only_choice() -> None:
     assert [[True, True], [False, False, True]] == [sorted(found) for found in choices]
 
 
+def test_copies_that_compaction_has_left_count() -> None:
+    """Regression: of equal records of a key in several target partitions, those that were left counted as replaced."""
+    source: Partitions = {0: [(0, 1), (0, 1), (0, 2)]}
+    copies, _, _ = found(Scenario(source, {0: [(0, 1)], 1: [(0, 2)]}, {0: 0}), is_compacted=True)
+
+    assert ([], [2, 1, 0]) == (copies.missing.tolist(), copies.source.tolist())
+    assert ([True, False, False], [True, True, False]) == (copies.is_only_choice.tolist(), copies.is_own.tolist())
+
+
+@pytest.mark.parametrize(("first", "is_known"), [(1, False), (3, True)])
+def test_it_is_unknown_which_of_equal_records_compaction_has_left(first: int, is_known: bool) -> None:
+    """A record without a copy is delivered as a later one; among equal records that one may be another's copy."""
+    source: Partitions = {0: [(0, first), (0, 2), (0, 1)]}
+    copies, _, _ = found(Scenario(source, {0: [(0, first), (0, 1)]}, {0: 0}), is_compacted=True)
+
+    assert is_known == copies.is_only_choice.all()
+    assert [2, 0] == copies.source[copies.is_own].tolist()
+
+
 def test_compacted_key_must_end_with_the_newest_record() -> None:
     """Compaction never leaves a copy of the newest record before others of its key."""
     source: Partitions = {0: [(0, 1), (0, 2), (0, 1)]}

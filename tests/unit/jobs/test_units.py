@@ -14,6 +14,8 @@ from kafka_digest.keys import compare as units_module
 from kafka_digest.keys.compare import KeyComparison, Unit
 from kafka_digest.keys.difference_file import DifferenceFile
 from kafka_digest.reading.clusters import SIDES
+from kafka_digest.reading.isolation import Isolation
+from kafka_digest.reading.windows import SideRange
 from kafka_digest.shell.errors import JobError
 
 Damaged = Callable[[set[int] | Exception], dict[int, dict[str, Any]]]
@@ -34,7 +36,8 @@ def damaged(monkeypatch: pytest.MonkeyPatch) -> Damaged:
     """Compare one unit of which two buckets differ; in the `explained` ones the second reading finds something."""
 
     def compare(explained: set[int] | Exception) -> dict[int, dict[str, Any]]:
-        unit = Unit(0, {"topic": "orders", "target_topic": "orders", "generation": 1}, 0, {"source": [], "target": []})
+        ranges = {side: [SideRange("orders", 0, 0, 9)] for side in SIDES}
+        unit = Unit(0, {"topic": "orders", "target_topic": "orders", "generation": 1}, 0, ranges)
         frame = SimpleNamespace(unpersist=lambda: None)
         frame.persist = lambda: frame
 
@@ -49,7 +52,7 @@ def damaged(monkeypatch: pytest.MonkeyPatch) -> Damaged:
         monkeypatch.setattr(units_module, "reconciled", lambda frame: frame)
         file = Written(SimpleNamespace(), "nowhere")
         clusters: Any = SimpleNamespace(compacted=dict.fromkeys(SIDES, ()))
-        KeyComparison(clusters, file, null_keys_have_order=False).run([unit])
+        KeyComparison(clusters, file, null_keys_have_order=False).run([unit], Isolation())
         return file.summaries()
 
     return compare

@@ -20,7 +20,7 @@ RANGE = SideRange("orders", 0, 2, 9)
     [
         ([RANGE], 1, r"offset 1 is outside \[2, 9\]"),
         ([RANGE], 10, r"offset 10 is outside \[2, 9\]"),
-        ([RANGE.none_of_it("deleted")], 2, "deleted; its groups cannot be translated"),
+        ([RANGE.none_of_it("deleted")], 2, "source partition 0: deleted"),
         ([RANGE, RANGE], 2, "requested twice"),
         ([RANGE, SideRange("orders", 1, 0, 1)], 2, r"must name the source partitions \[0, 1\]"),
     ],

@@ -35,7 +35,7 @@ def test_offsets_from_the_stable_one_to_the_end_are_held_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("record", "since"), [(first(timedelta(0)), True), (RecordPrint(5, "", -1), False), (None, False)]
+    ("record", "since"), [(first(timedelta(0)), True), (RecordPrint(5, "", -1, ""), False), (None, False)]
 )
 def test_each_open_transaction_is_a_warning_from_its_first_moment(record: RecordPrint | None, since: bool) -> None:
     """One warning per topic counts the offsets and names them, with the time of the first record if it is known."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.groups.plan import GroupPlan, GroupVerdict, OffsetsPlan, Proof
 from kafka_migration.core.groups.plan_page import render_plan
 from kafka_migration.core.groups.rules import Translated, plan_groups
@@ -20,8 +21,10 @@ from kafka_migration.core.translation.by_topic import Began, HowCopied, Repartit
 from kafka_migration.core.translation.contract import (
     RESULT_KIND,
     TranslationRequest,
+    Untranslated,
     VectorTranslation,
     translations_from_document,
+    untranslated_topics,
 )
 from kafka_migration.core.translation.copies import PartitionCopy
 from tests.unit.groups.copied_partition import committed
@@ -88,6 +91,30 @@ def test_what_is_not_proved_is_not_moved(
     assert [code] == sorted({str(finding.code) for finding in refused.refusals})
     assert any(found in finding.found for finding in refused.refusals)
     assert {} == refused.proposed
+
+
+@pytest.mark.parametrize(("has_bad_record", "code"), [(True, Code.RECORD_UNREADABLE), (False, Code.OFFSET_UNPROVED)])
+def test_topic_that_spark_could_not_read_is_named(has_bad_record: bool, code: Code) -> None:
+    """The group is left out with the reason of the job, not as one that has read more since."""
+    why = {"orders": Untranslated("source partition 1: the record at offset 5 cannot be read", has_bad_record)}
+    refused = plan({P0: 8, P1: 5}, replace(vectors(), unreadable=why))
+
+    assert [(code, why["orders"].unreadable)] == [(finding.code, finding.found) for finding in refused.refusals]
+
+
+def test_answer_about_an_unreadable_topic_leaves_the_others_as_they_are() -> None:
+    """The result of the job has the translations of one topic and the reason of the other."""
+    document = {
+        "kind": RESULT_KIND,
+        "schema": 2,
+        "topics": [
+            {"topic": "orders", "translations": [{"vector": {"0": 8}, **FOUND.to_document()}], "unreadable": None},
+            {"topic": "audit", "translations": [], "unreadable": "offset 2", "has_bad_record": True},
+        ],
+    }
+
+    assert {"audit": Untranslated("offset 2", has_bad_record=True)} == untranslated_topics(document)
+    assert {"orders": {((0, 8),): FOUND}, "audit": {}} == translations_from_document(document)
 
 
 def test_rehearsal_shows_a_group_that_is_ahead_of_the_copy() -> None:

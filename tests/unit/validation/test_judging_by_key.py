@@ -72,6 +72,17 @@ def test_what_cannot_be_read_is_not_verifiable() -> None:
     assert "partition 1, source: the log starts at offset 5" in str(found.findings[0])
 
 
+def test_record_that_spark_cannot_read_has_its_own_code() -> None:
+    """The topic is not verifiable; the finding names partition and offset, and says that others were compared."""
+    bad = replace(UNREAD, source_unreadable="the record at offset 5 cannot be read: strange", has_bad_record=True)
+    found = judge(replace(EQUAL, equal=False), WINDOWS[0], bad)
+    (finding,) = found.findings
+
+    assert (Verdict.NOT_VERIFIABLE, Code.RECORD_UNREADABLE) == (found.verdict, finding.code)
+    assert "partition 1, source: the record at offset 5 cannot be read: strange" == finding.found
+    assert "The other topics were compared." in finding.remedy
+
+
 @pytest.mark.parametrize(
     ("kinds", "killed", "verdict", "code"),
     [

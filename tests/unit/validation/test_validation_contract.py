@@ -15,7 +15,6 @@ from kafka_digest.reading.windows import (
     in_rounds,
     plan_window,
     readable_range,
-    too_long,
 )
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict, worst
@@ -333,13 +332,6 @@ def test_windows_of_a_partition_are_read_one_after_the_other() -> None:
     plans = [plan_window(window.to_document(), bounds, bounds) for window in windows]
 
     assert in_rounds(plans) == [plans[:2], plans[2:3], plans[3:]]
-
-
-def test_windows_beyond_the_rank_are_named() -> None:
-    """A window longer than 33 bits of offsets would make ranks wrong."""
-    long = replace(WINDOW, source_end=(1 << 33) + 1).to_document()
-
-    assert too_long([WINDOW.to_document(), long]) == [long]
 
 
 def block(number: int, records: int = 10, low_sum: int = 1) -> Block:

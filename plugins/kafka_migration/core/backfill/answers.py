@@ -218,7 +218,8 @@ def _target_offset(copy: PartitionCopy, position: Position, translations: Mappin
         return window.target_start
     if position.offset >= window.source_end:
         return window.target_end
-    return translations[position].target_offset if position in translations else None
+    found = translations.get(position)
+    return None if found is None or found.by_ledger else found.target_offset
 
 
 def interval_findings(scopes: Iterable[Scope], run: str, still_because: str = "") -> dict[str, list[Finding]]:

@@ -235,6 +235,8 @@ ACTS: Mapping[Code, str] = {
     "records.",
     Code.RECORDS_NOT_VERIFIABLE: "The finding names what could not be read or matched. When that is fixed, trigger "
     "mode `validate`. Until then, do not move any group.",
+    Code.RECORD_UNREADABLE: "The finding names the record. Leave its topic out of the run and move its groups by hand, "
+    "or wait until the source no longer holds such records and copy the topic again.",
     Code.TARGET_TOPIC_RECREATED: "Find out who recreated it. Its content is not the copy: copy the topic with a "
     "migration file of another name. Remove it from this file to copy the others. MirrorMaker was stopped or not "
     "started.",

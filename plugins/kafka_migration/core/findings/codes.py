@@ -420,6 +420,10 @@ class Code(StrEnum):
         "RECORDS_NOT_VERIFIABLE",
         "Records of a window can no longer be read, or cannot be matched to their source.",
     )
+    RECORD_UNREADABLE = (
+        "RECORD_UNREADABLE",
+        "Spark cannot read a record of the topic, so the topic was not compared. The other topics were.",
+    )
     TARGET_TOPIC_RECREATED = (
         "TARGET_TOPIC_RECREATED",
         "A target topic was deleted and created again after it was copied, or while MirrorMaker ran.",

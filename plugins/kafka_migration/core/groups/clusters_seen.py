@@ -68,7 +68,7 @@ class RecordsSeen:
     positions on both sides."""
 
     resent: Mapping[TopicPartition, Resent] = field(default_factory=dict)
-    counts: Mapping[OffsetRange, int] = field(default_factory=dict)
+    counts: Mapping[OffsetRange, int | None] = field(default_factory=dict)
     source_prints: Prints = field(default_factory=dict)
     target_prints: Prints = field(default_factory=dict)
 

@@ -19,19 +19,25 @@ from kafka_migration.core.translation.contract import (
     PartitionOffsets,
     TopicToTranslate,
     TopicTranslations,
+    Untranslated,
     Vector,
     VectorTranslation,
     ends_asked,
     translations_from_document,
+    untranslated_topics,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """The topics whose copy does not keep partitions, Spark's translations of vectors, and the target's log starts."""
+    """The topics whose copy does not keep partitions, Spark's translations of vectors, and the target's log starts.
+
+    `unreadable` are the topics that Spark could not read.
+    """
 
     topics: Mapping[str, RepartitionedTopic] = field(default_factory=dict)
     translations: TopicTranslations = field(default_factory=dict)
+    unreadable: Mapping[str, Untranslated] = field(default_factory=dict)
     target_log_start: Offsets = field(default_factory=dict)
 
     def answered(self, request: Mapping[str, Any], result: Mapping[str, Any]) -> Vectors:
@@ -46,7 +52,7 @@ class Vectors:
         answered = {t: vectors for t, vectors in found.items() if t in ends and asked.get(t) == ends[t]}
         for name, vectors in answered.items():
             _require_every_partition(self.topics[name], vectors.values())
-        return replace(self, translations=answered)
+        return replace(self, translations=answered, unreadable=untranslated_topics(result))
 
     def commits_of(self, group: CommittedGroup) -> Iterator[tuple[RepartitionedTopic, Commits]]:
         """Yield the topics that the group reads, each with its commits."""
@@ -125,7 +131,9 @@ class Vectors:
         self, group: CommittedGroup, topic: RepartitionedTopic, commits: Commits
     ) -> Iterator[Finding]:
         translation = self.translation(topic, commits)
-        if translation is None:
+        if translation is None and topic.topic in self.unreadable:
+            yield unreadable_topic_finding(group, topic.topic, self.unreadable[topic.topic])
+        elif translation is None:
             yield _moved_finding(group, topic, commits)
         else:
             for partition, offset in sorted(translation.missing.items()):
@@ -168,6 +176,18 @@ def _proof(translation: VectorTranslation, ahead: int, *, is_by_ledger: bool) ->
     if is_by_ledger:
         return Proof.LEDGER
     return Proof.COPIES if translation.unread else Proof.END
+
+
+def unreadable_topic_finding(group: CommittedGroup, topic: str, why: Untranslated) -> Finding:
+    """Say that a group cannot be moved because Spark cannot read a topic."""
+    return Finding(
+        Code.RECORD_UNREADABLE if why.has_bad_record else Code.OFFSET_UNPROVED,
+        f"{group_subject(group.group)}, topic {topic}",
+        why.unreadable,
+        "records that Spark can read, to find the copy of each unread one",
+        "Nothing proves where the group would resume, so it is left out; groups on other topics are not affected. Move "
+        "it by hand, or make the record readable and plan again.",
+    )
 
 
 def _moved_finding(group: CommittedGroup, topic: RepartitionedTopic, commits: Commits) -> Finding:

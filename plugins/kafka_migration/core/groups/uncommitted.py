@@ -18,7 +18,8 @@ from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Uncommitted
 from kafka_migration.core.text.names import group_subject
-from kafka_migration.core.translation.by_partition import PartitionCopy, Position, Translation
+from kafka_migration.core.translation.by_partition import Position, Translation
+from kafka_migration.core.translation.copies import PartitionCopy
 
 # More partitions than these are counted.
 MAX_PARTITIONS = 20

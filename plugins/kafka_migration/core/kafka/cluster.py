@@ -136,16 +136,21 @@ class CommittedOffset(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RecordPrint:
-    """A record: its offset, its timestamp, and two SHA-256 (hex).
+    """A record: its offset, its timestamp, and three SHA-256 (hex).
 
-    `digest` is that of key, value, headers and timestamp, `content` that of key, value and headers. `timestamp_ms` is
-    `NO_TIMESTAMP` if a record has none.
+    `digest` is that of key, value, headers and timestamp, `content` that of key, value and headers, `body` that of key
+    and value. `timestamp_ms` is `NO_TIMESTAMP` if a record has none. `headers_known` is false if the client cannot give
+    the headers; then `digest` and `content` are those of the record without headers, and prove less. `unreadable` says
+    why the client cannot read the record at all; such a record equals no other.
     """
 
     offset: int
     digest: str
     timestamp_ms: int
     content: str
+    body: str = ""
+    headers_known: bool = True
+    unreadable: str = ""
 
     @classmethod
     def of(
@@ -153,15 +158,18 @@ class RecordPrint:
         offset: int,
         key: bytes | None,
         value: bytes | None,
-        headers: Iterable[tuple[str, bytes | None]],
+        headers: Iterable[tuple[str, bytes | None]] | None,
         timestamp_ms: int,
     ) -> RecordPrint:
-        """Return the print of a record; a missing key, value or header value differs from an empty one."""
-        named = [field for name, content in headers for field in (name.encode(), content)]
+        """Return the print of a record; a missing key, value or header value differs from an empty one.
+
+        :param headers: `None` if the client cannot give them
+        """
         timestamp = max(timestamp_ms, NO_TIMESTAMP)
-        parts = b"".join(_encoded(field) for field in (key, value, *named))
-        digest = hashlib.sha256(timestamp.to_bytes(8, "big", signed=True) + parts).hexdigest()
-        return cls(offset, digest, timestamp, hashlib.sha256(parts).hexdigest())
+        named = b"".join(_encoded(field) for name, content in headers or () for field in (name.encode(), content))
+        body = _encoded(key) + _encoded(value)
+        timed, content = timestamp.to_bytes(8, "big", signed=True) + body + named, body + named
+        return cls(offset, _sha256(timed), timestamp, _sha256(content), _sha256(body), headers is not None)
 
     @property
     def is_untimed(self) -> bool:
@@ -172,11 +180,16 @@ class RecordPrint:
         """Return whether a target record equals this source record.
 
         MirrorMaker gives a record without a timestamp the time of the copy, so its timestamp is never compared.
+        Headers are not compared if the client cannot give those of one of the records.
 
         :param timestamps: whether timestamps are compared at all; not if the target topic has its own (LogAppendTime)
         """
         is_same_time = not timestamps or self.is_untimed or self.timestamp_ms == copy.timestamp_ms
-        return self.content == copy.content and is_same_time
+        if self.unreadable or copy.unreadable:
+            return False
+        if self.headers_known and copy.headers_known:
+            return self.content == copy.content and is_same_time
+        return self.body == copy.body and is_same_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +199,10 @@ class ClusterFacts:
     cluster_id: str
     brokers: int
     addresses: tuple[str, ...] = ()
+
+
+def _sha256(encoded: bytes) -> str:
+    return hashlib.sha256(encoded).hexdigest()
 
 
 def _encoded(field: bytes | None) -> bytes:
@@ -206,7 +223,10 @@ class Probe:
 
 
 class SampledRecord(NamedTuple):
-    """A record of a sample: its partition, its key, and the bytes of its key, value and headers."""
+    """A record of a sample: its partition, its key, and the bytes of its key, value and headers.
+
+    Headers that the client cannot give do not count.
+    """
 
     partition: TopicPartition
     key: bytes | None
@@ -344,13 +364,15 @@ class KafkaCluster(Protocol):
     ) -> Mapping[TopicPartition, Sequence[RecordPrint]]:
         """Return the visible records in [start, end) per partition, ascending; both have the same partitions.
 
-        Raises `TransientError` if reading takes too long.
+        A partition with a record that the client cannot read is missing. Raises `TransientError` if reading takes too
+        long.
         """
 
     def count_visible(self, start: Offsets, end: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, int]:
         """Return the number of visible records in [start, end) per partition; both have the same partitions.
 
-        Raises `TransientError` if reading takes too long, because a partial count is useless.
+        A partition with a record that the client cannot read is missing. Raises `TransientError` if reading takes too
+        long, because a partial count is useless.
         """
 
     def granted(self, resources: Collection[Resource]) -> Mapping[Resource, frozenset[Operation]]:

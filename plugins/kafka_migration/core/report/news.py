@@ -29,6 +29,7 @@ CONTRADICTING = frozenset(
         Code.MOVED_TOPIC_CHANGED,
         Code.COPY_DIFFERS,
         Code.RECORDS_NOT_VERIFIABLE,
+        Code.RECORD_UNREADABLE,
     }
 )
 

@@ -24,7 +24,7 @@ from kafka_migration.core.rollback.rules import (
 )
 from kafka_migration.core.translation.by_partition import Position, Prints, within
 from kafka_migration.core.translation.by_topic import repartitioned_topics
-from kafka_migration.core.translation.contract import TopicToTranslate, TranslationsBack
+from kafka_migration.core.translation.contract import TopicToTranslate, TranslationsBack, Untranslated
 from kafka_migration.core.translation.copied_topic import CopiedTopic
 from kafka_migration.core.translation.copies import PartitionCopy, copies_of
 
@@ -39,6 +39,7 @@ class RollbackScope:
     :param moves: for mode `restore`, what the cutovers wrote, by group
     :param saved: the source commits before this run's first write, so that a retried step makes the same plan
     :param translations: the answer of `translate_back`
+    :param unreadable: the topics that `translate_back` could not read
     """
 
     ledger: Ledger
@@ -48,6 +49,7 @@ class RollbackScope:
     moves: Mapping[str, Move] = field(default_factory=dict)
     saved: GroupsCommits = field(default_factory=dict)
     translations: TranslationsBack = field(default_factory=dict)
+    unreadable: Mapping[str, Untranslated] = field(default_factory=dict)
 
     @property
     def moved(self) -> frozenset[str]:
@@ -167,6 +169,7 @@ class RollbackPlanning:
             self.scope.translations,
             _copied(records.source_prints, {name: each.topic.mirror_positions for name, each in self.topics.items()}),
             _copied(records.target_prints, {name: each.topic.target_ends for name, each in self.topics.items()}),
+            self.scope.unreadable,
         )
 
 

@@ -9,6 +9,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.groups.plan import GroupPlan, OffsetsMove, Proof, TargetOnly, with_metadata
+from kafka_migration.core.groups.rules_by_topic import unreadable_topic_finding
 from kafka_migration.core.groups.uncommitted import unset_findings
 from kafka_migration.core.groups.unreadable import unreadable_finding
 from kafka_migration.core.groups.writing import active_finding
@@ -19,7 +20,7 @@ from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.text.names import group_subject
 from kafka_migration.core.translation.by_partition import Position, Prints, is_same
 from kafka_migration.core.translation.by_topic import by_partition
-from kafka_migration.core.translation.contract import PartitionOffsets, TranslationsBack
+from kafka_migration.core.translation.contract import PartitionOffsets, TranslationsBack, Untranslated
 from kafka_migration.core.translation.copied_topic import CopiedTopic
 
 
@@ -138,8 +139,8 @@ def _read_on_findings(group: MovedGroup) -> Iterator[Finding]:
 class Returning:
     """Everything that was read and computed about the groups' commits on the target.
 
-    `moved` are the groups that cutovers moved. The proofs are the records at each counted source offset
-    and at the committed target offset; `None` means the end of the copy.
+    `moved` are the groups that cutovers moved. The proofs are the records at each counted source offset and at the
+    committed target offset; `None` means the end of the copy. `unreadable` are the topics that Spark could not read.
     """
 
     topics: Mapping[str, CopiedTopic]
@@ -147,6 +148,7 @@ class Returning:
     translations: TranslationsBack = field(default_factory=dict)
     source_proofs: Prints = field(default_factory=dict)
     target_proofs: Prints = field(default_factory=dict)
+    unreadable: Mapping[str, Untranslated] = field(default_factory=dict)
 
     def commits_of(self, group: CommittedGroup) -> Iterator[tuple[CopiedTopic, PartitionOffsets]]:
         """Yield the topics that a group has committed on, each with its offsets on the target."""
@@ -244,7 +246,9 @@ class _GroupBack:
         self, topic: CopiedTopic, committed: PartitionOffsets, found: OffsetsMove | None
     ) -> Iterator[Finding]:
         if found is None:
-            yield _unknown_finding(self.group, topic, committed)
+            why = self.returning.unreadable.get(topic.topic.topic)
+            unknown = _unknown_finding(self.group, topic, committed)
+            yield unreadable_topic_finding(self.group, topic.topic.topic, why) if why else unknown
             return
         gone = tuple(self._deleted(topic, found))
         yield from gone

@@ -136,15 +136,15 @@ def _without_overlaps(ranges: Collection[OffsetRange]) -> list[OffsetRange]:
 def translate(
     copies: Mapping[TopicPartition, PartitionCopy],
     positions: Iterable[Position],
-    counts: Mapping[OffsetRange, int],
+    counts: Mapping[OffsetRange, int | None],
     resent: Mapping[TopicPartition, Resent] = NOTHING_RESENT,
 ) -> dict[Position, Translation]:
     """Translate every position within the copy.
 
-    :param counts: the results of `counts_needed` for these positions
+    :param counts: the results of `counts_needed` for these positions; `None` for a range with an unreadable record
     :param resent: the results of `resent_ranges` for these positions
     """
-    pieces: dict[TopicPartition, list[tuple[OffsetRange, int]]] = {}
+    pieces: dict[TopicPartition, list[tuple[OffsetRange, int | None]]] = {}
     for piece, count in counts.items():
         pieces.setdefault(piece.partition, []).append((piece, count))
     return {
@@ -170,14 +170,14 @@ def _by_records(
     return Translation(offset, place, again, start, place, by_records=True)
 
 
-def _by_rank(copy: PartitionCopy, position: Position, pieces: list[tuple[OffsetRange, int]]) -> Translation:
+def _by_rank(copy: PartitionCopy, position: Position, pieces: list[tuple[OffsetRange, int | None]]) -> Translation:
     window, at = _place(copy, position.offset)
     held_in, held = _place(copy, _first_held(copy, at))
-    if _is_rank_lost(copy, held_in, held):
+    copied_to = _copied_to(copy, held_in, held, _uncounted(copy, position.partition, position.offset), pieces)
+    if copied_to is None:
         start = _earliest(copy, window, at, window.target_end, window.source_end)
         again = _delivered_again(copy, window, start, window.target_end)
         return Translation(position.offset, start, again, held, start, is_minimal=False, by_ledger=True)
-    copied_to = _copied_to(copy, held_in, held, _uncounted(copy, position.partition, position.offset), pieces)
     earliest = _earliest(copy, window, at, copied_to if held_in is window else window.target_end, held)
     # Records that the target has deleted too cannot be read any more, so do not go before its log start.
     target = max(earliest, min(copy.target_log_start, copied_to))
@@ -251,18 +251,28 @@ def _copied_to(
     window: Window,
     held: int,
     uncounted: OffsetRange | None,
-    pieces: list[tuple[OffsetRange, int]],
-) -> int:
-    """Return the target offset of the first record at or after an offset of the window."""
+    pieces: list[tuple[OffsetRange, int | None]],
+) -> int | None:
+    """Return the target offset of the first record at or after an offset of the window; `None` without its rank."""
     if copy.is_dense(window):
         return window.target_start + held - window.source_start
+    if _is_rank_lost(copy, window, held):
+        return None
     if uncounted is None:
         return window.target_start if held == window.source_start else window.target_end
-    counted = [(r, n) for r, n in pieces if uncounted.start <= r.start and r.end <= uncounted.end]
-    if sum(r.end - r.start for r, _ in counted) != uncounted.end - uncounted.start:
-        raise ValueError(f"the counts do not cover {uncounted}")
-    records = sum(n for _, n in counted)
+    records = _sum(pieces, uncounted)
+    if records is None:
+        return None
     return window.target_start + records if uncounted.end == held else window.target_end - records
+
+
+def _sum(pieces: list[tuple[OffsetRange, int | None]], wanted: OffsetRange) -> int | None:
+    """Return the number of records in a range; `None` if a part of it could not be read."""
+    counted = [(r, n) for r, n in pieces if wanted.start <= r.start and r.end <= wanted.end]
+    if sum(r.end - r.start for r, _ in counted) != wanted.end - wanted.start:
+        raise ValueError(f"the counts do not cover {wanted}")
+    numbers = [n for _, n in counted if n is not None]
+    return sum(numbers) if len(numbers) == len(counted) else None
 
 
 def source_probes(

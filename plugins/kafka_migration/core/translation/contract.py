@@ -101,7 +101,7 @@ class VectorTranslation(Document):
     """Where a vector resumes.
 
     :param goes_on_at: the offset by partition of the other side
-    :param unread: the number of unread records on the source
+    :param unread: the number of unread source records of which the other side has a copy
     :param delivered: the number of records from there to the end of the copy, including the unread ones
     :param missing: by source partition the last unread record without a copy; with any, the group must not be moved
     :param is_minimal: whether no other offsets would deliver fewer records again
@@ -146,6 +146,23 @@ def _translation_back(topic: str, entry: Mapping[str, Any]) -> tuple[tuple[Vecto
         there, expected = sorted(found.goes_on_at), sorted(dict(read_before))
         raise ValueError(f"topic {topic}: offsets of partitions {there}, expected those of {expected}")
     return (_vector_of(entry["vector"]), read_before), found
+
+
+@dataclass(frozen=True, slots=True)
+class Untranslated(Document):
+    """Why a topic was not translated; `has_bad_record` says whether Spark cannot read one of its records."""
+
+    unreadable: str
+    has_bad_record: bool = False
+
+
+def untranslated_topics(document: Mapping[str, Any]) -> dict[str, Untranslated]:
+    """Return the topics of a result whose records could not be read."""
+    return {
+        topic["topic"]: Untranslated(topic["unreadable"], topic["has_bad_record"])
+        for topic in document["topics"]
+        if topic.get("unreadable") is not None
+    }
 
 
 def _require_result(document: Mapping[str, Any]) -> None:

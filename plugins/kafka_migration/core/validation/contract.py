@@ -94,7 +94,8 @@ class PartitionResult(Document):
 
     In a comparison by key, `equal` is about the whole topic, and there are no blocks and no digests.
     Digests are hexadecimal and cover the records that were read.
-    `source_unreadable` and `target_unreadable` say which part of the window could not be read.
+    `source_unreadable` and `target_unreadable` say which part of the window could not be read. `has_bad_record` says
+    whether that is because Spark cannot read one of its records; the text names the record if its offset is known.
     `differences` are those within keys; there may be none if only records of different keys changed places.
     `rest_in_order` says whether the records that compaction does not explain are in the same order on both sides, over
     all keys; `None` if compaction does not explain everything, or if this was not compared.
@@ -113,6 +114,7 @@ class PartitionResult(Document):
     source_digest: str | None = None
     target_digest: str | None = None
     rest_in_order: bool | None = None
+    has_bad_record: bool = False
 
     @property
     def unreadable(self) -> tuple[str, ...]:

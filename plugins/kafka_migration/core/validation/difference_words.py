@@ -15,6 +15,12 @@ UNREADABLE_REMEDY = (
     "open transactions, and validate again. Records that are already deleted remain unproved."
 )
 
+BAD_RECORD_REMEDY = (
+    "Spark cannot read this record, so its topic was not compared and is not proved. The other topics were compared. "
+    "Leave the topic out of the run, compare it with another reader, such as kcat, and move its groups by hand. If a "
+    "producer writes such records by mistake, correct it: the windows of later runs are then compared."
+)
+
 UNPROVED_REMEDY = (
     "One side has no record left of some keys: its log cleaner may have removed them together with their tombstone. "
     "Validate before delete.retention.ms has passed, and keep each key in one source partition."

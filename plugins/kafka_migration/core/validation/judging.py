@@ -13,6 +13,7 @@ from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.migration.tolerance import NO_TOLERANCE, Tolerance
 from kafka_migration.core.validation.contract import PartitionResult, TopicResult, ValidationRequest, ValidationResult
 from kafka_migration.core.validation.difference_words import (
+    BAD_RECORD_REMEDY,
     EXPLANATIONS,
     UNPROVED_REMEDY,
     UNREADABLE_REMEDY,
@@ -114,11 +115,11 @@ def _ranges(window: Window) -> str:
 
 def _unreadable_finding(result: PartitionResult) -> Finding:
     return Finding(
-        Code.RECORDS_NOT_VERIFIABLE,
+        Code.RECORD_UNREADABLE if result.has_bad_record else Code.RECORDS_NOT_VERIFIABLE,
         _subject(result.window),
         "; ".join(result.unreadable),
         f"every record of {_ranges(result.window)}",
-        UNREADABLE_REMEDY,
+        BAD_RECORD_REMEDY if result.has_bad_record else UNREADABLE_REMEDY,
     )
 
 

@@ -11,6 +11,7 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.migration.tolerance import NO_TOLERANCE, Tolerance
 from kafka_migration.core.validation.contract import PartitionResult, TopicResult
 from kafka_migration.core.validation.difference_words import (
+    BAD_RECORD_REMEDY,
     EXPLANATIONS,
     UNPROVED_REMEDY,
     UNREADABLE_REMEDY,
@@ -71,7 +72,7 @@ def judge_topic_by_key(
     verdict, code, remedy = _judged(result, found, events, tolerance)
     is_rest_good = verdict is not Verdict.FAIL or not found or not found.damage
     if unreadable and is_rest_good:
-        return Verdict.NOT_VERIFIABLE, _unreadable_finding(result, unreadable)
+        return Verdict.NOT_VERIFIABLE, _unreadable_finding(result, windows, unreadable)
     if result.differences and result.differences.is_unproved and is_rest_good:
         return Verdict.NOT_VERIFIABLE, _finding(result, Code.RECORDS_NOT_VERIFIABLE, UNPROVED_REMEDY)
     return verdict, _finding(result, code, remedy)
@@ -112,13 +113,14 @@ _GROWN = (
 )
 
 
-def _unreadable_finding(result: TopicResult, unreadable: Sequence[str]) -> Finding:
+def _unreadable_finding(result: TopicResult, windows: Sequence[PartitionResult], unreadable: Sequence[str]) -> Finding:
+    has_bad_record = any(window.has_bad_record for window in windows)
     return Finding(
-        Code.RECORDS_NOT_VERIFIABLE,
+        Code.RECORD_UNREADABLE if has_bad_record else Code.RECORDS_NOT_VERIFIABLE,
         _subject(result),
         "; ".join(unreadable[:3]) + (f"; and {len(unreadable) - 3} more" if len(unreadable) > 3 else ""),
         "every record of the topic's windows: a key may be in any of its partitions",
-        UNREADABLE_REMEDY,
+        BAD_RECORD_REMEDY if has_bad_record else UNREADABLE_REMEDY,
     )
 
 

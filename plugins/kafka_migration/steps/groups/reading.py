@@ -128,14 +128,17 @@ def request_of(
 
 def visible_counts(
     source: KafkaCluster, ranges: Iterable[OffsetRange], isolation: IsolationLevel
-) -> dict[OffsetRange, int]:
-    """Return the number of visible records of every range; `TransientError` when one cannot be counted."""
-    counts: dict[OffsetRange, int] = {}
+) -> dict[OffsetRange, int | None]:
+    """Return the number of visible records of every range; `None` if one of them cannot be read.
+
+    Raises `TransientError` when a range cannot be read now.
+    """
+    counts: dict[OffsetRange, int | None] = {}
     for round_ in _rounds(ranges, lambda range_: range_.partition):
         start = {partition: range_.start for partition, range_ in round_.items()}
         end = {partition: range_.end for partition, range_ in round_.items()}
-        found = every_value(source.count_visible(start, end, isolation), start, "number of records")
-        counts |= {range_: found[partition] for partition, range_ in round_.items()}
+        found = source.count_visible(start, end, isolation)
+        counts |= {range_: found.get(partition) for partition, range_ in round_.items()}
     return counts
 
 

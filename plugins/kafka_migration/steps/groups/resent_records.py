@@ -50,7 +50,7 @@ def _searches(
     start = {partition: each.source_start for partition, each in wanted.items()}
     end = {partition: each.source_end for partition, each in wanted.items()}
     records = source.prints_between(start, end, isolation)
-    return {p: FromTheRight(each, records[p], timestamps=p.topic not in untimed) for p, each in wanted.items()}
+    return {p: FromTheRight(wanted[p], each, timestamps=p.topic not in untimed) for p, each in records.items()}
 
 
 def _search(
@@ -66,5 +66,6 @@ def _search(
         start = {p: max(first[p], ends[p] - size[p]) for p in left}
         blocks = target.prints_between(start, {p: ends[p] for p in left}, isolation)
         for partition in left:
-            searches[partition].take(blocks[partition])
-        ends |= start
+            searches[partition].take(blocks.get(partition, ()))
+        # What lies before a record that cannot be read is not searched.
+        ends |= {p: start[p] if p in blocks else first[p] for p in left}

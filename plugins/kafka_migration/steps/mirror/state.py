@@ -133,11 +133,11 @@ def _source_truth(run: MigrationRun, last: StopCertificate | None, state: Mirror
     found = run.source.records_at(wanted, run.migration.mirror.isolation_level)
     prints = every_value(found, wanted, "last copied source record")
     configs = run.source.effective_configs({p.topic for p in wanted}, "cleanup.policy")
-    # Records that the source deleted meanwhile prove nothing.
+    # Records that the source deleted meanwhile, or that cannot be read, prove nothing.
     held = fingerprints_to_read(last, run.source.log_start_offsets(tuple(wanted)))
     return SourceTruth(
         state.source,
-        {p: prints[p] for p in held},
+        {p: record for p in held if (record := prints[p]) is None or not record.unreadable},
         {topic for topic, values in configs.items() if "compact" in values.get("cleanup.policy", "")},
     )
 

@@ -145,7 +145,7 @@ def _fingerprints(run: MigrationRun, state: MirrorState) -> Mapping[TopicPartiti
     held = {
         p: Fingerprint(record.offset, record.digest)
         for p, record in prints.items()
-        if record is not None and record.offset == last_copied[p]
+        if record is not None and record.offset == last_copied[p] and not record.unreadable
     }
     gone = {p: Fingerprint(o - 1, "gone") for p, o in state.stored.items() if p.topic not in state.source and o > 0}
     return {**held, **gone}

@@ -18,8 +18,8 @@ from kafka_migration.core.mirror.target_topics import missing_target_findings
 from kafka_migration.core.rollback.planning import RollbackPlanning, RollbackScope
 from kafka_migration.core.translation.contract import (
     TranslationRequest,
-    TranslationsBack,
     translations_back_from_document,
+    untranslated_topics,
 )
 from kafka_migration.steps.groups.reading import how_copied, read_side, record_prints, request_of
 from kafka_migration.steps.mirror.state import every_value
@@ -44,7 +44,7 @@ def read_rollback(run: MigrationRun) -> RollbackPlanning:
     """Return what a plan is made from: the scope of the run and one snapshot of both clusters."""
     is_restore = run.request.mode is Mode.RESTORE
     scope = _scope_of(run)
-    planning = _read_clusters(run, scope if is_restore else replace(scope, translations=_translations(run)))
+    planning = _read_clusters(run, scope if is_restore else _translated(run, scope))
     records = RecordsSeen() if is_restore else _read_records(run, planning)
     left = _target_only(run, planning)
     return replace(planning, seen=replace(planning.seen, records=records, target_only=left))
@@ -57,10 +57,13 @@ def translation_back_request(run: MigrationRun) -> TranslationRequest:
     return request_of(run, planning.to_translate(), commits, is_back=True)
 
 
-def _translations(run: MigrationRun) -> TranslationsBack:
+def _translated(run: MigrationRun, scope: RollbackScope) -> RollbackScope:
+    """Return the scope with the answer of `translate_back`, if it is about this run's last request."""
     request, result = run.evidence.require(Kind.TRANSLATION_REQUEST), run.evidence.require(Kind.TRANSLATION_RESULT)
-    is_asked = result["id"] == request["id"]
-    return understood(translations_back_from_document, result, "translate_back") if is_asked else {}
+    if result["id"] != request["id"]:
+        return scope
+    translations = understood(translations_back_from_document, result, "translate_back")
+    return replace(scope, translations=translations, unreadable=untranslated_topics(result))
 
 
 def _read_clusters(run: MigrationRun, scope: RollbackScope) -> RollbackPlanning:
