@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from tests.live.validation_scene import START_MS
 
 # Of CRC-32C (Castagnoli), with which Kafka guards a batch.
 _POLYNOMIAL = 0x82F63B78
+GZIP = 1
 NO_PRODUCER = struct.pack(">qhi", -1, -1, -1)
 
 
@@ -26,10 +28,13 @@ class RawRecord:
 
 
 def batch(record: RawRecord, *, is_corrupt: bool = False) -> bytes:
-    """Return a batch of message format 2 with one record; a corrupt one has another checksum than its bytes."""
+    """Return a batch of message format 2 with one record, compressed with gzip.
+
+    A corrupt one has another checksum than its bytes.
+    """
     encoded = _record(record)
-    rest = struct.pack(">hiqq", 0, 0, record.timestamp_ms, record.timestamp_ms) + NO_PRODUCER
-    rest += struct.pack(">i", 1) + _varint(len(encoded)) + encoded
+    rest = struct.pack(">hiqq", GZIP, 0, record.timestamp_ms, record.timestamp_ms) + NO_PRODUCER
+    rest += struct.pack(">i", 1) + gzip.compress(_varint(len(encoded)) + encoded, 1)
     guarded = struct.pack(">ibI", 0, 2, crc32c(rest) ^ is_corrupt) + rest
     return struct.pack(">qi", record.offset, len(guarded)) + guarded
 

@@ -67,7 +67,9 @@ SENT: Mapping[str, tuple[Sequence[Sent], tuple[int, int]]] = {
     "nanoseconds-again": (timed(NANOSECONDS, START_MS, NANOSECONDS, START_MS), (1, 4)),
     "before-time": (timed(START_MS, START_MS, -LAST_MS * 2, START_MS), (0, 4)),
 }
-RAW: Mapping[str, tuple[int, int]] = {"latin-name": (0, 3), "far": (0, FAR + 10), "corrupt": (0, 6)}
+RAW: Mapping[str, tuple[int, int]] = {"latin-name": (0, 3), "far": (0, FAR + 10), "corrupt": (0, 6), "huge": (0, 2)}
+# More than the memory of Spark's driver, which reads both sides at once.
+HUGE = 400 << 20
 
 
 def raw(topic: str, side: str) -> dict[int, list[bytes]]:
@@ -77,6 +79,8 @@ def raw(topic: str, side: str) -> dict[int, list[bytes]]:
         return {0: [batch(RawRecord(n, b"%d" % n, headers=headers)) for n in range(3)]}
     if topic == "far":
         return {base: [batch(RawRecord(base + n, b"%d" % n)) for n in range(10)] for base in (0, FAR)}
+    if topic == "huge":
+        return {0: [batch(RawRecord(0)), batch(RawRecord(1, bytes(HUGE)))]}
     is_corrupt = side == "target"
     return {0: [batch(RawRecord(n, b"%d" % n), is_corrupt=is_corrupt and n == 4) for n in range(6)]}
 
@@ -151,6 +155,7 @@ def test_ordinary_topics_get_their_verdicts_and_counts(verdicts: Verdicts) -> No
         ("nanoseconds-again", "source: the record at offset 2 cannot be read", "beyond Spark's range"),
         ("before-time", "source: the record at offset 2 cannot be read", "beyond Spark's range"),
         ("corrupt", "target: the record at offset 4 cannot be read", "corrupt"),
+        ("huge", "source: a record at or after offset", "does not fit into the memory of Spark's tasks"),
     ],
 )
 def test_topic_with_a_bad_record_names_it(verdicts: Verdicts, topic: str, place: str, reason: str) -> None:

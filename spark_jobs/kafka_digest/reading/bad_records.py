@@ -17,6 +17,7 @@ Reader = Callable[[str, Sequence[SideRange]], "DataFrame | None"]
 """Returns one frame over ranges of a side; `None` if all are empty."""
 # A search takes some tens of small Spark jobs; of the others only the offsets of the window are named.
 MOST_SEARCHES = 20
+_OUT_OF_MEMORY = "OutOfMemoryError"
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,9 @@ class Search:
         error = self._error(side, [piece.between(start, end)])
         if error is None:
             return None
-        return Unread(side, piece, f"the record at offset {start} cannot be read: {_reason(error)}", True)
+        # A consumer also fetches records after those that it is asked for.
+        which = "a record at or after" if _OUT_OF_MEMORY in str(error) else "the record at"
+        return Unread(side, piece, f"{which} offset {start} cannot be read: {_reason(error)}", True)
 
     def _error(self, side: str, pieces: Sequence[SideRange]) -> JobError | None:
         """Return the error of reading these ranges with everything that the comparisons read of a record."""
@@ -85,7 +88,10 @@ class Search:
 
 
 def _reason(error: JobError) -> str:
-    return BEYOND_TIME if "ArithmeticException: long overflow" in str(error) else str(error)
+    text = str(error)
+    if _OUT_OF_MEMORY in text:
+        return f"it does not fit into the memory of Spark's tasks, which can be raised ({text})"
+    return BEYOND_TIME if "ArithmeticException: long overflow" in text else text
 
 
 @dataclass

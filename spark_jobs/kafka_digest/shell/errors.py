@@ -35,7 +35,7 @@ _NAMES_PLACE = re.compile(r"\w*Exception: (Record batch for partition|Received e
 # These errors are the same for all topics, so that reading fewer of them cannot help.
 _OF_ALL = frozenset({MISMATCH, CLUSTER_UNREACHABLE})
 _WAS_ENDED = re.compile(
-    r"\bcancell?ed\b|SparkContext (was|has been) (shut|stop)|stopped SparkContext|Interrupt\w*Exception"
+    r"\bJob \d+ cancelled\b|SparkContext (was|has been) (shut|stop)|stopped SparkContext|\bInterrupt\w*Exception"
 )
 
 

@@ -24,6 +24,9 @@ START_OPTIONS = {
     "spark.kafka.consumer.fetchedData.cache.timeout": "50ms",
     "spark.kafka.consumer.fetchedData.cache.evictorThreadRunInterval": "50ms",
     "spark.kafka.consumer.cache.capacity": "8",
+    # A record that is too large for Spark's memory fails the task that reads it. By default it would end the process of
+    # the task as well, which in local mode is that of the whole job.
+    "spark.executor.killOnFatalError.depth": "0",
 }
 _OPTIONS = {
     # Spark 4's default: an overflow or a wrong cast is an error. Spark 3 would give another number or null instead.

@@ -80,6 +80,11 @@ def test_error_of_all_topics_ends_the_reading(error: JobError) -> None:
     assert (error, 8, {}) == (raised.value, reader.asked, reader.lost)
 
 
+def test_name_of_a_topic_is_no_sign_of_an_end() -> None:
+    """Regression: an error about the topic `orders.cancelled` counted as one of a cancelled job."""
+    assert not JobError("reading: KafkaException: … fetching the next record from orders.cancelled-0").is_of_all
+
+
 def test_job_that_can_read_nothing_has_failed() -> None:
     """Without a record as the cause the error is Spark's, and no topic is to blame; its first text is told."""
     reader, isolation = Reader({0, 1}), Isolation()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupState
@@ -15,9 +16,10 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold
-from kafka_migration.core.rollback.rules import Returning
+from kafka_migration.core.rollback.rules import Returning, failed_back
 from kafka_migration.core.translation.by_partition import Position, counts_needed, translate
 from kafka_migration.core.translation.by_topic import HowCopied, RepartitionedTopic, repartitioned_topics
+from kafka_migration.core.translation.contract import Untranslated
 from kafka_migration.core.translation.copied_topic import CopiedTopic
 from kafka_migration.core.translation.copies import copies_of
 from kafka_migration.core.validation.contract import POSITION_DIGEST
@@ -161,6 +163,20 @@ def test_holes_and_deleted_records_are_not_counted() -> None:
     assert with_holes.counted({0: 4}) is None
     assert (None, {0: 6}) == (deleted.counted({0: 4}), deleted.counted({0: 6}))
     assert whole.copies
+
+
+def test_topic_that_spark_could_not_read_refuses_its_groups_on_the_way_back() -> None:
+    """The finding is the job's reason with the record's place, not that the group has read more since."""
+    markers = [
+        GenerationStart(1, RUN, AT, {P0: 0}, {P0: 0}).to_document(),
+        StopCertificate(1, RUN, AT, True, 143, "stopped", {P0: 10}, {P0: 8}).to_document(),
+    ]
+    topic = CopiedTopic(repartitioned(fold(markers)), {}, {})
+    why = Untranslated("target partition 0: the record at offset 5 cannot be read", has_bad_record=True)
+    returning = Returning({"orders": topic}, {"billing"}, unreadable={"orders": why})
+    (plan,) = failed_back([group({0: 4}, {0: 2})], returning)
+
+    assert [(Code.RECORD_UNREADABLE, why.unreadable)] == [(finding.code, finding.found) for finding in plan.refusals]
 
 
 def repartitioned(ledger: Ledger) -> RepartitionedTopic:

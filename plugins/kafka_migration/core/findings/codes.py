@@ -367,7 +367,8 @@ class Code(StrEnum):
     SPARK_FAILED = "SPARK_FAILED", "The Spark job ended with an error; nothing was judged."
     RECORDS_DELETED_MEANWHILE = (
         "RECORDS_DELETED_MEANWHILE",
-        "A cluster deleted records while the validation read them. Nothing was judged.",
+        "A cluster deleted records while the validation read them, and no other topic could be read. Nothing was "
+        "judged.",
     )
     VALIDATION_RESULT_MISSING = (
         "VALIDATION_RESULT_MISSING",
