@@ -11,7 +11,7 @@ import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
-from kafka_migration.core.kafka.cluster import CommittedOffset, GroupState, KafkaCluster, NewTopic, Probe
+from kafka_migration.core.kafka.cluster import CommittedOffset, GroupState, KafkaCluster, NewTopic, Probe, RecordShape
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.resources import THE_CLUSTER, Operation, Resource
 from tests.present import present
@@ -329,6 +329,15 @@ class ClusterContract:
 
         assert [(b"b", 1), (None, 3)] == [(record.key, record.size) for record in found]
         assert {TopicPartition(topic, 0)} == {record.partition for record in found}
+
+    def test_shapes_tell_sizes_nulls_and_times(self, topic: str) -> None:
+        """Each record of a range is told with offset, time and sizes; a null is not an empty field."""
+        first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
+        self.produce(topic, 0, (b"a", b"1"), (b"", None), (None, b"123"), timestamp_ms=ms_of(SOME_TIME_AGO))
+        found = self.cluster.record_shapes({first: 1, second: 0}, {first: 3, second: 0}, "read_committed", 60)
+
+        at = ms_of(SOME_TIME_AGO)
+        assert [RecordShape(first, 1, at, 0, None), RecordShape(first, 2, at, None, 3)] == list(found)
 
     def test_probe_meets_a_record_or_the_end(self, topic: str) -> None:
         """From before the end a probe meets a record, at the end the end."""

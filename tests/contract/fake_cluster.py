@@ -25,6 +25,7 @@ from kafka_migration.core.kafka.cluster import (
     NewTopic,
     Probe,
     RecordPrint,
+    RecordShape,
     SampledRecord,
     TopicDescription,
 )
@@ -322,6 +323,15 @@ class FakeCluster:
         for partition, log in self._logs(start):
             for _, (key, value) in log.visible(start[partition], end[partition]):
                 yield SampledRecord(partition, key, len(key or b"") + len(value or b""))
+
+    def record_shapes(
+        self, start: Offsets, end: Offsets, isolation: IsolationLevel, time_limit_s: float
+    ) -> Iterator[RecordShape]:
+        """Yield the shapes of the records in these ranges, which have no headers."""
+        for partition, log in self._logs(start):
+            for offset, (key, value) in log.visible(start[partition], min(end[partition], log.end_for(isolation))):
+                sizes = (None if field is None else len(field) for field in (key, value))
+                yield RecordShape(partition, offset, log.timestamps_ms.get(offset, -1), *sizes)
 
     def probe(self, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
         """Return what a reader starting at these offsets meets first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -246,24 +247,55 @@ def test_topic_taken_out_of_the_file_gets_no_further_record(new_stage: Callable[
 
 
 @pytest.mark.campaign
-def test_failed_task_with_a_living_process_is_noticed(new_stage: Callable[..., Stage]) -> None:
-    """A task that a too large record has failed ends the watch with its last cause, the process being alive."""
-    stage = new_stage()
-    (topic,) = stage.topics
-    stage.create(topic, partitions=2)
-    stage.produce(topic, *numbered(0, 5))
-    # Alone in its partition it is alone in its batch, which nobody can split.
-    stage.produce(topic, b"x" * 9000, partition=1)
+@pytest.mark.parametrize("engine", ["mirrormaker2", "mirrormaker1"])
+@pytest.mark.parametrize("cause", ["RECORD_TOO_LARGE", "RECORD_WITHOUT_KEY", "RECORD_TIME_REFUSED", "lowered"])
+def test_record_that_cannot_be_copied_is_named(new_stage: Callable[..., Stage], engine: str, cause: str) -> None:
+    """Both engines: one code for one cause, with the record's offset and MirrorMaker's words; the other topic goes on.
+
+    The fourth cause is a limit of the target that was lowered after MirrorMaker's start: the broker refuses the record.
+    """
+    stage = new_stage("bad", "good", engine=engine)
+    bad, good = stage.topics
+    stage.create(bad, partitions=2)
+    stage.create(good)
+    for topic in stage.topics:
+        stage.produce(topic, *numbered(0, 5), key=b"k")
+    stage.do(*BEFORE_START)
+    limit = {"max_message_bytes": "2000"}
+    if cause != "lowered":
+        stage.configure(stage.target, bad, **(limit if cause == "RECORD_TOO_LARGE" else {"cleanup_policy": "compact"}))
+    value, key, time_ms = {
+        "RECORD_WITHOUT_KEY": (b"x", None, 0),
+        "RECORD_TIME_REFUSED": (b"x", b"k", -5),
+    }.get(cause, (b"x" * 9000, b"k", 0))
     stage.start()
-    stage.configure(stage.target, topic, max_message_bytes="2000")
+    if cause == "lowered":
+        stage.configure(stage.target, bad, **limit)
+    for number in range(3):
+        stage.produce(bad, b"%d" % number, key=b"k", partition=1)
+    producer = Producer(stage.source)
+    producer.produce(bad, value=value, key=key, partition=1, timestamp=time_ms)
+    assert producer.flush(TRANSACTION_TIMEOUT_S) == 0
+    stage.do(PlanOperator)
 
     event = stage.watch()
+    with pytest.raises(FailedForGood):
+        stage.complete(event)
+    stage.stop()
+    stage.next_run()
+    stage.write_file([good])
+    stage.produce(good, *numbered(5, 5))
 
     (finding,) = event["findings"]
-    assert finding["code"] == "MIRROR_TASK_FAILED"
-    assert "RecordTooLarge" in finding["found"]
-    assert stage.run.host.status().is_running
-    assert stage.stop()["stopped"]
+    code = "RECORD_TOO_LARGE" if cause == "lowered" else cause
+    assert (code, f"{bad}[1]") == (finding["code"], finding["subject"])
+    assert "the record at offset 3, " in finding["found"]
+    assert re.search(r"says: \S*Exception: ", finding["found"])
+    if cause == "RECORD_TOO_LARGE":
+        assert f"{9088:,} bytes when it is sent" in finding["found"]
+        assert "The message is 9088 bytes" in finding["found"]
+    assert stage.sync()["outcome"] == "drained"
+    assert {*numbered(0, 10)} == set(stage.copied_values(good))
 
 
 @pytest.mark.campaign
@@ -291,7 +323,9 @@ def test_large_record_in_a_shared_batch_ends_the_run_and_loses_nothing(
     stage.configure(stage.target, topic, max_message_bytes="1048588")
     stage.sync()
 
-    assert event["findings"][0]["code"] in {"RECORD_TOO_LARGE", "MIRROR_TASK_FAILED", "MIRROR_DEAD"}
+    (finding,) = event["findings"]
+    assert ("RECORD_TOO_LARGE", f"{topic}[0]") == (finding["code"], finding["subject"])
+    assert "the record at offset 10, " in finding["found"]
     assert {*numbered(0, 5), *shared} == set(stage.copied_values(topic))
     if engine == "mirrormaker2":
         assert [*numbered(0, 5), *shared] == list(dict.fromkeys(stage.copied_values(topic)))

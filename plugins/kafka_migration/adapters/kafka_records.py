@@ -15,7 +15,7 @@ from kafka_migration.adapters.kafka_client import ClusterClient, chunks, reader_
 from kafka_migration.adapters.kafka_retries import may_pass
 from kafka_migration.adapters.patience import time_left
 from kafka_migration.core.findings.errors import TransientError
-from kafka_migration.core.kafka.cluster import IsolationLevel, Probe, RecordPrint, SampledRecord
+from kafka_migration.core.kafka.cluster import IsolationLevel, Probe, RecordPrint, RecordShape, SampledRecord
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
 READ_TIMEOUT_S = 60.0
@@ -136,6 +136,18 @@ class RecordReads(ClusterClient):
                     return
                 yield _sampled(message)
 
+    def record_shapes(
+        self, start: Offsets, end: Offsets, isolation: IsolationLevel, time_limit_s: float
+    ) -> Iterator[RecordShape]:
+        """Yield the shapes of the visible records in [start, end) per partition, until the time limit."""
+        deadline = time.monotonic() + time_limit_s
+        wanted = {partition: offset for partition, offset in start.items() if offset < end[partition]}
+        with closing(self._reader(wanted, isolation)) as consumer:
+            for message in self._read_to(consumer, {partition: end[partition] for partition in wanted}):
+                if time.monotonic() > deadline:
+                    return
+                yield _shape(message)
+
     def _met_first(self, start: Offsets, isolation: IsolationLevel) -> dict[TopicPartition, Message]:
         """Return the first message of each partition: a record, or an error message.
 
@@ -248,6 +260,22 @@ class _Silence:
     def is_too_long(self) -> bool:
         """Whether the time is over."""
         return time.monotonic() >= self._deadline
+
+
+def _shape(message: Message) -> RecordShape:
+    _, timestamp_ms = message.timestamp()
+    key, value = (None if field is None else len(field) for field in (message.key(), message.value()))
+    place = TopicPartition(message.topic(), message.partition())
+    return RecordShape(place, message.offset(), timestamp_ms, key, value, _header_sizes(message))
+
+
+def _header_sizes(message: Message) -> tuple[tuple[int, int | None], ...]:
+    try:
+        headers = message.headers() or ()
+    except SystemError:
+        # The client cannot show a name that is not UTF-8.
+        return ()
+    return tuple((len(name.encode()), None if content is None else len(content)) for name, content in headers)
 
 
 def _sampled(message: Message) -> SampledRecord:

@@ -19,6 +19,7 @@ from kafka_migration.core.kafka.cluster import (
     NewTopic,
     Probe,
     RecordPrint,
+    RecordShape,
     SampledRecord,
     TopicDescription,
 )
@@ -142,6 +143,14 @@ class RenamedTopics:
         )
         for record in sampled:
             yield record._replace(partition=next(iter(self._shown_by_partition({record.partition: None}))))
+
+    def record_shapes(
+        self, start: Offsets, end: Offsets, isolation: IsolationLevel, time_limit_s: float
+    ) -> Iterator[RecordShape]:
+        """See `KafkaCluster.record_shapes`."""
+        ranges = (self._real_by_partition(start), self._real_by_partition(end))
+        for shape in self._cluster.record_shapes(*ranges, isolation, time_limit_s):
+            yield shape._replace(partition=shape.partition._replace(topic=self._to_shown(shape.partition.topic)))
 
     def probe(self, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
         """See `KafkaCluster.probe`."""

@@ -175,8 +175,12 @@ ACTS: Mapping[Code, str] = {
     Code.BEHIND: "Let the next run continue; copied records are kept. If the lag grows every night, use a longer "
     "window, more `mirror.tasks`, or mode `sync` at a quiet time.",
     Code.MIRROR_NOT_STOPPED: "Check the process on the MirrorMaker host. Do not start another run before it has ended.",
-    Code.RECORD_TOO_LARGE: "Raise `max.message.bytes` of the topic on the target to at least the source's, and trigger "
-    "the run again.",
+    Code.RECORD_TOO_LARGE: "Raise the limit that the finding names, or remove the topic from the migration file so "
+    "that the others continue. Then trigger the run again.",
+    Code.RECORD_WITHOUT_KEY: "Set `cleanup.policy` of the topic on the target to `delete` until the cutover, or remove "
+    "the topic from the migration file so that the others continue.",
+    Code.RECORD_TIME_REFUSED: "Remove the target topic's limit if the finding names one. Otherwise remove the topic "
+    "from the migration file so that the others continue.",
     Code.PARTITION_NOT_ASSIGNED: "Check MirrorMaker's log: its user may not be allowed to describe the topic, or a "
     "task did not start. Copied records are kept.",
     Code.CONFIG_NOT_EFFECTIVE: "Find out what else writes to MirrorMaker's configuration topic, and stop it before "

@@ -303,7 +303,15 @@ class Code(StrEnum):
     MIRROR_NOT_STOPPED = "MIRROR_NOT_STOPPED", "MirrorMaker was asked to stop and is still running."
     RECORD_TOO_LARGE = (
         "RECORD_TOO_LARGE",
-        "The target does not accept a batch of this size. MirrorMaker splits and resends it forever.",
+        "A record is larger than MirrorMaker may send or the target topic takes, so MirrorMaker cannot copy it.",
+    )
+    RECORD_WITHOUT_KEY = (
+        "RECORD_WITHOUT_KEY",
+        "The target topic is compacted and refuses a record without a key, so MirrorMaker cannot copy it.",
+    )
+    RECORD_TIME_REFUSED = (
+        "RECORD_TIME_REFUSED",
+        "Kafka's client or the target topic refuses the timestamp of a record, so MirrorMaker cannot copy it.",
     )
     PARTITION_NOT_ASSIGNED = (
         "PARTITION_NOT_ASSIGNED",

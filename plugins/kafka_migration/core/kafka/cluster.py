@@ -233,6 +233,20 @@ class SampledRecord(NamedTuple):
     size: int
 
 
+class RecordShape(NamedTuple):
+    """A record without its content: bytes of key, value, and of each header's name and value; `None` is a null.
+
+    `timestamp_ms` is -1 if the record has none.
+    """
+
+    partition: TopicPartition
+    offset: int
+    timestamp_ms: int
+    key: int | None
+    value: int | None
+    headers: tuple[tuple[int, int | None], ...] = ()
+
+
 class KafkaCluster(Protocol):
     """One Kafka cluster.
 
@@ -322,6 +336,11 @@ class KafkaCluster(Protocol):
 
     def sampled_records(self, start: Offsets, end: Offsets, time_limit_s: float) -> Iterator[SampledRecord]:
         """Yield the records in [start, end) per partition, read uncommitted; after the time limit no more."""
+
+    def record_shapes(
+        self, start: Offsets, end: Offsets, isolation: IsolationLevel, time_limit_s: float
+    ) -> Iterator[RecordShape]:
+        """Yield the shapes of the visible records in [start, end) per partition; after the time limit no more."""
 
     def probe(self, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
         """Return what a reader finds first from these offsets; a partition without an answer is missing."""

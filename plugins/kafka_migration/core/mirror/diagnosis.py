@@ -96,6 +96,12 @@ def cause_in(log: str) -> str:
     return "" if found is None else found[0]
 
 
+def newest_cause_line(log: str) -> str:
+    """Return the newest matching log line; empty if there is none."""
+    found = _newest_cause(log)
+    return "" if found is None else found[1]
+
+
 def _newest_cause(log: str) -> tuple[str, str] | None:
     """Return the newest matching log line with its meaning."""
     for line in reversed(log.splitlines()):

@@ -15,7 +15,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import RecordPrint, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.generations import Fingerprint, StopCertificate
-from kafka_migration.core.mirror.topic_identity import OTHERS_CONTINUE
+from kafka_migration.core.mirror.leaving_out import OTHERS_CONTINUE
 
 RestoreCommand = Callable[[TopicPartition, int], str]
 """Returns the command with which an operator stores a position again; empty if MirrorMaker has no such tool."""

@@ -13,7 +13,7 @@ from kafka_migration.core.ledger.cutovers import CreatedTopic
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.migration.topic_rules import TopicSettings
-from kafka_migration.core.mirror.topic_identity import OTHERS_CONTINUE
+from kafka_migration.core.mirror.leaving_out import OTHERS_CONTINUE
 from kafka_migration.core.text.shell import shell_word
 
 # Broker-side state of a reassignment, not a property of the topic.

@@ -14,12 +14,9 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.mirror.leaving_out import OTHERS_CONTINUE
 
 _CODES: Mapping[Side, Code] = {"source": Code.SOURCE_TOPIC_RECREATED, "target": Code.TARGET_TOPIC_RECREATED}
-OTHERS_CONTINUE = (
-    "To continue with the other topics, remove this one from topics in the migration file (one that a pattern takes: "
-    "add an item exclude) and trigger the run again."
-)
 _ACTS: Mapping[Side, str] = {
     "source": "Delete nothing: the target may hold the only copy of the old records. Copy the new topic with a new "
     f"migration file (another name) into a topic with another name (mirror.topic_names). {OTHERS_CONTINUE}",

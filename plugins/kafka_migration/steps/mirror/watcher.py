@@ -28,6 +28,7 @@ from kafka_migration.core.mirror.watch import Aim, Outcome, Poll, Watch, WatchRe
 from kafka_migration.core.text.shown import duration
 from kafka_migration.steps.mirror.identity import TopicIdentity
 from kafka_migration.steps.mirror.plan_guide import Guide
+from kafka_migration.steps.mirror.refused_records import ENDS, with_refused_records
 from kafka_migration.steps.mirror.restart import Reviver
 from kafka_migration.steps.mirror.roll_call import NO_ANSWER, RollCall
 from kafka_migration.steps.mirror.state import probe_held
@@ -135,7 +136,7 @@ class MirrorWatcher:
             poll = self._poll(revives=ending is None)
             result = self.watch.take(replace(poll, remark=remark), self.clock.monotonic_s())
         except FindingsError as error:
-            return WatchResult(Outcome.FAILED, self.progress, self._with_causes(error.findings))
+            return WatchResult(Outcome.FAILED, self.progress, self._with_causes(self._explained(error.findings)))
         self._take_silence(begun)
         if result is not None:
             findings = self._with_causes(self._explained(result.findings))
@@ -314,12 +315,21 @@ class MirrorWatcher:
         )
 
     def _explained(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-        """Add the likely cause to the finding of each stalled partition; return the findings as they are if unknown."""
-        stalled = [p for p in self.watch.goals if any(_is_stall_of(f, p) for f in findings)]
-        if not stalled:
+        """Name the record that ended MirrorMaker, or else the likely cause of a stall; unknown: change nothing."""
+        if not any(finding.code in ENDS for finding in findings):
             return findings
         try:
             log = self.host.logs(self.generation, CAUSE_LOG_LINES).log
+        except (FindingsError, TransientError, OutcomeUnknown):
+            log = ""
+        return self._with_stall_causes(with_refused_records(self.reviver.run, findings, log, self.begin), log)
+
+    def _with_stall_causes(self, findings: tuple[Finding, ...], log: str) -> tuple[Finding, ...]:
+        """Add the likely cause to the finding of each stalled partition; return the findings as they are if unknown."""
+        stalled = [p for p in self.watch.goals if any(_is_stall_of(f, p) for f in findings)]
+        if not stalled or not log:
+            return findings
+        try:
             high_watermarks = self.source.log_end_offsets(stalled, "read_uncommitted")
             stable = self.source.log_end_offsets(stalled, "read_committed")
         except (FindingsError, TransientError, OutcomeUnknown):
