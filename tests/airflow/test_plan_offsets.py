@@ -395,3 +395,18 @@ def test_first_record_that_cannot_be_read_is_not_taken_for_none(ready: World, mo
 
     with pytest.raises(TransientError, match=r"first record of orders\[1\]"):
         plan(ready)
+
+
+def test_what_the_source_deleted_before_a_group_read_it_is_told(world: World) -> None:
+    """Regression: plan and report said "skipped records: 0" of a group whose next records were deleted."""
+    world.source.purge("orders", 1, 4)
+    copied(world)
+    world.source.commit("billing", {P0: 5, P1: 1})
+
+    plan(world)
+    world.finish(plan_offsets="success")
+
+    assert ["UNREAD_RECORDS_DELETED"] == codes(world, "billing")
+    said = "the source deleted 3 offsets (at most) before group billing read them"
+    assert said in world.run.evidence.require(Kind.OFFSETS_PLAN)["markdown"]
+    assert said in world.report

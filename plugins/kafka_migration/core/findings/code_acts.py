@@ -274,6 +274,8 @@ ACTS: Mapping[Code, str] = {
     Code.OFFSET_NEVER_COMMITTED: "Start the consumers of the group before the producers: with "
     "`auto.offset.reset=latest` it may miss records that are written before it reads there. `cutover.uncommitted` sets "
     "an offset instead, also if the group was left out.",
+    Code.UNREAD_RECORDS_DELETED: "Nothing on the clusters: neither of them has the records. If the group needs them, "
+    "produce them again from another copy of the data.",
     Code.OFFSET_BEYOND_END: "Set the group's offset on the source to where it should continue, then trigger a new run. "
     f"{_LEFT_OUT}",
     Code.OFFSET_AHEAD_OF_COPY: "In a rehearsal, nothing. In a cutover, find out what wrote to the source after its "

@@ -491,6 +491,10 @@ class Code(StrEnum):
         "A group has no committed offset on a partition. Where the source has a record of it, none is written on the "
         "target, or the group is left out.",
     )
+    UNREAD_RECORDS_DELETED = (
+        "UNREAD_RECORDS_DELETED",
+        "The source deleted records before a group read them, and the copy does not hold them.",
+    )
     OFFSET_BEYOND_END = (
         "OFFSET_BEYOND_END",
         "A group's committed offset is beyond the log end offset of the source partition.",

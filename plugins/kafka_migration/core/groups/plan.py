@@ -100,7 +100,8 @@ class GroupPlan(Document):
 
     `unset` are partitions of its topics on which it never committed and that stay unset. Nothing is written for a
     group with `refusals`: its `moves` are for information, and `left` are the partitions that it committed on.
-    `is_removed`: a rollback deletes the group, because it had no offsets before.
+    `is_removed`: a rollback deletes the group, because it had no offsets before. `purged` are the numbers of offsets
+    (at most) that the source deleted before the group read them, and that the copy does not hold.
     """
 
     group: str
@@ -111,6 +112,7 @@ class GroupPlan(Document):
     is_active_on_source: bool = False
     is_removed: bool = False
     left: tuple[TopicPartition, ...] = ()
+    purged: Offsets = field(default_factory=dict)
 
     @property
     def verdict(self) -> GroupVerdict:

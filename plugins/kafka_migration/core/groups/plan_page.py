@@ -75,15 +75,40 @@ def _counts(plan: OffsetsPlan) -> tuple[str, ...]:
         return topics, f"Groups to change: {len(plan.changed):,}, not changed: {len(plan.left_out):,}"
     return (
         f"Planned: {len(plan.planned):,} groups, left out: {len(plan.left_out):,}",
-        f"Skipped records: 0, {_proved(plan)}; delivered again: {_total(plan):,}",
+        f"Skipped records: 0{_but(plan)}, {_proved(plan)}; delivered again: {_total(plan):,}",
+        *_purged(plan),
     )
+
+
+def _but(plan: OffsetsPlan) -> str:
+    """Limit what the plan promises: nobody can read deleted records, and the file may give records up."""
+    by_rule = any(Proof.RULE in group.proofs for group in plan.planned)
+    limits = [
+        *(["of those that are left on a cluster"] if any(group.purged for group in plan.planned) else []),
+        *(["except where `cutover.uncommitted` decides"] if by_rule else []),
+    ]
+    return "".join(f" {limit}" for limit in limits)
+
+
+def _purged(plan: OffsetsPlan) -> Iterable[str]:
+    groups = [group for group in plan.planned if group.purged]
+    if groups:
+        count = sum(sum(group.purged.values()) for group in groups)
+        yield (
+            f"Deleted on the source before they were read: {count:,} offsets at most, of {len(groups):,} groups "
+            f"(`{Code.UNREAD_RECORDS_DELETED}`). They are on neither cluster"
+        )
 
 
 def _proved(plan: OffsetsPlan) -> str:
     proofs = [proof for group in plan.planned for proof in group.proofs]
-    unproved, by_ledger = proofs.count(Proof.NONE), proofs.count(Proof.LEDGER)
+    unproved, by_ledger, by_rule = (proofs.count(each) for each in (Proof.NONE, Proof.LEDGER, Proof.RULE))
     proved = f"{len(proofs) - unproved:,} of {len(proofs):,} offsets" if unproved else "every offset"
-    return f"proved for {proved}{f' ({by_ledger:,} only by the ledger)' if by_ledger else ''}"
+    words = [
+        *([f"{by_ledger:,} only by the ledger"] if by_ledger else []),
+        *([f"{by_rule:,} as `cutover.uncommitted` says"] if by_rule else []),
+    ]
+    return f"proved for {proved}" + (f" ({', '.join(words)})" if words else "")
 
 
 def _total(plan: OffsetsPlan) -> int:

@@ -11,6 +11,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.groups.plan import GroupPlan, OffsetsMove, Proof
+from kafka_migration.core.groups.purged import purged_findings, purged_offsets
 from kafka_migration.core.groups.rules_by_topic import Vectors, deleted_finding
 from kafka_migration.core.groups.uncommitted import (
     UncommittedRule,
@@ -143,6 +144,7 @@ def _left_out(group: CommittedGroup, refusals: tuple[Finding, ...]) -> GroupPlan
 def _plan_of(group: CommittedGroup, translated: Translated, warnings: Iterable[Finding]) -> GroupPlan:
     alone = (_planned(group, p, commit, translated) for p, commit in translated.by_partition(group).items())
     unset = translated.unset(group)
+    purged = purged_offsets(group, translated.copies, translated.vectors.topics)
     return GroupPlan(
         group.group,
         (
@@ -151,7 +153,8 @@ def _plan_of(group: CommittedGroup, translated: Translated, warnings: Iterable[F
             *translated.vectors.planned(group),
         ),
         unset,
-        (*unset_findings(group.group, unset), *warnings),
+        (*unset_findings(group.group, unset), *purged_findings(group, purged), *warnings),
+        purged=purged,
         is_active_on_source=group.source.is_active,
     )
 

@@ -86,7 +86,7 @@ class Vectors:
             commits,
             before,
             with_metadata(self._target_offsets(topic, commits, translation), commits),
-            _proof(translation, ahead, is_by_ledger=is_by_ledger),
+            _proof(translation, ahead, is_by_ledger=is_by_ledger, gives_up=topic.gives_up(_by_number(commits))),
             translation.delivered_again + ahead,
             None if is_by_ledger else translation.unread,
             translation.is_minimal,
@@ -170,11 +170,13 @@ def _by_number(commits: Commits) -> PartitionOffsets:
     return {partition.partition: commit.offset for partition, commit in commits.items()}
 
 
-def _proof(translation: VectorTranslation, ahead: int, *, is_by_ledger: bool) -> Proof:
+def _proof(translation: VectorTranslation, ahead: int, *, is_by_ledger: bool, gives_up: bool) -> Proof:
     if ahead:
         return Proof.NONE
     if is_by_ledger:
         return Proof.LEDGER
+    if gives_up:
+        return Proof.RULE
     return Proof.COPIES if translation.unread else Proof.END
 
 

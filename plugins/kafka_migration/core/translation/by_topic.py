@@ -74,6 +74,10 @@ class RepartitionedTopic:
         """Return the partitions without a commit that stay unset on the target."""
         return self._without_offset(committed) if self.uncommitted == "unset" else ()
 
+    def gives_up(self, committed: PartitionOffsets) -> bool:
+        """Whether a group passes over records because the rule is `latest`."""
+        return self.uncommitted == "latest" and bool(self._without_offset(committed))
+
     def starts_at_end(self, partition: int) -> bool:
         """Whether a group without a commit on a partition starts there at the end of the copy."""
         return partition not in self.readable or self.uncommitted == "latest"
