@@ -79,8 +79,11 @@ class Copies(Clusters):
             target = target_of(topic, level)
             for number in range(LEVELS[level][1]):
                 places = (topic, number), (target, number)
-                ranges = [b.get(place, 0) for place, bounds in zip(places, sides, strict=True) for b in bounds]
-                yield Window(1, topic, target, number, *ranges)
+                (start, end), (copy_start, copy_end) = (
+                    (starts.get(place, 0), ends.get(place, 0))
+                    for place, (starts, ends) in zip(places, sides, strict=True)
+                )
+                yield Window(1, topic, target, number, start, end, copy_start, copy_end)
 
 
 @pytest.fixture(scope="module")

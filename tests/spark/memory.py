@@ -82,7 +82,13 @@ class Memory:
     def _plans(self, topic: str, made: History) -> list[WindowPlan]:
         plans = []
         for partition in range(max(len(made.source.logs), len(made.target.logs))):
-            window = {"generation": made.last, "topic": topic, "target_topic": topic, "partition": partition}
+            window = {
+                "generation": made.last,
+                "topic": topic,
+                "target_topic": topic,
+                "partition": partition,
+                "pieces": [],
+            }
             bounds: dict[str, dict[Place, LogBounds]] = {}
             for name in SIDES:
                 side: Side = getattr(made, name)

@@ -93,6 +93,8 @@ def _cells(found: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _reasons(found: Mapping[str, Any]) -> Iterator[str]:
+    if more := found["surplus_records"]:
+        yield f"{more:,} target records more than on the source, tolerated: most were sent again after a kill"
     yield from found["reasons"]
     if found["further_reasons"]:
         yield f"and {found['further_reasons']:,} more; -o json shows all"

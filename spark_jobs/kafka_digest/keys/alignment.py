@@ -183,9 +183,10 @@ class _Key:
     def _aligned(self, source: Hashes, target: Hashes) -> tuple[Hashes, Hashes]:
         """Return a longest common subsequence.
 
-        For a compacted key it prefers the end of the source's records, and the last of identical records.
+        Where a side may have deleted the beginning of a key it prefers the end of the source's records, and the last of
+        identical records.
         """
-        if not any(self.known.compacted):
+        if not any((*self.known.compacted, *self.known.expired)):
             return common_subsequence(source, target)
         ours, theirs = common_subsequence(source[::-1], target[::-1])
         end = common_beginning(source[::-1], target[::-1])
@@ -333,9 +334,10 @@ class _Key:
     def _is_replay(self, home: Hashes) -> bool:
         """Whether records first appear on the target in the source's order, because a replay only goes back.
 
-        The order is unknown for several source partitions, and the first appearance for a compacted target.
+        The order is unknown for several source partitions, and the first appearance for a compacted target, and for a
+        source that has deleted the beginning.
         """
-        if len(self.source.by_partition) > 1 or self.known.compacted[1]:
+        if len(self.source.by_partition) > 1 or self.known.compacted[1] or self.known.expired[0]:
             return True
         source, target = _firsts(self.source.records), _firsts(self.target.records[home])
         return np.array_equal(source[np.isin(source, target)], target[np.isin(target, source)])

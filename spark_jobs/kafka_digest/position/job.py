@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kafka_digest.keys.alignment import COMPACTED, UNCLASSIFIED
+from kafka_digest.keys.alignment import COMPACTED, DUPLICATE, UNCLASSIFIED
 from kafka_digest.keys.compare import KeyComparison, Unit
 from kafka_digest.keys.difference_file import DifferenceFile
 from kafka_digest.position.blocks import (
@@ -24,7 +24,8 @@ from kafka_digest.position.blocks import (
 from kafka_digest.position.classify import Difference
 from kafka_digest.position.digest import block_rows
 from kafka_digest.position.drill import LOOK_AHEAD_RECORDS, DrillCase, first_differences
-from kafka_digest.position.remainder import MAX_MASKS, masks_of, without_explained
+from kafka_digest.position.pieces import Again, Measured, sent_again
+from kafka_digest.position.remainder import MAX_MASKS, first_records, masks_of, without_explained
 from kafka_digest.reading.bad_records import LostWindows, Reader
 from kafka_digest.reading.clusters import SIDES, Clusters
 from kafka_digest.reading.isolation import Isolation, as_far_as_possible
@@ -40,21 +41,6 @@ if TYPE_CHECKING:
 DRILLED_TOGETHER = 16
 
 Blocks = dict[tuple[str, str, int], list[Block]]
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A window with the blocks of both sides and how they compare."""
-
-    plan: WindowPlan
-    source: Sequence[Block]
-    target: Sequence[Block]
-    comparison: Comparison
-
-    @property
-    def differs(self) -> bool:
-        """Whether any block differs."""
-        return self.comparison.differing_blocks > 0
 
 
 @dataclass(frozen=True)
@@ -168,11 +154,14 @@ class PositionJob:
         suspects: list[tuple[WindowPlan, Unit]] = []
         for together in in_rounds(plans):
             measured = self._measured(blocks, [plan for plan in together if not plan.is_expired], lost)
-            differences = blocks.differences(measured)
-            for number, one in enumerate(measured):
-                entries[id(one.plan)] = _entry(one, differences.get(number))
+            again = {id(measured[n].plan): each for n, each in self._sent_again(measured).items()}
+            self.file.add_counts(DUPLICATE, {numbers[plan]: each.records for plan, each in again.items()})
+            rest = [one for one in measured if id(one.plan) not in again]
+            differences = blocks.differences(rest)
+            entries |= {id(one.plan): _entry(one, differences.get(number)) for number, one in enumerate(rest)}
+            entries |= {id(o.plan): _repeated(o, again[id(o.plan)]) for o in measured if id(o.plan) in again}
             expired = [plan for plan in together if plan.is_expired]
-            by_keys = [*(one.plan for one in measured if one.differs), *expired]
+            by_keys = [*(one.plan for one in rest if one.differs), *expired]
             units = [_unit(plan, numbers[id(plan)], topics) for plan in by_keys]
             unread = by_key.run(units, self.isolation)
             suspects += zip(by_keys, units)
@@ -211,6 +200,25 @@ class PositionJob:
 
     def _blocks_read_by(self, read: Reader) -> BlockComparison:
         return BlockComparison(read, self.block_records, self.clusters.tasks, self.clusters.schema_ids)
+
+    def _sent_again(self, measured: Sequence[Measured]) -> dict[int, Again]:
+        """Return what was sent again, by window; nothing if the pieces cannot be read again."""
+        try:
+            return sent_again(measured, self._measured_apart)
+        except JobError as error:
+            tell(str(error))
+            return {}
+
+    def _measured_apart(self, plans: Sequence[WindowPlan], limits: Sequence[int] | None = None) -> list[Measured]:
+        """Compare ranges that may share partitions; `limits` are the most records to read of each source range."""
+        most = {id(plan): limit for plan, limit in zip(plans, limits or ())}
+        found: dict[int, Measured] = {}
+        for together in in_rounds(plans):
+            read: Reader = self.clusters.read
+            if limits is not None:
+                read = first_records(read, {plan.source.place: most[id(plan)] for plan in together})
+            found |= {id(one.plan): one for one in self._blocks_read_by(read).measured(together)}
+        return [found[id(plan)] for plan in plans]
 
     def _remainders(self, compacted: Sequence[tuple[WindowPlan, Unit]]) -> Iterator[tuple[WindowPlan, dict[str, Any]]]:
         """Compare the rest of windows in which compaction explains all differences; return the result per window.
@@ -301,6 +309,16 @@ def _entry(one: Measured, difference: Difference | None) -> dict[str, Any]:
         "first_difference": None if difference is None else difference.to_document(),
         "rest_in_order": None,
     }
+
+
+def _repeated(one: Measured, again: Again) -> dict[str, Any]:
+    """Return the entry of a window whose pieces are equal; so all records but the repeated ones are in order."""
+    detail = (
+        "MirrorMaker was killed and started again; each part that it sent without interruption is equal, and "
+        f"{again.records} records were sent again."
+    )
+    difference = Difference(DUPLICATE, again.source_offset, again.target_offset, (), detail)
+    return _entry(one, difference) | {"rest_in_order": True}
 
 
 def _of_remainder(one: Measured, difference: Difference | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Reads ranges again without the records that compaction explains, in log order.
+"""Reads ranges again without some records, in log order: those that compaction explains, or those after the first ones.
 
 The explained offsets are sent to every task as masks of 64 offsets each, so long ranges need little memory.
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions
 
 from kafka_digest.reading.bad_records import Reader
+from kafka_digest.reading.hashing import RANK
 from kafka_digest.reading.windows import SideRange
 from kafka_digest.shell.session import small_table
 
@@ -51,5 +52,22 @@ def without_explained(
         masked = slotted.join(functions.broadcast(masks[side]), ["unit", "slot"], "left")
         bit = f"shiftleft(1L, cast(offset % {_MASK_BITS} as int))"
         return masked.where(f"mask is null or mask & {bit} = 0").select(frame.columns)
+
+    return reader
+
+
+def first_records(read: Reader, limits: Mapping[tuple[str, int], int]) -> Reader:
+    """Return a reader that reads at most the first records of each source partition, by topic and partition."""
+
+    def reader(side: str, ranges: Sequence[SideRange]) -> DataFrame | None:
+        frame = read(side, ranges)
+        if frame is None or side != "source":
+            return frame
+        rows = [(*place, limit) for place, limit in limits.items()]
+        limited = small_table(frame.sparkSession, rows, "topic string, partition int, most bigint")
+        # Ranks are counted before anything is joined: then they are those of the log.
+        ranked = frame.withColumn("rank", functions.expr(RANK))
+        joined = ranked.join(functions.broadcast(limited), ["topic", "partition"])
+        return joined.where("rank < most").select(frame.columns)
 
     return reader

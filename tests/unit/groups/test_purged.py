@@ -15,7 +15,8 @@ from kafka_migration.core.groups.purged import purged_offsets
 from kafka_migration.core.groups.rules import Translated, plan_groups
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.translation.by_partition import PartitionCopy, Position, translate
+from kafka_migration.core.translation.by_partition import Position, translate
+from kafka_migration.core.translation.copies import PartitionCopy
 from tests.unit.groups.copied_partition import committed
 from tests.unit.partitions import P0
 

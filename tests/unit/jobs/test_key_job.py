@@ -13,7 +13,8 @@ from kafka_digest.keys.compare import Unit
 from kafka_digest.keys.job import _rounds, _topics
 from kafka_digest.keys.tasks import DIFFERING, PLACE, TOTAL
 from kafka_digest.position.blocks import Comparison
-from kafka_digest.position.job import Measured, _entry
+from kafka_digest.position.job import _entry
+from kafka_digest.position.pieces import Measured
 from kafka_digest.reading.kafka_source import reader_options
 from kafka_digest.reading.windows import SideRange, WindowPlan
 from kafka_digest.shell.errors import JobError, _last_of_traceback

@@ -183,6 +183,7 @@ def offsets(windows: Iterable[Window]) -> list[tuple[int, int, int, int]]:
 
 KILLED = [ONE[0], stopped(1, {P0: 10}, {P0: 12}, graceful=False)]
 AFTER_THE_KILL = [started(2, {P0: 10}, {P0: 12}), stopped(2, {P0: 30}, {P0: 32})]
+KILLED_LATER = [started(2, {P0: 10}, {P0: 9}), stopped(2, {P0: 20}, {P0: 22}, graceful=False)]
 WITH_ANOTHER_PARTITION = [ONE[0], stopped(1, {P0: 10, P1: 4}, {P0: 9, P1: 4})]
 
 
@@ -191,12 +192,13 @@ WITH_ANOTHER_PARTITION = [ONE[0], stopped(1, {P0: 10, P1: 4}, {P0: 9, P1: 4})]
     [
         pytest.param([*ONE, judged(1, Verdict.PASS), *TWO], [(10, 30, 9, 27)], id="from start to stop"),
         pytest.param([*ONE, *TWO], [(0, 30, 0, 27)], id="graceful generations in a row are one window"),
-        pytest.param([*KILLED, *AFTER_THE_KILL], [(0, 10, 0, 12), (10, 30, 12, 32)], id="a killed one is separate"),
+        pytest.param([*KILLED, *AFTER_THE_KILL], [(0, 30, 0, 32)], id="a killed one and the next are one window"),
+        pytest.param([*ONE, *KILLED_LATER], [(0, 10, 0, 9), (10, 20, 9, 22)], id="a killed one begins a window"),
         pytest.param(WITH_ANOTHER_PARTITION, [(0, 10, 0, 9), (0, 4, 0, 4)], id="an added partition begins at 0"),
     ],
 )
 def test_windows_of_generations(entries: list[Any], expected: list[tuple[int, int, int, int]]) -> None:
-    """The positions at the start and at the stop bound a window; the tail of a killed generation may be sent again."""
+    """The positions at the start and at the stop bound a window; what a killed generation sent may be sent again."""
     assert expected == offsets(delta_windows(fold(entries).pending_for(ME)))
 
 

@@ -144,6 +144,11 @@ class Generation:
         return self.start.generation
 
     @property
+    def was_killed(self) -> bool:
+        """Whether it ended ungracefully; such a process may have sent more than its positions show."""
+        return self.stop is not None and not self.stop.graceful
+
+    @property
     def topics(self) -> frozenset[str]:
         """The topics in its stop certificate; none before the stop."""
         return frozenset(p.topic for p in self.stop.mirror_positions) if self.stop else frozenset()

@@ -98,7 +98,8 @@ class PartitionResult(Document):
     whether that is because Spark cannot read one of its records; the text names the record if its offset is known.
     `differences` are those within keys; there may be none if only records of different keys changed places.
     `rest_in_order` says whether the records that compaction does not explain are in the same order on both sides, over
-    all keys; `None` if compaction does not explain everything, or if this was not compared.
+    all keys; `None` if compaction does not explain everything, or if this was not compared. It is true where the pieces
+    of a window are equal: then all differences are records that were sent again.
     """
 
     window: Window

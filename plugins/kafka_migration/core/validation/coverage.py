@@ -161,6 +161,12 @@ class TopicCoverage:
         counts = [_count(comparison, offsets) for comparison, offsets in self._proved_on_target()]
         return None if None in counts else sum(count for count in counts if count is not None)
 
+    @property
+    def surplus_records(self) -> int:
+        """The number of proved target records that the source does not have as often: most were sent again."""
+        found = (comparison for comparison, _ in self._proved_on_target())
+        return sum(max(0, each.target_records - each.source_records) for each in found)
+
     def _proved_on_target(self) -> Iterable[tuple[Comparison, int]]:
         """Return the good comparisons, each with the number of target offsets whose verdict it gives."""
         found: dict[int, tuple[Comparison, int]] = {}
@@ -178,6 +184,7 @@ class TopicCoverage:
             "proved": self.is_proved,
             "source_offsets": self.source_offsets,
             "target_records": self.target_records,
+            "surplus_records": self.surplus_records,
             "pending_generations": list(self.pending),
             "judged_at": self.last and self.last.at,
             "judged_by": self.last and self.last.run,

@@ -34,7 +34,8 @@ EXPLANATIONS = {
     "key. No action is needed.",
     Code.ORDER_NOT_COMPARED: "The order of each key was compared and is the same. The order of records with different "
     "keys could not be compared, because compaction removed too many records or ran in the meantime. Validate again.",
-    Code.RECORDS_REPLAYED: "Consumers of the target read them twice.",
+    Code.RECORDS_REPLAYED: "MirrorMaker was killed, and the next process sent these records again. Consumers of the "
+    "target may read them twice. No action is needed if they may.",
     Code.ABORTED_RECORDS_COPIED: "Consumers of the target read them, but read_committed consumers of the source do "
     "not. With mirror.isolation_level read_committed MirrorMaker does not copy them.",
 }

@@ -30,6 +30,7 @@ from kafka_migration.core.validation.judging_by_key import (
     is_tail,
     judge_topic_by_key,
 )
+from kafka_migration.core.validation.surplus import surplus_in_place
 from kafka_migration.core.validation.tolerance import tolerated
 
 
@@ -46,16 +47,26 @@ def judge_partition(
     explained key by key are a warning. After an ungraceful end the target may hold records past the stored position
     that the next generation sends again. Such a tail alone is `NOT_VERIFIABLE` until that generation is known.
     """
+    judged = _judged_by_records(result, events, tolerance)
+    if events.lengths is None:
+        return judged
+    surplus = surplus_in_place(result.window, events.lengths, events.killed)
+    return surplus.applied_to(judged, _subject(result.window), _counts(result))
+
+
+def _judged_by_records(
+    result: PartitionResult, events: GenerationEvents, tolerance: Tolerance
+) -> tuple[Verdict, Finding | None]:
     difference, last = result.first_difference, result.window.generation
     if result.equal and not result.unreadable:
         return Verdict.PASS, None
     found = result.differences and result.differences.known
-    good = _explained(result, found, tolerance, replayed=events.was_replayed(last))
-    if result.unreadable and (good is not None or _is_rest_equal(result, found)):
-        return Verdict.NOT_VERIFIABLE, _unreadable_finding(result)
-    is_tail_of_killed = last in events.killed and (
+    good = _explained(result, found, tolerance, events)
+    is_tail_of_killed = (last in events.killed or _may_continue(result)) and (
         (difference is not None and difference.is_target_tail) or _is_tail(result, found)
     )
+    if result.unreadable and (good is not None or is_tail_of_killed or _is_rest_equal(result, found)):
+        return Verdict.NOT_VERIFIABLE, _unreadable_finding(result)
     if result.differences and result.differences.is_unproved:
         if good is not None or is_tail_of_killed or not (found and found.damage):
             return Verdict.NOT_VERIFIABLE, _unproved_finding(result)
@@ -67,25 +78,44 @@ def judge_partition(
 
 
 def _explained(
-    result: PartitionResult, found: Differences | None, tolerance: Tolerance, *, replayed: bool
+    result: PartitionResult, found: Differences | None, tolerance: Tolerance, events: GenerationEvents
 ) -> tuple[Verdict, Code] | None:
     """Return a good verdict and its code if all differences within keys and the order between keys are explained."""
-    difference = result.first_difference
-    if result.rest_in_order:
+    difference, last = result.first_difference, result.window.generation
+    if result.rest_in_order and not (found and found.unexplained):
         return Verdict.PASS, Code.RECORDS_COMPACTED
     if difference is not None and difference.kind is DifferenceKind.REORDERED:
         # The order between keys differs; differences within keys do not show this.
         return None
-    good = tolerated(tolerance, found, replayed=replayed)
+    good = tolerated(tolerance, found, replayed=events.was_replayed(last))
     if good == (Verdict.PASS, Code.RECORDS_COMPACTED):
         return Verdict.WARN, Code.ORDER_NOT_COMPARED
+    if good == (Verdict.WARN, Code.RECORDS_REPLAYED) and last in events.killed and not result.rest_in_order:
+        # They may also be the first copy of later records that look the same.
+        return None
     return good
 
 
+def _may_continue(result: PartitionResult) -> bool:
+    """Whether a killed generation may have sent records that the ones after it have not passed yet.
+
+    Its source range has as many offsets as records were sent, so each hole of the source may have brought it further.
+    """
+    window = result.window
+    if not window.pieces or result.differences is None:
+        return False
+    *killed, last = window.pieces
+    holes = window.source_end - window.source_start - result.source.records
+    extra = (d.target_offset for d in result.differences.first if d.kind is DifferenceKind.EXTRA)
+    is_passed = all(piece.source_end + holes <= last.source_end for piece in killed)
+    return not is_passed and all(offset is not None and offset < last.target_start for offset in extra)
+
+
 def _is_tail(result: PartitionResult, found: Differences | None) -> bool:
-    """Whether the target only has additional records, apart from records that a log cleaner removed."""
-    taken = {DifferenceKind.COMPACTED, DifferenceKind.UNPROVED}
-    return is_tail(found) and result.differences is not None and bool(taken & result.differences.damage)
+    """Whether the target only has additional records, apart from records that were deleted or sent again."""
+    taken = {DifferenceKind.COMPACTED, DifferenceKind.UNPROVED, DifferenceKind.EXPIRED}
+    is_mixed = bool(result.window.pieces) or (result.differences and taken & result.differences.damage)
+    return is_tail(found) and bool(is_mixed)
 
 
 def _is_rest_equal(result: PartitionResult, found: Differences | None) -> bool:
@@ -142,8 +172,9 @@ def _tail_finding(result: PartitionResult) -> Finding:
         f"{_counts(result)}; the target equals the source and then has more records from target "
         f"offset {difference.target_offset} on ({difference.kind})",
         f"the same records in {_ranges(result.window)}",
-        "This MirrorMaker process ended ungracefully, so these may be records that it copied without storing its "
-        f"position. Check them: {_commands(result.window, difference)}",
+        "A MirrorMaker process ended ungracefully, so these may be records that it copied without storing its "
+        "position. A later run sends them again, and its validation decides. "
+        f"Check them: {_commands(result.window, difference)}",
     )
 
 
@@ -282,7 +313,8 @@ def _judged_by_position(
     for result in sorted(results, key=lambda result: (result.window.partition, result.window.source_start)):
         window = result.window
         mine = events.limited_to(
-            range(min(before.get(window.partition, 0) + 1, window.generation), window.generation + 1)
+            range(min(before.get(window.partition, 0) + 1, window.generation), window.generation + 1),
+            also_killed=window.replaying,
         )
         yield judge_partition(result, events=mine, tolerance=tolerance)
         before[window.partition] = window.generation

@@ -22,6 +22,7 @@ from kafka_migration.core.validation.difference_words import (
     topic_words,
 )
 from kafka_migration.core.validation.differences import Difference, DifferenceKind, Differences
+from kafka_migration.core.validation.surplus import Lengths, surplus_by_key
 from kafka_migration.core.validation.tolerance import tolerated
 
 _TAIL = frozenset({DifferenceKind.EXTRA, DifferenceKind.DUPLICATE, DifferenceKind.STALE})
@@ -35,15 +36,19 @@ class GenerationEvents:
 
     :param killed: those that ended ungracefully
     :param grown: those during which the target got partitions
+    :param lengths: of topics whose target offsets are each a record that was sent and may be gone; else empty
     """
 
     killed: Collection[int] = ()
     grown: Collection[int] = ()
+    lengths: Lengths | None = None
 
-    def limited_to(self, generations: range) -> GenerationEvents:
-        """Return the events of these generations."""
+    def limited_to(self, generations: range, also_killed: Collection[int] = ()) -> GenerationEvents:
+        """Return the events of these generations, with others that were killed."""
         return GenerationEvents(
-            {g for g in self.killed if g in generations}, {g for g in self.grown if g in generations}
+            {*also_killed, *(g for g in self.killed if g in generations)},
+            {g for g in self.grown if g in generations},
+            None if self.lengths is None else {g: each for g, each in self.lengths.items() if g in generations},
         )
 
     def was_replayed(self, last: int) -> bool:
@@ -65,6 +70,16 @@ def judge_topic_by_key(
 
     Unreadable records are not verifiable; a difference in the other records still counts.
     """
+    judged = _judged_by_records(result, windows, events, tolerance)
+    if events.lengths is None:
+        return judged
+    surplus = surplus_by_key([w.window for w in windows], events.lengths, events.killed)
+    return surplus.applied_to(judged, _subject(result), _counts(result))
+
+
+def _judged_by_records(
+    result: TopicResult, windows: Sequence[PartitionResult], events: GenerationEvents, tolerance: Tolerance
+) -> tuple[Verdict, Finding | None]:
     unreadable = [f"partition {w.window.partition}, {text}" for w in windows for text in w.unreadable]
     if result.equal and not unreadable:
         return Verdict.PASS, None
@@ -92,11 +107,12 @@ def _judged(
     records on the target that a killed *last* generation may have left are not verifiable. Neither is the order of keys
     if the target got partitions during the copy. Everything else that is not explained is `FAIL`.
     """
-    good = tolerated(tolerance, found, replayed=events.was_replayed(result.generation))
+    is_last_killed = result.generation in events.killed
+    good = tolerated(tolerance, found, replayed=events.was_replayed(result.generation) and not is_last_killed)
     if good is not None:
         return *good, EXPLANATIONS[good[1]]
     damage = found.unexplained if found else frozenset()
-    if is_tail(found) and result.generation in events.killed:
+    if is_tail(found) and is_last_killed:
         return Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE, _KILLED
     if damage and damage <= _OTHER_PARTITION and events.grown:
         return Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE, _GROWN
@@ -105,7 +121,7 @@ def _judged(
 
 _KILLED = (
     "This MirrorMaker process ended ungracefully, so these may be records that it copied without storing its "
-    "position. After a later run has ended in order, mode `validate` decides."
+    "position. A later run sends them again, and its validation decides."
 )
 _GROWN = (
     "The target got partitions while MirrorMaker ran, so keys changed their partition. Every record is there, but the "
@@ -128,10 +144,14 @@ def _finding(result: TopicResult, code: Code, remedy: str) -> Finding:
     return Finding(
         code,
         _subject(result),
-        f"{record_words(result.source_records, result.target_records)}; {describe_differences(result.differences)}",
+        f"{_counts(result)}; {describe_differences(result.differences)}",
         "the same records, those of each key in the same order",
         remedy,
     )
+
+
+def _counts(result: TopicResult) -> str:
+    return record_words(result.source_records, result.target_records)
 
 
 def describe_differences(differences: Differences | None) -> str:

@@ -4,45 +4,101 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import pairwise
 
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.generations import Generation
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.window import Piece, Window
 
 
-def delta_windows(generations: Iterable[Generation]) -> tuple[Window, ...]:
-    """Return the windows of these generations; consecutive graceful ones of a partition become one.
+class Past:
+    """What was copied before the generations of a run; this one has nothing. `core.validation.replays` knows more."""
 
-    A generation that ended ungracefully keeps a window of its own, because its target range may end with
-    records that the next generation sends again.
+    def joined_to(self, generation: Generation, window: Window) -> Window:
+        """Return a window, joined to the copy of earlier generations that it may repeat in part."""
+        return window
+
+    def is_open(self, generation: Generation, topic: str) -> bool:
+        """Whether a generation before this one was killed, and it is not known that others have repeated all of it."""
+        return False
+
+
+NOTHING_BEFORE = Past()
+
+
+def delta_windows(generations: Iterable[Generation], past: Past = NOTHING_BEFORE) -> tuple[Window, ...]:
+    """Return the windows of these generations; consecutive ones of a partition become one.
+
+    Also after an ungraceful end: the next generation sends records again, and only one comparison of both generations
+    shows which records are on the target twice. Such a window has pieces. A killed generation begins a window, because
+    a later run may have to read it again, and not what was copied before it.
     """
     windows: dict[TopicPartition, list[Window]] = {}
-    may_grow: dict[TopicPartition, bool] = {}
+    was_killed: dict[TopicPartition, bool] = {}
     for generation in generations:
-        graceful = generation.stop is not None and generation.stop.graceful
         for window in copied_windows(generation):
             partition = TopicPartition(window.topic, window.partition)
-            mine = windows.setdefault(partition, [])
-            if mine and graceful and may_grow[partition] and _touches(mine[-1], window):
-                mine[-1] = replace(mine[-1], source_end=window.source_end, target_end=window.target_end)
+            mine, after_kill = windows.setdefault(partition, []), was_killed.get(partition, False)
+            begins = generation.was_killed and not after_kill and not past.is_open(generation, window.topic)
+            if mine and not (begins and has_repeated_all(mine[-1])) and continues(mine[-1], window, after_kill):
+                mine[-1] = joined(mine[-1], window, after_kill)
             else:
-                mine.append(window)
-            may_grow[partition] = graceful
+                mine.append(past.joined_to(generation, window))
+            was_killed[partition] = generation.was_killed
     return tuple(window for partition in sorted(windows) for window in windows[partition])
 
 
-def delta_key_windows(generations: Iterable[Generation]) -> tuple[Window, ...]:
+def continues(earlier: Window, later: Window, after_kill: bool) -> bool:
+    """Whether a window begins where another ends; after a kill it may begin before that on the source."""
+    end, start = pieces_of(earlier)[-1].source_end, later.source_start
+    return earlier.target_end == later.target_start and (start <= end if after_kill else start == end)
+
+
+def joined(earlier: Window, later: Window, after_kill: bool) -> Window:
+    """Return one window over both; after a kill the later one is a piece of its own, which may repeat records."""
+    *before, last = pieces_of(earlier)
+    if after_kill:
+        pieces = (*before, last, *pieces_of(later))
+    else:
+        pieces = (*before, last._replace(generation=later.generation, source_end=later.source_end))
+    # A generation that was killed may have sent more than the later one has.
+    source_end = max(earlier.source_end, later.source_end)
+    pieces = pieces if len(pieces) > 1 else ()
+    return replace(_from_start_of(earlier, later), source_end=source_end, pieces=pieces)
+
+
+def has_repeated_all(window: Window) -> bool:
+    """Whether the last piece of a window surely contains all that earlier ones sent: it is as long as each of them.
+
+    The source's offsets may have holes, so only the lengths on the target show this: there each offset is a record.
+    """
+    starts = [piece.target_start for piece in pieces_of(window)]
+    *killed, last = (end - start for start, end in pairwise([*starts, window.target_end]))
+    return last >= max(killed, default=last)
+
+
+def pieces_of(window: Window) -> tuple[Piece, ...]:
+    """Return the pieces of a window; at least one."""
+    whole = Piece(window.generation, window.source_start, window.source_end, window.target_start)
+    return window.pieces or (whole,)
+
+
+def delta_key_windows(generations: Iterable[Generation], past: Past = NOTHING_BEFORE) -> tuple[Window, ...]:
     """Return the windows of these generations for a comparison by key; consecutive ones of a topic become one.
 
     Also after an ungraceful end: the records that the next generation sent again are then found with the first copy.
+    A killed generation begins a comparison, as in `delta_windows`.
     """
     topics: dict[str, list[list[Window]]] = {}
+    was_killed: dict[str, bool] = {}
     for generation in generations:
         for topic in sorted(generation.topics):
             windows = [w for w in copied_windows(generation, by_key=True) if w.topic == topic]
-            mine = topics.setdefault(topic, [])
-            if mine and _continues(mine[-1], windows):
+            mine, after_kill = topics.setdefault(topic, []), was_killed.get(topic, False)
+            begins = generation.was_killed and not after_kill and not past.is_open(generation, topic)
+            was_killed[topic] = generation.was_killed
+            if mine and not begins and _continues(mine[-1], windows):
                 mine[-1] = _extended(mine[-1], windows)
             else:
                 mine.append(windows)
@@ -75,15 +131,6 @@ def _extended(earlier: Iterable[Window], later: Iterable[Window]) -> list[Window
     return [_from_start_of(known[w.partition], w) if w.partition in known else w for w in later]
 
 
-def joined_windows(windows: Iterable[Window]) -> dict[TopicPartition, Window]:
-    """Return one window per partition over all of these windows, given in the order of their generations."""
-    whole: dict[TopicPartition, Window] = {}
-    for window in windows:
-        partition = TopicPartition(window.topic, window.partition)
-        whole[partition] = _from_start_of(whole.get(partition, window), window)
-    return whole
-
-
 def _from_start_of(earlier: Window, later: Window) -> Window:
     """Return the later window, extended to the start of the earlier one."""
     source_start = earlier.source_start if _has_source(earlier) else later.source_start
@@ -99,7 +146,7 @@ def whole_windows(
     cutover the target has its own producers, whose records are not part of the copy: then the recorded end is used.
     """
     wanted = set(topics)
-    first = joined_windows(w for generation in ledger.generations for w in copied_windows(generation, by_key=by_key))
+    first = _whole_by_key(ledger.generations) if by_key else _whole_in_place(ledger.generations)
     moved = ledger.moved_topics()
     ends = {p: end for p, end in target_end_offsets.items() if p.topic not in moved}
     if by_key:
@@ -109,6 +156,26 @@ def whole_windows(
         for partition, window in sorted(first.items())
         if window.topic in wanted
     )
+
+
+def _whole_by_key(generations: Iterable[Generation]) -> dict[TopicPartition, Window]:
+    whole: dict[TopicPartition, Window] = {}
+    for window in (w for generation in generations for w in copied_windows(generation, by_key=True)):
+        partition = TopicPartition(window.topic, window.partition)
+        whole[partition] = _from_start_of(whole.get(partition, window), window)
+    return whole
+
+
+def _whole_in_place(generations: Iterable[Generation]) -> dict[TopicPartition, Window]:
+    whole: dict[TopicPartition, Window] = {}
+    was_killed: dict[TopicPartition, bool] = {}
+    for generation in generations:
+        for window in copied_windows(generation):
+            partition = TopicPartition(window.topic, window.partition)
+            known = whole.get(partition)
+            whole[partition] = joined(known, window, was_killed[partition]) if known else window
+            was_killed[partition] = generation.was_killed
+    return whole
 
 
 def _of_whole_topics(windows: Mapping[TopicPartition, Window], ends: Offsets) -> dict[TopicPartition, Window]:
@@ -128,8 +195,9 @@ def _of_whole_topics(windows: Mapping[TopicPartition, Window], ends: Offsets) ->
 def copied_windows(generation: Generation, *, by_key: bool = False) -> Iterable[Window]:
     """Return what a generation copied, per partition; by key also for partitions that only the target has.
 
-    A killed generation has copied past its position, in the order of the source. Records that the next one sends again
-    belong to the windows of both, and comparing both proves them. By key, offsets do not show this.
+    A killed generation has copied past its position, in the order of the source. The window includes as many offsets
+    as the target has more records. Its true end may be later, if the source's offsets have holes. By key, offsets do
+    not show how far it came.
     """
     start, stop = generation.start, generation.stop
     if stop is None:
@@ -149,7 +217,3 @@ def copied_windows(generation: Generation, *, by_key: bool = False) -> Iterable[
             target_start=start.target_end_offsets.get(partition, 0),
             target_end=stop.target_end_offsets.get(partition, 0),
         )
-
-
-def _touches(earlier: Window, later: Window) -> bool:
-    return (earlier.source_end, earlier.target_end) == (later.source_start, later.target_start)

@@ -25,6 +25,7 @@ from kafka_migration.core.validation.coverage_rules import coverage_of
 from kafka_migration.core.validation.judging import TopicVerdict, judge_topics, with_untimed
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
 from kafka_migration.core.validation.schemas import SchemaFindings
+from kafka_migration.core.validation.surplus import lengths_of
 from kafka_migration.steps.backfill.interval import IntervalAnswered, recorded_answer
 from kafka_migration.steps.guards import hold_reservation
 from kafka_migration.steps.run import MigrationRun
@@ -85,19 +86,24 @@ def _require_answered(request: ValidationRequest, result: ValidationResult) -> N
 
 def _topics(run: MigrationRun, request: ValidationRequest, result: ValidationResult) -> tuple[TopicVerdict, ...]:
     migration = run.migration
-    events = _events(run.ledger.known(), request.generations)
+    one_sent_each = () if migration.mirror.exactly_once else request.compacted_topics.get("target", ())
+    events = _events(run.ledger.known(), request.generations, one_sent_each)
     judged = judge_topics(result, events=events, tolerance=migration.validation.tolerance)
     declared = {topic for topic in request.untimed_topics if migration.settings_of(topic).timestamps is False}
     return with_untimed(judged, request, declared)
 
 
-def _events(ledger: Ledger, compared: Collection[int]) -> dict[str, GenerationEvents]:
-    """Return, per topic, what is known about the compared generations."""
+def _events(ledger: Ledger, compared: Collection[int], one_sent_each: Collection[str]) -> dict[str, GenerationEvents]:
+    """Return, per topic, what is known about the compared generations.
+
+    :param one_sent_each: the topics whose target offsets are each a record that was sent and may be gone
+    """
     generations = [g for g in ledger.generations if g.number in compared and g.stop is not None]
     return {
         topic: GenerationEvents(
-            killed={g.number for g in generations if topic in g.topics and g.stop and not g.stop.graceful},
+            killed={g.number for g in generations if topic in g.topics and g.was_killed},
             grown={g.number for g in generations if topic in g.grown_topics},
+            lengths=lengths_of(generations, topic) if topic in one_sent_each else None,
         )
         for topic in {topic for g in generations for topic in g.topics}
     }

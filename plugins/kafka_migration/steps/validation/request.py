@@ -15,6 +15,7 @@ from kafka_migration.core.validation.contract import (
     POSITION_DIGEST,
     ValidationRequest,
 )
+from kafka_migration.core.validation.replays import Replays
 from kafka_migration.core.validation.schemas import parts_of
 from kafka_migration.core.validation.windows import delta_key_windows, delta_windows, whole_windows
 from kafka_migration.steps.mirror.state import every_value
@@ -25,10 +26,11 @@ from kafka_migration.steps.validation.topic_settings import compared_topics
 def request_of(run: MigrationRun) -> ValidationRequest:
     """Return what the run's Spark job is asked."""
     ledger = run.ledger.known()
-    generations = _generations(run, ledger)
     by_key = not run.migration.keeps_partitions
-    delta = delta_key_windows if by_key else delta_windows
-    windows = _whole_windows(run, ledger) if run.request.reads_whole else delta(generations)
+    replays = Replays(ledger, by_key)
+    generations = replays.with_unproved(_generations(run, ledger))
+    delta = delta_key_windows(generations, replays) if by_key else delta_windows(generations, replays)
+    windows = _whole_windows(run, ledger) if run.request.reads_whole else delta
     topics = {window.topic for window in windows if not window.is_empty}
     sides = {"source": run.source, "target": run.target} if topics else {}
     compared = {side: compared_topics(cluster, run.migration, topics) for side, cluster in sides.items()}
@@ -45,7 +47,7 @@ def request_of(run: MigrationRun) -> ValidationRequest:
         compacted_topics={side: each.compacted for side, each in compared.items()},
         is_uncommitted_copy=run.migration.mirror.isolation_level == "read_uncommitted",
         max_bytes_per_s=run.migration.validation.max_bytes_per_s,
-        killed_generations=tuple(g.number for g in generations if g.stop is not None and not g.stop.graceful),
+        killed_generations=tuple(g.number for g in generations if g.was_killed),
         schema_ids=_schema_ids(run.migration, {window.topic for window in windows}),
         topic_generations=_by_topic(generations),
     )

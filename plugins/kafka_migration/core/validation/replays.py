@@ -1,0 +1,156 @@
+"""What a run must read again, because a generation that it validates may have sent it again.
+
+The generation before was killed, and another run has judged that one. If every record of it was found equal, the place
+of its last records on the target is known: the new window begins with them. Else its windows are read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.generations import Generation
+from kafka_migration.core.ledger.judgements import Comparison, ReadOffsets
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.validation.windows import (
+    Past,
+    continues,
+    copied_windows,
+    delta_windows,
+    has_repeated_all,
+    joined,
+    pieces_of,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Replays(Past):
+    """The killed generations before those that a run validates."""
+
+    ledger: Ledger
+    by_key: bool
+
+    def with_unproved(self, generations: Sequence[Generation]) -> list[Generation]:
+        """Return the generations, in order, with the killed ones before them that must be read again."""
+        wanted = {generation.number: set(generation.topics) for generation in generations}
+        for topic in {topic for generation in generations for topic in generation.topics}:
+            chain = self._before(next(g for g in generations if topic in g.topics), topic)
+            if not self._is_proved(chain, topic):
+                for generation in chain:
+                    wanted.setdefault(generation.number, set()).add(topic)
+        return [g.limited_to(wanted[g.number]) for g in self.ledger.generations if g.number in wanted]
+
+    def joined_to(self, generation: Generation, window: Window) -> Window:
+        """Return a window, joined to the copy before it from the first record that was sent again.
+
+        A window that repeats nothing, or whose past `with_unproved` includes, is returned as it is.
+        """
+        chain = self._before(generation, window.topic)
+        found = [w for w in delta_windows(chain, _Chain()) if w.partition == window.partition]
+        if len(found) != 1 or not self._is_proved(chain, window.topic):
+            return window
+        earlier, after_kill = _from_first_again(found[0], window), chain[-1].was_killed
+        return joined(earlier, window, after_kill) if earlier and continues(earlier, window, after_kill) else window
+
+    def is_open(self, generation: Generation, topic: str) -> bool:
+        """Whether a generation before this one was killed, and it is not known that others have repeated all of it."""
+        return bool(self._before(generation, topic))
+
+    def _before(self, generation: Generation, topic: str) -> list[Generation]:
+        """Return the generations of a topic right before a generation that it may repeat; the first was killed."""
+        chain: list[Generation] = []
+        for earlier in self.ledger.generations:
+            if earlier.number < generation.number and topic in earlier.topics:
+                chain.append(earlier.limited_to([topic]))
+                if self._is_settled(chain, topic):
+                    chain.clear()
+        return chain
+
+    def _is_settled(self, chain: Sequence[Generation], topic: str) -> bool:
+        """Whether the last of these generations ended in order, and has repeated all that those before it sent.
+
+        Where lengths do not show this, a good verdict does: it found no record after the positions.
+        """
+        last = chain[-1]
+        if last.was_killed or len(chain) == 1:
+            return not last.was_killed
+        if self.by_key:
+            judgement = self.ledger.judgement_on(topic, last.number)
+            return judgement is None or judgement.topics[topic].is_good
+        windows = delta_windows(chain, _Chain())
+        return all(has_repeated_all(window) or self._is_good_up_to(window) for window in windows)
+
+    def _is_good_up_to(self, window: Window) -> bool:
+        """Whether the newest reading of a window's end is good, ends with it, and all was repeated by the positions."""
+        comparison, read = next(self._readings(window), (None, None))
+        is_passed = pieces_of(window)[-1].source_end == window.source_end
+        is_good = comparison is not None and comparison.verdict.is_good
+        return is_passed and is_good and read is not None and read.target_end == window.target_end
+
+    def _is_proved(self, chain: Sequence[Generation], topic: str) -> bool:
+        """Whether earlier judgements show what the first of these generations copied, and where.
+
+        By key, a good judgement shows that a generation sent nothing after its position.
+        """
+        if self.by_key:
+            judged = [self.ledger.judgement_on(topic, generation.number) for generation in chain]
+            return all(judgement is not None and judgement.topics[topic].is_good for judgement in judged)
+        return all(self._is_equal(g, window) for g in chain[:1] for window in copied_windows(g))
+
+    def _is_equal(self, generation: Generation, window: Window) -> bool:
+        """Whether a window was found equal, and every offset is a record if the target has some after the position."""
+        ahead = generation.stop.ahead_records if generation.stop else {}
+        is_simple = not ahead.get(TopicPartition(window.topic, window.partition))
+        for comparison, read in self._readings(window):
+            if not comparison.verdict.is_good:
+                return False
+            if is_simple and read.target_end <= window.target_end:
+                return True
+            if _is_record_by_record(comparison, read) and _holds(read, window):
+                return True
+        return window.is_empty
+
+    def _readings(self, window: Window) -> Iterator[tuple[Comparison, ReadOffsets]]:
+        """Return the comparisons that read offsets of a window on either side, newest first."""
+        for judgement in reversed(self.ledger.judgements):
+            for comparison in judgement.comparisons.get(window.topic, ()):
+                for read in comparison.windows:
+                    if read.partition == window.partition and _is_met(read, window):
+                        yield comparison, read
+
+
+class _Chain(Past):
+    """What belongs together in any case."""
+
+    def is_open(self, generation: Generation, topic: str) -> bool:
+        return True
+
+
+def _from_first_again(copied: Window, later: Window) -> Window | None:
+    """Return a window without the records of its first piece that were sent once; each of its offsets is a record."""
+    first, *others = pieces_of(copied)
+    begin, end = (others[0].source_start, others[0].target_start) if others else (later.source_start, copied.target_end)
+    again = max(0, first.source_end - max(first.source_start, begin))
+    if not again and not others:
+        return None
+    first = first._replace(source_start=first.source_end - again, target_start=end - again)
+    pieces = (first, *others) if others else ()
+    return replace(copied, source_start=first.source_start, target_start=first.target_start, pieces=pieces)
+
+
+def _is_met(read: ReadOffsets, window: Window) -> bool:
+    on_source = read.source_start < window.source_end and window.source_start < read.source_end
+    return on_source or (read.target_start < window.target_end and window.target_start < read.target_end)
+
+
+def _is_record_by_record(comparison: Comparison, read: ReadOffsets) -> bool:
+    source, target = read.source_end - read.source_start, read.target_end - read.target_start
+    return (source, target) == (comparison.source_records, comparison.target_records) and source == target
+
+
+def _holds(read: ReadOffsets, window: Window) -> bool:
+    distance = window.source_start - read.source_start
+    is_there = read.source_start <= window.source_start and window.source_end <= read.source_end
+    return is_there and window.target_start - read.target_start == distance and window.target_end <= read.target_end
