@@ -63,7 +63,7 @@ def test_plan_of_a_cutover_asks_for_each_value_once(scene: World) -> None:
     scene.do("translate_offsets")
     source, target = counted(scene, "plan_offsets")
 
-    assert {**ONCE, "list_groups": 1, "records_at": 2} == source
+    assert {**ONCE, "list_groups": 1, "topic_names": 1, "probe": 1, "records_at": 2} == source
     assert {**ONCE, "records_at": 2} == target
 
 
@@ -73,7 +73,7 @@ def test_write_plans_again_and_reads_each_group_three_times(scene: World) -> Non
     approved(scene)
     source, target = counted(scene, "sync_offsets")
 
-    assert {**ONCE, "committed_offsets": 2 * GROUPS, "list_groups": 1, "records_at": 2} == source
+    assert {**ONCE, "committed_offsets": 2 * GROUPS, "list_groups": 1, "probe": 1, "records_at": 2} == source
     groups = {"describe_groups": 1 + GROUPS, "committed_offsets": 4 * GROUPS, "alter_offsets": GROUPS}
     assert {**ONCE, **groups, "records_at": 2} == target
 

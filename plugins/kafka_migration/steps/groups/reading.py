@@ -49,6 +49,7 @@ def read_clusters(run: MigrationRun, scope: CutoverScope, *, with_others: bool) 
         listings=listings,
         hows={} if run.migration.keeps_offsets else how_copied(run, scope.topics),
         readable=_readable(run, source),
+        topic_names=run.source.topic_names() if with_others else frozenset(),
         others=others,
     )
 
