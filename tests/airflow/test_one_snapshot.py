@@ -65,7 +65,7 @@ def test_plan_of_a_cutover_asks_for_each_value_once(scene: World) -> None:
     scene.do("translate_offsets")
     source, target = counted(scene, "plan_offsets")
 
-    assert {**PLAN, "list_groups": 1, "probe": 1} == source
+    assert {**PLAN, "list_groups": 1, "topic_names": 1, "probe": 1} == source
     assert PLAN == target
 
 

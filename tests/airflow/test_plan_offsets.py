@@ -410,3 +410,17 @@ def test_what_the_source_deleted_before_a_group_read_it_is_told(world: World) ->
     said = "the source deleted 3 offsets (at most) before group billing read them"
     assert said in world.run.evidence.require(Kind.OFFSETS_PLAN)["markdown"]
     assert said in world.report
+
+
+def test_application_with_state_elsewhere_is_named_in_plan_and_report(ready: World) -> None:
+    """What moving the offsets does not do is told of a group that looks like Kafka Streams."""
+    ready.source.create_topics([NewTopic("billing-totals-changelog", 1, 1, {})])
+    ready.source.commit("billing", {P0: 5, P1: 6})
+
+    plan(ready)
+    ready.finish(plan_offsets="success")
+
+    assert ["OFFSETS_KEPT_ELSEWHERE"] == codes(ready, "billing")
+    said = "looks like Kafka Streams"
+    assert said in ready.run.evidence.require(Kind.OFFSETS_PLAN)["markdown"]
+    assert said in ready.report

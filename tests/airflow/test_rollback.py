@@ -76,6 +76,16 @@ def test_fail_back_follows_the_groups(moved: World) -> None:
     )
 
 
+def test_partition_that_stays_unset_on_the_source_is_named(moved: World) -> None:
+    """A group without an offset on either cluster may miss records on the source as well."""
+    moved.do(*BEFORE_QUESTION)
+
+    document = moved.run.evidence.require(Kind.ROLLBACK_PLAN)
+    (reporting,) = (group for group in document["plan"]["groups"] if group["group"] == "reporting")
+    assert ["OFFSET_NEVER_COMMITTED"] == [warning["code"] for warning in reporting["warnings"]]
+    assert "group reporting may miss records that are written to orders" in document["markdown"]
+
+
 def test_restore_writes_the_saved_target_offsets(moved: World) -> None:
     """Each group has the target offsets from before the cutover, or none; the source stays as it is."""
     before = source_offsets(moved)

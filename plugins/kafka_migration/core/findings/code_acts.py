@@ -276,6 +276,8 @@ ACTS: Mapping[Code, str] = {
     "an offset instead, also if the group was left out.",
     Code.UNREAD_RECORDS_DELETED: "Nothing on the clusters: neither of them has the records. If the group needs them, "
     "produce them again from another copy of the data.",
+    Code.OFFSETS_KEPT_ELSEWHERE: "Ask the owner of the application. Do what the finding says before the application "
+    "starts on the target. The offsets of the group are moved all the same.",
     Code.OFFSET_BEYOND_END: "Set the group's offset on the source to where it should continue, then trigger a new run. "
     f"{_LEFT_OUT}",
     Code.OFFSET_AHEAD_OF_COPY: "In a rehearsal, nothing. In a cutover, find out what wrote to the source after its "

@@ -495,6 +495,10 @@ class Code(StrEnum):
         "UNREAD_RECORDS_DELETED",
         "The source deleted records before a group read them, and the copy does not hold them.",
     )
+    OFFSETS_KEPT_ELSEWHERE = (
+        "OFFSETS_KEPT_ELSEWHERE",
+        "A group looks like one of an application that keeps offsets or state outside of the group.",
+    )
     OFFSET_BEYOND_END = (
         "OFFSET_BEYOND_END",
         "A group's committed offset is beyond the log end offset of the source partition.",

@@ -86,6 +86,7 @@ class ClustersSeen:
     :param untimed: the topics to which the target assigns its own timestamps
     :param readable: source partitions with a record, of those on which a selected group has not committed although it
         committed on the topic
+    :param topic_names: the names of all topics of the source
     :param others: the source commits of groups that are not selected, or why they cannot be read
     :param elsewhere: for a rollback, the groups that also committed on other topics of the target
     :param target_only: for a rollback, the records that remain only on the target
@@ -100,6 +101,7 @@ class ClustersSeen:
     untimed: frozenset[str] = frozenset()
     records: RecordsSeen = NO_RECORDS
     readable: frozenset[TopicPartition] = frozenset()
+    topic_names: frozenset[str] = frozenset()
     others: Mapping[str, Commits | str] = field(default_factory=dict)
     elsewhere: frozenset[str] = frozenset()
     target_only: tuple[TargetOnly, ...] = ()

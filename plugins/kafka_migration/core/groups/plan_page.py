@@ -81,7 +81,7 @@ def _counts(plan: OffsetsPlan) -> tuple[str, ...]:
 
 
 def _but(plan: OffsetsPlan) -> str:
-    """Limit what the plan promises: nobody can read deleted records, and the file may give records up."""
+    """Limit what the plan promises: deleted records cannot be read, and the file may give up records."""
     by_rule = any(Proof.RULE in group.proofs for group in plan.planned)
     limits = [
         *(["of those that are left on a cluster"] if any(group.purged for group in plan.planned) else []),
@@ -241,20 +241,25 @@ def _left_out(plan: OffsetsPlan) -> str:
     groups = "\n\n".join(
         "\n\n".join(part for part in _left_out_group(plan, group) if part)
         for group in plan.left_out[:MAX_GROUPS]
-        if not {finding.code for finding in group.refusals} <= _told_below(plan)
+        if not {finding.code for finding in (*group.refusals, *group.warnings)} <= _told_below(plan)
     )
     return f"### Left out: nothing is written for these groups\n\n{groups}" if groups else ""
 
 
 def _left_out_group(plan: OffsetsPlan, group: GroupPlan) -> tuple[str, ...]:
     table_of_moves = _moves_table(plan, group.moves, MAX_ROWS_OF_GROUP)
-    return f"#### {shown(group.group)}", table_of_moves, findings_list(group.refusals)
+    return f"#### {shown(group.group)}", table_of_moves, findings_list((*group.refusals, *group.warnings))
 
 
 def _not_moved(plan: OffsetsPlan) -> str:
     """Return everything that is not moved, each with the reason, so that no group is dropped silently."""
     rows = [
-        (shown(row.group), shown(row.topic) if row.topic else "–", _partitions(row.partitions), row.reason)
+        (
+            shown(row.group),
+            shown(row.topic) if row.topic else "–",
+            _partitions(row.partitions),
+            escaped(row.reason, is_file=True),
+        )
         for row in not_moved(plan)
     ]
     header = ("Group", "Topic", "Partitions", "Why")

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from kafka_migration.core.groups.clusters_seen import ClustersSeen, CommittedGroup
+from kafka_migration.core.groups.kept_elsewhere import kept_elsewhere
 from kafka_migration.core.groups.moved_topics import changed_since_cutover
 from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.groups.rules import Accepted, Translated, plan_groups
@@ -188,6 +189,7 @@ class Planning:
                 self.groups,
                 self.translated,
                 is_final=scope.mode is not Mode.REHEARSE,
+                hints=kept_elsewhere(self.groups, seen.topic_names),
                 accepted=Accepted(cutover.may_be_active, cutover.may_rewind),
                 blocked=changed_since_cutover(
                     scope.ledger, scope.moved_topics, seen.source.log_end, seen.target.topics

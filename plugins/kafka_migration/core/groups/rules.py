@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from kafka_migration.core.findings.codes import Code
@@ -94,15 +94,20 @@ def plan_groups(
     is_final: bool,
     accepted: Accepted = Accepted(),
     blocked: Mapping[str, Finding] = NOTHING_BLOCKED,
+    hints: Mapping[str, Finding] = NOTHING_BLOCKED,
 ) -> tuple[GroupPlan, ...]:
     """Return the plan of every group that the migration concerns, sorted by name.
 
     In a rehearsal (`is_final` false) a group may still read on the source, also past the end of the copy.
 
     :param blocked: topics for which no group can be moved, with the reason
+    :param hints: a warning for a group, by its name
     """
     concerned = sorted((group for group in groups if group.is_concerned), key=lambda group: group.group)
-    return tuple(_plan_group(group, translated, is_final, accepted, blocked) for group in concerned)
+    plans = (_plan_group(group, translated, is_final, accepted, blocked) for group in concerned)
+    return tuple(
+        replace(plan, warnings=(*plan.warnings, hints[plan.group])) if plan.group in hints else plan for plan in plans
+    )
 
 
 def _plan_group(

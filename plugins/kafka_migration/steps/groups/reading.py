@@ -53,6 +53,7 @@ def read_clusters(run: MigrationRun, scope: CutoverScope, *, with_others: bool) 
         compacted=frozenset(topic for each in compared for topic in each.compacted),
         untimed=frozenset(compared[-1].untimed) if compared else frozenset(),
         readable=_readable(run, source),
+        topic_names=run.source.topic_names() if with_others else frozenset(),
         others=others,
     )
 
