@@ -84,6 +84,8 @@ ACTS: Mapping[Code, str] = {
     Code.SOURCE_TOPIC_MISSING: "Correct the topic's name, or grant Describe on it. If the topic was deleted, keep the "
     "target topic: it holds the copied records.",
     Code.TOPIC_PARTITIONS_DIFFER: f"Recreate the topic on the target, or remove it from the migration. {_NOT_STARTED}",
+    Code.TOPIC_CREATION_UNCLEAR: "If the records of the topic are not needed, delete it on the target; the next run "
+    "creates it. Otherwise give the empty topic the settings of the finding, or take it out of the migration file.",
     Code.TOPIC_CONFIG_DIFFERS: "If the difference is not intended, run the command that the finding gives.",
     Code.TOPIC_NAME_COLLIDES: "Leave one of the topics out, or rename the copies with `mirror.topic_names`.",
     Code.REPLICATION_BELOW_MIN_INSYNC: "Raise `replication_factor`, or set `min.insync.replicas` in `configs`.",

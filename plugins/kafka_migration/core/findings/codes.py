@@ -148,6 +148,10 @@ class Code(StrEnum):
         "TOPIC_PARTITIONS_DIFFER",
         "A target topic and its source topic have different partition counts.",
     )
+    TOPIC_CREATION_UNCLEAR = (
+        "TOPIC_CREATION_UNCLEAR",
+        "A run was interrupted while it created a target topic, and the topic is not as that run announced it.",
+    )
     TOPIC_CONFIG_DIFFERS = (
         "TOPIC_CONFIG_DIFFERS",
         "Warning: an existing topic of the target has other settings than a run would give it.",

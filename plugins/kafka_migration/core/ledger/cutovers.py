@@ -32,12 +32,32 @@ class CreatedTopic(Document):
 
 
 @dataclass(frozen=True, slots=True)
+class AnnouncedTopic(Document):
+    """A target topic that a run is about to create: all its settings, and the values to restore after the cutover."""
+
+    partitions: int
+    configs: Mapping[str, str]
+    frozen_configs: Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicsAnnounced(Document):
+    """The target topics that a run is about to create, by name."""
+
+    run: str
+    at: str
+    topics: Mapping[str, AnnouncedTopic]
+    kind: Literal["topics-announced"] = "topics-announced"
+
+
+@dataclass(frozen=True, slots=True)
 class TopicsCreated(Document):
-    """The target topics that a run created, by name."""
+    """The target topics that a run created, by name; `left` are announced ones that others created in the meantime."""
 
     run: str
     at: str
     topics: Mapping[str, CreatedTopic]
+    left: tuple[str, ...] = ()
     kind: Literal["topics-created"] = "topics-created"
 
 

@@ -12,12 +12,14 @@ from kafka_migration.core.evidence.kept import LeftBehind, left_behind
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.cutovers import (
+    AnnouncedTopic,
     CreatedTopic,
     CutOver,
     Reserved,
     RolledBack,
     SettingsFrozen,
     SettingsRestored,
+    TopicsAnnounced,
     TopicsCreated,
 )
 from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate
@@ -33,13 +35,15 @@ from kafka_migration.core.migration.settings import Mode, Phase
 class Ledger:
     """What all runs of a migration did, in order; `cutovers` are without those that were rolled back.
 
-    `reserved_by` is the holder name of the run that reserved the migration last; empty if there was none.
+    `announced` are the topics that a run was about to create and that are not in `topics` yet. `reserved_by` is the
+    holder name of the run that reserved the migration last; empty if there was none.
     """
 
     phase: Phase = Phase.NEW
     generations: tuple[Generation, ...] = ()
     judgements: tuple[Judgement, ...] = ()
     topics: Mapping[str, CreatedTopic] = field(default_factory=dict)
+    announced: Mapping[str, AnnouncedTopic] = field(default_factory=dict)
     cutovers: tuple[CutOver, ...] = ()
     rollbacks: tuple[RolledBack, ...] = ()
     bounds: Bounds = field(default_factory=dict)
@@ -72,6 +76,12 @@ class Ledger:
     def rollback_of(self, run: RunIdentity) -> RolledBack | None:
         """Return the rollback of a run; `None` if there is none."""
         return next((each for each in self.rollbacks if _is_of(each.run, run)), None)
+
+    @property
+    def own_topics(self) -> Mapping[str, CreatedTopic]:
+        """The topics that this migration created or was about to create; the id of the latter is unknown."""
+        announced = {name: CreatedTopic("", topic.frozen_configs) for name, topic in self.announced.items()}
+        return {**announced, **self.topics}
 
     @property
     def last_generation(self) -> Generation | None:
@@ -178,8 +188,14 @@ def require_readable(entry: Mapping[str, Any]) -> None:
     kind.from_document(entry).to_document()
 
 
+def _fold_announced(ledger: Ledger, announced: TopicsAnnounced) -> Ledger:
+    return replace(ledger, announced={**ledger.announced, **announced.topics})
+
+
 def _fold_created(ledger: Ledger, created: TopicsCreated) -> Ledger:
-    return replace(ledger, topics={**ledger.topics, **created.topics})
+    settled = {*created.topics, *created.left}
+    announced = {name: topic for name, topic in ledger.announced.items() if name not in settled}
+    return replace(ledger, topics={**ledger.topics, **created.topics}, announced=announced)
 
 
 def _fold_restored(ledger: Ledger, restored: SettingsRestored) -> Ledger:
@@ -262,6 +278,7 @@ def _fold_reserved(ledger: Ledger, reserved: Reserved) -> Ledger:
 
 _FOLDS: dict[str, tuple[type[Document], Callable[[Ledger, Any], Ledger]]] = {
     "reserved": (Reserved, _fold_reserved),
+    "topics-announced": (TopicsAnnounced, _fold_announced),
     "topics-created": (TopicsCreated, _fold_created),
     "settings-restored": (SettingsRestored, _fold_restored),
     "settings-frozen": (SettingsFrozen, _fold_frozen),

@@ -48,7 +48,7 @@ def config_differences(seen: TopicsSeen, topic: str) -> dict[str, ConfigDifferen
     if topic not in seen.source or topic not in seen.target:
         return {}
     wanted = wanted_configs(seen.source[topic], seen.migration.settings_of(topic))
-    created = seen.ledger.topics.get(topic)
+    created = seen.ledger.own_topics.get(topic)
     wanted |= frozen_settings(created) if created is not None and created.is_frozen else {}
     found = {name: value for name, value in seen.target[topic].configs.items() if name not in NOT_COPIED}
     return {
@@ -82,7 +82,7 @@ def _partition_drift(seen: TopicsSeen, topic: str) -> Iterator[Finding]:
         return
     own, found = seen.migration.settings_of(topic).partitions, seen.target[topic].partitions
     wanted = own or seen.source[topic].partitions
-    grows = own is None and topic in seen.ledger.topics
+    grows = own is None and topic in seen.ledger.own_topics
     if found > wanted or (found < wanted and not grows):
         name = seen.migration.target_topic(topic)
         yield Finding(

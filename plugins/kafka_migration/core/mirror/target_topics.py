@@ -9,7 +9,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import NewTopic, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets
-from kafka_migration.core.ledger.cutovers import CreatedTopic
+from kafka_migration.core.ledger.cutovers import AnnouncedTopic, CreatedTopic
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.migration.topic_rules import TopicSettings
@@ -59,7 +59,7 @@ def plan_topics(
         for topic in migration.topics
         if topic in source
         and topic in target
-        and topic in ledger.topics
+        and topic in ledger.own_topics
         and target[topic].partitions < source[topic].partitions
         and migration.settings_of(topic).partitions is None
     }
@@ -114,6 +114,41 @@ def _copy_of(migration: Migration, source: TopicDescription, configs: Mapping[st
         settings.replication_factor or migration.target_replication_factor,
         {**configs, **{name: FROZEN[name] for name in _frozen_names(configs)}},
     )
+
+
+def is_as_announced(announced: AnnouncedTopic, found: TopicDescription) -> bool:
+    """Return whether a topic has the partitions and the settings with which a run was about to create it."""
+    has_settings = all(found.configs.get(name) == value for name, value in announced.configs.items())
+    return found.partitions == announced.partitions and has_settings
+
+
+def unclear_creations(
+    ledger: Ledger, target: Mapping[str, TopicDescription], target_end_offsets: Offsets
+) -> tuple[Finding, ...]:
+    """Name every announced topic that exists, but not as it was announced, or with records.
+
+    A topic is created with all its settings in one step. So another client created or changed such a topic.
+    """
+    return tuple(
+        Finding(
+            Code.TOPIC_CREATION_UNCLEAR,
+            f"topic {found.topic}",
+            f"{found.partitions} partitions, {_settings(found.configs)}, "
+            f"{sum(target_end_offsets.get(p, 0) for p in found.topic_partitions):,} records",
+            f"{announced.partitions} partitions, {_settings(announced.configs)}, no records, as the run that was about "
+            "to create it announced",
+            "That run was interrupted, so it is unknown who made this topic, and which settings it must have after the "
+            "cutover. If its records are not needed, delete it: the next run creates it. Otherwise give an empty topic "
+            "the announced settings, or take it out of the migration file.",
+        )
+        for topic, announced in sorted(ledger.announced.items())
+        if (found := target.get(topic)) is not None
+        if not is_as_announced(announced, found) or any(target_end_offsets.get(p, 0) for p in found.topic_partitions)
+    )
+
+
+def _settings(configs: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in sorted(configs.items())) or "no settings"
 
 
 def refused_creations(migration: Migration, reasons: Mapping[str, str]) -> tuple[Finding, ...]:
@@ -175,10 +210,9 @@ def target_topic_findings(
     for topic in migration.topics:
         if topic not in source or topic not in target:
             continue
-        ours = ledger.topics.get(topic)
         if migration.keeps_partitions:
-            yield from _partition_findings(source[topic], target[topic], ours)
-        if ours is None and topic not in ledger.copied_topics:
+            yield from _partition_findings(source[topic], target[topic], ledger.own_topics.get(topic))
+        if topic not in ledger.topics and topic not in ledger.copied_topics:
             yield from _content_findings(target[topic], target_end_offsets)
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from airflow.sdk import Context
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.core.ledger.cutovers import CreatedTopic, SettingsFrozen, TopicsCreated
+from kafka_migration.core.ledger.cutovers import SettingsFrozen
 from kafka_migration.core.mirror.target_topics import settings_to_freeze
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.steps.guards import require_rights_on_target_topics
+from kafka_migration.steps.mirror.topic_creation import adopt_announced, create_announced
 from kafka_migration.steps.run import MigrationRun
 
 
@@ -20,18 +19,15 @@ class CreateTopicsOperator(MigrationOperator):
 
     New topics get the source's partition count and topic settings, but retention is disabled: record timestamps are
     kept, so the target would delete old records on arrival. The real values are recorded in the ledger. If a cutover
-    restored them and was rolled back, they are frozen again. The task is idempotent.
+    restored them and was rolled back, they are frozen again. The task is idempotent: a topic is announced in the ledger
+    before it is created, so that the next try recognizes it after an interruption.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Create topics, add partitions, freeze settings, and record the result. Refuses a login without rights."""
         plan = run.evidence.require(Kind.PLAN)
-        topics = [NewTopic(**topic) for topic in plan["create"]]
-        try:
-            run.target.create_topics(topics)
-        finally:
-            # Also after a refusal of some: the ledger must know each topic whose retention is disabled.
-            self._record(run, plan)
+        adopt_announced(run)
+        topics = create_announced(run, plan)
         run.target.create_partitions(plan["grow"])
         require_rights_on_target_topics(run)
         self._freeze_again(run)
@@ -56,16 +52,3 @@ class CreateTopicsOperator(MigrationOperator):
             run.target.alter_configs(configs)
             entry = SettingsFrozen(run.identity.holder, run.now(), tuple(sorted(configs)))
             run.ledger.append(entry.to_document())
-
-    def _record(self, run: MigrationRun, plan: dict[str, Any]) -> None:
-        known = run.ledger.known().topics
-        new = {topic["topic"]: topic["configs"] for topic in plan["create"] if topic["topic"] not in known}
-        created = {}
-        for topic, description in run.target.describe_topics(tuple(new)).items():
-            frozen = plan["frozen_configs"][topic]
-            if all(description.configs.get(name) == new[topic][name] for name in frozen):
-                created[topic] = CreatedTopic(description.topic_id, frozen)
-            else:
-                self.log.warning("%s was created by others, with other settings: the run leaves them as found.", topic)
-        if created:
-            run.ledger.append(TopicsCreated(run.identity.holder, run.now(), created).to_document())

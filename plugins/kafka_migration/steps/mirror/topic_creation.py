@@ -1,0 +1,72 @@
+"""Creates topics on the target so that an interruption at any point is recognized by the next try.
+
+The ledger has a topic as announced before it exists, and as created with its id afterwards.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.kafka.cluster import NewTopic, TopicDescription
+from kafka_migration.core.ledger.cutovers import AnnouncedTopic, CreatedTopic, TopicsAnnounced, TopicsCreated
+from kafka_migration.core.mirror.target_topics import is_as_announced, unclear_creations
+from kafka_migration.steps.run import MigrationRun, partitions_of
+
+log = logging.getLogger(__name__)
+
+
+def adopt_announced(run: MigrationRun) -> None:
+    """Record announced topics of the run that exist as created; an interrupted try could not.
+
+    Raises `Refused` (`TOPIC_CREATION_UNCLEAR`) if one is not as it was announced, or is not empty.
+    """
+    announced = {topic: each for topic, each in run.ledger.known().announced.items() if topic in run.migration.topics}
+    found = run.describe("target", announced) if announced else {}
+    ends = run.target.log_end_offsets(partitions_of(found), "read_uncommitted") if found else {}
+    if findings := unclear_creations(run.ledger.known(), found, ends):
+        raise Refused(findings)
+    _record(run, found, announced)
+
+
+def create_announced(run: MigrationRun, plan: Mapping[str, Any]) -> list[NewTopic]:
+    """Announce the planned topics, create them, and record those that exist; return them.
+
+    A topic that another client created since the plan is not announced, and remains as it is.
+    """
+    topics = [NewTopic(**topic) for topic in plan["create"]]
+    there = run.describe("target", [topic.topic for topic in topics]) if topics else {}
+    known = run.ledger.known().topics
+    _tell_others(name for name in there if name not in known)
+    announced = {
+        topic.topic: AnnouncedTopic(topic.partitions, topic.configs, plan["frozen_configs"][topic.topic])
+        for topic in topics
+        if topic.topic not in there
+    }
+    if announced:
+        run.ledger.append(TopicsAnnounced(run.identity.holder, run.now(), announced).to_document())
+    try:
+        run.target.create_topics(topics)
+    finally:
+        # Also after a refusal of some: the ledger must know each topic whose retention is disabled.
+        _record(run, run.describe("target", announced) if announced else {}, announced)
+    return topics
+
+
+def _record(run: MigrationRun, found: Mapping[str, TopicDescription], announced: Mapping[str, AnnouncedTopic]) -> None:
+    ours = {
+        topic: CreatedTopic(description.topic_id, announced[topic].frozen_configs)
+        for topic, description in found.items()
+        if is_as_announced(announced[topic], description)
+    }
+    left = tuple(sorted(found.keys() - ours.keys()))
+    _tell_others(left)
+    if found:
+        run.ledger.append(TopicsCreated(run.identity.holder, run.now(), ours, left).to_document())
+
+
+def _tell_others(topics: Iterable[str]) -> None:
+    for topic in topics:
+        log.warning("%s was created by others, with other settings: the run leaves them as found.", topic)
