@@ -10,7 +10,7 @@ from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, TransientError
-from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.cluster import NewTopic, RecordPrint
 from kafka_migration.core.validation.windows import delta_windows
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.failing import FailedForGood
@@ -101,6 +101,14 @@ def test_record_deleted_while_it_is_read_is_no_sign(copied: World, monkeypatch: 
         return real(*asked)  # type: ignore[arg-type]
 
     monkeypatch.setattr(copied.source, "records_at", deleting)
+
+    assert [] == refused(copied)
+
+
+def test_record_that_cannot_be_read_is_no_sign(copied: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A damaged record at the last copied offset does not make the source another topic, and refuses no other topic."""
+    bad = RecordPrint(3, "", -1, "", unreadable="CRC")
+    monkeypatch.setattr(copied.source, "records_at", lambda offsets, _: dict.fromkeys(offsets, bad))
 
     assert [] == refused(copied)
 

@@ -288,6 +288,16 @@ def test_timestamp_of_the_far_future_counts_as_now(
     assert [] == running.refusal_codes
 
 
+def test_record_that_cannot_be_read_does_not_fail_the_stop(running: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no fingerprint; everything else of the run is certified."""
+    running.mirror({P0: 3})
+    bad = RecordPrint(2, "", -1, "", unreadable="CRC")
+    monkeypatch.setattr(running.source, "records_at", lambda offsets, _: dict.fromkeys(offsets, bad))
+    running.do("stop_mirror")
+
+    assert ({}, {P0: 3}) == (running.certified.remembered.fingerprints, running.certified.remembered.stored_positions)
+
+
 def break_ledger(world: World) -> None:
     first = min(world.run.ledger.folder.iterdir())
     first.write_text(first.read_text().replace("manual__1", "manual__2"))
