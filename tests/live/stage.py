@@ -85,6 +85,7 @@ class Stage:
     engine: str = "mirrormaker2"
     mirror: str = ""
     runs: int = 1
+    params: dict[str, Any] = field(default_factory=lambda: {"mode": "sync"})
     task_instance: FakeTaskInstance = field(default_factory=FakeTaskInstance)
 
     def __post_init__(self) -> None:
@@ -189,7 +190,7 @@ class Stage:
             "dag_run": dag_run.as_airflow_gives_it(),
             "ti": self.task_instance,
             "task_state_store": FakeStateStore(self.task_instance),
-            "params": {"mode": "sync"},
+            "params": self.params,
             "dag": SimpleNamespace(tasks=[]),
         }
 

@@ -153,7 +153,7 @@ class LivedPartition:
         return max(place for place in range(len(self.target) + 1) if is_read_by(unread, self.target[place:]))
 
 
-def is_read_by(unread: Sequence[str], log: Sequence[str]) -> bool:
+def is_read_by(unread: Sequence[object], log: Sequence[object]) -> bool:
     """Whether a reader of the log meets these records in their order."""
     left = iter(log)
     return all(record in left for record in unread)
