@@ -83,3 +83,12 @@ def test_differences_of_the_others_are_labelled(spark: SparkSession, tmp_path: P
     }
     assert Verdict.FAIL is told["unlucky"][0]
     assert {"unclassified"} == set(told["unlucky"][1])
+
+
+@LEVELS
+def test_topic_with_a_bad_record_has_a_verdict_also_alone(spark: SparkSession, tmp_path: Path, by_key: bool) -> None:
+    """A run of this topic only must not fail night after night, whatever the error is."""
+    histories = {"alone": copy_of(RECORDS, RECORDS, (False, False), by_key)}
+    found = compared(Breaking(spark, histories, bad={("target", "alone"): 3}), tmp_path).verdicts["alone"]
+
+    assert (Verdict.NOT_VERIFIABLE, Code.RECORD_UNREADABLE) == (found.verdict, found.findings[0].code)

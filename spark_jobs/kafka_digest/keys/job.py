@@ -134,9 +134,9 @@ class KeyJob:
         lost: dict[int, JobError] = {}
         for together in _rounds(topic for topic in topics if topic.is_comparable):
             lost |= comparison.run(together, self.isolation)
-        self.isolation.require_some()
         search = Search(self.clusters.read)
         results = [t.lacking(search, lost[t.unit.number]) if t.unit.number in lost else t for t in topics]
+        self.isolation.require_some(has_bad_record=any(plan.has_bad_record for t in results for plan in t.plans))
         found = self.file.summaries()
         entries = {id(plan): e for t, result in zip(topics, results) for plan, e in zip(t.plans, result.entries())}
         documents = [result.document(found.get(result.unit.number)) for result in results]

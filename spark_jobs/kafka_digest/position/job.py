@@ -170,7 +170,7 @@ class PositionJob:
                     entries[id(plan)] = _expired_entry(plan, unit)
                 if unit.number in unread:
                     self._lose(plan, unit, unread[unit.number], lost)
-        self.isolation.require_some()
+        self.isolation.require_some(has_bad_record=any(plan.has_bad_record for plan in lost.plans.values()))
         found = self.file.summaries()
         compacted = [
             (plan, unit)

@@ -62,9 +62,12 @@ class Isolation:
         if error.is_of_all:
             raise error
 
-    def require_some(self) -> None:
-        """Raise the first error if nothing could be read and no record is the cause."""
-        if self._first is not None and not self._read and not self._has_bad_record:
+    def require_some(self, *, has_bad_record: bool = False) -> None:
+        """Raise the first error if nothing could be read and no record is the cause.
+
+        :param has_bad_record: whether a search has found a record that is the cause
+        """
+        if self._first is not None and not (self._read or self._has_bad_record or has_bad_record):
             raise self._first
 
 

@@ -97,6 +97,11 @@ class WindowPlan:
         """Whether Spark cannot read an earlier record of one of the logs."""
         return self.source.is_suspect or self.target.is_suspect
 
+    @property
+    def has_bad_record(self) -> bool:
+        """Whether Spark cannot read one of the window's records."""
+        return self.source.has_bad_record or self.target.has_bad_record
+
     def lacking(self, side: str, unreadable: str, *, has_bad_record: bool) -> WindowPlan:
         """Return the plan without anything to read, because a record of a side cannot be read."""
         found = {name: getattr(self, name) for name in ("source", "target")}
@@ -113,7 +118,7 @@ class WindowPlan:
             "equal": equal,
             "source_unreadable": self.source.unreadable,
             "target_unreadable": self.target.unreadable,
-            "has_bad_record": self.source.has_bad_record or self.target.has_bad_record,
+            "has_bad_record": self.has_bad_record,
         }
 
 

@@ -66,7 +66,8 @@ class Translation:
             found[one[0]] = _unreadable(search, one[1], error)
 
         isolation.run(list(enumerate(copies)), translate, lose)
-        isolation.require_some()
+        errors = [each for each in found.values() if isinstance(each, JobError)]
+        isolation.require_some(has_bad_record=any(error.code == RECORD_UNREADABLE for error in errors))
         return [found[number] for number in range(len(copies))]
 
     def _translated(self, numbered: Mapping[int, TopicCopy]) -> dict[int, list[Translated]]:

@@ -106,6 +106,10 @@ def test_topic_with_a_bad_record_has_a_result_also_alone() -> None:
 
     assert {0: OVERFLOW} == reader.lost
 
+    unknown = Isolation()
+    unknown.run([0], Reader({0}).read, reader.lose)
+    unknown.require_some(has_bad_record=True)
+
 
 def test_optional_reading_never_fails_the_job() -> None:
     """An error of all topics loses what is not read yet, each part once."""
