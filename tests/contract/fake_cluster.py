@@ -328,8 +328,8 @@ class FakeCluster:
         """Yield the shapes of the records in these ranges, which have no headers."""
         for partition, log in self._logs(start):
             for offset, (key, value) in log.visible(start[partition], min(end[partition], log.end_for(isolation))):
-                sizes = (None if field is None else len(field) for field in (key, value))
-                yield RecordShape(partition, offset, log.timestamps_ms.get(offset, -1), *sizes)
+                sizes = [None if field is None else len(field) for field in (key, value)]
+                yield RecordShape(partition, offset, log.timestamps_ms.get(offset, -1), sizes[0], sizes[1])
 
     def probe(self, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
         """Return what a reader starting at these offsets meets first."""
