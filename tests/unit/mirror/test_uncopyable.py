@@ -30,7 +30,9 @@ BUFFER = (
 )
 BY_BROKER = f"{ERRORS}RecordTooLargeException: The request included a message larger than the max message size"
 NO_KEY = "InvalidRecordException: Compacted topic cannot accept message without key in topic partition east.orders-0."
-SAME_BATCH = "InvalidRecordException: Failed to append record because it was part of a batch which had one more more"
+SAME_BATCH = (
+    "KafkaException: Failed to append record because it was part of a batch which had one more more invalid records"
+)
 NEGATIVE = "org.apache.kafka.common.InvalidRecordException: Invalid record timestamp -5"
 BY_PRODUCER = "java.lang.IllegalArgumentException: Invalid timestamp: -5. Timestamp should always be non-negative"
 LIMITED = f"{ERRORS}InvalidTimestampException: Timestamp 77 of message with offset 3 is out of range."

@@ -48,7 +48,9 @@ _CERTAIN = {
     Reason.TIME: re.compile(r"Invalid (?:record )?timestamp|InvalidTimestamp|INVALID_TIMESTAMP"),
 }
 # The other records of the batch get a text without the reason, and brokers before 2.4 give none at all.
-_POSSIBLE = re.compile(r"InvalidRecord|INVALID_RECORD|CorruptRecord|CORRUPT_MESSAGE")
+_POSSIBLE = re.compile(
+    r"InvalidRecord|INVALID_RECORD|CorruptRecord|CORRUPT_MESSAGE|part of a batch which had one more more invalid"
+)
 _NAMED_TOPICS = re.compile(
     r"failed to send record to ([^\s:;]+):|sending message to topic (\S+) with key|topic[- ]partition (\S+)-\d+"
 )

@@ -40,10 +40,12 @@ def with_refused_records(
     time, the finding has its cause only.
     """
     caused = [f for f in findings if f.code in ENDS and complaint_in(_said(f, log))]
-    complaint = complaint_in("\n".join([log, *(_said(f, log) for f in caused)])) if caused else None
+    complaint = complaint_in("\n".join([*(_said(f, log) for f in caused), log])) if caused else None
     if complaint is None:
         return findings
-    named = _named(run, complaint, begin) or tuple(unlocated_findings(complaint))
+    # Where MirrorMaker may have stored positions of records that it lost, the record may be before them.
+    is_trusted = not run.engine.distrusts_position(log)
+    named = _named(run, complaint, begin, is_trusted) or tuple(unlocated_findings(complaint))
     return (*named, *(f for f in findings if f not in caused)) if named else findings
 
 
@@ -51,14 +53,14 @@ def _said(finding: Finding, log: str) -> str:
     """Return the text that says why: a task has a trace of its own, and a stall counts with the newest cause only."""
     if finding.code is Code.MIRROR_TASK_FAILED:
         return finding.found
-    return newest_cause_line(log) if finding.code is Code.MIRROR_STALLED else f"{log}\n{finding.found}"
+    return newest_cause_line(log) if finding.code is Code.MIRROR_STALLED else f"{finding.found}\n{log}"
 
 
-def _named(run: MigrationRun, complaint: Complaint, begin: Offsets) -> tuple[Finding, ...]:
+def _named(run: MigrationRun, complaint: Complaint, begin: Offsets, is_trusted: bool) -> tuple[Finding, ...]:
     found: dict[TopicPartition, tuple[RecordShape, Reason]] = {}
     with suppress(TransientError, Refused), no_limit(), at_most(SEARCH_S):
         takes = _takes(run)
-        for record in _records(run, complaint, begin):
+        for record in _records(run, complaint, begin, is_trusted):
             reason = None if record.partition in found else reason_of(record, complaint, takes)
             if reason is not None:
                 found[record.partition] = record, reason
@@ -76,13 +78,11 @@ def _takes(run: MigrationRun) -> Takes:
     )
 
 
-def _records(run: MigrationRun, complaint: Complaint, begin: Offsets) -> Iterable[RecordShape]:
+def _records(run: MigrationRun, complaint: Complaint, begin: Offsets, is_trusted: bool) -> Iterable[RecordShape]:
     """Return the records that MirrorMaker has not stored as copied, of the topics that it names if there are any."""
     migration = run.migration
     topics = [t for t in migration.topics if migration.target_topic(t) in complaint.topics] or migration.topics
     partitions = [p for p in begin if p.topic in topics]
-    # Where MirrorMaker may have stored positions of records that it lost, the record may be before them.
-    is_trusted = not run.engine.distrusts_position(complaint.quote)
     stored = run.engine.stored_positions(topics) if is_trusted else {}
     isolation = migration.mirror.isolation_level
     ends = run.source.log_end_offsets(partitions, isolation)
