@@ -9,7 +9,7 @@ import pytest
 
 from tests.airflow.cutover import cut_over, target_offsets
 from tests.airflow.tasks import BEFORE_START
-from tests.airflow.world import AUDIT, P0, World
+from tests.airflow.world import AUDIT, P0, P1, World
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
 
@@ -62,5 +62,5 @@ def test_topic_is_copied_again_under_another_name(spoilt: World, asked: list[Any
         world.next_run(3)
 
     assert 2 == len(asked)
-    assert {"billing": {P0: 3, AUDIT: 2}} == target_offsets(spoilt)
+    assert {"billing": {P0: 3, P1: 0, AUDIT: 2}} == target_offsets(spoilt)
     assert 4 == len(spoilt.target.topics["orders"].partitions[0].records)
