@@ -62,6 +62,5 @@ def test_topic_is_copied_again_under_another_name(spoilt: World, asked: list[Any
         world.next_run(3)
 
     assert 2 == len(asked)
-    # The source has no record of the partition on which the group never committed.
     assert {"billing": {P0: 3, P1: 0, AUDIT: 2}} == target_offsets(spoilt)
     assert 4 == len(spoilt.target.topics["orders"].partitions[0].records)

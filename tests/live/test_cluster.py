@@ -89,8 +89,8 @@ class TestConfluentCluster(ClusterContract):
 
     def commit_without_id(self, topic: str) -> None:
         """Commit under the empty group id in Kafka's protocol, because no client takes this id."""
-        # The topic that holds the offsets may be new.
-        wait_until(lambda: commit_raw(self.config["bootstrap.servers"], b"", topic, {0: 0}) == {0: NO_ERROR})
+        address = self.config["bootstrap.servers"]
+        wait_until(lambda: commit_raw(address, b"", topic, {0: 0}) == {0: NO_ERROR}, 60, "the commit without an id")
 
     @contextmanager
     def member(self, group: str, topic: str) -> Iterator[None]:
