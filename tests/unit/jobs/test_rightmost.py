@@ -24,9 +24,8 @@ def log_of(partitions: Partitions, start: dict[int, int] | None = None) -> Log:
         if offset >= (start or {}).get(number, 0)
     )
     keys, numbers, offsets, records = zip(*rows, strict=True) if rows else ((), (), (), ())
-    return Log(
-        np.array(keys, np.int64), np.array(numbers, np.int32), np.array(offsets, np.int64), np.array(records, np.int64)
-    )
+    hashes = np.array(records, np.int64)
+    return Log(np.array(keys, np.int64), np.array(numbers, np.int32), np.array(offsets, np.int64), hashes, hashes)
 
 
 def found(
