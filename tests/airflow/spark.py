@@ -11,7 +11,7 @@ from kafka_migration.core.validation.contract import KEY_DIGEST, TopicResult, Va
 def validation_result(request: ValidationRequest, equal: bool) -> dict[str, Any]:
     """Return the result of a validation that finds all windows equal, or none."""
     result = empty_result(replace(request, windows=()), "t").to_document()
-    side = {"records": 1, "key_value_bytes": 2, "first_offset": 0, "last_offset": 0}
+    side = {"records": 1, "key_value_bytes": 2, "first_offset": 0, "last_offset": 0, "untimed": 0}
     result["partitions"] = [
         {
             "window": window.to_document(),

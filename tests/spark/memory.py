@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -16,14 +16,23 @@ from kafka_digest.reading.clusters import SIDES
 from kafka_digest.reading.schema_ids import SchemaIds
 from kafka_digest.reading.windows import LogBounds, SideRange, WindowPlan, plan_window
 from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.kafka.cluster import NO_TIMESTAMP
 from kafka_migration.core.validation.contract import PartitionResult, TopicResult, ValidationResult
 from kafka_migration.core.validation.differences import FirstDifference
 from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
+from kafka_migration.core.validation.untimed_records import with_untimed_records
 from tests.compaction.cleaner import Log, Record
 from tests.compaction.histories import History, Side
 from tests.compaction.product import MANY
 from tests.spark.conftest import START, Place, Row, frame_of
+
+NO_TIME = datetime(1970, 1, 1, tzinfo=UTC) - timedelta(milliseconds=1)
+
+
+def time_of(timestamp: int) -> datetime:
+    """Return the time of a record as Spark shows it; 1 ms before 1970 if a record has none."""
+    return NO_TIME if timestamp == NO_TIMESTAMP else START + timedelta(seconds=timestamp)
 
 
 def _text(value: int | None) -> bytes | None:
@@ -60,10 +69,7 @@ class Memory:
 
     def _rows(self, side: str, piece: SideRange) -> list[Row]:
         found = self.logs(side, piece.topic)[piece.partition].read(piece.start, piece.end)
-        return [
-            (*piece.place, offset, START + timedelta(seconds=r.timestamp), _text(r.key), _text(r.value), None)
-            for offset, r in found
-        ]
+        return [(*piece.place, offset, time_of(r.timestamp), _text(r.key), _text(r.value), None) for offset, r in found]
 
     def around(self, side: str, ranges: Sequence[SideRange]) -> tuple[list[SideRange], list[SideRange]]:
         cleaned, self.cleaned = self.cleaned, None
@@ -127,7 +133,7 @@ def compared(memory: Memory, folder: Path) -> Compared:
     windows = tuple(PartitionResult.from_document(entry) for entry in entries)
     result = ValidationResult("4", "", "", windows, tuple(TopicResult.from_document(topic) for topic in topics))
     events = {topic: GenerationEvents(killed=h.killed) for topic, h in histories.items()}
-    judged = judge_topics(result, events=events, tolerance=MANY)
+    judged = with_untimed_records(judge_topics(result, events=events, tolerance=MANY), result)
     return Compared({v.topic: v for v in judged}, {w.window.topic: w.first_difference for w in windows})
 
 

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kafka_migration.core.kafka.cluster import NO_TIMESTAMP
 from kafka_migration.core.translation.by_topic import Began, HowCopied, RepartitionedTopic
 from kafka_migration.core.translation.contract import Vector
 from tests.compaction.cleaner import Entry, Log, Record
@@ -47,6 +48,7 @@ class _Making:
         self.keys = rng.randint(1, 4)
         self.values = rng.randint(1, 3)
         self.times = rng.choice((1, 1, 3))
+        self.untimed = rng.choice((0.0, 0.0, 0.3, 1.0))
         self.null_keys = 0.0 if self.is_compacted else rng.choice((0.0, 0.0, 0.3, 1.0))
         self.scatters_source = rng.random() < 0.25
         self.scatters_target = rng.random() < 0.25
@@ -92,7 +94,7 @@ class _Making:
     def record(self, key: int | None) -> Record:
         is_tombstone = self.is_compacted and self.rng.random() < 0.15
         value = None if is_tombstone else self.rng.randrange(self.values)
-        return Record(key, value, self.rng.randrange(self.times))
+        return Record(key, value, NO_TIMESTAMP if self.rng.random() < self.untimed else self.rng.randrange(self.times))
 
     def append_to_target(self, count: int) -> None:
         """Write records of others to the target before the copy begins."""
@@ -123,7 +125,7 @@ class _Making:
         """Write the copy of a record."""
         place = number if self.how.keeps_partitions else self.partition_of(record.key)
         log = self.target[place]
-        if not self.how.has_timestamps:
+        if record.timestamp == NO_TIMESTAMP or not self.how.has_timestamps:
             record = record._replace(timestamp=self.rng.randrange(100))
         self.copies[number, offset].append((place, log.append(record)))
         return log.entries[-1]

@@ -13,6 +13,7 @@ from kafka_digest.translate.job import _copies, _topic
 from kafka_digest.translate.passes import _results
 from kafka_digest.translate.tasks import _HASHED, _PLACED, COMMITTED, COPY, OTHER, counts, steps
 from kafka_digest.translate.vectors import TopicCopy, delivered_from, places_of, sum_of
+from kafka_migration.core.kafka.cluster import NO_TIMESTAMP
 from kafka_migration.core.translation.contract import (
     RESULT_KIND,
     SCHEMA,
@@ -75,23 +76,35 @@ def translations(history: History, *, max_known_records: int) -> TopicTranslatio
 
 
 def _steps(topic: Topic, copy: TopicCopy, asked: TopicToTranslate, max_known_records: int) -> list[dict[str, Any]]:
-    source = _keyed(topic, asked, COMMITTED, topic.read("source", copy.ranges["source"]))
-    target = _keyed(topic, asked, OTHER, topic.read("target", copy.ranges["target"]))
-    by_key = asked.is_compacted or len(source) > max_known_records
-    known = {row["key" if by_key else "record"] for row in source}
-    rows = [*source, *(row for row in target if row["key" if by_key else "record"] in known)]
+    source, target = (_hashed(topic, asked, side, copy.ranges[side]) for side in ("source", "target"))
+    is_untimed = any(row["record"] == row["content"] for row in source)
+    by_scope = asked.is_compacted or len(source) > max_known_records
+    known = {row["scope" if by_scope else "content"] for row in source}
+    copies = [row for row in target if row["scope" if by_scope else "content"] in known]
+    rows = [
+        {
+            **row,
+            "unit": 0,
+            "side": side,
+            "key": row["content" if is_untimed else "record"] if row["is_alone"] else row["scope"],
+        }
+        for side, of_side in ((COMMITTED, source), (OTHER, copies))
+        for row in of_side
+    ]
     rows.sort(key=lambda row: (row["key"], row["side"], row["partition"], row["offset"]))
     batches = steps([pa.RecordBatch.from_pylist(rows, _HASHED)], {0: copy.unit})
     return [row for batch in batches for row in batch.to_pylist()]
 
 
-def _keyed(topic: Topic, asked: TopicToTranslate, side: int, read: Iterable[Placed]) -> list[dict[str, Any]]:
+def _hashed(topic: Topic, asked: TopicToTranslate, side: str, ranges: Iterable[SideRange]) -> list[dict[str, Any]]:
     rows = []
-    for partition, offset, record in read:
-        known = topic.hashes[record if asked.has_timestamps else record[:2]]
-        key = partition if not asked.by_key else known if record.key is None else topic.hashes["key", record.key]
-        place = {"unit": 0, "key": key, "side": side, "partition": partition, "offset": offset}
-        rows.append({**place, "record": known})
+    for partition, offset, record in topic.read(side, ranges):
+        is_timed = asked.has_timestamps and record.timestamp != NO_TIMESTAMP
+        content = topic.hashes[record[:2]]
+        is_alone = asked.by_key and record.key is None
+        scope = content if is_alone else topic.hashes["key", record.key] if asked.by_key else partition
+        hashes = {"record": topic.hashes[record] if is_timed else content, "content": content}
+        rows.append({"partition": partition, "offset": offset, "scope": scope, "is_alone": is_alone, **hashes})
     return rows
 
 

@@ -2,7 +2,7 @@
 
 Records of a key that lies in one partition of each side must follow in order, one copy for each. A record without a
 key, and one of a key in several partitions, must be there as often as it is unread. On a compacted target this holds
-for the records that are still there.
+for the records that are still there. A record without a timestamp equals its copy whatever the copy's time.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from kafka_migration.core.kafka.cluster import NO_TIMESTAMP
 from kafka_migration.core.translation.contract import TopicToTranslate, Vector
 from tests.compaction.cleaner import Record
 from tests.translation.histories import History, Place
 
 Offsets = Mapping[int, int]
-Content = tuple[Any, ...]
-Placed = tuple[int, int, Content]
+Placed = tuple[int, int, Record]
+ANY_TIME = -2
+"""The timestamp of a source record that is not compared."""
 
 
 @dataclass
@@ -40,7 +41,9 @@ class Scope:
     @property
     def is_known(self) -> bool:
         """Whether it can be known which records the target still has: all, or no two are equal."""
-        return len(self.held) == len(self.source) or len({content for _, _, content in self.source}) == len(self.source)
+        records = [record for _, _, record in self.source]
+        has_any_time = any(record.timestamp == ANY_TIME for record in records)
+        return len(self.held) == len(records) or len({r[:2] if has_any_time else r for r in records}) == len(records)
 
     def unread(self, committed: Offsets) -> list[Placed]:
         """Return the unread records."""
@@ -53,9 +56,9 @@ class Scope:
 
     def delivered(self, wanted: Sequence[Placed], start: Offsets) -> int:
         """Return how many of these records follow from these offsets, each in a copy of its own."""
-        contents = [content for _, _, content in wanted]
-        there = [content for partition, offset, content in self.target if offset >= start[partition]]
-        return common_length(contents, there) if self.is_in_one else (Counter(contents) & Counter(there)).total()
+        records = [record for _, _, record in wanted]
+        there = [record for partition, offset, record in self.target if offset >= start[partition]]
+        return common_length(records, there) if self.is_in_one else common_number(records, there)
 
 
 class Truth:
@@ -66,26 +69,27 @@ class Truth:
 
     def __init__(self, history: History, asked: TopicToTranslate) -> None:
         self.asked = asked
+        timestamps = {r.timestamp for n, bounds in asked.source.items() for _, r in history.source[n].read(*bounds)}
+        self.has_any_time = not asked.has_timestamps or NO_TIMESTAMP in timestamps
         self.scopes: dict[Hashable, Scope] = {}
         self.places: list[Place] = []
         self.ends = {number: end for number, (_, end) in asked.target.items()}
         for number, (start, end) in asked.target.items():
             for offset, record in history.target[number].read(start, end):
                 self.places.append((number, offset))
-                self._scope(number, record).target.append((number, offset, self._content(record)))
+                self._scope(number, record).target.append((number, offset, record))
         for number, (start, end) in asked.source.items():
             for offset, record in history.source[number].read(start, end):
                 scope = self._scope(number, record)
-                scope.source.append((number, offset, self._content(record)))
+                is_timed = asked.has_timestamps and record.timestamp != NO_TIMESTAMP
+                scope.source.append((number, offset, record if is_timed else record._replace(timestamp=ANY_TIME)))
                 if not set(history.copies[number, offset]).isdisjoint(self.places):
                     scope.held.add((number, offset))
 
     def _scope(self, number: int, record: Record) -> Scope:
-        key: Hashable = ("key", record.key) if record.key is not None else self._content(record)
+        alone = record[:2] if self.has_any_time else record
+        key: Hashable = alone if record.key is None else record.key
         return self.scopes.setdefault(key if self.asked.by_key else number, Scope())
-
-    def _content(self, record: Record) -> Content:
-        return tuple(record) if self.asked.has_timestamps else tuple(record[:2])
 
     def has_best(self, vector: Vector) -> bool:
         """Whether all unread records have an order that can be known, so that there is a best place."""
@@ -114,12 +118,26 @@ class Truth:
         return all(scope.delivered(wanted, start) == scope.delivered(wanted, first) for scope, wanted in unread)
 
 
-def common_length(one: Sequence[Content], other: Sequence[Content]) -> int:
-    """Return the length of a longest common subsequence."""
-    above = [0] * (len(other) + 1)
-    for mine in one:
+def is_copy(source: Record, target: Record) -> bool:
+    """Whether a target record equals a source record."""
+    return source[:2] == target[:2] and source.timestamp in (ANY_TIME, target.timestamp)
+
+
+def common_length(source: Sequence[Record], target: Sequence[Record]) -> int:
+    """Return how many source records have copies in the same order, each one of its own."""
+    above = [0] * (len(target) + 1)
+    for ours in source:
         row = [0]
-        for number, theirs in enumerate(other):
-            row.append(above[number] + 1 if mine == theirs else max(above[number + 1], row[-1]))
+        for number, theirs in enumerate(target):
+            row.append(above[number] + 1 if is_copy(ours, theirs) else max(above[number + 1], row[-1]))
         above = row
     return above[-1]
+
+
+def common_number(source: Sequence[Record], target: Sequence[Record]) -> int:
+    """Return how many source records have copies in any order, each one of its own."""
+    timed = Counter(record for record in source if record.timestamp != ANY_TIME)
+    rest = Counter(target) - timed
+    others = Counter(record[:2] for record in rest.elements())
+    untimed = Counter(record[:2] for record in source if record.timestamp == ANY_TIME)
+    return (timed & Counter(target)).total() + (untimed & others).total()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,14 @@ import pyarrow as pa
 
 from kafka_digest.keys.alignment import FIELDS, UNCLASSIFIED, Difference, Known, Records, align, surplus
 from kafka_digest.keys.arrow_columns import schema_of
+from kafka_digest.keys.untimed import without_times_of_copies
 from kafka_digest.keys.whole_keys import Columns, key_begins, whole_keys
 
 # The origin of a row: the compared ranges; the source's ranges read with aborted transactions; the logs before and
 # after the ranges, with only the newest record of each key, as a tombstone if any of them is one.
 SOURCE, TARGET, UNCOMMITTED, SOURCE_BEFORE, TARGET_BEFORE, SOURCE_BEHIND, TARGET_BEHIND = range(7)
 # Rows of one key are adjacent, sorted by side, partition and offset.
-HASHED = ("unit", "key", "side", "partition", "offset", "record", *FIELDS, "tombstone", "keyless")
+HASHED = ("unit", "key", "side", "partition", "offset", "record", "content", *FIELDS, "tombstone", "keyless")
 # The hashes belong to the difference's record, to the source's record if both sides have one.
 DIFFERENCES = (
     "unit int, key bigint, record bigint, value bigint, headers bigint, timestamp bigint, keyless boolean, "
@@ -57,6 +58,7 @@ def differences(
     for columns in _keys(batches):
         unit, keyless = int(columns[0][0]), bool(columns[-1][0])
         source, target = (_records(columns, side) for side in (SOURCE, TARGET))
+        target = without_times_of_copies(source, target, *(columns[6][_rows_of(columns, n)] for n in (SOURCE, TARGET)))
         known = _known(columns, unit, circumstances)
         if found := _found(source, target, known, keyless=keyless):
             shared = {"unit": unit, "key": int(columns[1][0]), "keyless": keyless}
@@ -102,7 +104,19 @@ def _aborted(columns: Columns) -> tuple[int, ...]:
 def _found(source: Records, target: Records, known: Known, *, keyless: bool) -> list[Difference]:
     if len(source) + len(target) > MAX_RECORDS:
         return [Difference(UNCLASSIFIED, 0 if len(source) else None, 0 if len(target) else None)]
-    return surplus(len(source), len(target), known) if keyless else align(source, target, known)
+    return list(_surpluses(source, target, known)) if keyless else align(source, target, known)
+
+
+def _surpluses(source: Records, target: Records, known: Known) -> Iterator[Difference]:
+    """Yield the differences between records without a key and with the same content; their timestamps may differ."""
+    for record in np.union1d(source.records, target.records).tolist():
+        ours, theirs = (np.flatnonzero(side.records == record) for side in (source, target))
+        mine = replace(known, aborted=tuple(each for each in known.aborted if each == record))
+        for found in surplus(len(ours), len(theirs), mine):
+            yield found._replace(
+                source=None if found.source is None else int(ours[found.source]),
+                target=None if found.target is None else int(theirs[found.target]),
+            )
 
 
 def _keys(batches: Iterable[pa.RecordBatch]) -> Iterator[Columns]:
@@ -119,7 +133,7 @@ def _rows_of(columns: Columns, side: int) -> slice:
 
 def _records(columns: Columns, side: int) -> Records:
     rows = _rows_of(columns, side)
-    _, _, _, partitions, offsets, records, *fields, tombstones, _ = (column[rows] for column in columns)
+    _, _, _, partitions, offsets, records, _, *fields, tombstones, _ = (column[rows] for column in columns)
     return Records(partitions, offsets, records, fields, tombstones)
 
 

@@ -38,8 +38,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_digest.keys.subsequences import Hashes, common_beginning, common_subsequence
-from kafka_digest.reading.hashing import PAYLOAD
+from kafka_digest.keys.subsequences import Hashes, common_beginning, common_subsequence, left_between
+from kafka_digest.reading.hashing import CONTENT, NOTHING, PAYLOAD
 
 MISSING, EXTRA, DUPLICATE, REORDERED, ALTERED, MOVED = "missing", "extra", "duplicate", "reordered", "altered", "moved"
 STALE, INTERLEAVED, UNCLASSIFIED = "stale", "interleaved", "unclassified"
@@ -258,7 +258,7 @@ class _Key:
         """Label the records that the other side may have deleted after the copy."""
         if len(self.source.by_partition) > 1:
             yield from self._explained(UNPROVED, *self._unproved(aligned_source))
-        gaps = _gaps((self.left_source, aligned_source), (self.left_target, aligned_target))
+        gaps = left_between((self.left_source, aligned_source), (self.left_target, aligned_target))
         ours, theirs = gaps.get(0, ([], []))
         is_last = not aligned_source.any()
         others = [place for place in theirs if self.target.records[place] not in self.source.records]
@@ -355,7 +355,7 @@ class _Key:
         if len(self.source.by_partition) > 1:
             # Several source partitions have no common order, so there are no gaps.
             aligned_source, aligned_target = np.zeros_like(aligned_source), np.zeros_like(aligned_target)
-        gaps = _gaps((self.left_source, aligned_source), (self.left_target, aligned_target))
+        gaps = left_between((self.left_source, aligned_source), (self.left_target, aligned_target))
         for gap in sorted(gaps):
             ours, theirs = gaps[gap]
             altered = self._alike(ours, theirs)
@@ -382,20 +382,11 @@ class _Key:
         return pairs
 
     def _differing(self, one: int, other: int) -> tuple[str, ...]:
-        columns = zip(FIELDS, self.source.fields, self.target.fields)
+        names = CONTENT if self.source.fields[-1][one] == NOTHING else FIELDS
+        columns = zip(names, self.source.fields, self.target.fields)
         return tuple(name for name, ours, theirs in columns if ours[one] != theirs[other])
 
 
 def _firsts(records: Hashes) -> Hashes:
     """Return each record once, in the order in which they appear."""
     return records[np.sort(np.unique(records, return_index=True)[1])]
-
-
-def _gaps(*sides: tuple[NDArray[np.bool_], NDArray[np.bool_]]) -> dict[int, tuple[list[int], list[int]]]:
-    """Return the remaining records of both sides by the number of aligned records before them."""
-    gaps: defaultdict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-    for side, (left, aligned) in enumerate(sides):
-        before = np.cumsum(aligned)
-        for place in np.flatnonzero(left).tolist():
-            gaps[int(before[place])][side].append(place)
-    return gaps

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # The maximum number of comparisons while a log cleaner runs.
 _ATTEMPTS = 3
-NO_RECORDS = {"records": 0, "key_value_bytes": 0, "first_offset": None, "last_offset": None}
+NO_RECORDS = {"records": 0, "key_value_bytes": 0, "first_offset": None, "last_offset": None, "untimed": 0}
 
 
 @dataclass
@@ -61,6 +61,11 @@ class Unit:
     def is_empty(self) -> bool:
         """Whether there is nothing to read on either side."""
         return all(piece.is_empty for pieces in self.ranges.values() for piece in pieces)
+
+    @property
+    def has_untimed(self) -> bool:
+        """Whether the source has no timestamp of some records, so that digests may differ although all are equal."""
+        return any(count["untimed"] for (side, *_), count in self.counts.items() if side == SIDES[0])
 
     def is_expired(self, side: str) -> bool:
         """Whether a side has deleted records from the beginning of its ranges."""
@@ -98,6 +103,7 @@ class Unit:
             "key_value_bytes": row["bytes"],
             "first_offset": row["first_offset"],
             "last_offset": row["last_offset"],
+            "untimed": row["untimed"],
         }
 
     def check_counts(self) -> None:
@@ -140,9 +146,12 @@ class KeyComparison:
         return unread
 
     def _leave_unexamined(self, unit: Unit, error: JobError) -> None:
-        """Report the difference of a unit that cannot be read again: it is proved, but compaction may explain it."""
+        """Report the difference of a unit that cannot be read again.
+
+        It is proved, but compaction or missing timestamps may explain it.
+        """
         tell(str(error))
-        label = UNPROVED if self.has_lost_records(unit) else UNCLASSIFIED
+        label = UNPROVED if self.has_lost_records(unit) or unit.has_untimed else UNCLASSIFIED
         self.file.add_counts(label, {unit.number: len(unit.buckets)})
 
     def _look_into(self, units: Sequence[Unit], attempts: int = _ATTEMPTS) -> None:
@@ -161,6 +170,7 @@ class KeyComparison:
                 settled = [unit for unit in units if unit not in again]
                 if settled:
                     self.file.add(reconciled(found), {unit.number: unit.window for unit in settled})
+                _clear_equal(settled, explained)
                 self._count_unexplained(settled, explained)
             finally:
                 aligned.unpersist()
@@ -276,7 +286,8 @@ class KeyComparison:
             goes_on=_pair(lambda side: _going_on(units, side, around[side][1])),
             tails=frozenset(u.number for u in units if u.window["generation"] in self.killed),
         )
-        suspects = Suspects(buckets, {unit.number: unit.topic for unit in units}, circumstances)
+        untimed = frozenset(unit.number for unit in units if unit.has_untimed)
+        suspects = Suspects(buckets, {unit.number: unit.topic for unit in units}, circumstances, untimed)
         sides = [*self._sides(units), *self._explaining(units, around)]
         return aligned_keys(self.clusters.session, sides, suspects, **self._options)
 
@@ -286,6 +297,13 @@ class KeyComparison:
             "null_keys_have_order": self.null_keys_have_order,
             "tasks": self.clusters.tasks,
         }
+
+
+def _clear_equal(units: Iterable[Unit], explained: Mapping[int, set[int]]) -> None:
+    """Remove the buckets in which no record differs, if their digests may differ because timestamps are missing."""
+    for unit in units:
+        if unit.has_untimed:
+            unit.buckets &= explained.get(unit.number, set())
 
 
 def _pieces(units: Iterable[Unit], side: str) -> list[SideRange]:

@@ -24,13 +24,16 @@ from kafka_digest.keys.align_tasks import (
 from kafka_digest.keys.alignment import ALTERED, EXTRA, FIELDS, MISSING, MOVED
 from kafka_digest.keys.digest import BUCKET_BITS, NULL_BUCKET
 from kafka_digest.keys.frames import KeyedSide, key_hash
-from kafka_digest.reading.hashing import PAYLOAD, hash_of
+from kafka_digest.reading.clusters import with_null_timestamps
+from kafka_digest.reading.hashing import CONTENT, NOTHING, PAYLOAD, hash_of
 from kafka_digest.shell.session import small_table
 
-# The parts in which the two records of a group differ; two records without a key have equal keys.
+# The parts in which the two records of a group differ; two records without a key have equal keys, and a timestamp that
+# the source lacks is not compared.
+_NOT_COMPARED = {"key": "every(keyless)", "timestamp": f"bool_or(label = '{MISSING}' and timestamp = {NOTHING})"}
 _DIFFERING = "filter(array({}), name -> name is not null)".format(
     ", ".join(
-        f"if(min({name}) <> max({name}){' and not every(keyless)' if name == 'key' else ''}, '{name}', null)"
+        f"if(min({name}) <> max({name}) and not {_NOT_COMPARED.get(name, 'false')}, '{name}', null)"
         for name in ("key", *FIELDS)
     )
 )
@@ -41,11 +44,13 @@ class Suspects:
     """The buckets to examine, and where their records may be.
 
     :param topics: the number of the topic by unit; a record may have moved within a topic
+    :param untimed: units of which the source has records without a timestamp
     """
 
     buckets: Collection[int]
     topics: dict[int, int]
     circumstances: Circumstances = NO_CIRCUMSTANCES
+    untimed: Collection[int] = ()
 
 
 def aligned_keys(
@@ -60,7 +65,7 @@ def aligned_keys(
 
     :param sides: source and target, limited to the units in question, and other data that explains differences
     """
-    reader = partial(_hashed, session, buckets=suspects.buckets)
+    reader = partial(_hashed, session, suspects=suspects)
     hashed = [reader(side, null_keys_have_order=null_keys_have_order) for side in sides]
     rows = reduce(DataFrame.unionByName, hashed).repartition(tasks, "unit", "key")
     in_order = rows.sortWithinPartitions("unit", "key", "side", "partition", "offset")
@@ -69,27 +74,28 @@ def aligned_keys(
     return found.join(functions.broadcast(topics), "unit")
 
 
-def _hashed(
-    session: SparkSession, side: KeyedSide, buckets: Collection[int], *, null_keys_have_order: bool
-) -> DataFrame:
+def _hashed(session: SparkSession, side: KeyedSide, suspects: Suspects, *, null_keys_have_order: bool) -> DataFrame:
     places = [(*_place(name), unit) for name, unit in side.units.items()]
     units = functions.broadcast(small_table(session, places, "topic string, partition int, unit int"))
     key = key_hash(null_keys_have_order=null_keys_have_order)
-    keyed = side.frame.withColumn("key_hash", functions.expr(key))
+    keyed = with_null_timestamps(side.frame).withColumn("key_hash", functions.expr(key))
     keyless = "false" if null_keys_have_order else "key is null"
-    wanted = functions.broadcast(small_table(session, ([b] for b in buckets), "bucket bigint"))
-    suspects = keyed.withColumn("bucket", functions.expr(_bucket("key_hash", keyless)))
+    wanted = functions.broadcast(small_table(session, ([b] for b in suspects.buckets), "bucket bigint"))
+    keyed = keyed.withColumn("bucket", functions.expr(_bucket("key_hash", keyless)))
     # Select the records first, then hash them: most records are not needed.
-    rows = suspects.join(wanted, "bucket", "left_semi").join(units, ["topic", "partition"])
-    record = hash_of(*PAYLOAD)
+    rows = keyed.join(wanted, "bucket", "left_semi").join(units, ["topic", "partition"])
+    record, content = hash_of(*PAYLOAD), hash_of(*CONTENT)
+    is_untimed = f"unit in ({', '.join(map(str, suspects.untimed)) or 'null'})"
     hashed = rows.selectExpr(
         "unit",
-        # Records without a key have no order: each is compared with those that are identical.
-        f"if({keyless}, {record}, key_hash) as key",
+        # Records without a key have no order: each is compared with those that are identical, or may be its copies. It
+        # is hashed twice: a record of nothing but a value has the hash of a key with the same bytes.
+        f"if({keyless}, xxhash64(if({is_untimed}, {content}, {record})), key_hash) as key",
         f"{side.number} as side",
         "partition",
         "offset",
         f"{record} as record",
+        f"{content} as content",
         *(f"{hash_of(name)} as {name}" for name in FIELDS),
         # Records that compaction may remove without keeping a newer one; it keeps no record without a key.
         "value is null or key is null as tombstone",

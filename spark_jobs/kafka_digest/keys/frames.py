@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 
 from kafka_digest.keys.digest import NULL_KEY
 from kafka_digest.keys.tasks import COMPARED, PARTIAL, compare, roll_up
-from kafka_digest.reading.hashing import BYTES, PAYLOAD, RANK, hash_of
+from kafka_digest.reading.hashing import BYTES, PAYLOAD, RANK, UNTIMED, hash_of
 
 # The keys of one range that a task keeps, 24 bytes each: about 100 MB, twice that while it grows.
 MAX_KEYS = 4_000_000
@@ -46,6 +46,7 @@ def record_rows(frame: DataFrame, *, null_keys_have_order: bool) -> DataFrame:
         "offset",
         f"{BYTES} as bytes",
         f"if({RANK} = 0, concat(topic, '/', partition), null) as place",
+        f"coalesce({UNTIMED}, false) as untimed",
     )
 
 

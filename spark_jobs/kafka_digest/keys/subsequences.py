@@ -100,3 +100,13 @@ def _places(link: object) -> tuple[Hashes, Hashes]:
         ours.append(one)
         theirs.append(other)
     return np.array(ours[::-1], np.int64), np.array(theirs[::-1], np.int64)
+
+
+def left_between(*sides: tuple[NDArray[np.bool_], NDArray[np.bool_]]) -> dict[int, tuple[list[int], list[int]]]:
+    """Return the remaining records of both sides by the number of aligned records before them."""
+    found: defaultdict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for side, (left, aligned) in enumerate(sides):
+        before = np.cumsum(aligned)
+        for place in np.flatnonzero(left).tolist():
+            found[int(before[place])][side].append(place)
+    return found

@@ -3,7 +3,8 @@
 First `roll_up` runs once per task and side, over records in log order. Then `compare` runs over the rows of all tasks
 for the buckets of one reducer, both sides together. The table between them, `PARTIAL`, has three kinds of rows:
 
-- `PLACE`: one Kafka partition's range was read: its records and bytes, and its first and last offset
+- `PLACE`: one Kafka partition's range was read: its records and bytes, its first and last offset, and its records
+  without a timestamp
 - `SUMS`: one bucket of a unit: records and digest
 - `RECORD`: one record of a key that exceeded a task's memory limit, its hash in `digest`; the run is digested after the
   shuffle
@@ -32,14 +33,14 @@ PLACE, SUMS, RECORD = 0, 1, 2
 TOTAL, DIFFERING = 3, 4
 
 # Columns of the records as Spark sends them; `place` is `topic/partition` on the first record of a range, else null.
-RECORDS = "key bigint, record bigint, offset bigint, bytes int, place string"
+RECORDS = "key bigint, record bigint, offset bigint, bytes int, place string, untimed boolean"
 PARTIAL = (
     "kind int, unit int, bucket int, partition int, key bigint, first_offset bigint, last_offset bigint, "
-    "records bigint, bytes bigint, digest bigint"
+    "records bigint, bytes bigint, digest bigint, untimed bigint"
 )
 COMPARED = (
     "kind int, unit int, side int, bucket int, partition int, first_offset bigint, last_offset bigint, "
-    "records bigint, bytes bigint, digest bigint"
+    "records bigint, bytes bigint, digest bigint, untimed bigint"
 )
 # A task keeps the sums of this many units, one MiB each, before it sends them.
 _UNITS_KEPT = 32
@@ -70,6 +71,7 @@ class _Range:
     runs: KeyRuns
     records: int = 0
     bytes: int = 0
+    untimed: int = 0
     first_offset: int = -1
     last_offset: int = -1
 
@@ -84,6 +86,7 @@ class _Range:
             last_offset=self.last_offset,
             records=self.records,
             bytes=self.bytes,
+            untimed=self.untimed,
         )
 
 
@@ -119,6 +122,7 @@ class _Task:
         keys, records, offsets, sizes = (column.to_numpy() for column in batch.columns[:4])
         at.records += len(keys)
         at.bytes += int(sizes.sum(dtype=np.int64))
+        at.untimed += batch.column(5).true_count
         at.first_offset = int(offsets[0]) if at.first_offset < 0 else at.first_offset
         at.last_offset = int(offsets[-1])
         yield from self._digested(at, keys.view(np.uint64), records.view(np.uint64), offsets)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -12,7 +12,10 @@ class SplitInput(Exception):
 
 @dataclass(frozen=True)
 class Block:
-    """The records with ranks `[number * block_records, …)`: count, the two halves of the digest, extent."""
+    """The records with ranks `[number * block_records, …)`: count, the two halves of the digest, extent.
+
+    `untimed` is the number of records without a timestamp.
+    """
 
     number: int
     records: int
@@ -21,6 +24,7 @@ class Block:
     key_value_bytes: int
     first_offset: int
     last_offset: int
+    untimed: int = 0
 
     @property
     def content(self) -> tuple[int, int, int]:
@@ -59,13 +63,30 @@ def check_blocks(blocks: Sequence[Block], block_records: int) -> None:
             raise SplitInput(f"block {block.number} at place {position} holds {block.records} records")
 
 
-def compare_blocks(source: Sequence[Block], target: Sequence[Block]) -> Comparison:
-    """Compare two sides block by block; a block on only one side is a difference."""
+def compare_blocks(source: Sequence[Block], target: Sequence[Block], equal: Collection[int] = ()) -> Comparison:
+    """Compare two sides block by block; a block on only one side is a difference.
+
+    :param equal: blocks that are known to be equal although their digests are not
+    """
+    differing = _differing(source, target) - set(equal)
+    blocks = {block.number for side in (source, target) for block in side}
+    return Comparison(len(blocks), len(differing), min(differing, default=None))
+
+
+def _differing(source: Sequence[Block], target: Sequence[Block]) -> set[int]:
     ours = {block.number: block.content for block in source}
     theirs = {block.number: block.content for block in target}
-    numbers = ours.keys() | theirs.keys()
-    differing = [number for number in numbers if ours.get(number) != theirs.get(number)]
-    return Comparison(len(numbers), len(differing), min(differing, default=None))
+    return {number for number in ours.keys() | theirs.keys() if ours.get(number) != theirs.get(number)}
+
+
+def doubtful_blocks(source: Sequence[Block], target: Sequence[Block]) -> set[int]:
+    """Return the blocks that may be equal although their digests are not: the source has no timestamp of some records.
+
+    MirrorMaker gives the copies of these the time of the copy.
+    """
+    counts = {block.number: block.records for block in target}
+    untimed = {block.number for block in source if block.untimed and counts.get(block.number) == block.records}
+    return untimed & _differing(source, target)
 
 
 def drill_range(blocks: Sequence[Block], number: int, block_records: int, ahead_records: int) -> DrillRange | None:
@@ -74,8 +95,12 @@ def drill_range(blocks: Sequence[Block], number: int, block_records: int, ahead_
 
     `None` if the side has none of these.
     """
-    last_number = number + 1 + ahead_records // block_records
-    near = [block for block in blocks if number - 1 <= block.number <= last_number]
+    return range_of(blocks, number - 1, number + 1 + ahead_records // block_records, block_records)
+
+
+def range_of(blocks: Sequence[Block], first: int, last: int, block_records: int) -> DrillRange | None:
+    """Return what to read on one side to get the blocks from one number to another; `None` if it has none of them."""
+    near = [block for block in blocks if first <= block.number <= last]
     if not near:
         return None
     return DrillRange(near[0].number * block_records, near[0].first_offset, near[-1].last_offset + 1)
@@ -97,4 +122,5 @@ def side_document(blocks: Sequence[Block]) -> dict[str, int | None]:
         "key_value_bytes": sum(block.key_value_bytes for block in blocks),
         "first_offset": blocks[0].first_offset if blocks else None,
         "last_offset": blocks[-1].last_offset if blocks else None,
+        "untimed": sum(block.untimed for block in blocks),
     }

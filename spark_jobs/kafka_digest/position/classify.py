@@ -20,6 +20,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from kafka_digest.reading.hashing import NOTHING
+
 FIELDS = ("key", "value", "headers", "timestamp")
 
 
@@ -142,7 +144,7 @@ class _Case:
         goes_on_alike = hunk.source_end < len(self.source) or (self.whole and len(self.source) == len(self.target))
         same_length = hunk.source_end == hunk.target_end
         if (same_length and goes_on_alike) or _are_alike(ours, theirs):
-            differing = tuple(name for name in FIELDS if getattr(ours, name) != getattr(theirs, name))
+            differing = tuple(name for name in _compared(ours) if getattr(ours, name) != getattr(theirs, name))
             detail = f"the record at this place differs in {', '.join(differing)}"
             return Difference("altered", ours.offset, theirs.offset, differing, f"{detail}.")
         detail = (
@@ -210,6 +212,11 @@ def _later(record: Record, rows: Sequence[Record]) -> Record | None:
 
 def _are_alike(ours: Record, theirs: Record) -> bool:
     return ours.value == theirs.value or (ours.key, ours.timestamp) == (theirs.key, theirs.timestamp)
+
+
+def _compared(ours: Record) -> Sequence[str]:
+    """Return the fields of a source record that its copy must have: a missing timestamp is not compared."""
+    return FIELDS[:-1] if ours.timestamp == NOTHING else FIELDS
 
 
 def _count(number: int, noun: str) -> str:

@@ -32,14 +32,15 @@ from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame, functions
 
-from kafka_digest.reading.hashing import BYTES, RANK, RECORD, hash_of
+from kafka_digest.reading.clusters import with_null_timestamps
+from kafka_digest.reading.hashing import BYTES, CONTENT, RANK, RECORD, UNTIMED, hash_of
 
 DIGEST = "partition-position-xxhash64/2"
 
 
 def block_rows(frame: DataFrame, side: str, block_records: int, tasks: int) -> DataFrame:
     """Return one row per block: side, topic, partition, block, records, low_sum, high_sum,
-    key_value_bytes, first_offset, last_offset.
+    key_value_bytes, first_offset, last_offset, untimed.
 
     :param tasks: the number of reading tasks; ranks are counted before partitions are combined, so they stay correct
     """
@@ -51,6 +52,7 @@ def block_rows(frame: DataFrame, side: str, block_records: int, tasks: int) -> D
         f"rank div {block_records} as block",
         f"{BYTES} as bytes",
         f"{hash_of(*RECORD, rank='rank')} as x",
+        f"{UNTIMED} as untimed",
     )
     blocks = hashed.coalesce(tasks).groupBy("topic", "partition", "block").agg(*_block_columns())
     return blocks.selectExpr(f"'{side}' as side", "*")
@@ -64,19 +66,21 @@ def _block_columns() -> tuple[Column, ...]:
         functions.expr("sum(cast(bytes as bigint)) as key_value_bytes"),
         functions.expr("min(offset) as first_offset"),
         functions.expr("max(offset) as last_offset"),
+        functions.expr("count_if(untimed) as untimed"),
     )
 
 
 def record_hashes(frame: DataFrame, side: str) -> DataFrame:
-    """Return one row per record: side, topic, partition, rank (from 0), offset, and the hashes record, key,
+    """Return one row per record: side, topic, partition, rank (from 0), offset, and the hashes record, content, key,
     value, headers, timestamp.
     """
-    return frame.selectExpr(
+    return with_null_timestamps(frame).selectExpr(
         f"'{side}' as side",
         "topic",
         "partition",
         f"{RANK} as rank",
         "offset",
         f"{hash_of(*RECORD)} as record",
+        f"{hash_of('key', *CONTENT)} as content",
         *(f"{hash_of(part)} as {part}" for part in RECORD),
     )

@@ -24,7 +24,10 @@ LOOK_AHEAD_RECORDS = 256
 
 @dataclass(frozen=True)
 class DrillCase:
-    """One differing window: its number, and the ranges and lengths of both sides."""
+    """One differing window: its number, and the ranges and lengths of both sides.
+
+    :param has_untimed: whether the source has no timestamp of some records
+    """
 
     number: int
     source_place: tuple[str, int]
@@ -33,6 +36,7 @@ class DrillCase:
     target_range: DrillRange | None
     source_records: int
     target_records: int
+    has_untimed: bool = False
 
 
 Rows = dict[tuple[int, str], list[Record]]
@@ -42,18 +46,44 @@ def first_differences(
     source: DataFrame | None, target: DataFrame | None, cases: Sequence[DrillCase]
 ) -> dict[int, Difference]:
     """Return the first difference per case number; a case is missing if the second reading was equal."""
-    frames = {"source": source, "target": target}
-    sides = [numbered_hashes(frame, side, cases) for side, frame in frames.items() if frame is not None]
-    hashes = reduce(lambda one, other: one.unionByName(other), sides).persist()
+    hashes = _of_both_sides(source, target, cases).persist()
     try:
         firsts = first_differing_ranks(hashes)
         if not firsts:
             return {}
-        near = _rows(records_from(hashes, firsts, LOOK_AHEAD_RECORDS))
-        others = _rows(same_records_elsewhere(hashes, firsts, near, LOOK_AHEAD_RECORDS))
+        labelled = without_times_of_copies(hashes) if any(case.has_untimed for case in cases) else hashes
+        near = _rows(records_from(labelled, firsts, LOOK_AHEAD_RECORDS))
+        others = _rows(same_records_elsewhere(labelled, firsts, near, LOOK_AHEAD_RECORDS))
     finally:
         hashes.unpersist()
     return dict(_classified(cases, firsts, near, others))
+
+
+def differing_blocks(
+    source: DataFrame | None, target: DataFrame | None, cases: Sequence[DrillCase], block_records: int
+) -> dict[int, set[int]]:
+    """Return the numbers of the blocks per case in which the sides do not hold the same records."""
+    found: dict[int, set[int]] = {}
+    places = _places(_of_both_sides(source, target, cases)).where("not same")
+    for row in places.selectExpr("number", f"rank div {block_records} as block").distinct().collect():
+        found.setdefault(row["number"], set()).add(row["block"])
+    return found
+
+
+def _of_both_sides(source: DataFrame | None, target: DataFrame | None, cases: Sequence[DrillCase]) -> DataFrame:
+    frames = {"source": source, "target": target}
+    sides = [numbered_hashes(frame, side, cases) for side, frame in frames.items() if frame is not None]
+    return reduce(lambda one, other: one.unionByName(other), sides)
+
+
+def without_times_of_copies(hashes: DataFrame) -> DataFrame:
+    """Return the hashes without the timestamps of all records with the content of a source record that has none.
+
+    This finds where such records are on the target. It says more of them to be equal than are.
+    """
+    untimed = hashes.where("side = 'source' and record = content").select("number", "content").distinct()
+    marked = hashes.join(untimed.withColumn("is_untimed", functions.lit(True)), ["number", "content"], "left")
+    return marked.withColumn("record", functions.expr("if(is_untimed, content, record)")).select(hashes.columns)
 
 
 def numbered_hashes(frame: DataFrame, side: str, cases: Sequence[DrillCase]) -> DataFrame:
@@ -81,9 +111,15 @@ def _constants(values: Mapping[int, int] | Mapping[str, int]) -> Column:
 
 def first_differing_ranks(hashes: DataFrame) -> dict[int, int]:
     """Return the lowest rank per case at which the sides do not hold the same record."""
-    places = hashes.groupBy("number", "rank").agg(functions.expr("count(*) = 2 and min(record) = max(record) as same"))
-    rows = places.where("not same").groupBy("number").agg(functions.min("rank").alias("rank")).collect()
+    rows = _places(hashes).where("not same").groupBy("number").agg(functions.min("rank").alias("rank")).collect()
     return {row["number"]: row["rank"] for row in rows}
+
+
+def _places(hashes: DataFrame) -> DataFrame:
+    """Return, for each case and rank, whether both sides hold the same record; see `reading.hashing`."""
+    is_copy = "min(content) = max(content) and bool_or(side = 'source' and record = content)"
+    same = functions.expr(f"count(*) = 2 and (min(record) = max(record) or {is_copy}) as same")
+    return hashes.groupBy("number", "rank").agg(same)
 
 
 def records_from(hashes: DataFrame, firsts: Mapping[int, int], count: int) -> DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +17,15 @@ from kafka_digest.position.blocks import (
     SplitInput,
     check_blocks,
     compare_blocks,
+    doubtful_blocks,
     drill_range,
+    range_of,
     side_document,
     window_digest,
 )
 from kafka_digest.position.classify import Difference
 from kafka_digest.position.digest import block_rows
-from kafka_digest.position.drill import LOOK_AHEAD_RECORDS, DrillCase, first_differences
+from kafka_digest.position.drill import LOOK_AHEAD_RECORDS, DrillCase, differing_blocks, first_differences
 from kafka_digest.position.pieces import Again, Measured, sent_again
 from kafka_digest.position.remainder import MAX_MASKS, first_records, masks_of, without_explained
 from kafka_digest.reading.bad_records import LostWindows, Reader
@@ -61,7 +63,24 @@ class BlockComparison:
             source = blocks.get(("source", *plan.source.place), [])
             target = blocks.get(("target", *plan.target.place), [])
             measured.append(Measured(plan, source, target, compare_blocks(source, target)))
-        return measured
+        return self._without_times_of_copies(measured)
+
+    def _without_times_of_copies(self, measured: Sequence[Measured]) -> list[Measured]:
+        """Compare again, record by record, the blocks that may only differ because the source lacks timestamps."""
+        doubtful = {n: doubtful_blocks(one.source, one.target) for n, one in enumerate(measured)}
+        cases = [self._whole_case(n, measured[n], blocks) for n, blocks in doubtful.items() if blocks]
+        if not cases:
+            return list(measured)
+        with naming(f"comparing the records without a timestamp of {len(cases)} windows"):
+            frames = [self.read(side, _drill_ranges(cases, side)) for side in SIDES]
+            differing = differing_blocks(frames[0], frames[1], cases, self.block_records)
+        equal = {number: blocks - differing.get(number, set()) for number, blocks in doubtful.items()}
+        return [replace(o, comparison=compare_blocks(o.source, o.target, equal[n])) for n, o in enumerate(measured)]
+
+    def _whole_case(self, number: int, one: Measured, blocks: Collection[int]) -> DrillCase:
+        first, last = min(blocks), max(blocks)
+        source, target = (range_of(side, first, last, self.block_records) for side in (one.source, one.target))
+        return DrillCase(number, one.plan.source.place, one.plan.target.place, source, target, 0, 0)
 
     def _blocks(self, ranges: Mapping[str, Sequence[SideRange]]) -> Blocks:
         """Read both sides in one Spark job and return their blocks by (side, topic, partition)."""
@@ -115,6 +134,7 @@ class BlockComparison:
             drill_range(one.target, block, self.block_records, LOOK_AHEAD_RECORDS),
             sum(block.records for block in one.source),
             sum(block.records for block in one.target),
+            has_untimed=any(block.untimed for block in one.source),
         )
 
     def _drilled(self, cases: Sequence[DrillCase]) -> dict[int, Difference]:
@@ -282,6 +302,7 @@ def _block(row: Any) -> Block:
         key_value_bytes=row["key_value_bytes"],
         first_offset=row["first_offset"],
         last_offset=row["last_offset"],
+        untimed=row["untimed"],
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions
 
+from kafka_digest.reading.hashing import UNTIMED
 from kafka_digest.reading.kafka_source import read_ranges
 from kafka_digest.reading.log_bounds import read_log_bounds
 from kafka_digest.reading.progress import Workload
@@ -96,3 +97,8 @@ def without_timestamps(frame: DataFrame, topics: Collection[str]) -> DataFrame:
         return frame
     is_left_out = functions.col("topic").isin(*topics)
     return frame.withColumn("timestamp", functions.when(~is_left_out, functions.col("timestamp")))
+
+
+def with_null_timestamps(frame: DataFrame) -> DataFrame:
+    """Return the frame with null as the timestamp of each record that has none; hashes skip nulls."""
+    return frame.withColumn("timestamp", functions.expr(f"if({UNTIMED}, null, timestamp)"))

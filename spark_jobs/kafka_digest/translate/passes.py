@@ -9,7 +9,7 @@ A second, shorter pass counts what the target holds from these offsets on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions
 
 from kafka_digest.reading.bad_records import Search
-from kafka_digest.reading.clusters import SIDES, Clusters
-from kafka_digest.reading.hashing import RECORD, hash_of
+from kafka_digest.reading.clusters import SIDES, Clusters, with_null_timestamps
+from kafka_digest.reading.hashing import CONTENT, RECORD, hash_of
 from kafka_digest.reading.isolation import Isolation
 from kafka_digest.reading.windows import SideRange
 from kafka_digest.shell.errors import RECORD_UNREADABLE, JobError, naming
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 # Hashes of up to this many records are sent to every task, some 100 bytes each during the lookup.
 MAX_KNOWN_RECORDS = 2_000_000
+# In which records are looked for their copies: the key or the partition, or for a record without a key its content.
+_SCOPE = "if(by_key, coalesce(key, content), cast(partition as bigint))"
 
 
 @dataclass(frozen=True)
@@ -85,11 +87,14 @@ class Translation:
             return self._steps_back(source, target, units)
         if source is None:
             return []
-        source = rows = self._keyed(source, COMMITTED).persist()
+        source = source.persist()
         try:
+            untimed = _untimed(source)
+            rows = self._keyed(source, COMMITTED, untimed)
             if target is not None:
                 is_compacted = any(unit.is_compacted for unit in units.values())
-                rows = source.unionByName(self._of_interest(target, source, is_compacted=is_compacted))
+                copies = self._of_interest(target, source, is_compacted=is_compacted)
+                rows = rows.unionByName(self._keyed(copies, OTHER, untimed))
             return self._found(rows, units)
         finally:
             source.unpersist()
@@ -97,8 +102,13 @@ class Translation:
     def _steps_back(self, original: DataFrame | None, copy: DataFrame | None, units: Mapping[int, Unit]) -> list[Any]:
         """Read both sides completely, because an original record without a copy counts too."""
         sides = [(copy, COMMITTED), (original, OTHER)]
-        keyed = [self._keyed(records, side) for records, side in sides if records is not None]
-        return self._found(reduce(lambda one, other: one.unionByName(other), keyed), units) if keyed else []
+        untimed = frozenset() if original is None else _untimed(original.persist())
+        keyed = [self._keyed(records, side, untimed) for records, side in sides if records is not None]
+        try:
+            return self._found(reduce(lambda one, other: one.unionByName(other), keyed), units) if keyed else []
+        finally:
+            if original is not None:
+                original.unpersist()
 
     def _found(self, rows: DataFrame, units: Mapping[int, Unit]) -> list[Any]:
         in_order = rows.repartition(self.clusters.tasks, "unit", "key").sortWithinPartitions(
@@ -107,30 +117,39 @@ class Translation:
         return list(_summed(in_order.mapInArrow(partial(steps, units=units), STEPS)).collect())
 
     def _of_interest(self, target: DataFrame, source: DataFrame, *, is_compacted: bool) -> DataFrame:
-        """Return the target's keyed records that may be copies of source records.
+        """Return the target's records that may be copies of source records.
 
-        These are the records that equal a source record. If there are too many source records to send them to every
-        task, or if a topic is compacted, so that any last record of a key counts, these are all records of the source's
-        keys.
+        These are the records with the content of a source record. If there are too many source records to send them to
+        every task, or if a topic is compacted, so that any last record of a key counts, these are all records of the
+        source's keys.
         """
         if is_compacted or source.count() > self.max_known_records:
-            keys = source.select("unit", "key").distinct()
-            return self._keyed(target, OTHER).join(keys, ["unit", "key"], "left_semi").select(source.columns)
-        known = functions.broadcast(source.select("unit", "record").distinct())
-        return self._keyed(target.join(known, ["unit", "record"], "left_semi"), OTHER)
+            keys = source.selectExpr("unit", f"{_SCOPE} as scope").distinct()
+            scoped = target.withColumn("scope", functions.expr(_SCOPE))
+            return scoped.join(keys, ["unit", "scope"], "left_semi").select(source.columns)
+        known = functions.broadcast(source.select("unit", "content").distinct())
+        return target.join(known, ["unit", "content"], "left_semi").select(source.columns)
 
     def _records(self, copies: Mapping[int, TopicCopy], side: str) -> DataFrame | None:
-        """Return the records of a side, each with a hash of its whole content."""
+        """Return the records of a side, each with a hash of all of it and of its content without the timestamp."""
         placed = self._placed(copies, side, {n: copy.ranges[side] for n, copy in copies.items()})
-        record = hash_of(*RECORD)
-        columns = ("unit", "by_key", "key", "partition", "offset", f"{record} as record")
-        return None if placed is None else placed.selectExpr(*columns)
+        if placed is None:
+            return None
+        key = f"if(key is null, null, {hash_of('key')}) as key"
+        hashes = f"{hash_of(*RECORD)} as record", f"{hash_of('key', *CONTENT)} as content"
+        return with_null_timestamps(placed).selectExpr("unit", "by_key", key, "partition", "offset", *hashes)
 
-    def _keyed(self, records: DataFrame, side: int) -> DataFrame:
-        """Return the rows `translate_tasks.HASHED`; the key column holds the scope in which records have an order."""
-        key = f"if(key is null, record, {hash_of('key')})"
-        order = f"if(by_key, {key}, cast(partition as bigint)) as key"
-        return records.selectExpr("unit", order, f"{side} as side", "partition", "offset", "record")
+    def _keyed(self, records: DataFrame, side: int, untimed: Collection[int]) -> DataFrame:
+        """Return the rows `translate_tasks.HASHED`; the key column holds the scope in which records have an order.
+
+        A record without a key is by itself, with those that are identical, or that may be its copies.
+
+        :param untimed: the units of which the source has records without a timestamp
+        """
+        is_untimed = f"unit in ({', '.join(map(str, untimed)) or 'null'})"
+        itself = f"if({is_untimed}, content, record)"
+        order = f"if(by_key, coalesce(key, {itself}), cast(partition as bigint)) as key"
+        return records.selectExpr("unit", order, f"{side} as side", "partition", "offset", "record", "content")
 
     def _placed(
         self, copies: Mapping[int, TopicCopy], side: str, ranges: Mapping[int, Sequence[SideRange]]
@@ -168,6 +187,11 @@ def _unreadable(search: Search, copy: TopicCopy, error: JobError) -> JobError:
     found = search.find(copy.ranges, error)
     code = RECORD_UNREADABLE if found.has_bad_record else error.code
     return JobError(f"{found.side} partition {found.piece.partition}: {found.text}", code)
+
+
+def _untimed(source: DataFrame) -> frozenset[int]:
+    """Return the units of which the source has records without a timestamp, whose hash is that of their content."""
+    return frozenset(row["unit"] for row in source.where("record = content").select("unit").distinct().collect())
 
 
 def _are_back(copies: Mapping[int, TopicCopy]) -> bool:

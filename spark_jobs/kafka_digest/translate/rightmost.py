@@ -14,6 +14,8 @@ If records have fewer copies than the source has of them, all of them count as m
 some; if compaction may have removed the others, the ones that are left count. Order is checked within each source
 partition, but not if the target has the key in several partitions.
 
+MirrorMaker gives a record without a timestamp the time of the copy, so its copy is any record with the same content.
+
 The definition is tested against trying all places (`tests/unit/jobs/test_rightmost.py`).
 """
 
@@ -35,12 +37,21 @@ Truths = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Log:
-    """Records of complete keys on one side, sorted by key, partition and offset; `records` are their content hashes."""
+    """Records of complete keys on one side, sorted by key, partition and offset.
+
+    :param records: the hashes of the records; those of records without a timestamp are their `contents`
+    :param contents: the hashes of the records without their timestamps
+    """
 
     keys: Hashes
     partitions: NDArray[np.int32]
     offsets: Places
     records: Hashes
+    contents: Hashes
+
+    def may_be_copy_of(self, at: int, record: int) -> bool:
+        """Whether the record at a place is a copy of a source record with this hash."""
+        return record in (int(self.records[at]), int(self.contents[at]))
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -146,7 +157,8 @@ def _in_tail(source: Log, target: Log, keys: _Keys) -> Truths:
     fits &= target.partitions[first] == target.partitions[last]
     same = np.repeat(fits, keys.lengths)
     places = np.flatnonzero(same)
-    same[places] = source.records[places] == target.records[_at_end(keys)[places]]
+    ours, theirs = source.records[places], _at_end(keys)[places]
+    same[places] = (ours == target.records[theirs]) | (ours == target.contents[theirs])
     whole: Truths = np.logical_and.reduceat(same, keys.source_start)
     return whole
 
@@ -156,15 +168,20 @@ def _copies_of_key(
 ) -> Iterator[Copy | int]:
     """Yield the copies of one key's records and the places of missing records; the last record first."""
     copies: dict[int, list[int]] = {}
+    wanted = set(source.records[ours].tolist())
     for place in theirs:
-        copies.setdefault(int(target.records[place]), []).append(place)
+        # As the copy of a record with a timestamp, and of one without.
+        for record in wanted & {int(target.records[place]), int(target.contents[place])}:
+            copies.setdefault(record, []).append(place)
     if not _is_in_one(target, theirs):
         may_be_replaced = is_compacted and _is_in_one(source, ours)
-        yield from _any_copies(source, target, ours, copies, may_be_replaced=may_be_replaced, takes_last=takes_last)
+        yield from _any_copies(
+            source, target, ours, theirs, copies, may_be_replaced=may_be_replaced, takes_last=takes_last
+        )
     elif not _is_in_one(source, ours):
-        yield from _any_copies(source, target, ours, copies, may_be_replaced=False, takes_last=takes_last)
+        yield from _any_copies(source, target, ours, theirs, copies, may_be_replaced=False, takes_last=takes_last)
         yield from _out_of_order(source, ours, copies, theirs.stop, tells_all=takes_last)
-    elif is_compacted and (not theirs or target.records[theirs[-1]] != source.records[ours[-1]]):
+    elif is_compacted and not (theirs and target.may_be_copy_of(theirs[-1], int(source.records[ours[-1]]))):
         # Compaction always keeps the newest record.
         yield from ours if takes_last else ours[-1:]
     else:
@@ -221,6 +238,7 @@ def _any_copies(
     source: Log,
     target: Log,
     ours: range,
+    theirs: range,
     copies: Mapping[int, Sequence[int]],
     *,
     may_be_replaced: bool,
@@ -230,21 +248,23 @@ def _any_copies(
 
     If compaction may have removed copies, too few are left: then these count.
     """
-    wanted = Counter(int(source.records[place]) for place in ours)
+    # A copy of a record without a timestamp may also be that of another record with the same content.
+    wanted = Counter(source.contents[ours].tolist()) | Counter(source.records[ours].tolist())
     chosen = {
         record: {int(target.partitions[place]): place for place in (places if takes_last else reversed(places))}
         for record, places in copies.items()
-        if record in wanted
     }
     is_followed = False
-    met: Counter[int] = Counter()
+    met: Counter[tuple[str, int]] = Counter()
     for place in reversed(ours):
-        mine = copies.get(record := int(source.records[place]), ())
+        record, content = int(source.records[place]), int(source.contents[place])
+        mine = copies.get(record, ())
         are_enough = len(mine) >= wanted[record]
         if not are_enough and not (may_be_replaced and is_followed):
             yield place
             continue
-        is_followed, is_own = True, met[record] < len(mine)
-        met[record] += 1
+        is_followed = True
+        is_own = met["record", record] < len(mine) and met["content", content] < len(copies.get(content, theirs))
+        met.update({("record", record): is_own, ("content", content): is_own})
         is_only = are_enough and len(mine) == 1
         yield from (Copy(place, copy, is_only, is_own) for copy in chosen.get(record, {}).values())

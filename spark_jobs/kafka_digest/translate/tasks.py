@@ -35,7 +35,7 @@ Steps = Mapping[int, tuple[int, ...]]
 """The offsets at which steps begin, by partition, ascending."""
 COMMITTED, OTHER = 0, 1
 # Rows of one key are adjacent, sorted by side, partition and offset.
-HASHED = "unit int, key bigint, side int, partition int, offset bigint, record bigint"
+HASHED = "unit int, key bigint, side int, partition int, offset bigint, record bigint, content bigint"
 STEPS = (
     "kind int, unit int, from_partition int, step int, to_partition int, to_step int, offset bigint, "
     "is_only_choice boolean, records bigint, last_missing bigint"
@@ -142,9 +142,9 @@ def _step(source: Log, step_of: Places, place: np.int64) -> dict[str, int]:
 
 
 def _log(columns: Columns, side: int) -> Log:
-    _, keys, sides, partitions, offsets, records = columns
+    _, keys, sides, *others = columns
     of_side = sides == side
-    return Log(keys[of_side], partitions[of_side], offsets[of_side], records[of_side])
+    return Log(keys[of_side], *(column[of_side] for column in others))
 
 
 def _step_of(log: Log, begins: Steps) -> Places:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 
 import pyarrow as pa
 import pytest
@@ -16,13 +17,19 @@ from kafka_digest.keys.align_tasks import HASHED, differences
 Row = tuple[int, int, int, int]
 
 
-def batch(rows: Sequence[Row], keyless: bool = False) -> pa.RecordBatch:
-    """Return rows of unit, key, side and record as Spark sends them; a record's offset is its place."""
+def batch(
+    rows: Sequence[Row], keyless: bool = False, contents: Mapping[int, int] = MappingProxyType({})
+) -> pa.RecordBatch:
+    """Return rows of unit, key, side and record as Spark sends them; a record's offset is its place.
+
+    :param contents: the contents of records that differ from those of all others
+    """
     named = [
         {
             **dict(zip(("unit", "key", "side", "record"), row, strict=True)),
             "partition": 0,
             "offset": n,
+            "content": contents.get(row[3], -row[3]),
             "value": row[3],
             "headers": 0,
             "timestamp": row[3],
@@ -77,3 +84,35 @@ def test_key_that_is_too_long_is_said_to_differ_and_not_aligned(monkeypatch: pyt
     batches = [batch(long[:15]), batch(long[15:30]), batch([*long[30:], *ROWS[4:7]])]
 
     assert [(0, 4, "unclassified"), (0, 5, "missing")] == found(*batches)
+
+
+# The hash of a record without a timestamp is that of its content. Records 8 and 9 have that content and a timestamp.
+UNTIMED, OLDER, NEWER = 7, 8, 9
+SAME = dict.fromkeys((UNTIMED, OLDER, NEWER), UNTIMED)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "labels"),
+    [
+        ([UNTIMED, 1], [NEWER, 1], []),
+        ([UNTIMED, OLDER, 1], [NEWER, OLDER, 1], []),
+        ([UNTIMED, UNTIMED], [OLDER, NEWER], []),
+        ([UNTIMED, 1], [NEWER, 1, OLDER, 1], ["duplicate", "duplicate"]),
+        ([UNTIMED, 1], [1, NEWER], ["reordered"]),
+        ([UNTIMED, 1], [1], ["missing"]),
+        ([OLDER, 1], [NEWER, 1], ["altered"]),
+        ([OLDER, UNTIMED], [NEWER, NEWER], ["missing", "duplicate"]),
+    ],
+)
+@pytest.mark.parametrize("keyless", [False, True])
+def test_record_without_a_timestamp_has_a_copy_with_any(
+    source: list[int], target: list[int], labels: list[str], keyless: bool
+) -> None:
+    """A target record with its content is its copy, unless it is that of a record with the same timestamp."""
+    rows = [(0, 5, side, record) for side, records in enumerate((source, target)) for record in records]
+    told = [label for _, _, label in found(batch(rows, keyless, SAME))]
+
+    if not keyless:
+        assert sorted(labels) == sorted(told)
+    else:
+        assert bool({"missing", "altered", "duplicate"} & set(labels)) == bool(told)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -24,9 +25,8 @@ def log_of(partitions: Partitions, start: dict[int, int] | None = None) -> Log:
         if offset >= (start or {}).get(number, 0)
     )
     keys, numbers, offsets, records = zip(*rows, strict=True) if rows else ((), (), (), ())
-    return Log(
-        np.array(keys, np.int64), np.array(numbers, np.int32), np.array(offsets, np.int64), np.array(records, np.int64)
-    )
+    hashes = np.array(records, np.int64)
+    return Log(np.array(keys, np.int64), np.array(numbers, np.int32), np.array(offsets, np.int64), hashes, hashes)
 
 
 def found(
@@ -190,3 +190,27 @@ def test_an_empty_side(side: str) -> None:
     copies, _, _ = found(Scenario(sides["source"], sides["target"], {0: 0}))
 
     assert ([], len(sides["source"][0])) == (copies.source.tolist(), len(copies.missing))
+
+
+def test_record_without_a_timestamp_has_a_copy_with_any() -> None:
+    """Its hash is that of its content, which a copy has too; a record with a timestamp has a copy with the same one."""
+    untimed, timed = 5, 6
+    one = np.zeros(3, np.int64)
+    source = Log(
+        one, one.astype(np.int32), np.arange(3), np.array([untimed, timed, 9]), np.array([untimed, untimed, 8])
+    )
+    target = replace(source, records=np.array([7, timed, 9]), contents=np.array([untimed, untimed, 8]))
+    altered = replace(target, records=np.array([timed, 7, 9]))
+
+    assert [0, 1, 2] == sorted(rightmost(source, target).target.tolist())
+    assert [0] == rightmost(source, altered).missing.tolist()
+
+
+def test_two_records_need_two_copies_whichever_has_a_timestamp() -> None:
+    """Regression: without an order, the copy of a record with a timestamp counted also as that of one without."""
+    records, contents = np.array([5, 6]), np.array([5, 5])
+    zeros = np.zeros(2, np.int64)
+    source = Log(zeros, np.array([0, 1], np.int32), zeros, records, contents)
+    only = Log(zeros[:1], np.zeros(1, np.int32), zeros[:1], records[1:], contents[1:])
+
+    assert 0 in rightmost(source, only).missing

@@ -232,6 +232,8 @@ ACTS: Mapping[Code, str] = {
     Code.SCHEMA_IDS_NOT_READ: "Trigger a run in mode `validate`. A warning, except in a cutover or rehearsal.",
     Code.TIMESTAMPS_NOT_COMPARED: f"{_WARNING} If timestamps do not matter, set `timestamps: false` in the item "
     "of `topics`. Then the verdict is `PASS`.",
+    Code.RECORDS_WITHOUT_TIMESTAMP: f"{_WARNING} Consumers of the target see the time of the copy. If that does not "
+    "matter, set `timestamps: false` in the item of `topics`. Then the verdict is `PASS`.",
     Code.KEYS_IN_SEVERAL_PARTITIONS: f"{_WARNING} No action is needed.",
     Code.RECORDS_REPLAYED: f"{_WARNING} Inform the owners of consumers on the target that they receive these records "
     "twice.",

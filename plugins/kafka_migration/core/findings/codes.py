@@ -408,6 +408,10 @@ class Code(StrEnum):
         "TIMESTAMPS_NOT_COMPARED",
         "Timestamps were not compared: the target sets its own (LogAppendTime), or the migration file disables it.",
     )
+    RECORDS_WITHOUT_TIMESTAMP = (
+        "RECORDS_WITHOUT_TIMESTAMP",
+        "The source has records without a timestamp; their copies have the time of the copy.",
+    )
     KEYS_IN_SEVERAL_PARTITIONS = (
         "KEYS_IN_SEVERAL_PARTITIONS",
         "The source has the same key in several partitions. The order was compared within each partition.",

@@ -80,12 +80,16 @@ class ValidationRequest(Document):
 
 @dataclass(frozen=True, slots=True)
 class SideCount(Document):
-    """The records read from a window on one side; the offsets are those of real records, `None` without any."""
+    """The records read from a window on one side; the offsets are those of real records, `None` without any.
+
+    `untimed` are the records without a timestamp, if timestamps are compared.
+    """
 
     records: int
     key_value_bytes: int
     first_offset: int | None
     last_offset: int | None
+    untimed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

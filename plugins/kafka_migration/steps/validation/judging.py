@@ -26,6 +26,7 @@ from kafka_migration.core.validation.judging import TopicVerdict, judge_topics, 
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
 from kafka_migration.core.validation.schemas import SchemaFindings
 from kafka_migration.core.validation.surplus import lengths_of
+from kafka_migration.core.validation.untimed_records import with_untimed_records
 from kafka_migration.steps.backfill.interval import IntervalAnswered, recorded_answer
 from kafka_migration.steps.guards import hold_reservation
 from kafka_migration.steps.run import MigrationRun
@@ -90,7 +91,7 @@ def _topics(run: MigrationRun, request: ValidationRequest, result: ValidationRes
     events = _events(run.ledger.known(), request.generations, one_sent_each)
     judged = judge_topics(result, events=events, tolerance=migration.validation.tolerance)
     declared = {topic for topic in request.untimed_topics if migration.settings_of(topic).timestamps is False}
-    return with_untimed(judged, request, declared)
+    return with_untimed(with_untimed_records(judged, result), request, declared)
 
 
 def _events(ledger: Ledger, compared: Collection[int], one_sent_each: Collection[str]) -> dict[str, GenerationEvents]:
