@@ -12,7 +12,6 @@ from kafka_migration.core.validation.coverage_rules import coverage_of
 from tests.unit.validation.keyed_replay_model import KeyedLife
 from tests.unit.validation.replay_model import TOPIC, Life, told
 
-
 HISTORIES = int(os.environ.get("REPLAY_HISTORIES", "300"))
 
 

@@ -97,8 +97,8 @@ class PartitionResult(Document):
     `source_unreadable` and `target_unreadable` say which part of the window could not be read.
     `differences` are those within keys; there may be none if only records of different keys changed places.
     `rest_in_order` says whether the records that compaction does not explain are in the same order on both sides, over
-    all keys; `None` if compaction does not explain everything, or if this was not compared. Where the pieces of a window
-    are equal, it is true: then all differences are records that were sent again.
+    all keys; `None` if compaction does not explain everything, or if this was not compared. Where the pieces
+    of a window are equal, it is true: then all differences are records that were sent again.
     """
 
     window: Window
