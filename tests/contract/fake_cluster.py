@@ -346,9 +346,12 @@ class FakeCluster:
             raise Refused([finding])
 
     def records_at(self, offsets: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, RecordPrint | None]:
-        """Return the first visible record at or after each offset; no print has headers or a timestamp."""
-        met = {p: next(iter(log.visible(offsets[p])), None) for p, log in self._logs(offsets)}
-        return {p: RecordPrint.of(m[0], *m[1], headers=(), timestamp_ms=-1) if m else None for p, m in met.items()}
+        """Return the first visible record at or after each offset; no print has headers, few have a timestamp."""
+        met = {p: (log, next(iter(log.visible(offsets[p])), None)) for p, log in self._logs(offsets)}
+        return {
+            p: RecordPrint.of(m[0], *m[1], headers=(), timestamp_ms=log.timestamps_ms.get(m[0], -1)) if m else None
+            for p, (log, m) in met.items()
+        }
 
     def count_visible(self, start: Offsets, end: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, int]:
         """Return the number of visible records in [start, end) per partition."""
