@@ -128,7 +128,12 @@ PIECES = {
     "some records again": ((Piece(1, 0, 4, 0), Piece(2, 2, 6, 4)), "abcdef", "abcdcdef", 2),
     "killed twice": ((Piece(1, 0, 3, 0), Piece(2, 1, 4, 3), Piece(3, 1, 5, 6)), "abcde", "abcbcdbcde", 5),
     "holes before the tail": ((Piece(1, 0, 4, 0), Piece(2, 3, 8, 4)), "a..b.cde", "abcdbcde", 3),
-    "a record is missing between two pieces": ((Piece(1, 0, 2, 0), Piece(2, 3, 6, 2)), "abcdef", "abdefabx", None),
+    "a record is missing between two pieces": (
+        (Piece(1, 0, 2, 0), Piece(2, 3, 6, 2), Piece(3, 3, 6, 5)),
+        "abcdef",
+        "abdefdef",
+        None,
+    ),
     "a record is altered": ((Piece(1, 0, 3, 0), Piece(2, 0, 5, 3)), "abcde", "abcabXde", None),
     "a foreign record": ((Piece(1, 0, 3, 0), Piece(2, 0, 5, 3)), "abcde", "abcXabcde", None),
     "the last piece has not caught up": ((Piece(1, 0, 5, 0), Piece(2, 0, 2, 5)), "abcde", "abcdeab", None),
