@@ -160,3 +160,27 @@ def test_result_of_another_version_is_refused(copied: Copied, world: World) -> N
     world.run.evidence.write(Kind.VALIDATION_RESULT, {**newest, "digest": "partition-position-xxhash64/1"})
 
     world.refuses("judge", match=r"VALIDATION_RESULT_MISSING · .*Clear validate_topics")
+
+
+@pytest.mark.parametrize(
+    ("policy", "setting", "is_longer"),
+    [("compact", "", True), ("compact", "exactly_once: true", False), ("delete", "", False)],
+)
+def test_longer_range_of_a_compacted_target_is_no_pass(
+    world: World, policy: str, setting: str, is_longer: bool
+) -> None:
+    """A record that others wrote is found although the cleaner took it; markers of transactions are no records."""
+    if setting:
+        set_mirror(world, setting)
+    world.target.create_topics([NewTopic("orders", 2, 1, {"cleanup.policy": policy})])
+    world.source.produce("orders", 0, *FOUR_RECORDS)
+    world.start()
+    world.mirror({P0: 4})
+    world.target.produce("orders", 0, FOUR_RECORDS[0])
+    world.do("stop_mirror")
+    world.validated()
+
+    if is_longer:
+        assert "RECORDS_NOT_VERIFIABLE" in world.refuses("judge", match="is 1 offsets longer than the source's")
+    else:
+        assert "PASS" == world.do("judge")["verdict"]

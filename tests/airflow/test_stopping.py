@@ -81,10 +81,13 @@ def test_records_lost_while_it_ran_fail_the_stop_when_it_is_certified(running: W
 
 
 def test_gap_that_the_watch_saw_is_certified(running: World) -> None:
-    """Regression: a gap that only the watch had seen was lost, because MirrorMaker's position moves past it."""
-    gaps = {"orders": {"0": [1, 3]}}
+    """A gap that only the watch saw is kept although MirrorMaker's position moves past it, without what was copied."""
+    gaps = {"orders": {"0": [0, 3]}}
     running.run.evidence.write(Kind.WATCH, {"outcome": "failed", "generation": 1, "gaps": gaps})
-    running.mirror({P0: 4})
+    running.mirror({P0: 1})
+    running.source.purge("orders", 0, 3)
+    running.target.produce("orders", 0, FOUR_RECORDS[3])
+    running.store_position(3)
 
     running.refuses("stop_mirror", match="GAP_DURING_RUN")
     assert ({P0: (1, 3)}, 4) == (running.certified.gaps, running.certified.mirror_positions[P0])

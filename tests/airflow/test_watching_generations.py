@@ -169,14 +169,14 @@ def test_proof_ends_with_the_positions_it_began_at(world: World, monkeypatch: py
     assert "Lag: 5" in watcher.progress
 
 
-def test_gap_ends_the_watch_with_the_exact_range(scene: Scene) -> None:
-    """If the source deletes records before they are copied, the watch fails with the lost range."""
+def test_gap_ends_the_watch(scene: Scene) -> None:
+    """If the source deletes records before they are copied, the watch fails; stop_mirror says what is lost."""
     scene.world.store_position(1)
     script(scene, lambda: scene.world.source.purge("orders", 0, 4))
     event = watch(scene)
 
     assert ["GAP_DURING_RUN"] == codes(event)
-    assert "offsets 2–3" in event["findings"][0]["remedy"]
+    assert "The task stop_mirror names the offsets" in event["findings"][0]["remedy"]
     assert {"orders": {"0": [2, 4]}} == event["gaps"]
 
 

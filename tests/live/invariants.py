@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Self
 
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.validation.coverage_rules import coverage_of
 from sandbox.data.reading import Placed, read_records
 from tests.live.faults import PROC, command_line, is_java, marked_pids
 from tests.live.migrations import LiveMigration
@@ -111,6 +112,14 @@ def require_complete_copy(migration: LiveMigration) -> Copy:
     assert 0 == copy.foreign, f"I1: {copy.foreign} records on the target of {migration.name} were never on the source"
     assert () == copy.partitions_out_of_order, f"I3: partitions {copy.partitions_out_of_order} are out of order"
     return copy
+
+
+def require_true_verdict(migration: LiveMigration, copy: Copy) -> None:
+    """I1: a good verdict of the ledger is that of this comparison, with the number of records that were sent again."""
+    covered = coverage_of(migration.ledger).get(migration.name)
+    if covered is not None and covered.is_proved:
+        told = str(covered.verdict), covered.surplus_records
+        assert ("WARN" if copy.duplicates else "PASS", copy.duplicates) == told, f"I1: {told} for {copy}"
 
 
 def require_nothing_alive(migration: LiveMigration, since: float, within_s: float) -> None:

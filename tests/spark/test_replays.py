@@ -55,7 +55,7 @@ def replayed() -> dict[str, Life]:
 
 def told(results: Sequence[PartitionResult]) -> list[object]:
     return [
-        (r.equal, r.source.records, r.target.records, r.differences and r.differences.counts, r.rest_in_order)
+        (r.equal, r.source.records, r.target.records, r.differences and dict(r.differences.counts), r.rest_in_order)
         for r in results
     ]
 

@@ -27,7 +27,12 @@ from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.migration.tolerance import Tolerance
 from kafka_migration.core.validation.comparisons import comparisons_of
 from kafka_migration.core.validation.contract import POSITION_DIGEST, PartitionResult, SideCount, ValidationResult
-from kafka_migration.core.validation.differences import DifferenceKind, Differences, FirstDifference
+from kafka_migration.core.validation.differences import (
+    Difference,
+    DifferenceKind,
+    Differences,
+    FirstDifference,
+)
 from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
 from kafka_migration.core.validation.replays import Replays
@@ -168,9 +173,8 @@ class Life:
             first = FirstDifference(DifferenceKind.DUPLICATE, again.source_offset, again.target_offset, (), "again")
             found = Differences({first.kind: again.records}, ())
             return replace(entry, first_difference=first, differences=found, rest_in_order=True)
-        counted = self._by_key(plan)
-        told = Differences({DifferenceKind(k): n for k, n in counted.items()}, ()) if counted else None
-        return replace(entry, first_difference=None if plan.is_expired else self._first(plan), differences=told)
+        differing = None if plan.is_expired else self._first(plan)
+        return replace(entry, first_difference=differing, differences=self._by_key(plan))
 
     def rows(self, side: str, start: int, end: int) -> list[tuple[int, Record]]:
         """Return the records of a range with their offsets."""
@@ -186,7 +190,7 @@ class Life:
             found.append(Measured(plan, source, target, compare_blocks(source, target)))
         return found
 
-    def _by_key(self, plan: WindowPlan) -> Counter[str]:
+    def _by_key(self, plan: WindowPlan) -> Differences | None:
         sides = ((SOURCE, plan.source), (TARGET, plan.target))
         rows = [
             row_of(number, o, r)
@@ -197,7 +201,12 @@ class Life:
         expired = frozenset({0} if plan.source.is_expired else ()), frozenset[int]()
         batch = pa.RecordBatch.from_pylist(rows, schema=ROWS)
         found = differences([batch] if rows else [], Circumstances(expired=expired))
-        return Counter(row["label"] for each in found for row in each.to_pylist())
+        told = [
+            Difference(DifferenceKind(row["label"]), (), 0, row["source_offset"], 0, row["target_offset"])
+            for each in found
+            for row in each.to_pylist()
+        ]
+        return Differences(Counter(each.kind for each in told), tuple(told[:20])) if told else None
 
     def _first(self, plan: WindowPlan) -> FirstDifference | None:
         sides = [

@@ -189,8 +189,8 @@ ACTS: Mapping[Code, str] = {
     "the next run.",
     Code.GAP: "Raise the source's retention now and delete nothing. The range in the finding was never copied; the "
     f"target holds the only copy of earlier records. {_NOT_STARTED}",
-    Code.GAP_DURING_RUN: "Raise the source's retention now and delete nothing. The range in the finding is "
-    "missing from the copy. MirrorMaker is stopped.",
+    Code.GAP_DURING_RUN: "Raise the source's retention now and delete nothing. The finding of "
+    "`stop_mirror` has the range that is missing from the copy. MirrorMaker is stopped.",
     Code.SOURCE_TOPIC_RECREATED: "Find out who recreated it. Delete nothing: the target may hold the only copy. After "
     "a cutover, remain on the target. To copy the other topics, remove this one from the migration file.",
     Code.STALE_MIRROR_STATE: "If the finding ends with a command, run it once nothing uses these positions. "

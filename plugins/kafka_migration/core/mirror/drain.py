@@ -81,6 +81,30 @@ def gap_findings(gaps: Ranges, code: Code = Code.GAP) -> tuple[Finding, ...]:
     )
 
 
+def deletion_findings(gaps: Ranges) -> tuple[Finding, ...]:
+    """Name every partition whose source deleted records after MirrorMaker's position while it runs.
+
+    The position may be old. What the target does not hold is known, and said, when MirrorMaker is stopped.
+    """
+    return tuple(
+        Finding(
+            Code.GAP_DURING_RUN,
+            str(partition),
+            f"source log start {log_start:,}",
+            f"at most {position:,}, the position that MirrorMaker has stored",
+            "The source deletes records before they are copied. Raise the source's retention now and delete nothing: "
+            "the target may hold the only copy. The task stop_mirror names the offsets that the target does not hold.",
+        )
+        for partition, (position, log_start) in sorted(gaps.items())
+    )
+
+
+def without_copied(gaps: Ranges, reached: Offsets) -> dict[TopicPartition, tuple[int, int]]:
+    """Return the gaps without the offsets before those that are known to be reached."""
+    left = {p: (max(start, reached.get(p, start)), end) for p, (start, end) in gaps.items()}
+    return {p: (start, end) for p, (start, end) in left.items() if start < end}
+
+
 def gaps_of(expected_next: Offsets, source_log_start: Offsets) -> dict[TopicPartition, tuple[int, int]]:
     """Return every range [expected_next, log start) that the source deleted before it was copied."""
     return {

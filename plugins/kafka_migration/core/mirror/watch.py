@@ -17,9 +17,9 @@ from kafka_migration.core.mirror.diagnosis import health_findings, unassigned_fi
 from kafka_migration.core.mirror.drain import (
     Drain,
     PartitionReading,
+    deletion_findings,
     drain_of,
     expected_next,
-    gap_findings,
     gaps_of,
     lag_of,
 )
@@ -249,7 +249,7 @@ class Watch:
     def _findings(self, poll: Poll, gaps: Ranges, now_s: float) -> tuple[Finding, ...]:
         return (
             *health_findings(poll.health, poll.alarm),
-            *gap_findings(gaps, Code.GAP_DURING_RUN),
+            *deletion_findings(gaps),
             *self._unassigned(poll, now_s),
             *self._stalls(poll, now_s),
         )

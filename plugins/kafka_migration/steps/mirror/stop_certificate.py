@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from kafka_migration.core.documents.codec import read
@@ -16,7 +17,7 @@ from kafka_migration.core.ledger.generations import (
     Remembered,
     StopCertificate,
 )
-from kafka_migration.core.mirror.drain import expected_next, gaps_of
+from kafka_migration.core.mirror.drain import expected_next, gaps_of, without_copied
 from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.core.mirror.topic_identity import recreated_topics
 from kafka_migration.steps.mirror.held_back import read_held_back
@@ -24,6 +25,9 @@ from kafka_migration.steps.mirror.state import MirrorState, every_value, mirror_
 from kafka_migration.steps.run import MigrationRun
 
 SIDES: tuple[Side, Side] = ("source", "target")
+# The most offsets after a gap that are counted, to find where it begins.
+MAX_COUNTED = 2_000_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def certify(
@@ -52,12 +56,16 @@ def certify(
     positions = begin if distrusted else _positions(run, state, reached)
     due = _due_ends(start, begin, positions)
     target_ends = {**state.target_end_offsets, **{p: end for p, end in due.items() if p.topic not in target}}
+    graceful = not lived or run.engine.is_graceful(reply.log)
+    grown = {p: end - start.target_end_offsets.get(p, 0) for p, end in target_ends.items()}
+    gaps = {**watched.gaps, **gaps_of(positions, state.source_log_start)}
+    lost = Lost(gaps, begin, positions, grown, graceful)
     remarks = {"never started": not lived, "its positions are not trusted": distrusted}
     return StopCertificate(
         generation=generation.number,
         run=run.identity.holder,
         at=run.now(),
-        graceful=not lived or run.engine.is_graceful(reply.log),
+        graceful=graceful,
         exit_code=reply.exit_code if lived else None,
         reason="; ".join([reason, *(remark for remark, applies in remarks.items() if applies)]),
         mirror_positions=positions,
@@ -69,7 +77,7 @@ def certify(
             # A topic that was recreated while it was copied is a different topic.
             source_topic_ids={**state.source_topic_ids, **start.source_topic_ids},
         ),
-        gaps={**watched.gaps, **gaps_of(positions, state.source_log_start)},
+        gaps=without_copied(lost.gaps, lost.reached(run, state.source_log_start) if lost.gaps else {}),
         ahead_records={} if distrusted else _ahead(run, due, target_ends),
         gone=_named({side: topics - present.keys() for side, present in described.items()}),
         recreated=_named(recreated),
@@ -149,6 +157,56 @@ def _fingerprints(run: MigrationRun, state: MirrorState) -> Mapping[TopicPartiti
     }
     gone = {p: Fingerprint(o - 1, "gone") for p, o in state.stored.items() if p.topic not in state.source and o > 0}
     return {**held, **gone}
+
+
+class Lost(NamedTuple):
+    """What the source deleted before MirrorMaker had stored it as copied, and what is known about the copy before.
+
+    `grown` are the target's new records.
+    """
+
+    gaps: Ranges
+    begin: Offsets
+    positions: Offsets
+    grown: Offsets
+    graceful: bool
+
+    def reached(self, run: MigrationRun, log_start: Offsets) -> dict[TopicPartition, int]:
+        """Return up to which offsets records were copied before a gap, where the target's growth shows it.
+
+        MirrorMaker's stored position may be older than what it sent. Without exactly-once the target grew by one offset
+        per record: by those before the gap, and by those after it, as far as the source still holds them. If the
+        source's offsets have holes, the true offset is higher.
+        """
+        if not run.migration.keeps_partitions or run.migration.mirror.exactly_once:
+            return {}
+        held = {p: end for p, (_, end) in self.gaps.items() if log_start.get(p, end + 1) <= end}
+        after = self._after_gap(run, held) if self.graceful else {p: 0 for p in held if _has_none_from(run, p, held[p])}
+        return {p: self.begin[p] + self.grown[p] - count for p, count in after.items()}
+
+    def _after_gap(self, run: MigrationRun, held: Offsets) -> Offsets:
+        """Return how many records after a gap were copied, if that can be counted soon."""
+        ends = {p: self.positions[p] for p, end in held.items() if end <= self.positions[p] <= end + MAX_COUNTED}
+        starts = {p: held[p] for p in ends}
+        return run.source.count_visible(starts, ends, run.migration.mirror.isolation_level) if ends else {}
+
+
+def _has_none_from(run: MigrationRun, partition: TopicPartition, offset: int) -> bool:
+    """Whether the target does not have the source's first record from an offset on, so that it has none after it.
+
+    A record keeps its time: the target does not have it if all records there are older.
+    """
+    found = run.source.records_at({partition: offset}, run.migration.mirror.isolation_level)
+    first = found.get(partition)
+    if first is None or first.timestamp_ms < 0:
+        # If the source has no record there, nothing was copied from there.
+        return partition in found and first is None
+    try:
+        moment = _EPOCH + timedelta(milliseconds=first.timestamp_ms)
+    except OverflowError:
+        return False
+    ends = run.target.log_end_offsets([partition], "read_uncommitted")
+    return partition in ends and run.target.offsets_for_time([partition], moment, "read_uncommitted") == ends
 
 
 def _ahead(run: MigrationRun, due: Offsets, target_ends: Offsets) -> Offsets:
