@@ -407,7 +407,8 @@ class ClusterContract:
 
         listed = {each.group: each for each in self.cluster.list_groups()}
         assert (False, True) == (listed[""].is_movable, listed[group].is_movable)
-        assert {GroupState.EMPTY} == {each.state for each in self.cluster.describe_groups(["", group]).values()}
+        described = self.cluster.describe_groups(["", group])
+        assert (GroupState.UNKNOWN, GroupState.EMPTY) == (described[""].state, described[group].state)
         for ask in (
             lambda: self.cluster.committed_offsets(""),
             lambda: self.cluster.alter_offsets("", {place: CommittedOffset(1)}),

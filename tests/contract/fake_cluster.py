@@ -350,9 +350,9 @@ class FakeCluster:
         """Return state and members of every one of the groups; a broken one fails the whole call."""
         self._answer(*groups)
         return {
-            name: GroupDescription(name, group.state, tuple(group.members))
+            name: GroupDescription(name, group.state if name else GroupState.UNKNOWN, tuple(group.members))
             if (group := self.groups.get(name))
-            else GroupDescription(name, GroupState.DEAD)
+            else GroupDescription(name, GroupState.DEAD if name else GroupState.UNKNOWN)
             for name in groups
         }
 

@@ -87,18 +87,20 @@ class GroupCalls(ClusterClient):
 
     def _described_groups(self, groups: Collection[str]) -> dict[str, Any]:
         """Return the client's description of each group, or the `KafkaException`."""
-        if not groups:
+        # Brokers since Kafka 4.0 refuse to describe the empty id.
+        named = sorted({group for group in groups if group})
+        if not named:
             return {}
         return self._outcomes(
-            lambda some: self._admin.describe_consumer_groups(list(some), request_timeout=call_timeout_s()),
-            sorted(set(groups)),
+            lambda some: self._admin.describe_consumer_groups(list(some), request_timeout=call_timeout_s()), named
         )
 
     def describe_groups(self, groups: Collection[str]) -> Mapping[str, GroupDescription]:
         """Return state and members of every one of the groups."""
         described = self._present(self._described_groups(groups))
         found = {group: _description(group, description) for group, description in described.items()}
-        return {group: found.get(group, GroupDescription(group, GroupState.DEAD)) for group in groups}
+        missing = {group: GroupState.DEAD if group else GroupState.UNKNOWN for group in groups}
+        return {group: found.get(group, GroupDescription(group, state)) for group, state in missing.items()}
 
     def committed_offsets(
         self, group: str, partitions: Collection[TopicPartition] | None = None

@@ -349,7 +349,7 @@ class KafkaCluster(Protocol):
         """Return every group of any kind that the client may describe, sorted by name."""
 
     def describe_groups(self, groups: Collection[str]) -> Mapping[str, GroupDescription]:
-        """Return state and members of every one of the groups."""
+        """Return state and members of every one of the groups; of the empty id nothing is known."""
 
     def committed_offsets(
         self, group: str, partitions: Collection[TopicPartition] | None = None
