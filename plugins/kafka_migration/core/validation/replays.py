@@ -7,7 +7,7 @@ of its last records on the target is known: the new window begins with them. Els
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import Generation
@@ -31,6 +31,7 @@ class Replays(Past):
 
     ledger: Ledger
     by_key: bool
+    _known: dict[tuple[int, str], list[Generation]] = field(default_factory=dict, compare=False)
 
     def with_unproved(self, generations: Sequence[Generation]) -> list[Generation]:
         """Return the generations, in order, with the killed ones before them that must be read again."""
@@ -60,9 +61,17 @@ class Replays(Past):
 
     def _before(self, generation: Generation, topic: str) -> list[Generation]:
         """Return the generations of a topic right before a generation that it may repeat; the first was killed."""
+        place = generation.number, topic
+        if place not in self._known:
+            self._known[place] = self._open_chain(generation, topic)
+        return self._known[place]
+
+    def _open_chain(self, generation: Generation, topic: str) -> list[Generation]:
         chain: list[Generation] = []
         for earlier in self.ledger.generations:
-            if earlier.number < generation.number and topic in earlier.topics:
+            # Most generations are not killed, and old ones are many.
+            may_count = earlier.number < generation.number and (chain or earlier.was_killed)
+            if may_count and topic in earlier.topics:
                 chain.append(earlier.limited_to([topic]))
                 if self._is_settled(chain, topic):
                     chain.clear()
@@ -74,8 +83,8 @@ class Replays(Past):
         Where lengths do not show this, a good verdict does: it found no record after the positions.
         """
         last = chain[-1]
-        if last.was_killed or len(chain) == 1:
-            return not last.was_killed
+        if last.was_killed:
+            return False
         if self.by_key:
             judgement = self.ledger.judgement_on(topic, last.number)
             return judgement is None or judgement.topics[topic].is_good
