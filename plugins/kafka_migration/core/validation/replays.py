@@ -6,8 +6,9 @@ of its last records on the target is known: the new window begins with them. Els
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import Generation
@@ -24,6 +25,19 @@ from kafka_migration.core.validation.windows import (
     pieces_of,
 )
 
+_Reads = dict[int, list[tuple[Comparison, ReadOffsets]]]
+
+
+class _Open(NamedTuple):
+    """The generations of a topic right before another one that may repeat them; the first was killed.
+
+    `windows` are theirs, by partition. `is_proved` says whether their windows need not be read again.
+    """
+
+    chain: Sequence[Generation]
+    windows: Mapping[int, Sequence[Window]]
+    is_proved: bool
+
 
 @dataclass(frozen=True, slots=True)
 class Replays(Past):
@@ -31,14 +45,16 @@ class Replays(Past):
 
     ledger: Ledger
     by_key: bool
+    _pasts: dict[tuple[int, str], _Open] = field(default_factory=dict, compare=False)
+    _reads: dict[str, _Reads] = field(default_factory=dict, compare=False)
 
     def with_unproved(self, generations: Sequence[Generation]) -> list[Generation]:
         """Return the generations, in order, with the killed ones before them that must be read again."""
         wanted = {generation.number: set(generation.topics) for generation in generations}
         for topic in {topic for generation in generations for topic in generation.topics}:
-            chain = self._before(next(g for g in generations if topic in g.topics), topic)
-            if not self._is_proved(chain, topic):
-                for generation in chain:
+            past = self._before(next(g for g in generations if topic in g.topics), topic)
+            if not past.is_proved:
+                for generation in past.chain:
                     wanted.setdefault(generation.number, set()).add(topic)
         return [g.limited_to(wanted[g.number]) for g in self.ledger.generations if g.number in wanted]
 
@@ -47,22 +63,33 @@ class Replays(Past):
 
         A window that repeats nothing, or whose past `with_unproved` includes, is returned as it is.
         """
-        chain = self._before(generation, window.topic)
-        found = [w for w in delta_windows(chain, _Chain()) if w.partition == window.partition]
-        if len(found) != 1 or not self._is_proved(chain, window.topic):
+        past = self._before(generation, window.topic)
+        found = past.windows.get(window.partition, [])
+        if len(found) != 1 or not past.is_proved:
             return window
-        earlier, after_kill = _from_first_again(found[0], window), chain[-1].was_killed
+        earlier, after_kill = _from_first_again(found[0], window), past.chain[-1].was_killed
         return joined(earlier, window, after_kill) if earlier and continues(earlier, window, after_kill) else window
 
     def is_open(self, generation: Generation, topic: str) -> bool:
         """Whether a generation before this one was killed, and it is not known that others have repeated all of it."""
-        return bool(self._before(generation, topic))
+        return bool(self._before(generation, topic).chain)
 
-    def _before(self, generation: Generation, topic: str) -> list[Generation]:
-        """Return the generations of a topic right before a generation that it may repeat; the first was killed."""
+    def _before(self, generation: Generation, topic: str) -> _Open:
+        place = generation.number, topic
+        if place not in self._pasts:
+            chain = self._open_chain(generation, topic)
+            windows: dict[int, list[Window]] = {}
+            for window in delta_windows(chain, _Chain()):
+                windows.setdefault(window.partition, []).append(window)
+            self._pasts[place] = _Open(chain, windows, self._is_proved(chain, topic))
+        return self._pasts[place]
+
+    def _open_chain(self, generation: Generation, topic: str) -> list[Generation]:
         chain: list[Generation] = []
         for earlier in self.ledger.generations:
-            if earlier.number < generation.number and topic in earlier.topics:
+            # Most generations are not killed, and old ones are many.
+            may_count = earlier.number < generation.number and (chain or earlier.was_killed)
+            if may_count and topic in earlier.topics:
                 chain.append(earlier.limited_to([topic]))
                 if self._is_settled(chain, topic):
                     chain.clear()
@@ -74,8 +101,8 @@ class Replays(Past):
         Where lengths do not show this, a good verdict does: it found no record after the positions.
         """
         last = chain[-1]
-        if last.was_killed or len(chain) == 1:
-            return not last.was_killed
+        if last.was_killed:
+            return False
         if self.by_key:
             judgement = self.ledger.judgement_on(topic, last.number)
             return judgement is None or judgement.topics[topic].is_good
@@ -114,11 +141,9 @@ class Replays(Past):
 
     def _readings(self, window: Window) -> Iterator[tuple[Comparison, ReadOffsets]]:
         """Return the comparisons that read offsets of a window on either side, newest first."""
-        for judgement in reversed(self.ledger.judgements):
-            for comparison in judgement.comparisons.get(window.topic, ()):
-                for read in comparison.windows:
-                    if read.partition == window.partition and _is_met(read, window):
-                        yield comparison, read
+        if window.topic not in self._reads:
+            self._reads[window.topic] = _reads_of(self.ledger, window.topic)
+        return (each for each in self._reads[window.topic].get(window.partition, ()) if _is_met(each[1], window))
 
 
 class _Chain(Past):
@@ -126,6 +151,16 @@ class _Chain(Past):
 
     def is_open(self, generation: Generation, topic: str) -> bool:
         return True
+
+
+def _reads_of(ledger: Ledger, topic: str) -> _Reads:
+    """Return what was read of each partition, newest first."""
+    found: _Reads = {}
+    for judgement in reversed(ledger.judgements):
+        for comparison in judgement.comparisons.get(topic, ()):
+            for read in comparison.windows:
+                found.setdefault(read.partition, []).append((comparison, read))
+    return found
 
 
 def _from_first_again(copied: Window, later: Window) -> Window | None:
