@@ -74,7 +74,7 @@ def test_records_without_a_timestamp_are_copied_and_proved(scene: Scene, brokers
     last_copied = {partition: end - 1 for partition, end in first.items()}
 
     pairs = prints(scene, last_copied)
-    assert all(source.is_untimed and before <= copy.timestamp_ms for source, copy in pairs)
+    assert [True] * len(pairs) == [source.is_untimed and before <= copy.timestamp_ms for source, copy in pairs], pairs
     assert all(source.same_as(copy) and not copy.same_as(source) for source, copy in pairs)
     timed = prints(scene, {partition: end - 1 for partition, end in second.items() if partition.topic == "mixed"})
     assert all(not source.is_untimed and source.same_as(copy) for source, copy in timed)

@@ -5,17 +5,25 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from operator import methodcaller
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message
+from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
 from kafka_migration.adapters.kafka_client import ClusterClient, chunks, reader_settings
 from kafka_migration.adapters.kafka_retries import may_pass
 from kafka_migration.adapters.patience import time_left
 from kafka_migration.core.findings.errors import TransientError
-from kafka_migration.core.kafka.cluster import IsolationLevel, Probe, RecordPrint, RecordShape, SampledRecord
+from kafka_migration.core.kafka.cluster import (
+    NO_TIMESTAMP,
+    IsolationLevel,
+    Probe,
+    RecordPrint,
+    RecordShape,
+    SampledRecord,
+)
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
 READ_TIMEOUT_S = 60.0
@@ -299,8 +307,10 @@ def _print(message: Message, offset: int) -> RecordPrint | None:
 
 
 def _print_of(message: Message) -> RecordPrint:
-    _, timestamp_ms = message.timestamp()
-    return RecordPrint.of(message.offset(), message.key(), message.value(), _headers(message), timestamp_ms)
+    kind, timestamp_ms = message.timestamp()
+    found = RecordPrint.of(message.offset(), message.key(), message.value(), _headers(message), timestamp_ms)
+    # librdkafka returns 0 for a record of message format v0. The digest keeps it, because ledgers have such digests.
+    return replace(found, timestamp_ms=NO_TIMESTAMP) if kind == TIMESTAMP_NOT_AVAILABLE else found
 
 
 def _headers(message: Message) -> list[tuple[str, bytes | None]] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError
+from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError
 
 from kafka_migration.adapters.kafka_client import reader_settings
 from kafka_migration.adapters.kafka_records import _print, _sampled
@@ -117,3 +117,13 @@ def test_batch_of_any_size_is_received() -> None:
     limit = reader_settings({"receive.message.max.bytes": 1_000}, "read_committed")["receive.message.max.bytes"]
 
     assert 2**31 - 1 == limit
+
+
+def test_record_of_the_oldest_format_has_no_timestamp() -> None:
+    """librdkafka gives it the timestamp 0, and says that it has none; digests in ledgers have that 0."""
+    old = Met([])
+    old.timestamp = lambda: (TIMESTAMP_NOT_AVAILABLE, 0)  # type: ignore[method-assign]
+    found = present(_print(old, 7))
+
+    assert found.is_untimed
+    assert found.digest == RecordPrint.of(7, b"key", b"value", [], 0).digest
