@@ -413,7 +413,7 @@ def test_what_the_source_deleted_before_a_group_read_it_is_told(world: World) ->
 
 
 def test_application_with_state_elsewhere_is_named_in_plan_and_report(ready: World) -> None:
-    """What moving the offsets does not do is told of a group that looks like Kafka Streams."""
+    """The plan says what moving the offsets does not do for a group that looks like Kafka Streams."""
     ready.source.create_topics([NewTopic("billing-totals-changelog", 1, 1, {})])
     ready.source.commit("billing", {P0: 5, P1: 6})
 

@@ -331,7 +331,7 @@ class ClusterContract:
         assert {TopicPartition(topic, 0)} == {record.partition for record in found}
 
     def test_shapes_tell_sizes_nulls_and_times(self, topic: str) -> None:
-        """Each record of a range is told with offset, time and sizes; a null is not an empty field."""
+        """Each record of a range has its offset, time and sizes; a null is not an empty field."""
         first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
         self.produce(topic, 0, (b"a", b"1"), (b"", None), (None, b"123"), timestamp_ms=ms_of(SOME_TIME_AGO))
         found = self.cluster.record_shapes({first: 1, second: 0}, {first: 3, second: 0}, "read_committed", 60)

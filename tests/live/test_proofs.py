@@ -197,7 +197,7 @@ def test_source_topic_made_anew_is_refused(new_stage: Callable[..., Stage]) -> N
 
 
 def test_source_topic_that_is_created_again_ends_the_watch(new_stage: Callable[..., Stage]) -> None:
-    """The watch ends at its next poll, the stop and the next run name the same topic, and the other one goes on."""
+    """The watch ends at its next poll, the stop and the next run name the same topic, and the other one continues."""
     stage = new_stage("renewed", "other")
     renewed, other = stage.topics
     for topic in stage.topics:
@@ -250,7 +250,7 @@ def test_topic_taken_out_of_the_file_gets_no_further_record(new_stage: Callable[
 @pytest.mark.parametrize("engine", ["mirrormaker2", "mirrormaker1"])
 @pytest.mark.parametrize("cause", ["RECORD_TOO_LARGE", "RECORD_WITHOUT_KEY", "RECORD_TIME_REFUSED", "lowered"])
 def test_record_that_cannot_be_copied_is_named(new_stage: Callable[..., Stage], engine: str, cause: str) -> None:
-    """Both engines: one code for one cause, with the record's offset and MirrorMaker's words; the other topic goes on.
+    """Both engines: one code for one cause, with the record's offset and MirrorMaker's words; others continue.
 
     The fourth cause is a limit of the target that was lowered after MirrorMaker's start: the broker refuses the record.
     """

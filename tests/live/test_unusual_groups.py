@@ -131,7 +131,7 @@ def test_group_with_latest_misses_nothing_after_the_cutover(copied: Copied) -> N
     """Regression: a group that never committed on an empty partition skipped what was written before it read there.
 
     The producers start before the consumers, whose `auto.offset.reset` is `latest`. What the source deleted before the
-    group read it is told.
+    group read it is reported.
     """
     group, target = f"{copied.name}-billing", copied.sides["target"]
     commit(copied.sides["source"], group, copied.name, {0: 3, 3: 10})

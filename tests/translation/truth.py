@@ -1,6 +1,6 @@
 """What is right on a history, by trying: which offsets lose nothing, and which are the best.
 
-Records of a key that lies in one partition of each side must follow in order, one copy for each. A record without a
+Records of a key in one partition of each side must follow in order, one copy for each. A record without a
 key, and one of a key in several partitions, must be there as often as it is unread. On a compacted target this holds
 for the records that are still there. A record without a timestamp equals its copy whatever the copy's time.
 """

@@ -86,7 +86,7 @@ def test_name_of_a_topic_is_no_sign_of_an_end() -> None:
 
 
 def test_job_that_can_read_nothing_has_failed() -> None:
-    """Without a record as the cause the error is Spark's, and no topic is to blame; its first text is told."""
+    """Without a record as the cause the error is Spark's, and no topic is to blame; its first text is reported."""
     reader, isolation = Reader({0, 1}), Isolation()
     isolation.run(range(2), reader.read, reader.lose)
     with pytest.raises(JobError, match="strange"):

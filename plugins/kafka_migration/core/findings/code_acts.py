@@ -246,7 +246,7 @@ ACTS: Mapping[Code, str] = {
     Code.RECORD_UNREADABLE: "The finding names the record. Leave its topic out of the run and move its groups by hand, "
     "or wait until the source no longer holds such records and copy the topic again.",
     Code.TARGET_TOPIC_RECREATED: "Find out who recreated it. Its content is not the copy: copy the topic with a "
-    "migration file of another name. Remove it from this file to copy the others. MirrorMaker was stopped or not "
+    "migration file that has another name. Remove it from this file to copy the others. MirrorMaker was stopped or not "
     "started.",
     # Answers for an interval
     Code.INTERVAL_NOT_COPIED: "Let the next nightly run copy it, then ask again with `--reprocess-behavior completed`.",

@@ -159,7 +159,7 @@ def _is_same(comparison: Comparison) -> bool:
 
 
 def _is_equal(window: Window, equal: Iterable[ReadOffsets]) -> bool:
-    """Whether the records of a window are on the target once: it is empty, or lies in ranges that were found equal."""
+    """Whether the records of a window are on the target once: it is empty, or a part of equal ranges."""
     return window.is_empty or any(
         read.source_start <= window.source_start
         and window.source_end <= read.source_end
