@@ -47,6 +47,11 @@ class LivedPartition:
     source_log_start: int = 0
     target_log_start: int = 0
 
+    def delete_before_the_copy(self, offsets: int) -> None:
+        """Let the source have deleted its first offsets before the first generation."""
+        self.source = [HOLE] * offsets
+        self.position = self.source_log_start = offsets
+
     def grow(self, letters: str) -> None:
         """Let producers write records of a few different contents, and holes."""
         for _ in range(self.chance.randrange(1, 9)):
@@ -167,6 +172,7 @@ def lived(chance: random.Random, *, may_purge: bool) -> LivedPartition:
     """Return a partition that was copied by some generations, the last of them to the end, and then judged."""
     partition = LivedPartition(chance)
     letters = chance.choice(["ab", "abc", "a", "abcdefghijklmnopqrstuvwxyz"])
+    partition.delete_before_the_copy(chance.choice([0, 0, chance.randint(1, 5)]))
     for _ in range(chance.randint(1, 4)):
         partition.grow(letters)
         partition.copy_somehow()
@@ -174,6 +180,6 @@ def lived(chance: random.Random, *, may_purge: bool) -> LivedPartition:
     for whole in chance.choice([(True,), (False,), (False, True)]):
         partition.judge(whole=whole)
     if may_purge:
-        partition.source_log_start = chance.randint(0, len(partition.source))
+        partition.source_log_start = chance.randint(partition.source_log_start, len(partition.source))
         partition.target_log_start = chance.choice([0, 0, chance.randint(0, len(partition.target))])
     return partition

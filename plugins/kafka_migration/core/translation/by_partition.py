@@ -86,16 +86,15 @@ def resent_ranges(
     first: dict[TopicPartition, int] = {}
     for partition, offset in positions:
         copy = copies.get(partition)
-        if copy is not None and _can_be_compared(copy, offset):
-            first[partition] = min(offset, first.get(partition, offset))
+        if copy is not None and _can_be_compared(copy, start := copy.within(offset)):
+            first[partition] = min(start, first.get(partition, start))
     return tuple(_resent_range(copies[partition], partition, start) for partition, start in sorted(first.items()))
 
 
-def _can_be_compared(copy: PartitionCopy, offset: int) -> bool:
-    if copy.doubt_ends is None or not copy.is_before_doubt_ends(offset):
+def _can_be_compared(copy: PartitionCopy, start: int) -> bool:
+    if copy.doubt_ends is None or not copy.is_before_doubt_ends(start):
         return False
-    start, (end, _) = max(offset, copy.windows[0].source_start), copy.doubt_ends
-    return start >= copy.source_log_start and end - start <= MAX_COMPARED
+    return start >= copy.source_log_start and copy.doubt_ends[0] - start <= MAX_COMPARED
 
 
 def _resent_range(copy: PartitionCopy, partition: TopicPartition, start: int) -> ResentRange:
@@ -162,7 +161,7 @@ def _by_records(
     found = resent.get(partition)
     if found is None or not copy.is_before_doubt_ends(offset):
         return None
-    start = max(offset, copy.windows[0].source_start)
+    start = copy.within(offset)
     place = found.place_of(start)
     if place is None:
         return None

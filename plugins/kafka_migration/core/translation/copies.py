@@ -45,9 +45,13 @@ class PartitionCopy:
         return self.windows[-1].target_end
 
     def window_of(self, offset: int) -> Window:
-        """Return the last window that begins at or before the offset; the first for an offset before all."""
-        begun = [window for window in self.windows if window.source_start <= offset]
-        return begun[-1] if begun else self.windows[0]
+        """Return the last window that begins at or before the offset, or at the start of the copy."""
+        at = self.within(offset)
+        return [window for window in self.windows if window.source_start <= at][-1]
+
+    def within(self, offset: int) -> int:
+        """Return the offset, or the start of the copy for an offset before it: nothing before it was copied."""
+        return max(offset, self.windows[0].source_start)
 
     def is_dense(self, window: Window) -> bool:
         """Whether every offset of the window is a record, on both sides, and none was sent twice."""
@@ -68,7 +72,7 @@ class PartitionCopy:
 
     def is_before_doubt_ends(self, offset: int) -> bool:
         """Whether records from this source offset on may be on the target more than once."""
-        return self.doubt_ends is not None and offset < self.doubt_ends[0]
+        return self.doubt_ends is not None and self.within(offset) < self.doubt_ends[0]
 
     def sent_twice_from(self, target_offset: int) -> int:
         """Return the largest number of records that can be on the target twice from a target offset on."""
