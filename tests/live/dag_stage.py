@@ -24,7 +24,7 @@ from tests.waiting import wait_until
 
 
 class Watching:
-    """A triggerer that runs one trigger, until its event or until it is lost."""
+    """A triggerer that runs one trigger, until its event or until the triggerer is lost."""
 
     def __init__(self, trigger: BaseTrigger) -> None:
         self._trigger = trigger
@@ -40,8 +40,7 @@ class Watching:
     def lose(self) -> None:
         """Lose the triggerer: nothing is polled any more."""
         self._event.cancel()
-        self._loop.call_soon_threadsafe(self._stop_when_cancelled)
-        self._thread.join()
+        self._end()
 
     def again(self) -> Watching:
         """Run the trigger again, as another triggerer makes it from Airflow's database."""
@@ -56,12 +55,14 @@ class Watching:
             self._end()
 
     def _end(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.call_soon_threadsafe(self._stop)
         self._thread.join()
+        self._loop.close()
 
-    def _stop_when_cancelled(self) -> None:
+    def _stop(self) -> None:
+        """Stop once every task has ended."""
         if asyncio.all_tasks(self._loop):
-            self._loop.call_later(0.05, self._stop_when_cancelled)
+            self._loop.call_later(0.05, self._stop)
         else:
             self._loop.stop()
 

@@ -11,11 +11,13 @@ from typing import NamedTuple
 from confluent_kafka.admin import AdminClient
 
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.ledger.judgements import ReadOffsets
 from sandbox.data.reading import Placed, read_records
 from sandbox.data.records import Record
 from tests.unit.groups.lived_partition import is_read_by
 
 Side = Mapping[str, str]
+VERDICTS = ("PASS", "WARN", "FAIL")
 
 
 class Told(NamedTuple):
@@ -44,13 +46,6 @@ class Both:
         assert not Counter(source) - Counter(target), "records are missing"
         assert set(target) <= set(source), "records are foreign"
         assert is_read_by(source, target), "records are out of order"
-
-    def first_again(self, position: int) -> int:
-        """Return which record of the target is the first copy of the record at a source offset.
-
-        Everything on the source was copied, and nothing after that offset a second time yet.
-        """
-        return self.twice + sum(placed.offset < position for placed in self.source)
 
 
 Seen = Mapping[TopicPartition, Both]
@@ -84,15 +79,22 @@ def stored_positions(target: Side, offsets_topic: str) -> Offsets:
     return found
 
 
-def run_must_say(topic: str, before: Seen, positions: Offsets, after: Seen) -> Told:
-    """Return what a run must say that copied everything: its records begin where MirrorMaker's positions were."""
-    source = target = 0
-    for partition, both in after.items():
-        if partition.topic == topic:
-            position = positions.get(partition, 0)
-            source += sum(placed.offset >= position for placed in both.source)
-            target += len(both.target) - before[partition].first_again(position)
-    return Told("WARN" if target > source else "PASS", source, target)
+def run_must_say(topic: str, read: Sequence[ReadOffsets], seen: Seen) -> Told:
+    """Return what a run must say of the offsets that it has read."""
+    verdicts, counts = [], Counter[str]()
+    for (name, partition), both in seen.items():
+        mine = [each for each in read if each.partition == partition] if name == topic else []
+        source = [p.record for p in both.source if any(m.source_start <= p.offset < m.source_end for m in mine)]
+        target = [p.record for p in both.target if any(m.target_start <= p.offset < m.target_end for m in mine)]
+        verdicts.append(_verdict(source, target))
+        counts.update(source=len(source), target=len(target))
+    return Told(max(verdicts, key=VERDICTS.index), counts["source"], counts["target"])
+
+
+def _verdict(source: Sequence[Record], target: Sequence[Record]) -> str:
+    if list(source) == list(target):
+        return "PASS"
+    return "WARN" if is_read_by(source, target) and set(target) <= set(source) else "FAIL"
 
 
 def whole_must_say(topic: str, seen: Seen) -> Told:
