@@ -125,7 +125,9 @@ class FakeTaskInstance:
     def begin(self, task_id: str) -> None:
         """Begin a task of the run, for the first time or again: Airflow then empties its XCom."""
         self.task_id = task_id
-        self.kept.xcoms = {at: value for at, value in self.kept.xcoms.items() if at[:2] != (self.run, task_id)}
+        # In place, because a trigger may write meanwhile.
+        for at in [at for at in tuple(self.kept.xcoms) if at[:2] == (self.run, task_id)]:
+            del self.kept.xcoms[at]
 
     def xcom_push(self, key: str, value: Any) -> None:
         """Store a value of the task."""

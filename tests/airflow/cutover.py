@@ -53,17 +53,22 @@ def plan_and_ask(world: World) -> Any:
     return ask(world)
 
 
+def answer_event(option: str | None = "Approve", user: str = "grace") -> dict[str, Any]:
+    """Return the event with which Airflow resumes approve; no option is a time-out."""
+    if not option:
+        return {"error": "too late", "error_type": "timeout"}
+    return {
+        "chosen_options": [option],
+        "params_input": {},
+        "responded_at": datetime(2030, 1, 1, tzinfo=UTC),
+        "responded_by_user": {"id": user, "name": user},
+        "timedout": False,
+    }
+
+
 def answer(world: World, option: str | None = "Approve", user: str = "grace") -> dict[str, Any]:
     """Resume approve with an answer, as Airflow does; no option is a time-out."""
-    event: dict[str, Any] = {"error": "too late", "error_type": "timeout"}
-    if option:
-        event = {
-            "chosen_options": [option],
-            "params_input": {},
-            "responded_at": datetime(2030, 1, 1, tzinfo=UTC),
-            "responded_by_user": {"id": user, "name": user},
-            "timedout": False,
-        }
+    event = answer_event(option, user)
     summary: dict[str, Any] = world.task("approve").execute_complete(world.context(), event)
     return summary
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,18 +11,27 @@ import pytest
 
 from kafka_migration.adapters.evidence import RunEvidence
 from kafka_migration.adapters.ledger_store import LedgerStore
+from kafka_migration.core.evidence.documents import Kind
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
-ACTIONS: tuple[tuple[type, tuple[str, ...]], ...] = (
-    (
-        FakeCluster,
-        ("create_topics", "create_partitions", "alter_configs", "delete_topics", "alter_offsets", "delete_group"),
-    ),
-    (FakeMirrorHost, ("reserve", "release", "start", "stop", "clean")),
-    (LedgerStore, ("append",)),
-    (RunEvidence, ("write", "freeze_migration", "publish")),
-)
+Actions = tuple[tuple[type, tuple[str, ...]], ...]
+
+
+def actions_on(cluster: type, host: type) -> Actions:
+    """Return the actions of tasks that use these classes for the clusters and the host."""
+    return (
+        (
+            cluster,
+            ("create_topics", "create_partitions", "alter_configs", "delete_topics", "alter_offsets", "delete_group"),
+        ),
+        (host, ("reserve", "release", "start", "stop", "clean")),
+        (LedgerStore, ("append",)),
+        (RunEvidence, ("write", "freeze_migration", "publish")),
+    )
+
+
+ACTIONS = actions_on(FakeCluster, FakeMirrorHost)
 
 
 class Killed(BaseException):
@@ -29,41 +39,60 @@ class Killed(BaseException):
 
 
 class Cuts:
-    """Counts the actions, and kills at the one with number `at`: before it for an even number, else after it."""
+    """Kills at an action: by its number, before it for an even number, else after it; or by its name."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.at: int | None = None
-        self.seen = 0
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, actions: Actions = ACTIONS) -> None:
         self.last = ""
-        for owner, names in ACTIONS:
+        self._is_due: Callable[[str], bool] | None = None
+        for owner, names in actions:
             for name in names:
                 monkeypatch.setattr(owner, name, self._cut(f"{owner.__name__}.{name}", getattr(owner, name)))
 
     def _cut(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def cut(*args: Any, **kwargs: Any) -> Any:
-            self._pass(f"before {name}")
+            what = " ".join([name, *_kinds(args)])
+            self._pass(f"before {what}")
             result = call(*args, **kwargs)
-            self._pass(f"after {name}")
+            self._pass(f"after {what}")
             return result
 
         return cut
 
     def _pass(self, where: str) -> None:
-        if self.at is None:
-            return
-        self.seen += 1
-        if self.seen > self.at:
-            # Python runs `finally` after the exception, a killed process does not: so nothing works from here on.
+        # Python runs `finally` after the exception, a killed process does not: so nothing works from here on.
+        if self._is_due is not None and (self.last or self._is_due(where)):
             self.last = self.last or where
             raise Killed(where)
 
     @contextmanager
     def at_action(self, number: int) -> Iterator[None]:
         """Kill at the action of this number, if there is one; `last` names it, else it is empty."""
-        self.at, self.seen, self.last = number, 0, ""
+        count = itertools.count()
+        with self._cutting(lambda where: next(count) >= number):
+            yield
+
+    @contextmanager
+    def at(self, moment: str) -> Iterator[None]:
+        """Kill at a moment such as `after LedgerStore.append judged`, which must come."""
+        with self._cutting(moment.__eq__):
+            yield
+        assert self.last == moment, f"there was no moment {moment}"
+
+    @contextmanager
+    def _cutting(self, is_due: Callable[[str], bool]) -> Iterator[None]:
+        self._is_due, self.last = is_due, ""
         try:
             yield
         except Killed:
             pass
         finally:
-            self.at = None
+            self._is_due = None
+
+
+def _kinds(args: tuple[Any, ...]) -> Iterator[str]:
+    """Yield the kind of the document or ledger entry that an action writes."""
+    for arg in args:
+        if isinstance(arg, Kind):
+            yield str(arg)
+        elif isinstance(arg, Mapping) and "kind" in arg:
+            yield str(arg["kind"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from kafka_migration.orchestration.failing import FailedForGood, FailedForNow
 from kafka_migration.orchestration.run_note import NOTE_KEY
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import FOUR_RECORDS, P0, World
+from tests.small_disk import Full, small_disk
 
 REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO)
 TASKS_OF_A_RUN = (*BEFORE_START, "start_mirror", "stop_mirror", "judge")
@@ -42,24 +42,10 @@ def refusing(monkeypatch: pytest.MonkeyPatch) -> Refusing:
 
 
 @pytest.fixture
-def disk(world: World) -> Iterator[Callable[[], Any]]:
+def disk(world: World) -> Iterator[Full]:
     """The evidence on a small disk of its own, and a context in which that disk is full."""
-    world.root.mkdir(exist_ok=True)
-    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(world.root)], capture_output=True)
-    if mount.returncode != 0:
-        pytest.skip("only root may mount a disk")
-
-    @contextmanager
-    def full() -> Iterator[None]:
-        ballast = world.root / "ballast"
-        with ballast.open("wb", buffering=0) as file:
-            while file.write(b"\0" * 4096) == 4096 and os.statvfs(world.root).f_bavail:
-                pass
-        yield
-        ballast.unlink()
-
-    yield full
-    subprocess.run(["umount", str(world.root)], check=True)
+    with small_disk(world.root) as full:
+        yield full
 
 
 def leftovers(root: Path) -> list[Path]:
@@ -180,7 +166,7 @@ def test_refusal_of_an_earlier_try_is_not_reported(world: World, refusing: Refus
     assert "EVIDENCE_NOT_WRITABLE" not in world.report
 
 
-def test_run_on_a_real_disk_that_fills_up(world: World, disk: Callable[[], Any]) -> None:
+def test_run_on_a_real_disk_that_fills_up(world: World, disk: Full) -> None:
     """On a real full disk each task ends with a finding, MirrorMaker is stopped, and the run continues with space."""
     prepare(world, "create_topics")
     with disk():

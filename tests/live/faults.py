@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 from sandbox.sandbox import Sandbox
 from tests.live.migrations import LiveMigration
@@ -37,7 +38,19 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def marked_pids(migration: LiveMigration) -> Iterator[int]:
+class OnHost(Protocol):
+    """A migration on the MirrorMaker host of a sandbox."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def host_folder(self) -> Path:
+        """Its folder on the host."""
+
+
+def marked_pids(migration: OnHost) -> Iterator[int]:
     """Yield the pids of all processes that belong to a migration on this sandbox's host, as `mirrorctl` marks them."""
     marks = {
         f"KAFKA_MIGRATION_ID={migration.name}/".encode(),
@@ -51,9 +64,16 @@ def marked_pids(migration: LiveMigration) -> Iterator[int]:
                     yield int(entry.name)
 
 
-def jvm_pids(migration: LiveMigration) -> list[int]:
+def jvm_pids(migration: OnHost) -> list[int]:
     """Return the pids of all living MirrorMakers of a migration."""
     return [pid for pid in marked_pids(migration) if is_java(command_line(pid))]
+
+
+def shell_of(migration: OnHost, *, is_leader: bool) -> int:
+    """Return the pid of the shell that waits for the JVM, or of the one that keeps its lease."""
+    shells = [pid for pid in marked_pids(migration) if "supervise" in command_line(pid)]
+    (pid,) = [pid for pid in shells if (os.getpgid(pid) == pid) is is_leader]
+    return pid
 
 
 def is_java(words: list[str]) -> bool:
@@ -77,16 +97,11 @@ class Faults:
 
     def kill_supervisor(self) -> None:
         """Kill the shell that waits for the JVM on the host."""
-        kill(self._shell(is_leader=True))
+        kill(shell_of(self._migration, is_leader=True))
 
     def kill_lease_watch(self) -> None:
         """Kill the shell that keeps the JVM's lease on the host."""
-        kill(self._shell(is_leader=False))
-
-    def _shell(self, *, is_leader: bool) -> int:
-        shells = [pid for pid in marked_pids(self._migration) if "supervise" in command_line(pid)]
-        (pid,) = [pid for pid in shells if (os.getpgid(pid) == pid) is is_leader]
-        return pid
+        kill(shell_of(self._migration, is_leader=False))
 
     def kill_worker(self, run_id: str, task_id: str) -> None:
         """Kill the executor's process that supervises a task; the task's own process lives on, alone."""

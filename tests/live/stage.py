@@ -229,6 +229,11 @@ class Stage:
         self._admins[id(self.source)].delete_topics([topic])[topic].result(CALL_TIMEOUT_S)
 
     @property
+    def host_folder(self) -> Path:
+        """The migration's folder on the MirrorMaker host."""
+        return Path(self.sandbox.state.mirror_home) / self.name
+
+    @property
     def source_cluster(self) -> ConfluentCluster:
         """The source, as the package sees it."""
         return ConfluentCluster("source", self.source)
