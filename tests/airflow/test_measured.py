@@ -9,7 +9,7 @@ import pytest
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.groups.rules import unproved_copy_findings
+from kafka_migration.core.groups.unproved import unproved_copies
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.validation.coverage_rules import topic_verdict
 from tests.airflow.tasks import BEFORE_START
@@ -82,7 +82,7 @@ def test_cutover_is_refused_until_pending_topics_are_validated(world: World) -> 
     begin(world, "limited", topics=("orders",))
     judge_only(world)
 
-    (finding,) = unproved_copy_findings(world.ledger, ("orders", "audit"))
+    (finding,) = unproved_copies(world.ledger, ("orders", "audit")).values()
     assert (Code.RECORDS_NOT_VERIFIABLE, "topic audit") == (finding.code, finding.subject)
     assert Verdict.PASS is topic_verdict(world.ledger, "audit")
     begin(world, "cutover", "cutover")
@@ -90,7 +90,7 @@ def test_cutover_is_refused_until_pending_topics_are_validated(world: World) -> 
     world.run.evidence.write(Kind.JUDGE, {"verdict": "PASS"})
     world.refuses("plan_offsets", match=r"RECORDS_NOT_VERIFIABLE · topic audit")
     world.judge()
-    assert () == unproved_copy_findings(world.ledger, ("orders", "audit"))
+    assert {} == unproved_copies(world.ledger, ("orders", "audit"))
 
 
 def test_limited_run_certifies_all_that_was_left_open(world: World) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from kafka_migration.adapters.listeners import principal_of
@@ -10,7 +11,6 @@ from kafka_migration.core.access.rights import topics_on
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
-from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.approval import (
     Ask,
     answer_changed,
@@ -21,7 +21,7 @@ from kafka_migration.core.groups.approval import (
     unapproved,
 )
 from kafka_migration.core.groups.plan import OffsetsPlan
-from kafka_migration.core.groups.rules import unproved_copy_findings
+from kafka_migration.core.groups.unproved import stopping_findings, unproved_copies
 from kafka_migration.core.ledger.cutovers import Reserved
 from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.text.names import group_subject
@@ -65,14 +65,16 @@ def record_reservation(run: MigrationRun, taken_from: str | None) -> None:
         run.ledger.append(Reserved(holder, at, taken_from).to_document())
 
 
-def require_proved_copy(run: MigrationRun) -> None:
-    """Raise `Refused` unless the verdicts on this run and on everything that was ever copied are good."""
-    judged = run.evidence.require(Kind.JUDGE)
-    findings = unproved_copy_findings(run.ledger.known(), run.migration.topics)
-    if not findings and not Verdict(judged["verdict"]).is_good:
-        findings = (_bad_verdict(judged["verdict"]),)
-    if findings:
+def require_proved_copy(run: MigrationRun) -> Mapping[str, Finding]:
+    """Return the topics of the run that must be left out because their copy is not proved, each with the reason.
+
+    Raises `Refused` if a copy differs, if no topic is proved, or if the verdict is bad for another reason.
+    """
+    judged, topics = run.evidence.require(Kind.JUDGE), run.migration.topics
+    unproved = unproved_copies(run.ledger.known(), topics)
+    if findings := stopping_findings(unproved, topics, judged):
         raise Refused(findings)
+    return unproved
 
 
 def require_approved(run: MigrationRun, digest: str, triggered_by: str | None) -> None:
@@ -114,16 +116,6 @@ def require_unchanged(run: MigrationRun, approved: OffsetsPlan, live: OffsetsPla
     if live.digest != approved.digest:
         has_written = run.evidence.newest(Kind.OFFSETS_BEFORE) is not None
         raise Refused([evidence_changed(plan_changes(approved, live), has_written=has_written)])
-
-
-def _bad_verdict(verdict: str) -> Finding:
-    return Finding(
-        Code.COPY_DIFFERS if verdict == Verdict.FAIL else Code.RECORDS_NOT_VERIFIABLE,
-        "the verdict of this run",
-        verdict,
-        f"{Verdict.PASS} or {Verdict.WARN}",
-        "Offsets can only be translated on a proved copy. The report lists the differences.",
-    )
 
 
 def require_rights_on_target_topics(run: MigrationRun) -> None:

@@ -12,8 +12,9 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.groups.plan import GroupVerdict, Proof
-from kafka_migration.core.groups.rules import Accepted, plan_groups, unproved_copy_findings
+from kafka_migration.core.groups.rules import Accepted, plan_groups
 from kafka_migration.core.groups.selection import unsupported_groups, which_groups
+from kafka_migration.core.groups.unproved import unproved_copies
 from kafka_migration.core.kafka.cluster import GroupKind, GroupListing, GroupState, RecordPrint
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
@@ -360,5 +361,5 @@ def test_plan_needs_a_proved_copy(judged: list[dict[str, object]], codes: list[C
     """Every topic of which something was copied must be good as a whole, whichever run copied it."""
     ledger = fold([_started({P0: 0}), _stopped({P0: 3}, {P0: 3}), *judged])
 
-    assert codes == [f.code for f in unproved_copy_findings(ledger, ["orders", "audit"])]
-    assert () == unproved_copy_findings(Ledger(), ["orders"])
+    assert codes == [f.code for f in unproved_copies(ledger, ["orders", "audit"]).values()]
+    assert {} == unproved_copies(Ledger(), ["orders"])

@@ -242,7 +242,7 @@ ACTS: Mapping[Code, str] = {
     Code.ABORTED_RECORDS_COPIED: f"{_WARNING} With `mirror.isolation_level: read_committed`, later runs skip such "
     "records.",
     Code.RECORDS_NOT_VERIFIABLE: "The finding names what could not be read or matched. When that is fixed, trigger "
-    "mode `validate`. Until then, do not move any group.",
+    "mode `validate`. Until then, do not move a group that reads the topic.",
     Code.RECORD_UNREADABLE: "The finding names the record. Leave its topic out of the run and move its groups by hand, "
     "or wait until the source no longer holds such records and copy the topic again.",
     Code.TARGET_TOPIC_RECREATED: "Find out who recreated it. Its content is not the copy: copy the topic with a "

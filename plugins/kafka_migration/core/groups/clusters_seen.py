@@ -38,8 +38,9 @@ class CommittedGroup:
     """A group on both clusters, with its commits on the migration's partitions.
 
     `commits_elsewhere` says whether it committed on topics outside the migration. `later_topics` are topics of the
-    migration on which it committed and that this run does not move. `lost_topics` were cut over without the group, and
-    its commits on them no longer exist. `unreadable` says why state or offsets are not known; empty if they are.
+    migration on which it committed and that this run does not move, `unproved_topics` those that the run leaves out
+    because their copy is not proved. `lost_topics` were cut over without the group, and its commits on them no longer
+    exist. `unreadable` says why state or offsets are not known; empty if they are.
     """
 
     source: GroupDescription
@@ -50,6 +51,7 @@ class CommittedGroup:
     later_topics: tuple[str, ...] = ()
     lost_topics: tuple[str, ...] = ()
     unreadable: str = ""
+    unproved_topics: tuple[str, ...] = ()
 
     @property
     def group(self) -> str:
@@ -59,7 +61,7 @@ class CommittedGroup:
     @property
     def is_concerned(self) -> bool:
         """Whether the group may read the migration's topics; `False` only if all its commits are on other topics."""
-        return bool(self.source_commits or self.lost_topics) or not self.commits_elsewhere
+        return bool(self.source_commits or self.lost_topics or self.unproved_topics) or not self.commits_elsewhere
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ class ConfirmedCutover:
     """A cutover that is in the ledger, as its next steps need it.
 
     `source` and `target` are the Airflow connections. `topics` are the target's names of the topics that were cut over,
-    `remaining` those that later cutovers move. `not_chosen` are groups that read these topics and were not named.
-    `folder` locates the evidence.
+    `remaining` those that later cutovers move, `unproved` those of them whose copy is not proved. `not_chosen` are
+    groups that read these topics and were not named. `folder` locates the evidence.
     """
 
     migration: str
@@ -28,6 +28,7 @@ class ConfirmedCutover:
     topics: Collection[str]
     remaining: Collection[str]
     folder: str
+    unproved: Collection[str] = ()
 
 
 def next_steps(done: ConfirmedCutover) -> tuple[str, ...]:
@@ -39,6 +40,11 @@ def next_steps(done: ConfirmedCutover) -> tuple[str, ...]:
         else []
     )
     steps.append(f"Start the producers of {', '.join(done.topics)} with the bootstrap servers of `{target}`.")
+    if done.unproved:
+        steps.append(
+            f"Start the producers of {', '.join(done.unproved)} with the bootstrap servers of `{source}` again: the "
+            "copy is not proved, so these topics remain there, with the groups that read them."
+        )
     way = _NEXT_CUTOVER if done.remaining else _BY_HAND
     steps += [_left_behind(group, findings, target, way) for group, findings in sorted(done.left_behind.items())]
     steps += [_not_chosen(group, way) for group in sorted(done.not_chosen)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -207,6 +207,7 @@ class OffsetsPlan(Document):
     :param unconcerned: the number of groups that committed only on other topics
     :param others: groups that the plan does not cover
     :param target_only: for a rollback, the records that remain only on the target, for each topic with any
+    :param unproved: topics of the run that are not moved because their copy is not proved, with the reason
     """
 
     at: str
@@ -219,6 +220,7 @@ class OffsetsPlan(Document):
     unconcerned: int = 0
     others: OtherGroups = field(default_factory=OtherGroups)
     target_only: tuple[TargetOnly, ...] = ()
+    unproved: Mapping[str, Finding] = field(default_factory=dict)
 
     @property
     def is_final(self) -> bool:

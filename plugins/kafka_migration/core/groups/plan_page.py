@@ -50,7 +50,7 @@ def render_plan(plan: OffsetsPlan, migration: str) -> str:
     """Return the plan: a summary, all groups in one table, then each group with its partitions."""
     sections = [
         _headline(plan, migration),
-        _target_only(plan) if plan.is_rollback else "",
+        _target_only(plan) if plan.is_rollback else _unproved_topics(plan),
         _groups_table(plan),
         *_group_sections(plan),
         _left_out(plan),
@@ -123,6 +123,17 @@ def _target_only(plan: OffsetsPlan) -> str:
     header = ("Topic", "Records on the target only", "First offsets")
     words = "**These records remain on the target.** No consumer on the source will read them:"
     return f"### Records only on the target\n\n{words}\n\n{table(header, rows)}"
+
+
+def _unproved_topics(plan: OffsetsPlan) -> str:
+    """Return the topics that this run leaves on the source; an approver decides about the others only."""
+    if not plan.unproved:
+        return ""
+    words = (
+        "**The copy of these topics is not proved.** They are not cut over: they and the groups that read them remain "
+        "on the source. If you approve, start their producers on the source again."
+    )
+    return f"### Topics that remain on the source\n\n{words}\n\n{findings_list(tuple(plan.unproved.values()))}"
 
 
 def _groups_table(plan: OffsetsPlan) -> str:

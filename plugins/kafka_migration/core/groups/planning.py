@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import ClustersSeen, CommittedGroup
 from kafka_migration.core.groups.kept_elsewhere import kept_elsewhere
 from kafka_migration.core.groups.moved_topics import changed_since_cutover
@@ -30,10 +31,11 @@ from kafka_migration.core.translation.copies import PartitionCopy, copies_of
 class CutoverScope:
     """What a run moves: by the migration file, the run's form, the ledger and the run's evidence.
 
-    :param migration: the migration file, limited to the run's topics; `file_topics` are all topics of the file
+    :param migration: the migration file, limited to the topics that are moved; `file_topics` are all topics of the file
     :param moved_topics: the topics that other runs cut over
     :param chosen: the groups that the form names; empty means all
     :param translation: request and result of `translate_offsets`; `None` if the copy keeps offsets
+    :param unproved: topics of the run that are not moved because their copy is not proved, with the reason
     """
 
     ledger: Ledger
@@ -44,6 +46,7 @@ class CutoverScope:
     moved_topics: frozenset[str]
     chosen: tuple[str, ...]
     translation: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None
+    unproved: Mapping[str, Finding] = field(default_factory=dict)
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -98,9 +101,12 @@ class Planning:
             source_commits=mine,
             target_commits=commits_on(seen.target.commits[name], scope.topics),
             commits_elsewhere=len(mine) < len(commits),
-            later_topics=tuple(sorted(committed.intersection(scope.file_topics).difference(scope.topics))),
+            later_topics=tuple(
+                sorted(committed.intersection(scope.file_topics).difference(scope.topics, scope.unproved))
+            ),
             lost_topics=tuple(sorted(set(scope.left.get(name, ())) - committed - moved)),
             unreadable=seen.unreadable(name),
+            unproved_topics=tuple(sorted(committed.intersection(scope.unproved))),
         )
 
     def _as_translated(self, group: CommittedGroup) -> CommittedGroup:
@@ -190,6 +196,7 @@ class Planning:
                 self.translated,
                 is_final=scope.mode is not Mode.REHEARSE,
                 hints=kept_elsewhere(self.groups, seen.topic_names),
+                unproved=scope.unproved,
                 accepted=Accepted(cutover.may_be_active, cutover.may_rewind),
                 blocked=changed_since_cutover(
                     scope.ledger, scope.moved_topics, seen.source.log_end, seen.target.topics
@@ -200,6 +207,7 @@ class Planning:
             mirror_positions={partition: self.copies[partition].mirror_position for partition in source_ends},
             unconcerned=sum(not group.is_concerned for group in self.groups),
             others=self._others(),
+            unproved=scope.unproved,
         )
 
     def _others(self) -> OtherGroups:

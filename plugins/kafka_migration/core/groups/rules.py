@@ -8,7 +8,6 @@ from types import MappingProxyType
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.groups.plan import GroupPlan, OffsetsMove, Proof
 from kafka_migration.core.groups.purged import purged_findings, purged_offsets
@@ -27,12 +26,9 @@ from kafka_migration.core.groups.writing import active_finding
 from kafka_migration.core.kafka.cluster import CommittedOffset, RecordPrint
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.text.names import group_subject
 from kafka_migration.core.translation.by_partition import Position, Prints, Translation, is_same, within
 from kafka_migration.core.translation.copies import PartitionCopy
-from kafka_migration.core.validation.coverage import TopicCoverage
-from kafka_migration.core.validation.coverage_rules import coverage_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +91,7 @@ def plan_groups(
     accepted: Accepted = Accepted(),
     blocked: Mapping[str, Finding] = NOTHING_BLOCKED,
     hints: Mapping[str, Finding] = NOTHING_BLOCKED,
+    unproved: Mapping[str, Finding] = NOTHING_BLOCKED,
 ) -> tuple[GroupPlan, ...]:
     """Return the plan of every group that the migration concerns, sorted by name.
 
@@ -102,9 +99,10 @@ def plan_groups(
 
     :param blocked: topics for which no group can be moved, with the reason
     :param hints: a warning for a group, by its name
+    :param unproved: the reasons for topics whose copy is not proved, which stay on the source
     """
     concerned = sorted((group for group in groups if group.is_concerned), key=lambda group: group.group)
-    plans = (_plan_group(group, translated, is_final, accepted, blocked) for group in concerned)
+    plans = (_plan_group(group, translated, is_final, accepted, blocked, unproved) for group in concerned)
     return tuple(
         replace(plan, warnings=(*plan.warnings, hints[plan.group])) if plan.group in hints else plan for plan in plans
     )
@@ -116,13 +114,15 @@ def _plan_group(
     is_final: bool,
     accepted: Accepted,
     blocked: Mapping[str, Finding],
+    unproved: Mapping[str, Finding],
 ) -> GroupPlan:
     if group.unreadable:
         return _left_out(group, (unreadable_finding(group.group, group.unreadable),))
     ahead = _ahead_findings(group, translated.copies)
     refusals = (
         *_active_findings(group, is_final and group.group not in accepted.may_be_active),
-        *(() if group.source_commits else [no_commit_finding(group.group)]),
+        *(() if group.source_commits or group.unproved_topics else [no_commit_finding(group.group)]),
+        *_unproved_copy_findings(group, unproved),
         *_later_findings(group),
         *_beyond_end_findings(group, translated.copies),
         *(ahead if is_final else ()),
@@ -243,6 +243,11 @@ def _later_findings(group: CommittedGroup) -> Iterable[Finding]:
         )
 
 
+def _unproved_copy_findings(group: CommittedGroup, unproved: Mapping[str, Finding]) -> Iterable[Finding]:
+    for topic in group.unproved_topics:
+        yield replace(unproved[topic], subject=f"{group_subject(group.group)}, topic {topic}")
+
+
 def _rewind_findings(group: CommittedGroup, plan: GroupPlan) -> Iterable[Finding]:
     for partition, commit in plan.proposed.items():
         present = group.target_commits.get(partition)
@@ -321,26 +326,3 @@ def _deleted_findings(group: CommittedGroup, position: Position, translated: Tra
 
 def _record(found: RecordPrint | None) -> str:
     return "the end" if found is None else f"record {found.digest[:12]}"
-
-
-def unproved_copy_findings(ledger: Ledger, topics: Iterable[str]) -> tuple[Finding, ...]:
-    """Name every copied topic whose copy is not proved as a whole.
-
-    A rank is only reliable if all windows before it are proved, whichever run copied them.
-    """
-    covered = coverage_of(ledger)
-    return tuple(
-        _unproved_copy(covered[topic]) for topic in topics if topic in covered and not covered[topic].is_proved
-    )
-
-
-def _unproved_copy(covered: TopicCoverage) -> Finding:
-    reason = next(covered.reasons(), "nothing was validated")
-    return Finding(
-        Code.COPY_DIFFERS if covered.verdict is Verdict.FAIL else Code.RECORDS_NOT_VERIFIABLE,
-        f"topic {covered.topic}",
-        f"verdict {covered.standing} on the whole topic ({reason})",
-        "verdict PASS on everything that was ever copied of the topic",
-        "Offsets can only be translated for a proved copy. Run mode validate for the topic. If the verdict stays the "
-        "same, copy the topic again or leave it out of the run.",
-    )

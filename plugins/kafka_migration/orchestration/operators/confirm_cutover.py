@@ -22,7 +22,8 @@ from kafka_migration.steps.run import MigrationRun
 class ConfirmCutoverOperator(TellsLineage, MigrationOperator):
     """Write the cutover into the ledger, send an asset event per moved topic, and list the next steps.
 
-    After the ledger entry, nothing is mirrored into these topics any more. Other topics of the file continue as before
+    After the ledger entry, nothing is mirrored into these topics any more. A topic without a proved copy is not among
+    them. Other topics of the file continue as before
     until their own cutover. The events go to the assets `kafka://<bootstrap server of the target>/<topic>` through the
     alias `kafka_migration__<migration>`, so a DAG can be scheduled on either. OpenLineage receives the topics as well.
     A retry writes no second entry. Airflow sends the events once, when the task has succeeded.
@@ -52,12 +53,13 @@ class ConfirmCutoverOperator(TellsLineage, MigrationOperator):
         if known is not None:
             return known
         hold_reservation(run)
-        topics = run.migration.topics
+        topics = tuple(topic for topic in run.migration.topics if topic in plan.topics)
         remaining = run.whole_migration.without({*topics, *run.moved_topics}).topics
         moved = tuple(result["moved"])
         left = _left(plan, moved)
         evidence = run.evidence.digests_of(Kind.TOPIC_LIST, Kind.OFFSETS_BEFORE, Kind.OFFSETS_RESULT)
-        cut_over = CutOver(run.identity.holder, run.now(), moved, topics, result["partly"], remaining, left, evidence)
+        partly = result["partly"] or bool(plan.unproved)
+        cut_over = CutOver(run.identity.holder, run.now(), moved, topics, partly, remaining, left, evidence)
         run.ledger.append(cut_over.to_document())
         return cut_over
 
@@ -90,6 +92,7 @@ def _next_steps(run: MigrationRun, plan: OffsetsPlan, cut_over: CutOver, result:
         not_chosen=plan.others.not_chosen,
         topics=[run.migration.target_topic(topic) for topic in cut_over.topics],
         remaining=cut_over.remaining,
+        unproved=sorted(plan.unproved),
         folder=str(run.evidence.folder.parent),
     )
     return list(next_steps(done))

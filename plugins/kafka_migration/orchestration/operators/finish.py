@@ -21,6 +21,7 @@ from kafka_migration.core.findings.errors import (
     Refused,
     StoreFailed,
     TransientError,
+    ValidationFailed,
 )
 from kafka_migration.core.ledger.generations import generations_text
 from kafka_migration.core.migration.run_identity import RunIdentity
@@ -95,10 +96,12 @@ class FinishOperator(MigrationOperator):
         tasks = self._task_states(context)
         timing = _timing(run, tasks)
         bad = unsuccessful(tasks, _expected_skips(run, timing))
-        is_bad = bad or released.problem or timing.late_fails or run.evidence.leaves_out_changed
+        unproved = _unproved(run, tasks)
+        is_lost = unproved and tasks.get("confirm_cutover") != SUCCESS
+        is_bad = bad or released.problem or timing.late_fails or run.evidence.leaves_out_changed or is_lost
         outcome = "failed" if is_bad else _good_outcome(run, timing)
         # A task that succeeded has refused in an earlier try only.
-        refusals = [refusal for refusal in run.refusals() if tasks.get(refusal["task"]) != SUCCESS]
+        refusals = [refusal for refusal in run.refusals() if tasks.get(refusal["task"]) != SUCCESS] + unproved
         document = self._assembled(run, context, tasks, outcome, timing, refusals)
         if lost := self._publish(run, document):
             outcome, refusals = "failed", [*refusals, lost]
@@ -292,6 +295,13 @@ def _only_warns(run: MigrationRun) -> bool:
     return run.identity.is_nightly and nightly is not None and nightly.when_late == "warn"
 
 
+def _unproved(run: MigrationRun, tasks: Mapping[str, str | None]) -> list[dict[str, Any]]:
+    """Return the refusal of the topics that the plan left out because their copy is not proved; without any, none."""
+    plan = run.evidence.newest(Kind.OFFSETS_PLAN) if tasks.get("plan_offsets") == SUCCESS else None
+    findings = list(plan["plan"].get("unproved", {}).values()) if plan else []
+    return [{"task": "judge", "error": ValidationFailed.__name__, "findings": findings}] if findings else []
+
+
 def _expected_skips(run: MigrationRun, timing: _Timing) -> frozenset[str]:
     """Return the tasks that a successful run of this mode skips; none if the mode is unknown."""
     try:
@@ -308,8 +318,8 @@ def _good_outcome(run: MigrationRun, timing: _Timing) -> str:
         return "not in window"
     if timing.late:
         return _LATE_OUTCOMES[timing.late[0].code]
-    result = run.evidence.newest(Kind.OFFSETS_RESULT)
-    return "partly done" if result is not None and result["partly"] else "success"
+    done = run.evidence.newest(Kind.CUTOVER) or run.evidence.newest(Kind.OFFSETS_RESULT)
+    return "partly done" if done is not None and done["partly"] else "success"
 
 
 _LATE_OUTCOMES = {Code.BEHIND: "behind", Code.VALIDATION_PENDING: "validation pending"}

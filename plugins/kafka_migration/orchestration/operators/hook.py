@@ -122,10 +122,12 @@ class HookOperator(TriggerDagRunOperator):
 
 
 def _arguments(run: MigrationRun) -> dict[str, Any]:
+    done = run.evidence.newest(Kind.CUTOVER)
+    topics = done["topics"] if done else run.migration.topics
     return {
         "migration": run.name,
         "run": run.identity.holder,
-        "topics": [run.migration.target_topic(topic) for topic in run.migration.topics],
+        "topics": [run.migration.target_topic(topic) for topic in topics],
         "source": run.migration.source.connection,
         "target": run.migration.target.connection,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,9 +11,11 @@ from airflow.sdk import Context
 from kafka_migration.airflow_adapters.metrics import emit
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import Finding, ValidationFailed
+from kafka_migration.core.groups.unproved import stopping_findings, unproved_copies
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.report.run_report import record_count
+from kafka_migration.orchestration.failing import log_findings
 from kafka_migration.orchestration.lineage import CopiedTopics, TellsLineage
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.steps.run import MigrationRun
@@ -26,6 +28,9 @@ class JudgeOperator(TellsLineage, MigrationOperator):
     Verdicts: `PASS` every record of the window is on the target, unchanged and in order; `FAIL` something is
     missing, extra, altered or out of order; `NOT_VERIFIABLE` records can no longer be read or be attributed.
 
+    In modes `rehearse` and `cutover`, NOT_VERIFIABLE topics are left out if others are proved: the groups of the others
+    are planned. Then `finish` fails a rehearsal, and ends a cutover as *partly done*.
+
     In mode `interval` the verdict applies to the records of the run's interval, no matter which runs copied and judged
     them. A changed answer is added to the ledger.
 
@@ -33,17 +38,27 @@ class JudgeOperator(TellsLineage, MigrationOperator):
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Judge, record, and raise if the verdict is FAIL or NOT_VERIFIABLE."""
+        """Judge, record, and raise if the verdict is bad, unless groups of other topics can be planned."""
         judged = judge(run)
         document = judged.document
         run.evidence.write(Kind.JUDGE, document)
         emit(MetricsOf(run.name).verdict(judged.verdict))
         for row in document["topics"]:
             self.log.info("%-40s %s", row["topic"], _words(row))
-        if not judged.verdict.is_good:
-            raise ValidationFailed(Finding.from_document(f) for row in document["topics"] for f in row["findings"])
-        self.copied = partial(CopiedTopics.of, run, [row["topic"] for row in document["topics"]])
+        left_out = () if judged.verdict.is_good else self._left_out(run, document)
+        proved = [row["topic"] for row in document["topics"] if row["topic"] not in left_out]
+        self.copied = partial(CopiedTopics.of, run, proved)
         return {"verdict": str(judged.verdict), "records": document["records"]}
+
+    def _left_out(self, run: MigrationRun, document: Mapping[str, Any]) -> Collection[str]:
+        """Return the topics without which the groups of the others can be planned; raise if there is no such way."""
+        findings = [Finding.from_document(f) for row in document["topics"] for f in row["findings"]]
+        topics = run.migration.topics
+        unproved = unproved_copies(run.ledger.known(), topics)
+        if not run.request.mode.plans_groups or stopping_findings(unproved, topics, document):
+            raise ValidationFailed(findings)
+        log_findings(findings, to=self.log)
+        return unproved
 
     def ends_mode(self, mode: Mode) -> bool:
         """Only a mode that plans the consumer groups continues."""

@@ -22,7 +22,8 @@ from kafka_migration.steps.run import MigrationRun
 class PlanOffsetsOperator(MigrationOperator):
     """Plan where each consumer group resumes on the target, and prove it by comparing the records on both sides.
 
-    Requires a proved copy, for this run and as a whole. In mode `rehearse` groups may keep reading, and the plan is
+    Requires a proved copy, for this run and as a whole; a topic that cannot be proved stays on the source, with the
+    groups that read it. In mode `rehearse` groups may keep reading, and the plan is
     only shown. In mode `cutover` an active group is left out, and records after the fenced ends refuse the run
     (`FENCE_MOVING`). Neither mode changes a cluster here.
     """
@@ -30,8 +31,8 @@ class PlanOffsetsOperator(MigrationOperator):
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Refuse an unproved copy, then plan, record and log."""
         skip_unless_planning(run)
-        require_proved_copy(run)
-        plan = make_offsets_plan(run, with_others=True)
+        unproved = require_proved_copy(run)
+        plan = make_offsets_plan(run, unproved, with_others=True)
         run.evidence.write(Kind.OFFSETS_PLAN, _document(plan, render_plan(plan, run.name)))
         self._log_plan(plan)
         if plan.is_final and (findings := plan.uncopied_findings()):
@@ -43,6 +44,7 @@ class PlanOffsetsOperator(MigrationOperator):
         return not mode.moves_groups
 
     def _log_plan(self, plan: OffsetsPlan) -> None:
+        log_findings(plan.unproved.values(), logging.WARNING, self.log)
         for group in plan.groups:
             self.log.info("%-40r %s, %d offsets", group.group, group.verdict, len(group.proposed))
             log_findings((*group.refusals, *group.warnings), logging.INFO, self.log)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from airflow.sdk import Context
 
 from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.orchestration.context import triggered_by
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, skip_unless_moving
 from kafka_migration.steps.groups.planning import make_offsets_plan
 from kafka_migration.steps.groups.writing import approved_plan, write_plan
-from kafka_migration.steps.guards import hold_reservation
+from kafka_migration.steps.guards import hold_reservation, require_proved_copy
 from kafka_migration.steps.run import MigrationRun
 
 
@@ -28,6 +29,10 @@ class SyncOffsetsOperator(MigrationOperator):
         """Check the approval, save the present offsets, write group by group, and record the result."""
         skip_unless_moving(run)
         hold_reservation(run)
-        plan = approved_plan(run, Kind.OFFSETS_PLAN, triggered_by(context), make_offsets_plan)
+        plan = approved_plan(run, Kind.OFFSETS_PLAN, triggered_by(context), _present_plan)
         result = write_plan(run, plan)
         return {"moved": list(result.moved), "partly": result.is_partly}
+
+
+def _present_plan(run: MigrationRun) -> OffsetsPlan:
+    return make_offsets_plan(run, require_proved_copy(run))

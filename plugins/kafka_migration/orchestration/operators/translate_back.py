@@ -5,7 +5,7 @@ from __future__ import annotations
 from airflow.sdk import Context
 
 from kafka_migration.core.findings.errors import Refused
-from kafka_migration.core.groups.rules import unproved_copy_findings
+from kafka_migration.core.groups.unproved import unproved_copies
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.orchestration.context import run_of
 from kafka_migration.orchestration.operators.base import Summary, reporting
@@ -29,6 +29,6 @@ class TranslateBackOperator(TranslatingOperator):
             if run.request.mode is not Mode.FAIL_BACK:
                 self.log.info("Mode %s translates nothing.", run.request.mode)
                 return {"topics": 0, "vectors": 0}
-            if findings := unproved_copy_findings(run.ledger.known(), sorted(run.moved_topics)):
-                raise Refused(findings)
+            if unproved := unproved_copies(run.ledger.known(), sorted(run.moved_topics)):
+                raise Refused(unproved.values())
             return self.translate(context, run, translation_back_request(run))

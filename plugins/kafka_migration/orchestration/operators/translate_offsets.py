@@ -48,5 +48,5 @@ class TranslateOffsetsOperator(TranslatingOperator):
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             skip_unless_planning(run)
-            require_proved_copy(run)
-            return self.translate(context, run, translation_request(run))
+            unproved = require_proved_copy(run)
+            return self.translate(context, run, translation_request(run, unproved))

@@ -23,6 +23,7 @@ from kafka_migration.orchestration.sensors.base import MigrationSensor
 from kafka_migration.orchestration.sensors.group_lag import lag_trigger
 from kafka_migration.steps.groups.lag import LagOutcome
 from kafka_migration.steps.groups.one_by_one import commits_of
+from kafka_migration.steps.guards import require_proved_copy
 from kafka_migration.steps.run import MigrationRun
 
 # A busy cluster may miss some polls before a sample is stale.
@@ -93,7 +94,8 @@ def _groups_with_topics(run: MigrationRun) -> dict[str, list[str] | None]:
     names = which_groups(run.source.list_groups(), run.migration.cutover.groups, run.request.groups)
     # The plan leaves out a group that cannot be read; the wait is for the others.
     committed = {name: found for name, found in commits_of(run.source, names).items() if not isinstance(found, str)}
-    topics = {name: topics_of(found).intersection(run.migration.topics) for name, found in committed.items()}
+    moved = run.migration.without(require_proved_copy(run)).topics
+    topics = {name: topics_of(found).intersection(moved) for name, found in committed.items()}
     return {name: sorted(mine) for name, mine in topics.items() if mine}
 
 

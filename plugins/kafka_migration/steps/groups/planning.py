@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import RecordsSeen
 from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.groups.planning import CutoverScope, Planning
@@ -22,19 +25,26 @@ from kafka_migration.steps.groups.resent_records import read_resent
 from kafka_migration.steps.run import MigrationRun
 from kafka_migration.steps.validation.spark_documents import understood
 
+ALL_PROVED: Mapping[str, Finding] = MappingProxyType({})
 
-def make_offsets_plan(run: MigrationRun, *, with_others: bool = False) -> OffsetsPlan:
+
+def make_offsets_plan(
+    run: MigrationRun, unproved: Mapping[str, Finding] = ALL_PROVED, *, with_others: bool = False
+) -> OffsetsPlan:
     """Return the offsets plan for the present state of both clusters, with every planned offset proved; read-only.
 
-    `with_others` also names the groups that the plan does not cover. Raises `TransientError` when a value cannot be
+    `with_others` also names the groups that the plan does not cover. `unproved` are the topics to leave out, with the
+    reason. Raises `TransientError` when a value cannot be
     read: nothing is planned on unknown values.
     """
-    return read_planning(run, with_others=with_others).plan()
+    return read_planning(run, unproved, with_others=with_others).plan()
 
 
-def read_planning(run: MigrationRun, *, with_others: bool = False) -> Planning:
+def read_planning(
+    run: MigrationRun, unproved: Mapping[str, Finding] = ALL_PROVED, *, with_others: bool = False
+) -> Planning:
     """Return what a plan is made from: the scope of the run and one snapshot of both clusters."""
-    scope = _scope_of(run, is_translated=not run.migration.keeps_offsets)
+    scope = _scope_of(run, unproved, is_translated=not run.migration.keeps_offsets)
     planning = Planning(scope, read_clusters(run, scope, with_others=with_others))
     if scope.translation is not None:
         # The positions need both documents of the job.
@@ -42,17 +52,18 @@ def read_planning(run: MigrationRun, *, with_others: bool = False) -> Planning:
     return replace(planning, seen=replace(planning.seen, records=_read_records(run, planning)))
 
 
-def _scope_of(run: MigrationRun, *, is_translated: bool) -> CutoverScope:
+def _scope_of(run: MigrationRun, unproved: Mapping[str, Finding], *, is_translated: bool) -> CutoverScope:
     request, result = Kind.TRANSLATION_REQUEST, Kind.TRANSLATION_RESULT
     return CutoverScope(
         ledger=run.ledger.known(),
         identity=run.identity,
         mode=run.request.mode,
-        migration=run.migration,
+        migration=run.migration.without(unproved),
         file_topics=run.whole_migration.topics,
         moved_topics=run.moved_topics,
         chosen=tuple(run.request.groups),
         translation=(run.evidence.require(request), run.evidence.require(result)) if is_translated else None,
+        unproved=unproved,
     )
 
 
@@ -69,11 +80,11 @@ def _read_records(run: MigrationRun, planning: Planning) -> RecordsSeen:
     return RecordsSeen(resent, counts, source_prints, target_prints)
 
 
-def translation_request(run: MigrationRun) -> TranslationRequest:
+def translation_request(run: MigrationRun, unproved: Mapping[str, Finding] = ALL_PROVED) -> TranslationRequest:
     """Return the request for the Spark job, for the present commits of the groups. It may have no topics."""
     if run.migration.keeps_offsets:
         return request_of(run)
-    scope = _scope_of(run, is_translated=False)
+    scope = _scope_of(run, unproved, is_translated=False)
     planning = Planning(scope, read_clusters(run, scope, with_others=False))
     groups = [group for group in planning.groups if group.source_commits]
     log_start = planning.seen.source.log_start

@@ -1,0 +1,67 @@
+"""Topics whose copy is not proved: whether the groups of the other topics can be planned without them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.validation.coverage import TopicCoverage
+from kafka_migration.core.validation.coverage_rules import coverage_of
+
+
+def unproved_copies(ledger: Ledger, topics: Iterable[str]) -> dict[str, Finding]:
+    """Return every copied topic whose copy is not proved as a whole, with the reason.
+
+    A rank is only reliable if all windows before it are proved, whichever run copied them.
+    """
+    covered = coverage_of(ledger)
+    return {t: _unproved_copy(covered[t]) for t in topics if t in covered and not covered[t].is_proved}
+
+
+def stopping_findings(
+    unproved: Mapping[str, Finding], topics: Collection[str], judged: Mapping[str, Any]
+) -> tuple[Finding, ...]:
+    """Return why no group of any topic can be planned; empty if the unproved topics can be left out.
+
+    A copy that differs stops all: another client may write to the target. So does a bad verdict that the unproved
+    topics do not explain, and a run without a proved topic.
+
+    :param judged: the document of `judge`
+    """
+    verdict = Verdict(judged["verdict"])
+    if not verdict.is_good and not (verdict is Verdict.NOT_VERIFIABLE and _explain(unproved, judged)):
+        return tuple(unproved.values()) or (_bad_verdict(verdict),)
+    differs = any(finding.code is Code.COPY_DIFFERS for finding in unproved.values())
+    return tuple(unproved.values()) if differs or unproved.keys() >= set(topics) else ()
+
+
+def _explain(unproved: Mapping[str, Finding], judged: Mapping[str, Any]) -> bool:
+    """Return whether every finding of `judge` is about a topic that is left out."""
+    found = {row["topic"] for row in judged.get("topics", ()) if row["findings"]}
+    return bool(unproved) and found <= unproved.keys()
+
+
+def _unproved_copy(covered: TopicCoverage) -> Finding:
+    reason = next(covered.reasons(), "nothing was validated")
+    return Finding(
+        Code.COPY_DIFFERS if covered.verdict is Verdict.FAIL else Code.RECORDS_NOT_VERIFIABLE,
+        f"topic {covered.topic}",
+        f"verdict {covered.standing} on the whole topic ({reason})",
+        "verdict PASS on everything that was ever copied of the topic",
+        "Offsets can only be translated for a proved copy. Run mode validate for the topic. If the verdict stays the "
+        "same, copy the topic again or leave it out of the run.",
+    )
+
+
+def _bad_verdict(verdict: Verdict) -> Finding:
+    return Finding(
+        Code.COPY_DIFFERS if verdict is Verdict.FAIL else Code.RECORDS_NOT_VERIFIABLE,
+        "the verdict of this run",
+        str(verdict),
+        f"{Verdict.PASS} or {Verdict.WARN}",
+        "Offsets can only be translated on a proved copy. The report lists the differences.",
+    )
