@@ -171,3 +171,32 @@ def test_damage_is_found_in_any_piece() -> None:
         assert not whole.verdict.is_good, seed
         seen[whole.verdict] += 1
     assert seen[Verdict.FAIL] > 10 * seen[Verdict.NOT_VERIFIABLE]
+
+
+def test_tail_of_a_killed_process_is_no_difference_after_the_source_deleted_a_marker() -> None:
+    """Regression: without ranks, because the source had deleted a marker, a tail of a killed process was a FAIL."""
+    life = Life(0, transactions=False, alphabet=0)
+    life.source = [None, (1, 1), None, (1, 2), (1, 3)]
+    life.copy(0, 5, stored=3)
+    life.log_start = 1
+    whole = life.judge(whole=True)
+    assert whole is not None
+
+    assert (Verdict.NOT_VERIFIABLE, 1, 3) == (whole.verdict, whole.source_records, whole.target_records)
+
+
+def test_replay_of_deleted_records_is_no_difference_before_it_has_caught_up() -> None:
+    """Regression: the last process had not sent all again, and the source deleted a part of what it had sent: a FAIL
+    that later runs cannot replace."""
+    life = Life(0, transactions=False, alphabet=0)
+    life.produce(9)
+    life.copy(0, 9, stored=None)
+    life.copy(0, 6, stored=6)
+    life.log_start = 4
+    whole = life.judge(whole=True)
+    assert whole is not None
+
+    assert Verdict.NOT_VERIFIABLE is whole.verdict
+    life.copy(6, 9, stored=9)
+    life.judge()
+    assert Verdict.FAIL is not coverage_of(life.ledger)[TOPIC].verdict

@@ -108,14 +108,17 @@ def _may_continue(result: PartitionResult) -> bool:
     holes = window.source_end - window.source_start - result.source.records
     extra = (d.target_offset for d in result.differences.first if d.kind is DifferenceKind.EXTRA)
     is_passed = all(piece.source_end + holes <= last.source_end for piece in killed)
-    return not is_passed and all(offset is not None and offset < last.target_start for offset in extra)
+    # Records that the source has deleted since are extra too, also where the last piece sent them.
+    is_cut = result.source_unreadable is not None
+    return not is_passed and (is_cut or all(offset is not None and offset < last.target_start for offset in extra))
 
 
 def _is_tail(result: PartitionResult, found: Differences | None) -> bool:
     """Whether the target only has additional records, apart from records that were deleted or sent again."""
     taken = {DifferenceKind.COMPACTED, DifferenceKind.UNPROVED, DifferenceKind.EXPIRED}
     is_mixed = bool(result.window.pieces) or (result.differences and taken & result.differences.damage)
-    return is_tail(found) and bool(is_mixed)
+    # Without ranks, because a side has deleted the beginning, only the keys show a tail.
+    return is_tail(found) and (bool(is_mixed) or result.first_difference is None)
 
 
 def _is_rest_equal(result: PartitionResult, found: Differences | None) -> bool:
