@@ -176,7 +176,7 @@ def test_damage_is_found_in_any_piece() -> None:
 def test_tail_of_a_killed_process_is_no_difference_after_the_source_deleted_a_marker() -> None:
     """Regression: without ranks, because the source had deleted a marker, a tail of a killed process was a FAIL."""
     life = Life(0, transactions=False, alphabet=0)
-    life.source = [None, (1, 1), None, (2, 2), (0, 3)]
+    life.source = [None, (1, 1), None, (1, 2), (1, 3)]
     life.copy(0, 5, stored=3)
     life.log_start = 1
     whole = life.judge(whole=True)
