@@ -52,7 +52,7 @@ from tests.waiting import wait_until
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
 
 TIMEOUT_S = 240
-LEASE_S = 45
+LEASE_S = 75
 SPARK_SUBMIT = "org.apache.spark.deploy.SparkSubmit"
 PARTITIONS = {"money": 2, "plain": 3, "large": 1}
 SETTINGS = """\
@@ -106,6 +106,12 @@ class Scene:
         self._producer = Producer(self.stage.source)
         self._reader = Consumer({**self.stage.target, "group.id": "test-ends"})
         self.seen = self.read()
+
+    def close(self) -> None:
+        """Close every client."""
+        self._reader.close()
+        self._transactions.clear()
+        del self._producer
 
     @property
     def offsets_topic(self) -> str:
@@ -291,7 +297,9 @@ def scene(brokers: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         stage.task_instance.max_tries = 5
         for kind, partitions in PARTITIONS.items():
             stage.create(f"{name}-{kind}", partitions)
-        yield Scene(stage, Cuts(monkeypatch, actions_on(ConfluentCluster, ScriptMirrorHost)), full)
+        made = Scene(stage, Cuts(monkeypatch, actions_on(ConfluentCluster, ScriptMirrorHost)), full)
+        yield made
+        made.close()
         stage.end()
 
 
