@@ -8,14 +8,21 @@ from contextlib import closing
 from operator import methodcaller
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message
+from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
 from kafka_migration.adapters.kafka_client import ClusterClient, chunks, reader_settings
 from kafka_migration.adapters.kafka_retries import may_pass
 from kafka_migration.adapters.patience import time_left
 from kafka_migration.core.findings.errors import TransientError
-from kafka_migration.core.kafka.cluster import IsolationLevel, Probe, RecordPrint, RecordShape, SampledRecord
+from kafka_migration.core.kafka.cluster import (
+    NO_TIMESTAMP,
+    IsolationLevel,
+    Probe,
+    RecordPrint,
+    RecordShape,
+    SampledRecord,
+)
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
 READ_TIMEOUT_S = 60.0
@@ -263,10 +270,9 @@ class _Silence:
 
 
 def _shape(message: Message) -> RecordShape:
-    _, timestamp_ms = message.timestamp()
     key, value = (None if field is None else len(field) for field in (message.key(), message.value()))
     place = TopicPartition(message.topic(), message.partition())
-    return RecordShape(place, message.offset(), timestamp_ms, key, value, _header_sizes(message))
+    return RecordShape(place, message.offset(), _timestamp_ms(message), key, value, _header_sizes(message))
 
 
 def _header_sizes(message: Message) -> tuple[tuple[int, int | None], ...]:
@@ -299,8 +305,14 @@ def _print(message: Message, offset: int) -> RecordPrint | None:
 
 
 def _print_of(message: Message) -> RecordPrint:
-    _, timestamp_ms = message.timestamp()
+    timestamp_ms = _timestamp_ms(message)
     return RecordPrint.of(message.offset(), message.key(), message.value(), _headers(message), timestamp_ms)
+
+
+def _timestamp_ms(message: Message) -> int:
+    """Return the timestamp; the client says 0 for a record of message format 0, which has none."""
+    kind, timestamp_ms = message.timestamp()
+    return NO_TIMESTAMP if kind == TIMESTAMP_NOT_AVAILABLE else timestamp_ms
 
 
 def _headers(message: Message) -> list[tuple[str, bytes | None]] | None:
