@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import struct
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,6 +38,24 @@ def batch(record: RawRecord, *, is_corrupt: bool = False) -> bytes:
     rest += struct.pack(">i", 1) + gzip.compress(_varint(len(encoded)) + encoded, 1)
     guarded = struct.pack(">ibI", 0, 2, crc32c(rest) ^ is_corrupt) + rest
     return struct.pack(">qi", record.offset, len(guarded)) + guarded
+
+
+def old_message(offset: int, value: bytes) -> bytes:
+    """Return a record without a key in message format 0, which has no timestamp."""
+    guarded = struct.pack(">bbii", 0, 0, -1, len(value)) + value
+    return struct.pack(">qiI", offset, 4 + len(guarded), zlib.crc32(guarded)) + guarded
+
+
+def damage_last_batch(folder: Path) -> int:
+    """Change the last byte of a stopped broker's partition with one segment; return its batch's first offset."""
+    (log,) = folder.glob("*.log")
+    content, at = bytearray(log.read_bytes()), 0
+    # A file may be longer than what was written to it.
+    while (size := struct.unpack_from(">i", content, at + 8)[0]) and at + 12 + size < len(content.rstrip(b"\0")):
+        at += 12 + size
+    content[at + 12 + size - 1] ^= 0xFF
+    log.write_bytes(content)
+    return int(struct.unpack_from(">q", content, at)[0])
 
 
 def append(folder: Path, segments: Mapping[int, Sequence[bytes]]) -> None:

@@ -271,10 +271,9 @@ class _Silence:
 
 
 def _shape(message: Message) -> RecordShape:
-    _, timestamp_ms = message.timestamp()
     key, value = (None if field is None else len(field) for field in (message.key(), message.value()))
     place = TopicPartition(message.topic(), message.partition())
-    return RecordShape(place, message.offset(), timestamp_ms, key, value, _header_sizes(message))
+    return RecordShape(place, message.offset(), _timestamp_ms(message), key, value, _header_sizes(message))
 
 
 def _header_sizes(message: Message) -> tuple[tuple[int, int | None], ...]:
@@ -311,6 +310,12 @@ def _print_of(message: Message) -> RecordPrint:
     found = RecordPrint.of(message.offset(), message.key(), message.value(), _headers(message), timestamp_ms)
     # librdkafka returns 0 for a record of message format v0. The digest keeps it, because ledgers have such digests.
     return replace(found, timestamp_ms=NO_TIMESTAMP) if kind == TIMESTAMP_NOT_AVAILABLE else found
+
+
+def _timestamp_ms(message: Message) -> int:
+    """Return the timestamp; the client says 0 for a record of message format 0, which has none."""
+    kind, timestamp_ms = message.timestamp()
+    return NO_TIMESTAMP if kind == TIMESTAMP_NOT_AVAILABLE else timestamp_ms
 
 
 def _headers(message: Message) -> list[tuple[str, bytes | None]] | None:

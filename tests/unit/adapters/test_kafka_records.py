@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 import pytest
-from confluent_kafka import KafkaError, Producer
+from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_NOT_AVAILABLE, KafkaError, Message, Producer
 
 from kafka_migration.adapters import kafka_records
 from kafka_migration.adapters.kafka import ConfluentCluster
@@ -149,3 +149,14 @@ def test_error_that_may_pass_is_read_over(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(Met, "error", lambda self: KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED))
     with pytest.raises(Refused):
         SlowCluster(monkeypatch).probe({sorted(ALL)[0]: 0}, "read_committed")
+
+
+@pytest.mark.parametrize(
+    ("said", "timestamp_ms"),
+    [((TIMESTAMP_NOT_AVAILABLE, 0), -1), ((TIMESTAMP_CREATE_TIME, -1), -1), ((TIMESTAMP_CREATE_TIME, 0), 0)],
+)
+def test_record_of_message_format_0_has_no_timestamp(said: tuple[int, int], timestamp_ms: int) -> None:
+    """Its timestamp is not the beginning of 1970, which the client says; a record with that one has it."""
+    message = Message(topic="t", partition=0, offset=3, key=b"k", value=b"v", timestamp=said)
+
+    assert timestamp_ms == kafka_records._print_of(message).timestamp_ms == kafka_records._shape(message).timestamp_ms
