@@ -230,6 +230,15 @@ def test_newest_judgement_decides_on_a_generation() -> None:
     assert ledger.judgement_on("orders", 3) is None
 
 
+def test_generation_by_topic_is_the_generation_limited_to_each() -> None:
+    """Each topic has its partitions of start and stop, also one that the start did not know; an open one has none."""
+    entries = [started(1, {P0: 1, P1: 2}, {P0: 3, P1: 4}), stopped(1, {P0: 5, P1: 6, AUDIT: 7}, {P0: 8, AUDIT: 9})]
+    (copied,), (running,) = fold(entries).generations, fold(entries[:1]).generations
+
+    assert {topic: copied.limited_to([topic]) for topic in (P0.topic, AUDIT.topic)} == copied.by_topic()
+    assert {} == running.by_topic()
+
+
 def test_last_stop_knows_every_partition() -> None:
     """A partition keeps its newest certificate when a later generation does not name it."""
     ledger = fold([*ONE, started(2, {AUDIT: 0}, {AUDIT: 0}), stopped(2, {AUDIT: 7}, {AUDIT: 7})])

@@ -26,6 +26,7 @@ def purged_offsets(
     found = {
         partition: _purged(copies[partition], commit.offset, is_alone=partition.topic not in by_topic)
         for partition, commit in sorted(group.source_commits.items())
+        if commit.offset < copies[partition].source_log_start
     }
     return {partition: count for partition, count in found.items() if count}
 

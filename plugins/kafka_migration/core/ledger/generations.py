@@ -165,8 +165,28 @@ class Generation:
         """Return the generation with only the partitions of these topics."""
         return Generation(_only(self.start, topics), self.stop and _only(self.stop, topics))
 
+    def by_topic(self) -> dict[str, Generation]:
+        """Return the generation once per topic of its stop certificate, with only the partitions of that topic."""
+        if self.stop is None:
+            return {}
+        starts, stops = _by_topic(self.start), _by_topic(self.stop)
+        nothing = replace(self.start, mirror_positions={}, target_end_offsets={})
+        return {topic: Generation(starts.get(topic, nothing), stops[topic]) for topic in self.topics}
+
 
 Moment = TypeVar("Moment", GenerationStart, StopCertificate)
+
+
+def _by_topic(moment: Moment) -> dict[str, Moment]:
+    """Return a moment once per topic; large clusters have too many partitions to look for each topic's by itself."""
+    found: dict[str, tuple[dict[TopicPartition, int], dict[TopicPartition, int]]] = {}
+    for number, offsets in enumerate((moment.mirror_positions, moment.target_end_offsets)):
+        for partition, offset in offsets.items():
+            found.setdefault(partition.topic, ({}, {}))[number][partition] = offset
+    return {
+        topic: replace(moment, mirror_positions=positions, target_end_offsets=ends)
+        for topic, (positions, ends) in found.items()
+    }
 
 
 def _only(moment: Moment, topics: Collection[str]) -> Moment:

@@ -64,7 +64,7 @@ class PartitionCopy:
     @property
     def doubt_ends(self) -> tuple[int, int] | None:
         """The source and target offset from which on every record was copied once; `None` if there is no doubt."""
-        doubtful = [number for number, window in enumerate(self.windows) if self.is_doubtful(window)]
+        doubtful = [n for n, window in enumerate(self.windows) if self.is_doubtful(window)] if self.doubtful else ()
         if not doubtful:
             return None
         last, later = self.windows[doubtful[-1]], self.windows[doubtful[-1] + 1 :]
@@ -76,7 +76,7 @@ class PartitionCopy:
 
     def sent_twice_from(self, target_offset: int) -> int:
         """Return the largest number of records that can be on the target twice from a target offset on."""
-        doubtful = (window for window in self.windows if self.is_doubtful(window))
+        doubtful = (window for window in self.windows if self.is_doubtful(window)) if self.doubtful else ()
         return sum(max(0, window.target_end - max(window.target_start, target_offset)) for window in doubtful)
 
 

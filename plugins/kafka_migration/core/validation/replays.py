@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import dropwhile
 from typing import NamedTuple
 
 from kafka_migration.core.kafka.offsets import TopicPartition
@@ -47,12 +48,13 @@ class Replays(Past):
     by_key: bool
     _pasts: dict[tuple[int, str], _Open] = field(default_factory=dict, compare=False)
     _reads: dict[str, _Reads] = field(default_factory=dict, compare=False)
+    _topics: dict[str, list[Generation]] = field(default_factory=dict, compare=False)
 
     def with_unproved(self, generations: Sequence[Generation]) -> list[Generation]:
         """Return the generations, in order, with the killed ones before them that must be read again."""
         wanted = {generation.number: set(generation.topics) for generation in generations}
-        for topic in {topic for generation in generations for topic in generation.topics}:
-            past = self._before(next(g for g in generations if topic in g.topics), topic)
+        for topic, first in {topic: g for g in reversed(generations) for topic in g.topics}.items():
+            past = self._before(first, topic)
             if not past.is_proved:
                 for generation in past.chain:
                     wanted.setdefault(generation.number, set()).add(topic)
@@ -86,14 +88,21 @@ class Replays(Past):
 
     def _open_chain(self, generation: Generation, topic: str) -> list[Generation]:
         chain: list[Generation] = []
-        for earlier in self.ledger.generations:
+        for earlier in self._generations_of(topic):
             # Most generations are not killed, and old ones are many.
-            may_count = earlier.number < generation.number and (chain or earlier.was_killed)
-            if may_count and topic in earlier.topics:
-                chain.append(earlier.limited_to([topic]))
+            if earlier.number < generation.number and (chain or earlier.was_killed):
+                chain.append(earlier)
                 if self._is_settled(chain, topic):
                     chain.clear()
         return chain
+
+    def _generations_of(self, topic: str) -> Sequence[Generation]:
+        """Return the stopped generations of a topic, limited to it, from the first one that was killed on."""
+        if not self._topics:
+            for generation in dropwhile(lambda each: not each.was_killed, self.ledger.generations):
+                for name, mine in generation.by_topic().items():
+                    self._topics.setdefault(name, []).append(mine)
+        return self._topics.get(topic, ())
 
     def _is_settled(self, chain: Sequence[Generation], topic: str) -> bool:
         """Whether the last of these generations ended in order, and has repeated all that those before it sent.

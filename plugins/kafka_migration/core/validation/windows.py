@@ -93,8 +93,8 @@ def delta_key_windows(generations: Iterable[Generation], past: Past = NOTHING_BE
     topics: dict[str, list[list[Window]]] = {}
     was_killed: dict[str, bool] = {}
     for generation in generations:
-        for topic in sorted(generation.topics):
-            windows = [w for w in copied_windows(generation, by_key=True) if w.topic == topic]
+        for topic, one in sorted(generation.by_topic().items()):
+            windows = list(copied_windows(one, by_key=True))
             mine, after_kill = topics.setdefault(topic, []), was_killed.get(topic, False)
             begins = generation.was_killed and not after_kill and not past.is_open(generation, topic)
             was_killed[topic] = generation.was_killed

@@ -10,6 +10,7 @@ from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, ValidationFailed
 from kafka_migration.core.findings.verdict import Verdict, worst
+from kafka_migration.core.ledger.generations import Generation
 from kafka_migration.core.ledger.interval_bounds import TopicAnswer
 from kafka_migration.core.ledger.judgements import Judgement
 from kafka_migration.core.ledger.ledger import Ledger
@@ -104,14 +105,17 @@ def _events(ledger: Ledger, compared: Collection[int], one_sent_each: Collection
 
     :param one_sent_each: the topics whose target offsets are each a record that was sent and may be gone
     """
-    generations = [g for g in ledger.generations if g.number in compared and g.stop is not None]
+    found: dict[str, list[Generation]] = {}
+    for generation in (g for g in ledger.generations if g.number in compared):
+        for topic, mine in generation.by_topic().items():
+            found.setdefault(topic, []).append(mine)
     return {
         topic: GenerationEvents(
-            killed={g.number for g in generations if topic in g.topics and g.was_killed},
-            grown={g.number for g in generations if topic in g.grown_topics},
+            killed={g.number for g in generations if g.was_killed},
+            grown={g.number for g in generations if g.grown_topics},
             lengths=lengths_of(generations, topic) if topic in one_sent_each else None,
         )
-        for topic in {topic for g in generations for topic in g.topics}
+        for topic, generations in found.items()
     }
 
 
