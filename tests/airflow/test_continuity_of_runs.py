@@ -10,7 +10,8 @@ from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, TransientError
-from kafka_migration.core.kafka.cluster import NewTopic, RecordPrint
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.validation.windows import delta_windows
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.failing import FailedForGood

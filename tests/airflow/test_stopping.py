@@ -10,8 +10,8 @@ import pytest
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import TransientError
-from kafka_migration.core.kafka.cluster import RecordPrint
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.mirror.host import ProcessState
 from tests.airflow.driving import FakeClock
 from tests.airflow.engines import set_mirror

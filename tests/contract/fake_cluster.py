@@ -24,12 +24,10 @@ from kafka_migration.core.kafka.cluster import (
     IsolationLevel,
     NewTopic,
     Probe,
-    RecordPrint,
-    RecordShape,
-    SampledRecord,
     TopicDescription,
 )
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.records import RecordPrint, RecordShape, SampledRecord
 from kafka_migration.core.kafka.resources import THE_CLUSTER, Acl, Operation, Resource
 
 Record = tuple[bytes | None, bytes | None]

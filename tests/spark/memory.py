@@ -16,7 +16,7 @@ from kafka_digest.reading.clusters import SIDES
 from kafka_digest.reading.schema_ids import SchemaIds
 from kafka_digest.reading.windows import LogBounds, SideRange, WindowPlan, plan_window
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.kafka.cluster import NO_TIMESTAMP
+from kafka_migration.core.kafka.records import NO_TIMESTAMP
 from kafka_migration.core.validation.contract import PartitionResult, TopicResult, ValidationResult
 from kafka_migration.core.validation.differences import FirstDifference
 from kafka_migration.core.validation.judging import TopicVerdict, judge_topics

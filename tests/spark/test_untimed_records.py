@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.kafka.cluster import NO_TIMESTAMP
+from kafka_migration.core.kafka.records import NO_TIMESTAMP
 from tests.compaction.cleaner import Log, Record
 from tests.compaction.histories import History, Side
 from tests.spark.memory import Memory, compared, copy_of

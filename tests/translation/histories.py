@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kafka_migration.core.kafka.cluster import NO_TIMESTAMP
+from kafka_migration.core.kafka.records import NO_TIMESTAMP
 from kafka_migration.core.translation.by_topic import Began, HowCopied, RepartitionedTopic
 from kafka_migration.core.translation.contract import Vector
 from tests.compaction.cleaner import Entry, Log, Record

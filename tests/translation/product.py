@@ -13,7 +13,7 @@ from kafka_digest.translate.job import _copies, _topic
 from kafka_digest.translate.passes import _results
 from kafka_digest.translate.tasks import _HASHED, _PLACED, COMMITTED, COPY, OTHER, counts, steps
 from kafka_digest.translate.vectors import TopicCopy, delivered_from, places_of, sum_of
-from kafka_migration.core.kafka.cluster import NO_TIMESTAMP
+from kafka_migration.core.kafka.records import NO_TIMESTAMP
 from kafka_migration.core.translation.contract import (
     RESULT_KIND,
     SCHEMA,

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kafka_migration.core.kafka.cluster import NO_TIMESTAMP
+from kafka_migration.core.kafka.records import NO_TIMESTAMP
 from kafka_migration.core.translation.contract import TopicToTranslate, Vector
 from tests.compaction.cleaner import Record
 from tests.translation.histories import History, Place

@@ -16,15 +16,9 @@ from kafka_migration.adapters.kafka_client import ClusterClient, chunks, reader_
 from kafka_migration.adapters.kafka_retries import may_pass
 from kafka_migration.adapters.patience import time_left
 from kafka_migration.core.findings.errors import TransientError
-from kafka_migration.core.kafka.cluster import (
-    NO_TIMESTAMP,
-    IsolationLevel,
-    Probe,
-    RecordPrint,
-    RecordShape,
-    SampledRecord,
-)
+from kafka_migration.core.kafka.cluster import IsolationLevel, Probe
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.records import NO_TIMESTAMP, RecordPrint, RecordShape, SampledRecord
 
 READ_TIMEOUT_S = 60.0
 # A probe ends if no further partition answers for this long. A client quota can delay an answer by more than ten

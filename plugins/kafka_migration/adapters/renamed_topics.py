@@ -18,12 +18,10 @@ from kafka_migration.core.kafka.cluster import (
     KafkaCluster,
     NewTopic,
     Probe,
-    RecordPrint,
-    RecordShape,
-    SampledRecord,
     TopicDescription,
 )
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.records import RecordPrint, RecordShape, SampledRecord
 from kafka_migration.core.kafka.resources import Acl, Operation, Resource
 
 V = TypeVar("V")

@@ -13,14 +13,8 @@ from kafka_migration.core.evidence.root import EvidencePlace
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.certificates import Certificate
-from kafka_migration.core.kafka.cluster import (
-    ClusterFacts,
-    KafkaCluster,
-    NewTopic,
-    SampledRecord,
-    Side,
-    TopicDescription,
-)
+from kafka_migration.core.kafka.cluster import ClusterFacts, KafkaCluster, NewTopic, Side, TopicDescription
+from kafka_migration.core.kafka.records import SampledRecord
 from kafka_migration.core.kafka.sampling import newest_records
 from kafka_migration.core.kafka.schema_registry import SchemaRegistry
 from kafka_migration.core.ledger.generations import NO_GENERATIONS

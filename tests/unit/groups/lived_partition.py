@@ -11,7 +11,7 @@ from typing import Any
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.plan import GroupPlan
 from kafka_migration.core.groups.rules import Translated, plan_groups
-from kafka_migration.core.kafka.cluster import RecordPrint
+from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold

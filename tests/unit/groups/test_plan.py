@@ -15,8 +15,9 @@ from kafka_migration.core.groups.plan import GroupVerdict, Proof
 from kafka_migration.core.groups.rules import Accepted, plan_groups
 from kafka_migration.core.groups.selection import unsupported_groups, which_groups
 from kafka_migration.core.groups.unproved import unproved_copies
-from kafka_migration.core.kafka.cluster import GroupKind, GroupListing, GroupState, RecordPrint
+from kafka_migration.core.kafka.cluster import GroupKind, GroupListing, GroupState
 from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold

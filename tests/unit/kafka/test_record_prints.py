@@ -9,8 +9,8 @@ from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError
 
 from kafka_migration.adapters.kafka_client import reader_settings
 from kafka_migration.adapters.kafka_records import _print, _sampled
-from kafka_migration.core.kafka.cluster import RecordPrint
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.records import RecordPrint
 from tests.present import present
 
 HEADERS = [("name", b"content")]

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.kafka.cluster import RecordPrint, TopicDescription
+from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.generations import Fingerprint, GenerationStart, Remembered, StopCertificate
 from kafka_migration.core.ledger.ledger import fold
 from kafka_migration.core.mirror.gap_guard import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.kafka.cluster import SampledRecord
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.partitioner import java_partition
+from kafka_migration.core.kafka.records import SampledRecord
 from kafka_migration.core.mirror.moved_keys import moved_key_warnings
 
 OWN = java_partition(b"foobar", 3)

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.kafka.cluster import RecordPrint
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.mirror.open_transactions import (
     OPEN_FOR,
     held_back,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.kafka.cluster import RecordShape
+from kafka_migration.core.kafka.records import RecordShape
 from kafka_migration.core.mirror.uncopyable import (
     Complaint,
     Reason,

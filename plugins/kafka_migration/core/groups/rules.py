@@ -23,9 +23,10 @@ from kafka_migration.core.groups.uncommitted import (
 )
 from kafka_migration.core.groups.unreadable import unreadable_finding
 from kafka_migration.core.groups.writing import active_finding
-from kafka_migration.core.kafka.cluster import CommittedOffset, RecordPrint
+from kafka_migration.core.kafka.cluster import CommittedOffset
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.text.names import group_subject
 from kafka_migration.core.translation.by_partition import Position, Prints, Translation, is_same, within
 from kafka_migration.core.translation.copies import PartitionCopy

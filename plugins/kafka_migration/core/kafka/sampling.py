@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from kafka_migration.core.kafka.cluster import KafkaCluster, SampledRecord, TopicDescription
+from kafka_migration.core.kafka.cluster import KafkaCluster, TopicDescription
+from kafka_migration.core.kafka.records import SampledRecord
 
 PARTITIONS = 200
 RECORDS = 20

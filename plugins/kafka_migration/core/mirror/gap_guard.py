@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.kafka.cluster import RecordPrint, TopicDescription
+from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.generations import Fingerprint, StopCertificate
 from kafka_migration.core.mirror.leaving_out import OTHERS_CONTINUE
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.kafka.cluster import SampledRecord
 from kafka_migration.core.kafka.partitioner import java_partition
+from kafka_migration.core.kafka.records import SampledRecord
 
 
 def moved_key_warnings(

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.kafka.cluster import RecordPrint
 from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition
+from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.mirror.fence import NAMED_PARTITIONS, abort_command
 from kafka_migration.core.text.shell import shell_word
 

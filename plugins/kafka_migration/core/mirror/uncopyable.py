@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.kafka.cluster import RecordShape
+from kafka_migration.core.kafka.records import RecordShape
 from kafka_migration.core.mirror.leaving_out import OTHERS_CONTINUE
 from kafka_migration.core.text.brief import some
 from kafka_migration.core.text.shell import shell_word

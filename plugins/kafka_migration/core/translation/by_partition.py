@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from kafka_migration.core.kafka.cluster import RecordPrint
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.translation.copies import PartitionCopy
 from kafka_migration.core.translation.resent import NOTHING_RESENT, Resent, ResentRange

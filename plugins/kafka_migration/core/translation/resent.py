@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kafka_migration.core.kafka.cluster import RecordPrint
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.records import RecordPrint
 
 
 class ResentRange(NamedTuple):

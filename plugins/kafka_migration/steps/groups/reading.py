@@ -10,16 +10,10 @@ from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.groups.clusters_seen import ClustersSeen, SideSeen
 from kafka_migration.core.groups.planning import CutoverScope
 from kafka_migration.core.groups.uncommitted import never_committed
-from kafka_migration.core.kafka.cluster import (
-    GroupDescription,
-    GroupState,
-    IsolationLevel,
-    KafkaCluster,
-    RecordPrint,
-    Side,
-)
+from kafka_migration.core.kafka.cluster import GroupDescription, GroupState, IsolationLevel, KafkaCluster, Side
 from kafka_migration.core.kafka.commits import GroupsCommits, topics_of
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.translation.by_partition import OffsetRange, Position, Prints
 from kafka_migration.core.translation.by_topic import HowCopied
 from kafka_migration.core.translation.contract import TopicToTranslate, TranslationRequest

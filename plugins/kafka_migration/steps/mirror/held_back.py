@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import Any
 
 from kafka_migration.core.findings.errors import Refused, TransientError
-from kafka_migration.core.kafka.cluster import RecordPrint
 from kafka_migration.core.kafka.offsets import Ranges, TopicPartition
+from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.mirror.open_transactions import held_back, held_back_findings
 from kafka_migration.steps.mirror.state import every_value
 from kafka_migration.steps.run import MigrationRun

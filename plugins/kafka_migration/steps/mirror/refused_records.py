@@ -8,8 +8,8 @@ from contextlib import suppress
 from kafka_migration.adapters.patience import at_most, no_limit
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
-from kafka_migration.core.kafka.cluster import RecordShape
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.records import RecordShape
 from kafka_migration.core.mirror.diagnosis import newest_cause_line
 from kafka_migration.core.mirror.drain import expected_next
 from kafka_migration.core.mirror.uncopyable import (
