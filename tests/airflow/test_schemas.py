@@ -308,3 +308,27 @@ def test_preflight_asks_for_connections_of_the_right_type(world: World, registri
     world.refuses("preflight")
 
     assert {"CONNECTION_MISSING", "CONNECTION_INVALID"} == set(world.refusal_codes)
+
+
+@pytest.mark.parametrize(("ids", "code"), [([1], ""), ([5], "SCHEMA_MISSING"), ([9], "SCHEMA_IDS_UNKNOWN")])
+def test_schemas_of_the_other_topics_are_compared_without_an_unproved_one(
+    world: World, registries: Registries, ids: Sequence[int], code: str
+) -> None:
+    """Before a cutover moves the groups of the other topics, their schemas must be right too."""
+    registries.source.register("orders-value", '"int"', schema_id=5)
+    world.params = {"mode": "cutover"}
+    world.source.produce("audit", 0, RECORD)
+    world.source.produce("orders", 0, RECORD)
+    world.copy({P0: 1, AUDIT: 1})
+    spark_found(world, {VALUES: ids})
+    result = world.run.evidence.require(Kind.VALIDATION_RESULT)
+    for row in result["partitions"]:
+        if row["window"]["topic"] == "audit":
+            row |= {"source_unreadable": "the record at offset 0 cannot be read", "has_bad_record": True}
+    world.run.evidence.write(Kind.VALIDATION_RESULT, result)
+
+    if not code:
+        assert "NOT_VERIFIABLE" == world.do("judge")["verdict"]
+        return
+    assert code in world.refuses("judge")
+    world.refuses("plan_offsets", match="RECORDS_NOT_VERIFIABLE · topic audit")

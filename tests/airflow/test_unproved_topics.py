@@ -11,6 +11,7 @@ from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.migration.settings import Phase
+from kafka_migration.orchestration.operators.hook import _arguments
 from kafka_migration.steps.validation.request import request_of
 from tests.airflow.cutover import answer, ask, target_offsets
 from tests.airflow.spark import validation_result
@@ -84,6 +85,8 @@ def test_cutover_leaves_the_unproved_topic_on_the_source(world: World) -> None:
     assert (("audit",), {"both": ("orders",)}) == (entry.remaining, entry.left)
     assert {"billing": {P0: 1, P1: 0}} == target_offsets(world)
     assert Phase.CUTTING_OVER is world.ledger.phase
+    # What the hook `after_cutover` points clients to.
+    assert ["orders"] == _arguments(world.run)["topics"]
     steps = world.run.evidence.require(Kind.CUTOVER)["next_steps"]
     assert any("Start the producers of audit with the bootstrap servers of `old_kafka` again" in step for step in steps)
     assert "partly done" == world.finish(**DONE)["outcome"]
@@ -123,3 +126,31 @@ def test_run_that_plans_no_group_fails_in_judge(world: World, mode: str) -> None
         world.params = {"mode": mode}
 
     world.refuses("judge", match="RECORD_UNREADABLE · topic audit")
+
+
+@pytest.mark.usefixtures("asked")
+def test_cutover_without_a_topic_is_partly_done_even_if_all_groups_moved(world: World) -> None:
+    """The topic alone is enough: the operator asked for it."""
+    measured(world, "cutover", audit=UNREADABLE)
+    for group in LEFT:
+        world.source.delete_group(group)
+    world.do("judge", "plan_offsets")
+    ask(world)
+    answer(world)
+    world.do("sync_offsets")
+
+    assert {"groups": ["billing"], "topics": ["orders"], "partly": True} == world.do("confirm_cutover")
+    assert "partly done" == world.finish(**DONE)["outcome"]
+
+
+def test_copy_that_differed_in_an_earlier_run_stops_all(world: World) -> None:
+    """The verdict of the run itself is good then, but something is wrong with the copy."""
+    measured(world, "sync", audit=DIFFERENT)
+    world.refuses("judge")
+    world.next_run()
+    world.params = {"mode": "rehearse"}
+    world.source.produce("orders", 0, RECORD)
+    world.copy({P0: 1})
+    world.judge()
+
+    world.refuses("plan_offsets", match="COPY_DIFFERS · topic audit")
