@@ -48,11 +48,11 @@ test-others: bootstrap
 
 .PHONY: test-fast
 test-fast: bootstrap ## All tests that need no clusters
-	@$(PYTEST) --ignore=tests/live -m "not live" -n 2
+	@$(PYTEST) --ignore=tests/live -m "not live and not campaign" -n 2
 
 .PHONY: coverage
 coverage: bootstrap ## Lines and branches that the tests without clusters and Spark cover; fails below the floor in pyproject.toml
-	@$(RUN) -m coverage run -m pytest -q tests/unit tests/architecture tests/airflow tests/contract -m "not live"
+	@$(RUN) -m coverage run -m pytest -q tests/unit tests/architecture tests/airflow tests/contract -m "not live and not campaign"
 	@$(RUN) -m coverage report
 
 .PHONY: test-runs
