@@ -168,6 +168,8 @@ def test_lossy_mirrormaker_is_killed_and_its_position_not_certified(world: World
 
     assert ([0], 0, 3) == (world.host.graces, stop.mirror_positions[P0], stop.remembered.stored_positions[P0])  # type: ignore[attr-defined]
     assert "its positions are not trusted" in stop.reason
+    # All that it sent is sent again, as after a kill, also if its log ends in order.
+    assert not stop.graceful
     assert [] == engine.rewinds
 
 

@@ -9,8 +9,12 @@ from collections import Counter
 import pytest
 
 from kafka_migration.core.groups.plan import OffsetsMove, Proof
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.translation.by_partition import OffsetRange, Position, counts_needed, translate
+from kafka_migration.core.translation.copies import PartitionCopy
 from tests.unit.groups.copied_partition import proposed
 from tests.unit.groups.lived_partition import HOLE, LivedPartition, lived
+from tests.unit.partitions import P0
 
 log = logging.getLogger(__name__)
 
@@ -113,3 +117,14 @@ def test_place_that_can_no_longer_be_counted_is_that_of_the_ledger() -> None:
     assert ("early", Proof.LEDGER, 0, False) == (outcome, move.proof, proposed(move), move.is_minimal)
     partition.target_log_start = 1
     assert ("refused", None) == planned(partition, 3)
+
+
+def test_records_that_compaction_removed_since_are_not_missing_in_the_number_of_those_delivered_again() -> None:
+    """Regression: the source had compacted two of three copied records before a commit, and counting found one: the
+    group resumes at the second, and reads up to two again, not none."""
+    window = Window(1, P0.topic, P0.topic, 0, 0, 9, 0, 6)
+    copies, position = {P0: PartitionCopy((window,), 0, 9, is_compacted=True)}, Position(P0, 3)
+    (asked,) = counts_needed(copies, [position])
+    found = translate(copies, [position], {asked: 1})[position]
+
+    assert (OffsetRange(P0, 0, 3), 1, 2, False) == (asked, found.target_offset, found.delivered_again, found.is_minimal)

@@ -304,3 +304,19 @@ def test_records_are_counted_where_they_can_be() -> None:
     assert 27 == covered(*night).target_records
     assert covered(*holey).target_records is None
     assert 20 == covered(*holey, read((1, 2), box(*MERGED, target_records=20), whole=True)).target_records
+
+
+def test_records_that_two_comparisons_found_sent_again_count_once() -> None:
+    """Regression: a run that was cleared twice read most of a range again, and the records that were sent again there
+    counted for both of its attempts."""
+    entries = [started(1, {P0: 0}, {P0: 0}), stopped(1, {P0: 4}, {P0: 8}, graceful=False)]
+    for attempt, (start, source_records) in enumerate([(0, 4), (1, 3)], start=1):
+        read = ReadOffsets(0, 1, start, 4, start, 8)
+        found = {P0.topic: (Comparison(Verdict.WARN, (read,), source_records, 8 - start),)}
+        verdict = {P0.topic: Verdict.WARN}
+        entries.append(
+            Judgement(f"d/r{attempt}#1", "t", False, (1,), verdict, {}, POSITION_DIGEST, found).to_document()
+        )
+    covered = coverage_of(fold(entries))[P0.topic]
+
+    assert (4, 4) == (covered.source_offsets, covered.surplus_records)

@@ -31,8 +31,8 @@ class Comparison(Document):
     """One comparison of a topic and its result.
 
     A comparison by position has one window; by key it has one per partition of the topic. Digests are hexadecimal
-    digests of the records that were read, `None` if unknown. `unreadable` are the clusters, `source` and `target`, of
-    which a part could not be read.
+    digests of the records that were read, `None` if unknown; they are the same if all records are equal. `unreadable`
+    are the clusters, `source` and `target`, of which a part could not be read.
     """
 
     verdict: Verdict

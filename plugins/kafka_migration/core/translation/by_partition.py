@@ -182,17 +182,19 @@ def _by_rank(copy: PartitionCopy, position: Position, pieces: list[tuple[OffsetR
     target = max(earliest, min(copy.target_log_start, copied_to))
     is_certain = copy.is_dense(window) or (target == copied_to and not copy.is_compacted)
     is_minimal = is_certain and not copy.is_before_doubt_ends(position.offset)
-    again = _delivered_again(copy, window, target, copied_to)
+    # Compaction has removed records that were copied, so counting may give too few of them.
+    latest = window.target_start + at - window.source_start if copy.is_compacted else copied_to
+    again = _delivered_again(copy, window, target, latest)
     return Translation(position.offset, target, again, held, copied_to, is_minimal)
 
 
-def _delivered_again(copy: PartitionCopy, window: Window, target: int, copied_to: int) -> int:
+def _delivered_again(copy: PartitionCopy, window: Window, target: int, latest: int) -> int:
     """Return the largest number of records that a group reads twice from a target offset on.
 
-    They are records before its own place in the window, which is at most `copied_to`, and records that were sent twice.
+    They are records before its own place in the window, which is at most `latest`, and records that were sent twice.
     """
     is_place_known = copy.is_dense(window) or copy.is_doubtful(window)
-    before = 0 if is_place_known else max(0, min(copied_to, window.target_end) - target)
+    before = 0 if is_place_known else max(0, min(latest, window.target_end) - target)
     return before + copy.sent_twice_from(target)
 
 

