@@ -204,6 +204,12 @@ def _is_in_one(log: Log, places: range) -> bool:
     return not places or bool(log.partitions[places[0]] == log.partitions[places[-1]])
 
 
+def _has_equal(source: Log, ours: range) -> bool:
+    """Whether two of these source records may have the same copy; one without a timestamp may have that of another."""
+    records, contents = source.records[ours], source.contents[ours]
+    return len(np.unique(contents if (records == contents).any() else records)) < len(ours)
+
+
 def _from_the_right(
     source: Log,
     ours: range,
@@ -219,18 +225,20 @@ def _from_the_right(
 
     :param tells_all: whether all earlier records are returned as missing too
     """
-    before, is_followed = end, False
-    is_doubtful = may_be_replaced and not tells_all and len(np.unique(source.records[ours])) < len(ours)
+    before, is_followed, in_doubt = end, False, False
+    is_doubtful = may_be_replaced and not tells_all and _has_equal(source, ours)
     for place in reversed(ours):
         mine = copies.get(int(source.records[place]), ())
         number = bisect_left(mine, before) - 1
         if number >= 0:
             before, is_followed = mine[number], True
-            yield Copy(place, before, True)
+            yield Copy(place, before, not in_doubt)
         elif not (may_be_replaced and is_followed):
             yield from range(place, ours.start - 1, -1) if tells_all else (place,)
             return
         elif is_doubtful:
+            # The copies of earlier records may be those of records that were read.
+            in_doubt = True
             yield Copy(place, before, False, is_own=False)
 
 

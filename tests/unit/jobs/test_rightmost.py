@@ -127,6 +127,15 @@ def test_it_is_unknown_which_of_equal_records_compaction_has_left(first: int, is
     assert [2, 0] == copies.source[copies.is_own].tolist()
 
 
+def test_copy_before_a_record_that_compaction_removed_may_be_that_of_another() -> None:
+    """Regression: among equal records, a copy before a removed record was certain, and the plan said to be minimal."""
+    source: Partitions = {0: [(0, 1), (0, 2), (0, 1)]}
+    copies, _, _ = found(Scenario(source, {0: [(0, 1), (0, 1)]}, {0: 0}), is_compacted=True)
+
+    found_certain = zip(copies.source.tolist(), copies.is_only_choice.tolist(), strict=True)
+    assert {2: True, 1: False, 0: False} == dict(found_certain)
+
+
 def test_compacted_key_must_end_with_the_newest_record() -> None:
     """Compaction never leaves a copy of the newest record before others of its key."""
     source: Partitions = {0: [(0, 1), (0, 2), (0, 1)]}
