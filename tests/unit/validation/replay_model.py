@@ -9,6 +9,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import Any
 
 import pyarrow as pa
@@ -235,12 +236,17 @@ def row_of(side: int, offset: int, record: Record) -> dict[str, Any]:
     }
 
 
+def _hash_of(value: object) -> int:
+    """Return a strong hash: sums of Python's own hashes of small numbers can be equal by chance."""
+    return int.from_bytes(blake2b(repr(value).encode(), digest_size=8).digest(), "big")
+
+
 def _blocks(rows: Sequence[tuple[int, Record]]) -> list[Block]:
     """Return the blocks of the records of a range; each record's hash includes its rank."""
     blocks = []
     for start in range(0, len(rows), BLOCK_RECORDS):
         part = rows[start : start + BLOCK_RECORDS]
-        total = sum(hash((start + n, record)) for n, (_, record) in enumerate(part))
+        total = sum(_hash_of((start + n, record)) for n, (_, record) in enumerate(part))
         blocks.append(Block(start // BLOCK_RECORDS, len(part), total, 0, 0, part[0][0], part[-1][0]))
     return blocks
 
