@@ -133,7 +133,8 @@ def run_with_kills(copy: KilledCopy, kills: int) -> None:
     copy.end(watching)
 
 
-@pytest.mark.parametrize("kills", [1, pytest.param(2, marks=pytest.mark.campaign)])
+@pytest.mark.campaign
+@pytest.mark.parametrize("kills", [1, 2])
 def test_groups_after_kills_behind_holes_skip_nothing(copy: KilledCopy, kills: int) -> None:
     """After kills between transactions of equal records, each offset of the partition gets the best place that a plain
     reading of both sides gives, the counts of the verdict are those of a plain consumer, and groups read on there."""
