@@ -244,7 +244,7 @@ class FakeCluster:
                 self.topics[topic.topic] = FakeTopic(f"{self.cluster_id}-{self._ids}", dict(topic.configs), partitions)
         if denied:
             raise Refused(
-                Finding(Code.TOPIC_NOT_CREATED, f"topic {topic}", reason, "a created topic", "Mend it.")
+                Finding(Code.TOPIC_NOT_CREATED, f"topic {topic}", reason, "a created topic", "Set the group id.")
                 for topic, reason in denied.items()
             )
 

@@ -107,7 +107,7 @@ class Rehearsal:
         return [(w["code"], w["subject"]) for each in documents if each for w in each.get("warnings", ())]
 
     def require_exact(self, plan: GroupPlan, topic: str, offsets: Mapping[int, int]) -> None:
-        """The group reads on the target exactly what it has not read on the source, with every proof there is."""
+        """The group reads on the target exactly what it has not read on the source, and the plan is proved."""
         source, target = read_plainly(self.stage.source, topic), read_plainly(self.stage.target, topic)
         assert () == plan.refusals, (plan.group, plan.refusals)
         assert Proof.NONE not in plan.proofs
@@ -281,7 +281,7 @@ def require_groups(rehearsal: Rehearsal, plan: OffsetsPlan) -> None:
 
 
 def require_hints(rehearsal: Rehearsal, plan: OffsetsPlan) -> None:
-    """What an operator must know of a group or a topic is told once, and of no ordinary one."""
+    """What an operator must know of a group or a topic is reported once, and for no ordinary one."""
     groups = {group.group: group for group in plan.planned}
     told = {name: {finding.code for finding in group.warnings} for name, group in groups.items() if group.warnings}
     assert {
@@ -397,7 +397,7 @@ def named_end(rehearsal: Rehearsal) -> dict[str, Any]:
 
 def test_topic_that_cannot_be_copied_is_excluded(clusters: Clusters, staged: Path) -> None:
     """MirrorMaker ends at a record without a key for a compacted topic, and at one that is too large. Each time the run
-    names topic, partition and offset, and the topic to remove; without it the next run goes on, and proves the rest."""
+    names topic, partition and offset, and the topic to remove; without it the next run proves the rest."""
     rehearsal = Rehearsal(clusters, staged, "refused", [*COPIED, *(item for item, _ in REFUSED.values())])
     rehearsal.source.create_all({**dict.fromkeys(COPIED, 2), **dict.fromkeys(REFUSED, 1)})
     rehearsal.source.fill({(topic, number): RECORDS for topic in COPIED for number in (0, 1)})

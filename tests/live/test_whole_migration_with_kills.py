@@ -422,7 +422,7 @@ def require_groups_skip_nothing(scene: Scene, groups: Mapping[str, Mapping[Topic
 
 
 def test_whole_migration_with_kills(scene: Scene) -> None:
-    """Killed in each of its places, a migration ends as if it had not been: what each run says is the truth of a plain
+    """Killed in each of its places, a migration ends as one without kills: each run says what is read by a plain
     consumer, groups skip nothing, and nothing is left on the host."""
     first_run(scene)
     scene.require_the_truth()

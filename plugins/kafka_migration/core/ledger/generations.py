@@ -15,6 +15,7 @@ from typing import Annotated, Literal, NamedTuple, TypeVar
 
 from kafka_migration.core.documents.codec import LATER, Document
 from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition
+from kafka_migration.core.ledger.window import Window
 
 NO_GENERATIONS = range(0)
 # Most of them are those of old generations, which a run does not need.
@@ -160,6 +161,24 @@ class Generation:
         before = {p.topic for p in known}
         ends = self.stop.target_end_offsets if self.stop else {}
         return frozenset(p.topic for p in ends if p not in known and p.topic in before)
+
+    def window(self, partition: TopicPartition, ahead: int = 0) -> Window:
+        """Return what a stopped generation copied of a partition, up to the certified position and `ahead` offsets.
+
+        A partition that is unknown at the start was added while MirrorMaker ran: it begins at offset 0.
+        """
+        if self.stop is None:
+            raise ValueError(f"generation {self.number} has no stop certificate")
+        return Window(
+            generation=self.number,
+            topic=partition.topic,
+            target_topic=partition.topic,
+            partition=partition.partition,
+            source_start=self.start.mirror_positions.get(partition, 0),
+            source_end=self.stop.mirror_positions.get(partition, 0) + ahead,
+            target_start=self.start.target_end_offsets.get(partition, 0),
+            target_end=self.stop.target_end_offsets.get(partition, 0),
+        )
 
     def limited_to(self, topics: Collection[str]) -> Generation:
         """Return the generation with only the partitions of these topics."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.ledger.generations import Generation
 from kafka_migration.core.ledger.judgements import Comparison, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.ledger.window import Window
@@ -95,10 +94,10 @@ def copies_of(
     :param compacted: the topics that a side compacts
     """
     windows: dict[TopicPartition, list[Window]] = {}
-    killed = {g.number for g in ledger.generations if g.stop is not None and not g.stop.graceful}
+    killed = {g.number for g in ledger.generations if g.was_killed}
     for generation in ledger.generations:
-        for partition, window in _windows(generation):
-            windows.setdefault(partition, []).append(window)
+        for partition in generation.stop.mirror_positions if generation.stop else ():
+            windows.setdefault(partition, []).append(generation.window(partition))
     equal = _equal_readings(ledger)
     copies = {}
     for partition, end in sorted(source_end_offsets.items()):
@@ -116,28 +115,6 @@ def copies_of(
             is_compacted=is_compacted,
         )
     return copies
-
-
-def _windows(generation: Generation) -> Iterable[tuple[TopicPartition, Window]]:
-    """Yield the window of each partition, up to MirrorMaker's certified position."""
-    start, stop = generation.start, generation.stop
-    if stop is None:
-        return
-    for partition, position in sorted(stop.mirror_positions.items()):
-        yield (
-            partition,
-            Window(
-                generation=generation.number,
-                topic=partition.topic,
-                target_topic=partition.topic,
-                partition=partition.partition,
-                # A partition that is unknown at the start was added while MirrorMaker ran: it begins at offset 0.
-                source_start=start.mirror_positions.get(partition, 0),
-                source_end=position,
-                target_start=start.target_end_offsets.get(partition, 0),
-                target_end=stop.target_end_offsets.get(partition, 0),
-            ),
-        )
 
 
 def _nothing_copied(partition: TopicPartition, source_log_start: Offsets, target_end_offsets: Offsets) -> Window:

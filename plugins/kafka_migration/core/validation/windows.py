@@ -199,21 +199,11 @@ def copied_windows(generation: Generation, *, by_key: bool = False) -> Iterable[
     as the target has more records. Its true end may be later, if the source's offsets have holes. By key, offsets do
     not show how far it came.
     """
-    start, stop = generation.start, generation.stop
+    stop = generation.stop
     if stop is None:
         return
     ahead = {} if stop.graceful or by_key else stop.ahead_records
     topics = {p.topic for p in stop.mirror_positions}
     only_on_target = {p for p in stop.target_end_offsets if p.topic in topics} if by_key else set()
     for partition in sorted(stop.mirror_positions.keys() | only_on_target):
-        # A partition that is unknown at the start was added while MirrorMaker ran: it begins at offset 0.
-        yield Window(
-            generation=generation.number,
-            topic=partition.topic,
-            target_topic=partition.topic,
-            partition=partition.partition,
-            source_start=start.mirror_positions.get(partition, 0),
-            source_end=stop.mirror_positions.get(partition, 0) + ahead.get(partition, 0),
-            target_start=start.target_end_offsets.get(partition, 0),
-            target_end=stop.target_end_offsets.get(partition, 0),
-        )
+        yield generation.window(partition, ahead.get(partition, 0))

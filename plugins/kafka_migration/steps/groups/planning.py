@@ -34,8 +34,7 @@ def make_offsets_plan(
     """Return the offsets plan for the present state of both clusters, with every planned offset proved; read-only.
 
     `with_others` also names the groups that the plan does not cover. `unproved` are the topics to leave out, with the
-    reason. Raises `TransientError` when a value cannot be
-    read: nothing is planned on unknown values.
+    reason. Raises `TransientError` when a value cannot be read: nothing is planned on unknown values.
     """
     return read_planning(run, unproved, with_others=with_others).plan()
 
