@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters import documents
+from kafka_migration.adapters import local_files
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.mirror.host import ProcessState
 from kafka_migration.orchestration.failing import FailedForGood, FailedForNow
@@ -35,7 +35,7 @@ def refusing(monkeypatch: pytest.MonkeyPatch) -> Refusing:
             raise OSError(code, os.strerror(code))
 
         with monkeypatch.context() as patched:
-            patched.setattr(documents, "_write_flushed", refuse)
+            patched.setattr(local_files, "_write_flushed", refuse)
             yield
 
     return refusing
@@ -121,11 +121,11 @@ def test_stop_ends_mirrormaker_if_the_store_cannot_be_read(world: World, monkeyp
     """A ledger that cannot be read does not keep MirrorMaker alive, and is a finding."""
     prepare(world, "stop_mirror")
 
-    def broken(self: Path) -> Any:
+    def broken(folder: object) -> Any:
         raise OSError(errno.EIO, "Input/output error")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "iterdir", broken)
+        patched.setattr(os, "scandir", broken)
         said = refused(world, "stop_mirror")
 
     assert said.startswith(Code.EVIDENCE_ROOT_UNREACHABLE)

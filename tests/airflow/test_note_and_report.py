@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
-from collections.abc import Iterator
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,10 +23,14 @@ from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
+from kafka_migration.adapters.documents import rooted
+from kafka_migration.airflow_adapters import settings
+from kafka_migration.core.evidence.store import not_readable
 from kafka_migration.core.report.run_note import joined_notes, run_note
 from kafka_migration.orchestration import report_page
 from kafka_migration.orchestration import run_note as note_module
-from kafka_migration.orchestration.report_page import ReportLink, newest_report
+from kafka_migration.orchestration.keeping import KEY
+from kafka_migration.orchestration.report_page import NOT_KEPT, ReportLink, page_of
 from kafka_migration.orchestration.run_note import NOTE_KEY, RunNoteListener
 from kafka_migration_plugin import KafkaMigrationPlugin
 from tests.airflow.world import World
@@ -82,8 +90,12 @@ def test_finish_writes_the_note(world: World) -> None:
 def test_note_that_cannot_be_written_fails_no_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run whose note cannot be written to XCom succeeds."""
 
-    def broken(**_: Any) -> None:
-        raise RuntimeError("no XCom")
+    push = world.task_instance.xcom_push
+
+    def broken(key: str, value: Any) -> None:
+        if key == NOTE_KEY:
+            raise RuntimeError("no XCom")
+        push(key, value)
 
     monkeypatch.setattr(world.task_instance, "xcom_push", broken)
 
@@ -166,8 +178,15 @@ def test_link_quotes_what_airflow_allows_in_ids(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.fixture
-def reported(world: World) -> World:
+def reported(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """A run with a report."""
+
+    def stored(dag_id: str, run_id: str) -> list[Any]:
+        kept = world.task_instance.kept.xcoms
+        return [value for (run, _, key), value in kept.items() if run == f"{dag_id} {run_id}" and key == KEY]
+
+    monkeypatch.setattr(report_page, "_stored", stored)
+    monkeypatch.setattr(settings, "evidence_root", lambda: rooted(world.root))
     world.finish(preflight="success")
     return world
 
@@ -240,13 +259,149 @@ def test_nothing_but_reports_of_runs_is_read(reported: World, tmp_path: Path, da
     (tmp_path / "attempt-1").mkdir()
     (tmp_path / "attempt-1" / "report.md").write_text("outside")
 
-    assert newest_report(dag_id, run_id) is None
+    assert NOT_KEPT == page_of(dag_id, run_id)
 
 
-def test_newest_attempt_is_shown(reported: World) -> None:
-    """The report of the last attempt is shown."""
-    folder = reported.run.evidence.folder.parent / "attempt-10"
-    folder.mkdir()
-    (folder / "report.md").write_text("the tenth")
+def page(_: World) -> report_page.Page:
+    return page_of("kafka_migration__shop", "manual__1")
 
-    assert "the tenth" == newest_report("kafka_migration__shop", "manual__1")
+
+def report_file(world: World) -> Path:
+    return Path(str(world.run.evidence.folder / "report.md"))
+
+
+def test_report_of_the_newest_attempt_with_a_digest_is_shown(reported: World) -> None:
+    """After a clear the earlier report is shown until `finish` has written the next one; a planted one never is."""
+    first = page(reported)
+    planted = reported.run.evidence.folder.parent / "attempt-10"
+    planted.mkdir()
+    (planted / "report.md").write_text("the tenth")
+    assert first == page(reported)
+
+    reported.dag_run.clear_number = 1
+    assert first == page(reported)
+    reported.finish(preflight="success")
+
+    assert page(reported).text == report_file(reported).read_text()
+    assert "attempt 2" in page(reported).text
+
+
+SECRET = "CANARY-OF-ANOTHER-FILE"
+
+
+def _socket(path: Path) -> None:
+    # The path of a test is too long for an address.
+    with socket.socket(socket.AF_UNIX) as made:
+        folder = os.open(path.parent, os.O_RDONLY)
+        made.bind(f"/proc/self/fd/{folder}/{path.name}")
+        os.close(folder)
+
+
+IN_PLACE_OF_REPORT: dict[str, tuple[Callable[[Path, Path], object], str]] = {
+    "changed": (lambda path, other: path.write_text("# shop: PASS"), "was changed"),
+    "deleted": (lambda path, other: None, "was deleted"),
+    "link": (lambda path, other: path.symlink_to(other), "a symbolic link instead of the regular file report.md"),
+    "dangling": (lambda path, other: path.symlink_to("nowhere"), "a symbolic link instead"),
+    "loop": (lambda path, other: path.symlink_to(path), "a symbolic link instead"),
+    "environment": (lambda path, other: path.symlink_to("/proc/self/environ"), "a symbolic link instead"),
+    "endless": (lambda path, other: path.symlink_to("/dev/zero"), "a symbolic link instead"),
+    "hard link": (lambda path, other: path.hardlink_to(other), "was changed"),
+    "pipe": (lambda path, other: os.mkfifo(path), "a pipe instead of the regular file report.md"),
+    "socket": (lambda path, other: _socket(path), "a socket instead of the regular file report.md"),
+    "folder": (lambda path, other: path.mkdir(), "a folder instead of the regular file report.md"),
+    "large": (lambda path, other: (path.touch(), os.truncate(path, 200 << 20)), "more than 8,388,608 bytes"),
+    "binary": (lambda path, other: path.write_bytes(b"\xff\xfe"), "was changed"),
+}
+
+
+@pytest.mark.parametrize(("put", "why"), IN_PLACE_OF_REPORT.values(), ids=IN_PLACE_OF_REPORT)
+def test_only_the_report_that_finish_wrote_is_served(
+    reported: World, client: TestClient, tmp_path: Path, put: Callable[[Path, Path], object], why: str
+) -> None:
+    """Whatever is in the report's place, its content is not served; the answer says why and what to do."""
+    other = tmp_path / "airflow.cfg"
+    other.write_text(SECRET)
+    report_file(reported).unlink()
+    put(report_file(reported), other)
+
+    answer = client.get("/report/kafka_migration__shop/manual__1")
+
+    assert (409, "text/plain; charset=utf-8") == (answer.status_code, answer.headers["content-type"])
+    assert why in answer.text
+    assert "Find out who changed it" in answer.text
+    assert SECRET not in answer.text
+
+
+@pytest.mark.parametrize("above", ["attempt", "run", "migration"])
+def test_report_below_a_linked_folder_is_not_served(reported: World, above: str, tmp_path: Path) -> None:
+    """A folder that was replaced by a link is refused, even if the very report is behind it."""
+    attempt = report_file(reported).parent
+    folder = {"attempt": attempt, "run": attempt.parent, "migration": attempt.parent.parent}[above]
+    folder.rename(tmp_path / "moved")
+    folder.symlink_to(tmp_path / "moved")
+
+    assert 409 == page(reported).status
+    assert f"a symbolic link instead of the folder {folder.name}" in page(reported).text
+
+
+def test_report_below_a_linked_root_is_served(reported: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An administrator may set a link, or a path below links, as evidence root."""
+    (tmp_path / "link").symlink_to(reported.root)
+    monkeypatch.setattr(settings, "evidence_root", lambda: rooted(tmp_path / "link"))
+
+    assert 200 == page(reported).status
+
+
+def test_report_of_an_earlier_version_is_not_served(reported: World, client: TestClient) -> None:
+    """A run whose report has no digest in Airflow has a page that says so."""
+    reported.task_instance.kept.xcoms.clear()
+
+    answer = client.get("/report/kafka_migration__shop/manual__1")
+
+    assert (404, NOT_KEPT.text) == (answer.status_code, answer.text)
+
+
+def test_unreachable_evidence_is_named(reported: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that does not answer is no changed report."""
+
+    def broken(*_: object) -> bytes:
+        raise not_readable("root", OSError(errno.EIO, "Input/output error"))
+
+    monkeypatch.setattr(report_page, "read_whole", broken)
+
+    assert 503 == page(reported).status
+    assert "Input/output error" in page(reported).text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        "s3://bucket/value",
+        {"migration": "shop"},
+        {"migration": "shop", "digests": "text"},
+        {"migration": "other", "digests": {"attempt-9/report.md": "0"}},
+        {"migration": "shop", "digests": {"attempt-9/report.md": ""}},
+        {"migration": "shop", "digests": {"../attempt-9/report.md": "0", "attempt-9/../report.md": "0", "9": 1}},
+    ],
+)
+def test_odd_values_in_xcom_lead_nowhere(reported: World, monkeypatch: pytest.MonkeyPatch, value: Any) -> None:
+    """What is no digest of a report of this migration has no effect on the page."""
+    stored = report_page._stored
+    monkeypatch.setattr(report_page, "_stored", lambda *ids: [*stored(*ids), value])
+
+    assert 200 == page(reported).status
+
+
+def test_digests_are_read_from_airflows_tables(metadata: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page reads what the tasks of this run, and no other run, stored in XCom under the key of evidence."""
+    run = metadata.scalars(select(DagRun)).one()
+    value, now = {"migration": "shop", "digests": {"attempt-1/report.md": "ab"}}, datetime(2030, 1, 1, tzinfo=UTC)
+    place = {"dag_run_id": run.id, "dag_id": run.dag_id, "run_id": "r", "map_index": -1}
+    metadata.add(XComModel(**place, task_id="finish", key=KEY, value=value, timestamp=now))
+    metadata.commit()
+    monkeypatch.setattr("airflow.utils.session.create_session", lambda: nullcontext(metadata))
+
+    assert [value] == report_page._stored("kafka_migration__shop", "r")
+    assert [] == report_page._stored("kafka_migration__shop", "other")
+    assert [] == report_page._stored("kafka_rollback__shop", "r")

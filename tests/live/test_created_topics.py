@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from kafka_migration.adapters import documents
+from kafka_migration.adapters import local_files
 from kafka_migration.adapters.kafka import ConfluentCluster
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
@@ -68,7 +68,7 @@ def test_topics_whose_creation_was_not_recorded_are_adopted(
     stage = Stage(brokers, "unrecorded", tmp_path, topics)
     stage.create(topics[0], 3, cleanup_policy="compact,delete", max_message_bytes="2000000", segment_ms="0700000")
     stage.create(topics[1], 1, retention_ms="86400000", compression_type="zstd")
-    real = documents._write_flushed
+    real = local_files._write_flushed
 
     def full(file: Any, text: str) -> None:
         if '"topics-created"' in text:
@@ -77,7 +77,7 @@ def test_topics_whose_creation_was_not_recorded_are_adopted(
 
     try:
         with monkeypatch.context() as patched:
-            patched.setattr(documents, "_write_flushed", full)
+            patched.setattr(local_files, "_write_flushed", full)
             with pytest.raises(FailedForNow, match="EVIDENCE_NOT_WRITABLE"):
                 stage.do(*BEFORE_START)
         lost = stage.run.ledger.read()

@@ -1,7 +1,8 @@
 """Reads and writes whole documents of the evidence store, in a folder or an object store.
 
-Documents may come from any user with write access to the evidence root, so reading is limited in size and depth. A
-local document and its parent folders are flushed to disk before a writer returns, so that they survive a power loss.
+Documents may come from any user with write access to the evidence root, so reading is limited in size and depth, and
+locally follows no link (`adapters.local_files`). A local document and its parent folders are flushed to disk before a
+writer returns, so that they survive a power loss.
 """
 
 from __future__ import annotations
@@ -9,43 +10,67 @@ from __future__ import annotations
 import errno
 import gc
 import json
-import os
 import shutil
-import stat
-import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from kafka_migration.adapters import local_files
+from kafka_migration.adapters.local_files import LocalPath, local_path
 from kafka_migration.core.evidence.store import not_readable, not_writable
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding
 
-# `pathlib.Path` or Airflow's `ObjectStoragePath`: both have `/`, `exists`, `iterdir`, `open`, `write_text`.
+# `LocalPath`, `pathlib.Path` or Airflow's `ObjectStoragePath`: all have `/`, `name`, `parent` and `str`.
 Folder = Any
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 64
-# Errors of a local file system if something else is in a document's place, such as a link to itself.
+# Errors of a local file system if something else is in a document's place, such as a link.
 _NO_DOCUMENT = {errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.EACCES}
-# Errors of file systems without hard links, such as some network and FUSE mounts.
-_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
+
+
+def rooted(folder: Folder) -> Folder:
+    """Return the evidence root at this path: only a local root itself may be a link, or be below links."""
+    return LocalPath(str(getattr(folder, "path", folder))) if is_local(folder) else folder
 
 
 def listed(folder: Folder) -> list[str]:
-    """Return the current names in a folder; none if it does not exist. Raises `StoreFailed` if it cannot be read."""
+    """Return the current names in a folder; none if it does not exist.
+
+    Raises `EvidenceUnreadable` for a link or a file in its place, `StoreFailed` if it cannot be read.
+    """
+    return _listed(folder, lambda path: path.name, only_folders=False)
+
+
+def listed_folders(folder: Folder) -> list[str]:
+    """Return the current names of the folders in a folder, like `listed`; links are among them."""
+    return _listed(folder, lambda path: path.name if path.is_dir() else None, only_folders=True)
+
+
+def _listed(folder: Folder, wanted: Callable[[Any], str | None], *, only_folders: bool) -> list[str]:
     try:
-        return [path.name for path in folder.iterdir()] if is_there(folder) else []
+        if is_local(folder):
+            return local_files.names_in(local_path(folder), only_folders=only_folders)
+        return [name for path in folder.iterdir() if (name := wanted(path))] if is_there(folder) else []
     except (NotADirectoryError, FileNotFoundError):
         return []
     except Exception as error:
         # An object store may raise anything.
+        if is_local(folder) and isinstance(error, OSError) and error.errno == errno.ELOOP:
+            raise unreadable(folder, str(error.strerror)) from None
         raise not_readable(str(folder), error) from None
 
 
 def is_there(path: Any) -> bool:
-    """Return whether a document or a folder currently exists at a path, from any process."""
+    """Return whether a document or a folder currently exists at a path, from any process.
+
+    Raises `EvidenceUnreadable` for a local link or file in place of a folder, `StoreFailed` if that is not known.
+    """
+    if is_local(path):
+        with _reading(path):
+            return local_files.exists(local_path(path))
     if (file_system := getattr(path, "fs", None)) is not None:
         # A storage client may cache a listing for the life of its process, while other processes write.
         file_system.invalidate_cache()
@@ -74,19 +99,24 @@ def read_json(path: Any) -> dict[str, Any]:
     return parse_json(read_whole(path), path)
 
 
-def read_whole(path: Any) -> bytes:
-    """Return the bytes of a document.
+def read_whole(path: Any, most: int | None = None) -> bytes:
+    """Return the bytes of a document, at most `most`, by default `MAX_BYTES`.
 
-    Raises `EvidenceUnreadable` for more than `MAX_BYTES`, and locally for anything but a regular file. Raises
-    `StoreFailed` if the store does not answer. Errors of the document, such as `FileNotFoundError`, are passed on.
+    Raises `EvidenceUnreadable` for more bytes, and locally for anything but a regular file in folders. Raises
+    `StoreFailed` if the store does not answer. Other errors of the document, such as `FileNotFoundError`, are passed
+    on.
     """
+    most = MAX_BYTES if most is None else most
     with _reading(path), naming(path):
-        if is_local(path) and not stat.S_ISREG(_local(path).stat().st_mode):
-            raise TypeError("a regular file was expected")
-        with path.open("rb") as file:
-            data: bytes = file.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise ValueError(f"it has more than {MAX_BYTES:,} bytes")
+        data = local_files.read(local_path(path), most + 1) if is_local(path) else _got(path, most + 1)
+        if len(data) > most:
+            raise ValueError(f"it has more than {most:,} bytes")
+        return data
+
+
+def _got(path: Any, most: int) -> bytes:
+    with path.open("rb") as file:
+        data: bytes = file.read(most)
         return data
 
 
@@ -158,7 +188,7 @@ def _reading(path: Any) -> Iterator[None]:
     except Exception as error:
         # An object store may raise anything.
         if is_of_document(error, path):
-            raise
+            raise unreadable(path, getattr(error, "strerror", None) or str(error)) from None
         raise not_readable(str(path), error) from None
 
 
@@ -176,7 +206,7 @@ def _writing(path: Any) -> Iterator[None]:
 
 def _free_bytes(path: Any) -> int | None:
     """Return the free bytes of a local document's disk; `None` if they are unknown."""
-    places = _local(path).parents if is_local(path) else ()
+    places = Path(str(local_path(path))).parents if is_local(path) else ()
     try:
         return next((shutil.disk_usage(place).free for place in places if place.is_dir()), None)
     except OSError:
@@ -187,15 +217,13 @@ def write_whole(path: Any, text: str) -> None:
     """Write a document atomically, so that no reader sees a part of it and it survives a power loss.
 
     Locally it is written to a temporary file in the same folder, flushed and renamed. An object store's put is atomic.
-    Raises `StoreFailed` if the store refuses it; nothing is left then.
+    Raises `StoreFailed` if the store refuses it, or if a link or a file is in place of a folder; nothing is left then.
     """
     with _writing(path):
-        if not is_local(path):
+        if is_local(path):
+            local_files.replace(local_path(path), text)
+        else:
             path.write_text(text, encoding="utf-8")
-            return
-        with _temporary_file(path, text) as temporary:
-            temporary.replace(_local(path))
-        _flush(temporary.parent)
 
 
 def create_whole(path: Any, text: str) -> bool:
@@ -206,22 +234,7 @@ def create_whole(path: Any, text: str) -> bool:
     retries the request and then finds its own document. Raises `StoreFailed` like `write_whole`.
     """
     with _writing(path):
-        return _create_local(path, text) if is_local(path) else _put_new(path, text)
-
-
-def _create_local(path: Any, text: str) -> bool:
-    with _temporary_file(path, text) as temporary:
-        try:
-            os.link(temporary, _local(path))
-        except FileExistsError:
-            if not temporary.samefile(_local(path)):
-                return False
-        except OSError as error:
-            if error.errno not in _NO_LINKS:
-                raise
-            return _create_in_place(_local(path), text)
-    _flush(temporary.parent)
-    return True
+        return local_files.create(local_path(path), text) if is_local(path) else _put_new(path, text)
 
 
 def _put_new(path: Any, text: str) -> bool:
@@ -236,71 +249,10 @@ def _put_new(path: Any, text: str) -> bool:
 
 
 def flush(path: Any) -> None:
-    """Flush a local document that another program wrote, and its folder, to disk."""
+    """Flush a local document that another program wrote, and its folder, to disk; raises like `read_whole`."""
     if is_local(path):
-        for place in (_local(path), _local(path).parent):
-            _flush(place)
-
-
-def _create_in_place(local: Path, text: str) -> bool:
-    """Write without hard links: a power loss may leave an incomplete document, which is then reported as broken."""
-    try:
-        with local.open("xb") as file, _removed_if_incomplete(local):
-            _write_flushed(file, text)
-    except FileExistsError:
-        return False
-    _flush(local.parent)
-    return True
-
-
-@contextmanager
-def _removed_if_incomplete(local: Path) -> Iterator[None]:
-    """Remove a new document that could not be written whole, because it would be read as a broken one."""
-    try:
-        yield
-    except OSError:
-        local.unlink()
-        raise
-
-
-@contextmanager
-def _temporary_file(path: Any, text: str) -> Iterator[Path]:
-    """Write a file next to a document; it is removed at the end unless it was renamed."""
-    local = _local(path)
-    _make_folder(local.parent)
-    temporary = local.with_name(f".{local.name}.{uuid.uuid4().hex}")
-    try:
-        with temporary.open("xb") as file:
-            _write_flushed(file, text)
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _write_flushed(file: Any, text: str) -> None:
-    file.write(text.encode())
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def _make_folder(folder: Path) -> None:
-    """Create a folder and its parents; each new folder is flushed to its parent."""
-    if not folder.is_dir():
-        _make_folder(folder.parent)
-        folder.mkdir(exist_ok=True)
-        _flush(folder.parent)
-
-
-def _flush(place: Path) -> None:
-    descriptor = os.open(place, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _local(path: Any) -> Path:
-    return Path(getattr(path, "path", path))
+        with _reading(path):
+            local_files.flush(local_path(path))
 
 
 def unreadable(path: Any, reason: str) -> EvidenceUnreadable:

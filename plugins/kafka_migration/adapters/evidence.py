@@ -13,12 +13,11 @@ Layout below the root:
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kafka_migration.adapters.documents import (
     Folder,
-    is_of_document,
     listed,
     parse_json,
     read_whole,
@@ -40,6 +39,7 @@ from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Re
 from kafka_migration.core.migration.run_identity import RunIdentity
 
 MIGRATION_FILE = "migration.yaml"
+REPORT_FILE = "report.md"
 # Another task of the run may be writing. Its digest is kept at the latest this long after its document appears.
 _LOOK_AGAIN_AFTER_S = (0, 1, 2)
 _NO_DOCUMENT = b"\0"
@@ -59,6 +59,8 @@ class RunEvidence:
         self._keeper = keeper
         # Documents whose digest was compared, by name. Each is read once in the lifetime of this object.
         self._checked: dict[str, tuple[str, bytes]] = {}
+        # What was found instead of a document, by name.
+        self._others: dict[str, str] = {}
         # Whether a changed document counts as missing, for tasks that must always do their work.
         self.leaves_out_changed = False
 
@@ -88,7 +90,8 @@ class RunEvidence:
         for content in (kept and kept.encode(), found):
             if content and not change_of(digest, content) and (self.leaves_out_changed or is_sole(digest)):
                 return content
-        raise Refused([changed_finding(name, change_of(digest, found) or "two files under one name", digest)])
+        change = self._change_of(name, digest, found) or "two files under one name"
+        raise Refused([changed_finding(name, change, digest)])
 
     def write(self, kind: Kind, document: Mapping[str, Any]) -> str:
         """Append one document and return its path."""
@@ -98,7 +101,7 @@ class RunEvidence:
 
     def new_path(self, kind: Kind) -> Any:
         """Return the path that the next document of this kind will have."""
-        files = [*listed(self.folder), *(name.rpartition("/")[2] for name in self._digests_of(self.attempt))]
+        files = [*(self._files() or ()), *(name.rpartition("/")[2] for name in self._digests_of(self.attempt))]
         taken = [parsed[1] for file in files if (parsed := parse_document_name(file)) and parsed[0] is kind]
         return self.folder / document_name(kind, max(taken, default=0) + 1)
 
@@ -142,8 +145,11 @@ class RunEvidence:
         return self._of(kind, range(1, self.attempt + 1))
 
     def publish(self, name: str, text: str) -> str:
-        """Write (or replace) an assembled file such as `run.json`; return its path."""
-        write_whole(self.folder / name, text)
+        """Write (or replace) an assembled file such as `run.json`; return its path.
+
+        Its digest is kept for those who show it. No task reads it, so a changed one is no change of the evidence.
+        """
+        self._write(self._name(name), text)
         return str(self.folder / name)
 
     def digests_of(self, *kinds: Kind) -> dict[str, str]:
@@ -175,23 +181,38 @@ class RunEvidence:
 
     def disown_strangers(self) -> None:
         """Ignore documents that were in this attempt's folder before its first task; an earlier run left them."""
-        self._keep(dict.fromkeys(self._strangers(), ANNOUNCED))
+        self._keep(dict.fromkeys(self._strangers(self._files()), ANNOUNCED))
 
     def _changes(self) -> Iterator[Finding]:
+        files = self._files()
+        if files is None:
+            yield changed_finding(self.folder.name, "a link or a file instead of the folder", None)
         for name, digest in sorted(self._digests().items()):
+            if not _is_of_tasks(name.rpartition("/")[2]):
+                continue
             content = self._content(name)
-            if found := change_of(digest, content):
+            if found := self._change_of(name, digest, content):
                 yield changed_finding(name, found, digest)
             elif content is not None:
                 self._checked[name] = (digest, content)
-        for name in self._strangers():
+        for name in self._strangers(files):
             yield changed_finding(name, change_of(None, None), None)
 
-    def _strangers(self) -> list[str]:
-        """Return the documents in this attempt's folder that no task of the run has announced."""
-        files = (file for file in sorted(listed(self.folder)) if file == MIGRATION_FILE or parse_document_name(file))
+    def _strangers(self, files: Iterable[str] | None) -> list[str]:
+        """Return the documents, of the files in this attempt's folder, that no task of the run has announced."""
         announced = self._digests()
-        return [name for file in files if (name := self._name(file)) not in announced]
+        return [n for file in sorted(files or ()) if _is_of_tasks(file) and (n := self._name(file)) not in announced]
+
+    def _files(self) -> list[str] | None:
+        """Return the names in this attempt's folder; `None` if it is a link or a file, so that nothing is written."""
+        try:
+            return listed(self.folder)
+        except EvidenceUnreadable:
+            return None
+
+    def _change_of(self, name: str, digest: str | None, content: bytes | None) -> str:
+        found = change_of(digest, content)
+        return self._others[name] if found and content is _NO_DOCUMENT else found
 
     def _of(self, kind: Kind, attempts: range) -> list[dict[str, Any]]:
         read = (self._read(name) for attempt in attempts for name in self._names(kind, attempt))
@@ -211,7 +232,7 @@ class RunEvidence:
         """Return a document; `None` for a changed one if changed documents are ignored."""
         digest = self._digests().get(name)
         content = self._as_checked(name, digest)
-        if self._keeper is not None and (found := change_of(digest, content)):
+        if self._keeper is not None and (found := self._change_of(name, digest, content)):
             if self.leaves_out_changed:
                 return None
             raise Refused([changed_finding(name, found, digest)])
@@ -227,10 +248,11 @@ class RunEvidence:
             return read_whole(self._run_folder / name)
         except FileNotFoundError:
             return None
-        except (EvidenceUnreadable, OSError) as error:
-            # A local link to itself, or a file in place of a folder, counts as a changed document.
-            if self._keeper is None or not is_of_document(error, self.folder):
+        except EvidenceUnreadable as error:
+            # A local link, or a file in place of a folder, counts as a changed document.
+            if self._keeper is None:
                 raise
+            self._others[name] = error.findings[0].found
             return _NO_DOCUMENT
 
     def _write(self, name: str, text: str) -> None:
@@ -251,6 +273,10 @@ class RunEvidence:
 
     def _name(self, file: str, attempt: int | None = None) -> str:
         return f"attempt-{attempt or self.attempt}/{file}"
+
+
+def _is_of_tasks(file: str) -> bool:
+    return file == MIGRATION_FILE or parse_document_name(file) is not None
 
 
 def _kind_of(file: str) -> Kind | None:

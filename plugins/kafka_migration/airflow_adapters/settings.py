@@ -8,6 +8,7 @@ from typing import Any
 from airflow.sdk import ObjectStoragePath, conf
 
 import kafka_migration
+from kafka_migration.adapters.documents import rooted
 from kafka_migration.core.evidence.root import EvidencePlace
 
 SECTION = "kafka_migration"
@@ -35,8 +36,8 @@ def evidence_place() -> EvidencePlace:
 
 
 def folder_at(place: str) -> Any:
-    """Return the folder at a path, or at the URL of an object store."""
-    return ObjectStoragePath(place)
+    """Return the evidence root at a path, or at the URL of an object store."""
+    return rooted(ObjectStoragePath(place))
 
 
 def migrations_folder() -> Path:

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kafka_migration.adapters.documents import listed_folders, rooted
 from kafka_migration.adapters.evidence import RunEvidence
 from kafka_migration.adapters.ledger_store import LEDGER_FOLDER, LedgerStore
 from kafka_migration.adapters.news import NewsStore
 from kafka_migration.adapters.stop_requests import StopRequestStore
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.migration.run_identity import RunIdentity
+from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused, StoreFailed
+from kafka_migration.core.migration.run_identity import RunIdentity, is_migration_name
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def all_migrations(place: str | None) -> list[MigrationStore]:
 def evidence_root(place: str | None) -> Any:
     """Return the evidence root at a path or URL, or the one in Airflow's configuration."""
     if place is not None and "://" not in place:
-        return Path(place)
+        return rooted(Path(place))
     # Airflow takes seconds to import; a plain folder does not need it.
     from kafka_migration.airflow_adapters import settings
 
@@ -74,17 +75,16 @@ def evidence_root(place: str | None) -> Any:
 
 
 def _names(root: Any) -> list[str]:
+    return sorted(name for name in listed_folders(root) if is_migration_name(name) and _is_migration(root / name))
+
+
+def _is_migration(folder: Any) -> bool:
+    """Return whether the folder holds a ledger, or the first attempt of a run; if it cannot be read, this shows it."""
     try:
-        return sorted(path.name for path in root.iterdir() if _is_migration(path))
-    except FileNotFoundError:
-        return []
-
-
-def _is_migration(path: Any) -> bool:
-    """Return whether the folder holds a ledger, or the first attempt of a run."""
-    if not path.is_dir():
-        return False
-    return (path / LEDGER_FOLDER).is_dir() or any((run / "attempt-1").is_dir() for run in path.iterdir())
+        names = listed_folders(folder)
+        return LEDGER_FOLDER in names or any("attempt-1" in listed_folders(folder / run) for run in names)
+    except (EvidenceUnreadable, StoreFailed):
+        return True
 
 
 def _unknown(name: str, known: list[str], root: Any) -> Finding:

@@ -20,9 +20,14 @@ from kafka_migration.core.evidence.kept import Kept, joined
 from kafka_migration.core.migration.run_identity import RunIdentity
 
 KEY = "kafka_migration_evidence"
-
-
 _EXTRA = ("migration_file", "answer", "refusal")
+
+
+def digests_in(values: Iterable[Any], migration: str) -> dict[str, str]:
+    """Return the digests in what the tasks of a run stored under `KEY`; a value of another form has none."""
+    mine = (value for value in values if isinstance(value, Mapping) and value.get("migration") == migration)
+    kept = (value["digests"] for value in mine if isinstance(value.get("digests"), Mapping))
+    return joined(*({name: str(digest) for name, digest in each.items()} for each in kept))
 
 
 class Shelf(Protocol):

@@ -1,23 +1,29 @@
 """The *Report* link of a run and its page: the run's `report.md` as plain text.
 
 Airflow's API server serves it to all users who may see the DAG's runs. It is plain text, so topic and group names are
-never interpreted as markup or script. Airflow's web modules are imported on the first request, because every Airflow
+never interpreted as markup or script. Others may write to the evidence root, so only a report with the digest that
+`finish` kept in Airflow is served. Airflow's web modules are imported on the first request, because every Airflow
 component loads the plugin.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 from urllib.parse import quote
 
 from airflow.sdk import BaseOperatorLink, conf
 
-from kafka_migration.adapters.documents import is_there, listed
-from kafka_migration.adapters.evidence import RunEvidence
+from kafka_migration.adapters.documents import read_whole
+from kafka_migration.adapters.evidence import REPORT_FILE, RunEvidence
 from kafka_migration.airflow_adapters import settings
+from kafka_migration.core.evidence.kept import change_of, written
+from kafka_migration.core.findings.errors import EvidenceUnreadable, StoreFailed
 from kafka_migration.core.migration.run_identity import RunIdentity, migration_of
+from kafka_migration.orchestration.keeping import KEY, digests_in
 
 URL_PREFIX = "/kafka-migration"
 HEADERS = {
@@ -25,7 +31,9 @@ HEADERS = {
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cache-Control": "no-store",
 }
-NOT_YET = "This run has no report yet. `finish` writes it when the run ends; its log names the path.\n"
+# A longer report is not shown. One of 10,000 topics has about 3 MiB.
+MAX_BYTES = 8 * 1024 * 1024
+_MOST_TASKS = 1000
 
 
 class ReportLink(BaseOperatorLink):
@@ -39,23 +47,65 @@ class ReportLink(BaseOperatorLink):
         return f"{base_url}{URL_PREFIX}/report/{quote(ti_key.dag_id, safe='')}/{quote(ti_key.run_id, safe='')}"
 
 
-def newest_report(dag_id: str, run_id: str) -> str | None:
-    """Return the newest report of a run; `None` if there is no report or the DAG is not a migration's DAG."""
+@dataclass(frozen=True, slots=True)
+class Page:
+    """An answer: the report with status 200, or a text that says why there is none."""
+
+    status: int
+    text: str
+
+
+NOT_KEPT = Page(
+    404,
+    "There is no report of this run that can be checked. `finish` writes it when the run ends, and keeps its digest in "
+    "Airflow; version 0.1.0 kept none. Until then see the log of `finish`, which names the evidence.\n",
+)
+
+
+def page_of(dag_id: str, run_id: str) -> Page:
+    """Return the report of the newest attempt with a digest in Airflow, if the file is still what `finish` wrote."""
     name = migration_of(dag_id)
-    if name is None or not run_id.strip("./"):
-        return None
-    attempts = RunEvidence(settings.evidence_root(), name, RunIdentity(dag_id, run_id, 1)).folder.parent
-    numbers = [_number(folder) for folder in listed(attempts)]
-    for number in sorted(filter(None, numbers), reverse=True):
-        report = attempts / f"attempt-{number}" / "report.md"
-        if is_there(report):
-            return str(report.read_text(encoding="utf-8"))
-    return None
+    kept = {} if name is None else written(digests_in(_stored(dag_id, run_id), name))
+    attempt = max(map(_attempt_of, kept), default=0)
+    if name is None or not attempt:
+        return NOT_KEPT
+    folder = RunEvidence(settings.evidence_root(), name, RunIdentity(dag_id, run_id, attempt)).folder
+    try:
+        content = read_whole(folder / REPORT_FILE, MAX_BYTES)
+    except FileNotFoundError:
+        return _not_shown(409, "It was deleted.")
+    except EvidenceUnreadable as error:
+        return _not_shown(409, f"Found: {error.findings[0].found}.")
+    except StoreFailed as error:
+        return _not_shown(503, f"The evidence root does not answer: {error.findings[0].found}.")
+    if change_of(kept[f"attempt-{attempt}/{REPORT_FILE}"], content):
+        return _not_shown(409, "It was changed after `finish` wrote it.")
+    return Page(200, content.decode())
 
 
-def _number(name: str) -> int:
-    digits = name.removeprefix("attempt-")
-    return int(digits) if digits.isdecimal() else 0
+def _not_shown(status: int, why: str) -> Page:
+    return Page(
+        status,
+        f"The report of this run is not shown. {why} Only the report that `finish` wrote is shown, because others may "
+        "write to the evidence root. Find out who changed it; Airflow's log of `finish` has the result of the run.\n",
+    )
+
+
+def _stored(dag_id: str, run_id: str) -> list[Any]:
+    """Return what the tasks of a run stored in XCom about their evidence, from the database of the API server."""
+    from airflow.models.xcom import XComModel
+    from airflow.utils.session import create_session
+    from sqlalchemy import select
+
+    wanted = select(XComModel).where(XComModel.dag_id == dag_id, XComModel.run_id == run_id, XComModel.key == KEY)
+    with create_session() as session:
+        return [XComModel.deserialize_value(row) for row in session.scalars(wanted.limit(_MOST_TASKS))]
+
+
+def _attempt_of(document: str) -> int:
+    """Return the attempt to whose report a name belongs; 0 for another document."""
+    match = re.fullmatch(rf"attempt-(\d{{1,9}})/{re.escape(REPORT_FILE)}", document)
+    return int(match[1]) if match else 0
 
 
 async def report_app(scope: Mapping[str, Any], receive: Any, send: Any) -> None:
@@ -75,7 +125,8 @@ def _application() -> Any:
 
     @application.get("/report/{dag_id}/{run_id:path}")
     def report(dag_id: str, run_id: str) -> PlainTextResponse:
-        text = newest_report(dag_id, run_id)
-        return PlainTextResponse(text or NOT_YET, 200 if text else 404, HEADERS)
+        # No coroutine, so it runs in a thread and holds up no other request.
+        page = page_of(dag_id, run_id)
+        return PlainTextResponse(page.text, page.status, HEADERS)
 
     return application

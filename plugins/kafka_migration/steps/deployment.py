@@ -23,7 +23,7 @@ from kafka_migration.engines.engines import engine_of
 class Deployment:
     """What a run needs from the place where it runs. Airflow's is made in `orchestration.context`.
 
-    :param evidence_root: the folder of all evidence, with the interface of `pathlib.Path`
+    :param evidence_root: the folder of all evidence (`adapters.documents.Folder`)
     :param migrations_folder: the folder of the migration files
     :param anchor: returns what keeps the head of a migration's ledger outside the evidence root; `None`: nothing does
     :param open_cluster: returns the cluster of one side; connects on its first use

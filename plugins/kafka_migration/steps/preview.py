@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from kafka_migration.adapters.documents import rooted
 from kafka_migration.adapters.evidence import RunEvidence
 from kafka_migration.adapters.private_folder import private_folder
 from kafka_migration.core.migration.dag_ids import triggered_dag_id
@@ -31,7 +32,7 @@ def preview(name: str, params: Mapping[str, Any], deployment: Deployment) -> Ite
     # Raises if the params are invalid, before anything is opened.
     _ = run.request
     with private_folder() as folder:
-        run.evidence = RunEvidence(folder, name, run.identity)
+        run.evidence = RunEvidence(rooted(folder), name, run.identity)
         run.evidence.freeze_migration(text)
         try:
             yield run

@@ -284,6 +284,8 @@ def test_stop_request_says_who_when_and_why() -> None:
 class RememberingFolder:
     """A double of an object store's folder: it lists what it listed first, until its file system forgets."""
 
+    protocol = "s3"
+
     def __init__(self, path: Path) -> None:
         self.path, self.fs = path, self
         self.listed: list[Path] | None = None
@@ -315,6 +317,8 @@ def test_listings_are_never_those_that_a_storage_client_remembers(tmp_path: Path
 
 class RememberingDocument:
     """A double of a document in a store whose client, until it forgets, knows only what a listing once showed."""
+
+    protocol = "s3"
 
     def __init__(self, path: Path) -> None:
         self.path, self.fs, self.known = path, self, path.exists()

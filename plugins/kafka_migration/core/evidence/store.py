@@ -13,6 +13,8 @@ _REMEDIES = {
     errno.EDQUOT: _NO_SPACE,
     errno.EROFS: "Mount its file system for writing.",
     errno.EACCES: "Give the user of Airflow's tasks read and write access to it.",
+    errno.ELOOP: "Remove what is in that place, and find out who put it there: nothing below the evidence root may be "
+    "a link.",
     errno.EPERM: "Give the user of Airflow's tasks read and write access to it.",
 }
 _ANY = "Check its disk or its object store."

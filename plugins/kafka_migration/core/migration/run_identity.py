@@ -16,9 +16,14 @@ def migration_of(dag_id: str) -> str | None:
     """Return the name of the migration that a DAG belongs to; `None` for a DAG of another package."""
     for prefix in (MANUAL_DAG_PREFIX, NIGHTLY_DAG_PREFIX, ROLLBACK_DAG_PREFIX):
         name = dag_id.removeprefix(prefix)
-        if name != dag_id and _NAME.fullmatch(name):
+        if name != dag_id and is_migration_name(name):
             return name
     return None
+
+
+def is_migration_name(name: str) -> bool:
+    """Return whether a migration may have this name."""
+    return _NAME.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from airflow.sdk import Context
 
 import kafka_migration
 from kafka_migration.adapters.documents import to_json
+from kafka_migration.adapters.evidence import REPORT_FILE
 from kafka_migration.airflow_adapters.metrics import emit
 from kafka_migration.core.evidence.documents import Kind, RunFacts, assemble_run
 from kafka_migration.core.findings.codes import Code
@@ -177,7 +178,7 @@ class FinishOperator(MigrationOperator):
     def _publish(self, run: MigrationRun, document: Mapping[str, Any]) -> dict[str, Any] | None:
         """Write the report; return the refusal of a store that does not take it."""
         try:
-            run.evidence.publish("report.md", render_report(document))
+            run.evidence.publish(REPORT_FILE, render_report(document))
             run.evidence.publish("run.json", to_json(document))
         except StoreFailed as error:
             return {"task": self.task_id, "findings": [finding.to_document() for finding in error.findings]}
