@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from datetime import UTC, datetime
@@ -34,6 +33,7 @@ from kafka_migration.orchestration.report_page import NOT_KEPT, ReportLink, page
 from kafka_migration.orchestration.run_note import NOTE_KEY, RunNoteListener
 from kafka_migration_plugin import KafkaMigrationPlugin
 from tests.airflow.world import World
+from tests.odd_files import make_socket
 from tests.unit.report.test_report_of_a_run import TOPIC, run_of
 
 BIG = {**TOPIC, "whole": {"standing": "PASS", "proved": True, "target_records": 260_000, "reasons": []}}
@@ -289,12 +289,9 @@ def test_report_of_the_newest_attempt_with_a_digest_is_shown(reported: World) ->
 SECRET = "CANARY-OF-ANOTHER-FILE"
 
 
-def _socket(path: Path) -> None:
-    # The path of a test is too long for an address.
-    with socket.socket(socket.AF_UNIX) as made:
-        folder = os.open(path.parent, os.O_RDONLY)
-        made.bind(f"/proc/self/fd/{folder}/{path.name}")
-        os.close(folder)
+def _large(path: Path) -> None:
+    path.touch()
+    os.truncate(path, 200 << 20)
 
 
 IN_PLACE_OF_REPORT: dict[str, tuple[Callable[[Path, Path], object], str]] = {
@@ -307,9 +304,9 @@ IN_PLACE_OF_REPORT: dict[str, tuple[Callable[[Path, Path], object], str]] = {
     "endless": (lambda path, other: path.symlink_to("/dev/zero"), "a symbolic link instead"),
     "hard link": (lambda path, other: path.hardlink_to(other), "was changed"),
     "pipe": (lambda path, other: os.mkfifo(path), "a pipe instead of the regular file report.md"),
-    "socket": (lambda path, other: _socket(path), "a socket instead of the regular file report.md"),
+    "socket": (lambda path, other: make_socket(path), "a socket instead of the regular file report.md"),
     "folder": (lambda path, other: path.mkdir(), "a folder instead of the regular file report.md"),
-    "large": (lambda path, other: (path.touch(), os.truncate(path, 200 << 20)), "more than 8,388,608 bytes"),
+    "large": (lambda path, other: _large(path), "more than 8,388,608 bytes"),
     "binary": (lambda path, other: path.write_bytes(b"\xff\xfe"), "was changed"),
 }
 

@@ -19,6 +19,7 @@ from typing import Any
 from kafka_migration.adapters.documents import (
     Folder,
     listed,
+    naming,
     parse_json,
     read_whole,
     to_json,
@@ -80,7 +81,8 @@ class RunEvidence:
             if self._keeper is not None and (digest := self._digests().get(name)):
                 return self._as_frozen(name, digest).decode()
             if self._keeper is None and (content := self._content(name)) is not None:
-                return content.decode()
+                with naming(self._run_folder / name):
+                    return content.decode()
         raise _missing(self.folder, "a frozen migration file", "preflight")
 
     def _as_frozen(self, name: str, digest: str) -> bytes:

@@ -113,7 +113,11 @@ class LedgerStore:
 
     def _listing(self, newest: int) -> list[str]:
         """Return the names of the entries, in order; `newest` is the number of an entry known to be written."""
-        names = {name for name in listed(self.folder) if name.endswith(".json") and not name.startswith(".")}
+        try:
+            names = {name for name in listed(self.folder) if name.endswith(".json") and not name.startswith(".")}
+        except EvidenceUnreadable as error:
+            # A link or a file is in the place of the ledger's folder.
+            raise Refused(replace(finding, code=Code.LEDGER_BROKEN) for finding in error.findings) from None
         # A network file system may return an outdated listing; files are still found by name.
         recent = (f"{number:06}.json" for number in range(max(newest - _UNLISTED, 0) + 1, newest + 1))
         names |= {name for name in recent if name not in names and is_there(self.folder / name)}
