@@ -246,6 +246,7 @@ def test_every_route_needs_a_login(reported: World) -> None:
         ("kafka_migration__shop", "manual__2"),
         ("kafka_migration__shop", ".."),
         ("kafka_migration__shop", "../../other"),
+        ("kafka_migration__shop", "manual__1\0"),
         ("kafka_migration__..", "manual__1"),
         ("kafka_migration__", "manual__1"),
         ("kafka_migration__other", "manual__1"),

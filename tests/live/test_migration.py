@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
+import httpx
 import pytest
 from confluent_kafka.admin import AdminClient
 
@@ -137,6 +140,30 @@ def test_refused_run_starts_and_creates_nothing(
     assert code in [finding["code"] for finding in run["findings"]]
     assert ([], None) == (migration.mirror_pids(), migration.reservation)
     assert name not in AdminClient(migration.target).list_topics(timeout=30).topics
+    assert_report_is_served_until_it_is_changed(live, migration, run["run_id"])
+
+
+def assert_report_is_served_until_it_is_changed(live: LiveWorld, migration: LiveMigration, run_id: str) -> None:
+    """The real API server shows the report that `finish` wrote to those who may see the run, and no other file."""
+    page = f"{live.sandbox.state.airflow_url}/kafka-migration/report/{migration.dag_id}/{quote(run_id, safe='')}"
+    path = migration.evidence(run_id).folder / "report.md"
+
+    def shown(login: str = f"Bearer {live.api.token()}") -> tuple[int, str]:
+        answer = httpx.get(page, headers={"Authorization": login}, timeout=60, trust_env=False)
+        return answer.status_code, answer.text
+
+    written = path.read_text()
+    assert (200, written) == shown()
+    assert shown("")[0] in {401, 403}
+    path.write_text(f"{written}PASS")
+    assert 409 == shown()[0]
+    path.unlink()
+    path.symlink_to("/proc/self/environ")
+    status, text = shown()
+    assert (409, True) == (status, "a symbolic link instead of the regular file report.md" in text)
+    path.unlink()
+    path.write_text(written)
+    assert (200, written) == shown()
 
 
 @pytest.mark.campaign

@@ -5,9 +5,9 @@ elsewhere. So each folder is opened relative to the one before it, and what is n
 (`OSError` with `ELOOP`). Nothing is looked up twice by its path, so a folder that is replaced by a link between two
 steps has no effect. The root itself may be a link, a mount, or below links: an administrator sets it.
 
-A hard link is accepted. It has the same effect as a copy, which its maker may write as well: what is read is compared
-with a digest or is shown to nobody, and a document is replaced, never written in place. A document that is just being
-created has two names itself. A mount below the root is accepted too, because only root can make one.
+A hard link is accepted. It has the same effect as a copy: what is read is compared with a digest, or is refused without
+being shown, and a document is replaced, never written in place. A document that is being created has two names itself.
+A mount below the root is accepted too, because only root can make one.
 
 New files have mode 0640 and new folders 0750, independent of the umask. In a folder that its group may write, new
 folders have that right too, so that Spark's user can write its results there.

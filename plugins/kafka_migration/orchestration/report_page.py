@@ -64,7 +64,8 @@ NOT_KEPT = Page(
 
 def page_of(dag_id: str, run_id: str) -> Page:
     """Return the report of the newest attempt with a digest in Airflow, if the file is still what `finish` wrote."""
-    name = migration_of(dag_id)
+    # PostgreSQL takes no text with a zero byte.
+    name = None if "\0" in run_id else migration_of(dag_id)
     kept = {} if name is None else written(digests_in(_stored(dag_id, run_id), name))
     attempt = max(map(_attempt_of, kept), default=0)
     if name is None or not attempt:
@@ -80,7 +81,7 @@ def page_of(dag_id: str, run_id: str) -> Page:
         return _not_shown(503, f"The evidence root does not answer: {error.findings[0].found}.")
     if change_of(kept[f"attempt-{attempt}/{REPORT_FILE}"], content):
         return _not_shown(409, "It was changed after `finish` wrote it.")
-    return Page(200, content.decode())
+    return Page(200, content.decode(errors="replace"))
 
 
 def _not_shown(status: int, why: str) -> Page:

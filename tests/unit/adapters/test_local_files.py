@@ -18,6 +18,8 @@ from kafka_migration.adapters import local_files
 from kafka_migration.adapters.documents import create_whole, is_there, listed, read_whole, rooted, write_whole
 from kafka_migration.adapters.documents import flush as flush_document
 from kafka_migration.adapters.local_files import LocalPath
+from kafka_migration.airflow_adapters import settings
+from kafka_migration.cli.store import evidence_root as store_root
 from kafka_migration.core.findings.errors import EvidenceUnreadable, FindingsError
 
 
@@ -41,6 +43,18 @@ def test_root_may_be_a_link_and_nothing_below(tmp_path: Path) -> None:
     assert b"{}" == read_whole(rooted(tmp_path / "link") / "shop/a.json") == read_whole(tmp_path / "real/shop/a.json")
     with pytest.raises(EvidenceUnreadable, match="a symbolic link instead of the folder link"):
         read_whole(tmp_path / "link" / "shop" / "a.json")
+
+
+def test_roots_of_airflow_and_of_the_command_line_are_roots(tmp_path: Path) -> None:
+    """Every way to name a local evidence root leads to paths that only `local_files` can open."""
+    for root in (
+        settings.folder_at(str(tmp_path)),
+        settings.folder_at(f"file://{tmp_path}"),
+        store_root(str(tmp_path)),
+    ):
+        assert LocalPath(str(tmp_path)) == root
+        with pytest.raises(TypeError):
+            Path(root)
 
 
 def test_folder_is_listed_up_to_a_number_of_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

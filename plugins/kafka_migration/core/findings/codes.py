@@ -560,11 +560,11 @@ class Code(StrEnum):
     MIGRATION_UNKNOWN = "MIGRATION_UNKNOWN", "The evidence root contains no migration with this name."
     EVIDENCE_UNREADABLE = (
         "EVIDENCE_UNREADABLE",
-        "A document in the evidence root is too large, nested too deeply, truncated, or has an unexpected structure.",
+        "A document in the evidence root is too large, truncated, no regular file, or has an unexpected structure.",
     )
     LEDGER_BROKEN = (
         "LEDGER_BROKEN",
-        "A ledger entry is missing, changed or duplicated. No run starts with such a ledger.",
+        "A ledger entry is missing, changed, duplicated or a link. No run starts with such a ledger.",
     )
     EVIDENCE_ROOT_UNREACHABLE = (
         "EVIDENCE_ROOT_UNREACHABLE",
