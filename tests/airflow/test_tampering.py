@@ -19,6 +19,7 @@ from tests.airflow.cutover import BILLING, Waits, answer, approved, begin_rollba
 from tests.airflow.driving import deferred_by, event_of
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import P0, P1, World
+from tests.present import present
 
 CONTENT = "cutover:\n  hooks:\n    after_cutover:\n      callable: builtins.dict\n"
 
@@ -221,7 +222,41 @@ def _file_for_a_folder(path: Path) -> None:
     path.parent.write_text("no folder")
 
 
-@pytest.mark.parametrize("damage", [_loop, _file_for_a_folder])
+def _link_for_a_folder(path: Path) -> None:
+    path.parent.rename(path.parent.with_name("elsewhere"))
+    path.parent.symlink_to("elsewhere")
+
+
+@pytest.mark.parametrize("step", ["watch_lag", "judge", "sync_offsets"])
+def test_step_refuses_a_link_even_to_its_own_documents(cutover: World, step: str) -> None:
+    """A folder that became a link is refused, although every document in it is the run's, and nothing is written."""
+    until(cutover, step)
+    folder = cutover.run.evidence.folder
+    _link_for_a_folder(folder / "document")
+    there = sorted(folder.iterdir())
+
+    with pytest.raises(FailedForGood, match="EVIDENCE_CHANGED · document attempt-1: found a link or a file instead"):
+        act(cutover, step)
+
+    assert there == sorted(folder.iterdir())
+    kept = [each for each in present(cutover.run.keeper).kept().refusals if each["task"] == step]
+    assert "EVIDENCE_CHANGED" in {finding["code"] for each in kept for finding in each["findings"]}
+
+
+def test_first_task_writes_nothing_behind_a_link(cutover: World, tmp_path: Path) -> None:
+    """The folder of a scheduled run is known before it starts; a link in its place ends the run's first task."""
+    folder, other = cutover.run.evidence.folder, tmp_path / "other"
+    other.mkdir()
+    folder.parent.mkdir(parents=True)
+    folder.symlink_to(other)
+
+    with pytest.raises((FailedForGood, FailedForNow), match=r"a (symbolic )?link .*instead of the folder"):
+        act(cutover, "preflight")
+
+    assert [] == list(other.iterdir())
+
+
+@pytest.mark.parametrize("damage", [_loop, _file_for_a_folder, _link_for_a_folder])
 @pytest.mark.parametrize("teardown", ["stop_mirror", "finish"])
 def test_no_damage_to_the_evidence_keeps_mirrormaker_alive(
     cutover: World, damage: Callable[[Path], None], teardown: str
