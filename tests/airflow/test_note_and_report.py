@@ -380,6 +380,7 @@ def test_unreachable_evidence_is_named(reported: World, monkeypatch: pytest.Monk
         {"migration": "shop", "digests": "text"},
         {"migration": "other", "digests": {"attempt-9/report.md": "0"}},
         {"migration": "shop", "digests": {"attempt-9/report.md": ""}},
+        {"migration": "shop", "digests": dict.fromkeys(("attempt-09/report.md", "attempt-٩/report.md"), "0")},
         {"migration": "shop", "digests": {"../attempt-9/report.md": "0", "attempt-9/../report.md": "0", "9": 1}},
     ],
 )

@@ -214,7 +214,7 @@ class RunEvidence:
 
     def _change_of(self, name: str, digest: str | None, content: bytes | None) -> str:
         found = change_of(digest, content)
-        return self._others[name] if found and content is _NO_DOCUMENT else found
+        return self._others.get(name, found) if found and content == _NO_DOCUMENT else found
 
     def _of(self, kind: Kind, attempts: range) -> list[dict[str, Any]]:
         read = (self._read(name) for attempt in attempts for name in self._names(kind, attempt))

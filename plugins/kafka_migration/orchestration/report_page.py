@@ -31,9 +31,10 @@ HEADERS = {
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cache-Control": "no-store",
 }
-# A longer report is not shown. One of 10,000 topics has about 3 MiB.
+# A longer report is not shown. One of 10,000 topics has less than 1 MiB.
 MAX_BYTES = 8 * 1024 * 1024
 _MOST_TASKS = 1000
+_REPORT = re.compile(rf"attempt-([1-9][0-9]{{0,8}})/{re.escape(REPORT_FILE)}")
 
 
 class ReportLink(BaseOperatorLink):
@@ -66,10 +67,10 @@ def page_of(dag_id: str, run_id: str) -> Page:
     """Return the report of the newest attempt with a digest in Airflow, if the file is still what `finish` wrote."""
     # PostgreSQL takes no text with a zero byte.
     name = None if "\0" in run_id else migration_of(dag_id)
-    kept = {} if name is None else written(digests_in(_stored(dag_id, run_id), name))
-    attempt = max(map(_attempt_of, kept), default=0)
-    if name is None or not attempt:
+    kept = {} if name is None else _digests_by_attempt(digests_in(_stored(dag_id, run_id), name))
+    if name is None or not kept:
         return NOT_KEPT
+    attempt = max(kept)
     folder = RunEvidence(settings.evidence_root(), name, RunIdentity(dag_id, run_id, attempt)).folder
     try:
         content = read_whole(folder / REPORT_FILE, MAX_BYTES)
@@ -79,7 +80,7 @@ def page_of(dag_id: str, run_id: str) -> Page:
         return _not_shown(409, f"Found: {error.findings[0].found}.")
     except StoreFailed as error:
         return _not_shown(503, f"The evidence root does not answer: {error.findings[0].found}.")
-    if change_of(kept[f"attempt-{attempt}/{REPORT_FILE}"], content):
+    if change_of(kept[attempt], content):
         return _not_shown(409, "It was changed after `finish` wrote it.")
     return Page(200, content.decode(errors="replace"))
 
@@ -103,10 +104,10 @@ def _stored(dag_id: str, run_id: str) -> list[Any]:
         return [XComModel.deserialize_value(row) for row in session.scalars(wanted.limit(_MOST_TASKS))]
 
 
-def _attempt_of(document: str) -> int:
-    """Return the attempt to whose report a name belongs; 0 for another document."""
-    match = re.fullmatch(rf"attempt-(\d{{1,9}})/{re.escape(REPORT_FILE)}", document)
-    return int(match[1]) if match else 0
+def _digests_by_attempt(digests: Mapping[str, str]) -> dict[int, str]:
+    """Return the digests of the reports that are known to be written, by attempt."""
+    matches = ((_REPORT.fullmatch(document), digest) for document, digest in written(digests).items())
+    return {int(match[1]): digest for match, digest in matches if match}
 
 
 async def report_app(scope: Mapping[str, Any], receive: Any, send: Any) -> None:
