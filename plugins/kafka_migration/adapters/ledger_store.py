@@ -23,9 +23,11 @@ from kafka_migration.adapters.documents import (
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused, TransientError
 from kafka_migration.core.ledger.chain import (
+    Confirmation,
     Head,
     anchor_findings,
     broken,
+    confirmation_of,
     link_findings,
     linked,
     listing_findings,
@@ -42,24 +44,28 @@ _LOOKS = 50
 _UNLISTED = 20
 
 
-class Anchor(Protocol):
+class KnownHead(Protocol):
+    """What is known of a ledger outside the evidence root."""
+
+    def head(self) -> Head:
+        """Return the head that was kept last; `Head()` if there is none."""
+
+    def is_announced(self, head: Head) -> bool:
+        """Return whether an entry is announced."""
+
+
+class Anchor(KnownHead, Protocol):
     """Keeps the head of a ledger outside the evidence root, and the announcements of the entries beyond it.
 
     Several processes append, and there is no compare-and-set: a slow writer may set the head back. So each entry has an
     announcement of its own, which stays until a later entry exists.
     """
 
-    def head(self) -> Head:
-        """Return the head that was kept last; `Head()` if there is none."""
-
     def keep(self, head: Head) -> None:
         """Keep a head instead of the previous one."""
 
     def announce(self, head: Head) -> None:
         """Announce the entry that is about to be created, by its number and digest."""
-
-    def is_announced(self, head: Head) -> bool:
-        """Return whether an entry is announced."""
 
     def withdraw(self, head: Head) -> None:
         """Withdraw an announcement that is no longer needed."""
@@ -137,6 +143,20 @@ class LedgerStore:
         """
         with self._lock:
             return self._ledger if self._is_read else self.read()
+
+    def confirmation(self, kept: KnownHead | None) -> Confirmation:
+        """Return which entries something outside the evidence root confirms; nothing is refused if it does not."""
+        if kept is None:
+            self.read()
+            return Confirmation(self._head.number, None)
+        for _ in range(_LOOKS):
+            seen, anchored = self._head, kept.head()
+            self.read()
+            found = confirmation_of(self._digests, anchored, kept.is_announced)
+            # As in `read`: another process may have appended since the head was read.
+            if not found.not_confirmed or seen == self._head:
+                return found
+        raise _busy(self.folder)
 
     def append(self, entry: Mapping[str, Any]) -> None:
         """Append one entry to the current ledger.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 
 from airflow.sdk import Variable
 from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
@@ -27,16 +28,17 @@ class VariableAnchor:
     replace the announcement of another one.
     """
 
-    def __init__(self, migration: str) -> None:
+    def __init__(self, migration: str, value_of: Callable[[str], str | None] | None = None) -> None:
         self.migration = migration
         self.key = head_key(migration)
+        self._value_of = value_of or _value_of
 
     def head(self) -> Head:
         """Return the head that was kept last; `Head()` if Airflow has no such variable.
 
         Raises `Refused` (`LEDGER_BROKEN`) if the variable holds no head, `TransientError` if Airflow does not answer.
         """
-        return _head_in(self.key, _value_of(self.key))
+        return _head_in(self.key, self._value_of(self.key))
 
     def keep(self, head: Head) -> None:
         """Keep a head instead of the previous one; raises `TransientError` if Airflow does not."""
@@ -51,7 +53,7 @@ class VariableAnchor:
 
     def is_announced(self, head: Head) -> bool:
         """Return whether an entry is announced; raises `TransientError` if Airflow does not answer."""
-        return _value_of(announcement_key(self.migration, head)) is not None
+        return self._value_of(announcement_key(self.migration, head)) is not None
 
     def withdraw(self, head: Head) -> None:
         """Delete an announcement. One that remains because Airflow does not answer has no effect."""
@@ -60,6 +62,35 @@ class VariableAnchor:
             Variable.delete(key)
         except AirflowRuntimeError as error:
             log.warning("Airflow did not delete the variable %s, which is no longer needed: %s", key, error)
+
+
+def stored_anchor(migration: str) -> VariableAnchor | None:
+    """Return what Airflow's database keeps, for the command line; `None` if the database does not answer.
+
+    Only a task can write it.
+    """
+    return VariableAnchor(migration, _stored_value) if _has_database() else None
+
+
+@cache
+def _has_database() -> bool:
+    try:
+        _stored_value(head_key(""))
+    except TransientError as error:
+        log.debug("%s", error)
+        return False
+    return True
+
+
+def _stored_value(key: str) -> str | None:
+    from airflow.secrets.metastore import MetastoreBackend
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        value: str | None = MetastoreBackend().get_variable(key)
+    except SQLAlchemyError as error:
+        raise TransientError(f"Airflow's database did not answer: {error}") from error
+    return value
 
 
 def _head_in(key: str, text: str | None) -> Head:

@@ -100,8 +100,9 @@ def not_announced(folder: str, migration: str, anchored: Head, newest: Head) -> 
         Code.LEDGER_BROKEN,
         folder,
         f"{numbers}, which Airflow did not announce",
-        f"entries up to {anchored.number}, the newest that Airflow recorded" if anchored.number else "no entries, "
-        "because this Airflow has recorded none of this migration",
+        f"entries up to {anchored.number}, the newest that Airflow recorded"
+        if anchored.number
+        else "no entries, because this Airflow has recorded none of this migration",
         "Find out who wrote to this folder, and restore the whole folder from a backup. If you moved the evidence root "
         f"to this Airflow, or restored Airflow's database, and trust every entry, accept them: {accept}. "
         "Nothing was started.",
@@ -118,15 +119,38 @@ def announcement_key(migration: str, head: Head) -> str:
     return f"{head_key(migration)}__{head.number:06}_{head.digest}"
 
 
-def unconfirmed(digests: Mapping[int, str], anchored: Head, is_announced: Callable[[Head], bool]) -> int:
-    """Return how many of the newest entries Airflow does not confirm; all of them if the kept head does not match."""
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """How many entries a ledger has, and how many of the newest ones Airflow does not confirm; `None` if unknown."""
+
+    entries: int
+    not_confirmed: int | None
+
+    def __str__(self) -> str:
+        if self.not_confirmed is None:
+            return f"{self.entries:,} entries, checked only by their own chain: Airflow's database was not asked"
+        if self.not_confirmed:
+            first = self.entries - self.not_confirmed + 1
+            return f"{self.entries:,} entries; NOT CONFIRMED by Airflow: {first:,} to {self.entries:,}"
+        return f"{self.entries:,} entries, confirmed by Airflow"
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the confirmation as plain JSON values."""
+        return {"entries": self.entries, "not_confirmed": self.not_confirmed}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Confirmation:
+        """Read back what `to_document` returned."""
+        return cls(document["entries"], document["not_confirmed"])
+
+
+def confirmation_of(digests: Mapping[int, str], anchored: Head, is_announced: Callable[[Head], bool]) -> Confirmation:
+    """Compare a ledger's entries with what Airflow keeps; if the kept head does not match, no entry is confirmed."""
     newest = max(digests, default=0)
     if anchored.number and digests.get(anchored.number) != anchored.digest:
-        return newest
-    for number in range(newest, anchored.number, -1):
-        if is_announced(Head(number, digests[number])):
-            return newest - number
-    return newest - anchored.number
+        return Confirmation(newest, newest)
+    confirmed = (n for n in range(newest, anchored.number, -1) if is_announced(Head(n, digests[n])))
+    return Confirmation(newest, newest - next(confirmed, anchored.number))
 
 
 def broken(subject: str, found: str, expected: str = "each entry 1, 2, 3 … once and unchanged") -> Finding:
