@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +19,6 @@ from kafka_migration.adapters import evidence as evidence_module
 from kafka_migration.airflow_adapters import checked_connections, settings
 from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
 from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.core.ledger.chain import Head
 from kafka_migration.orchestration import asking_producers
 from kafka_migration.orchestration import context as context_module
 from kafka_migration.orchestration import keeping as keeping_module
@@ -28,6 +27,7 @@ from kafka_migration.orchestration.triggers import patient as patient_module
 from tests.airflow.driving import FakeClock
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
+from tests.contract.memory_anchor import MemoryAnchor
 
 if TYPE_CHECKING:
     from tests.airflow.world import World
@@ -159,22 +159,13 @@ class FakeTaskInstance:
 
 @dataclass
 class FakeAnchor:
-    """Keeps the heads of ledgers as Airflow's variables do."""
+    """Keeps the heads and announcements of all ledgers, as Airflow's variables do."""
 
-    kept: dict[str, Head] = field(default_factory=dict)
-    migration: str = ""
+    anchors: dict[str, MemoryAnchor] = field(default_factory=dict)
 
-    def of(self, migration: str) -> FakeAnchor:
+    def of(self, migration: str) -> MemoryAnchor:
         """Return the anchor of one migration."""
-        return replace(self, migration=migration)
-
-    def head(self) -> Head:
-        """Return the head that was kept last."""
-        return self.kept.get(self.migration, Head())
-
-    def keep(self, head: Head) -> None:
-        """Replace the head."""
-        self.kept[self.migration] = head
+        return self.anchors.setdefault(migration, MemoryAnchor())
 
 
 @pytest.fixture(autouse=True)

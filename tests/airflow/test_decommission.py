@@ -174,7 +174,7 @@ def test_command_prints_every_reason(
     assert "May the source of shop be switched off? no, because\n" in capsys.readouterr().out
     assert command(done, monkeypatch, "--json", "--quiet", "1s", "--overlap", "1s") in {0, 5}
     document = json.loads(capsys.readouterr().out)
-    assert (1, "shop", 9) == (document["schema"], document["migration"], len(document["points"]))
+    assert (2, "shop", 9) == (document["schema"], document["migration"], len(document["points"]))
 
 
 def test_command_before_any_cutover(

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,10 +14,13 @@ from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
 from airflow.sdk.execution_time import task_runner
 from airflow.sdk.execution_time.comms import ErrorResponse
 
+import kafka_migration
+from kafka_migration.adapters.ledger_store import Anchor
 from kafka_migration.airflow_adapters import ledger_anchor
 from kafka_migration.airflow_adapters.ledger_anchor import VariableAnchor
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.ledger.chain import Head
+from tests.contract.memory_anchor import MemoryAnchor
 
 
 class FakeVariables:
@@ -20,7 +28,7 @@ class FakeVariables:
 
     def __init__(self) -> None:
         self.values: dict[str, str] = {}
-        self.get_fails = self.keys_fail = False
+        self.get_fails = self.keys_fail = self.writes_fail = False
 
     def get(self, key: str, default: Any) -> Any:
         # As Airflow does if its API does not answer.
@@ -32,7 +40,14 @@ class FakeVariables:
         return [key for key in self.values if key.startswith(prefix)]
 
     def set(self, key: str, value: str, description: str) -> None:
+        if self.writes_fail:
+            raise AirflowRuntimeError(ErrorResponse(detail={"message": "503 Service Unavailable"}))
         self.values[key] = value
+
+    def delete(self, key: str) -> None:
+        if self.writes_fail:
+            raise AirflowRuntimeError(ErrorResponse(detail={"message": "503 Service Unavailable"}))
+        self.values.pop(key, None)
 
     def send(self, message: Any) -> Any:
         """Answer as the supervisor of a task."""
@@ -78,3 +93,73 @@ def test_airflow_that_does_not_answer_is_not_a_missing_variable(variables: FakeV
         VariableAnchor("shop").head()
     with pytest.raises(TransientError, match="503"):
         VariableAnchor("new").head()
+
+
+@pytest.mark.parametrize("kind", [VariableAnchor, lambda _: MemoryAnchor()], ids=["Airflow", "its double"])
+def test_what_keeps_a_head_keeps_announcements_apart(variables: FakeVariables, kind: Callable[[str], Anchor]) -> None:
+    """The double in the ledger's tests does the same as Airflow's variables: an announcement replaces no other one."""
+    anchor = kind("shop")
+    one, other, later = Head(3, "a"), Head(3, "b"), Head(4, "a")
+    assert Head() == anchor.head()
+
+    anchor.keep(one)
+    anchor.announce(one)
+    anchor.announce(other)
+    assert [True, True, False] == [anchor.is_announced(each) for each in (one, other, later)]
+
+    anchor.withdraw(one)
+    anchor.withdraw(one)
+    assert [False, True] == [anchor.is_announced(each) for each in (one, other)]
+    anchor.keep(later)
+    assert (later, True) == (anchor.head(), anchor.is_announced(other))
+
+
+def test_announcement_that_airflow_does_not_take_stops_the_writer(variables: FakeVariables) -> None:
+    """Without the announcement no entry is written; an announcement that cannot be withdrawn has no effect."""
+    anchor = VariableAnchor("shop")
+    anchor.announce(Head(3, "a"))
+    variables.writes_fail = True
+
+    with pytest.raises(TransientError, match="503"):
+        anchor.announce(Head(4, "a"))
+    with pytest.raises(TransientError, match="503"):
+        anchor.keep(Head(4, "a"))
+    anchor.withdraw(Head(3, "a"))
+    assert anchor.is_announced(Head(3, "a"))
+
+
+def test_unknown_announcement_is_not_a_missing_one(variables: FakeVariables) -> None:
+    """An Airflow that does not answer makes no entry a forged one."""
+    VariableAnchor("shop").announce(Head(3, "a"))
+    variables.get_fails = True
+
+    with pytest.raises(TransientError, match="did not return the variable"):
+        VariableAnchor("shop").is_announced(Head(3, "a"))
+
+
+PLUGINS = str(Path(kafka_migration.__file__).parents[1])
+STORED = """
+from airflow.models.variable import Variable
+from airflow.settings import engine
+from kafka_migration.airflow_adapters.ledger_anchor import _has_database, stored_anchor
+from kafka_migration.core.ledger.chain import Head, announcement_key, head_key
+
+assert stored_anchor("shop") is None
+Variable.metadata.create_all(engine, tables=[Variable.__table__])
+_has_database.cache_clear()
+anchor = stored_anchor("shop")
+assert Head() == anchor.head()
+Variable.set(head_key("shop"), Head(3, "a").to_text())
+Variable.set(announcement_key("shop", Head(4, "b")), "{}")
+assert Head(3, "a") == anchor.head()
+assert [True, False] == [anchor.is_announced(head) for head in (Head(4, "b"), Head(4, "c"))]
+"""
+
+
+def test_command_line_reads_what_the_database_keeps(tmp_path: Path) -> None:
+    """Outside of a task, head and announcements come from the database; without a database they are unknown."""
+    settings = {"AIRFLOW_HOME": str(tmp_path), "_AIRFLOW_PROCESS_CONTEXT": "server", "PYTHONPATH": PLUGINS}
+    command = [sys.executable, "-c", STORED]
+
+    ended = subprocess.run(command, env={**os.environ, **settings}, capture_output=True, text=True, check=False)
+    assert (0, "") == (ended.returncode, ended.stderr[-2000:] if ended.returncode else "")

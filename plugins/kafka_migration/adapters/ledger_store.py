@@ -23,30 +23,52 @@ from kafka_migration.adapters.documents import (
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused, TransientError
 from kafka_migration.core.ledger.chain import (
+    Confirmation,
     Head,
     anchor_findings,
     broken,
+    confirmation_of,
     link_findings,
     linked,
     listing_findings,
+    not_announced,
 )
 from kafka_migration.core.ledger.ledger import Ledger, require_readable, with_entry
 
 LEDGER_FOLDER = "ledger"
 # Writers that use the same number retry. Normally the reservation allows only one writer.
 _TRIES = 5
+# A reader looks again while other writers append between two looks.
+_LOOKS = 50
 # How many of the newest entries are looked up by name if a listing lacks them.
 _UNLISTED = 20
 
 
-class Anchor(Protocol):
-    """Keeps the head of a ledger outside the evidence root."""
+class KnownHead(Protocol):
+    """What is known of a ledger outside the evidence root."""
 
     def head(self) -> Head:
         """Return the head that was kept last; `Head()` if there is none."""
 
+    def is_announced(self, head: Head) -> bool:
+        """Return whether an entry is announced."""
+
+
+class Anchor(KnownHead, Protocol):
+    """Keeps the head of a ledger outside the evidence root, and the announcements of the entries beyond it.
+
+    Several processes append, and there is no compare-and-set: a slow writer may set the head back. So each entry has an
+    announcement of its own, which stays until a later entry exists.
+    """
+
     def keep(self, head: Head) -> None:
         """Keep a head instead of the previous one."""
+
+    def announce(self, head: Head) -> None:
+        """Announce the entry that is about to be created, by its number and digest."""
+
+    def withdraw(self, head: Head) -> None:
+        """Withdraw an announcement that is no longer needed."""
 
 
 class LedgerStore:
@@ -54,11 +76,12 @@ class LedgerStore:
 
     `writer` is the holder name of the run that may append. `anchor` keeps the head of the ledger outside the evidence
     root. Entries never change, so this object reads each one only once. Every method raises `Refused`
-    (`LEDGER_BROKEN`) if a ledger entry is missing, changed or duplicated.
+    (`LEDGER_BROKEN`) if a ledger entry is missing, changed, duplicated, or beyond the head and not announced.
     """
 
     def __init__(self, root: Folder, migration: str, writer: str | None = None, anchor: Anchor | None = None) -> None:
         self.folder = root / migration / LEDGER_FOLDER
+        self._migration = migration
         self._writer = writer
         self._anchor = anchor
         self._lock = threading.RLock()
@@ -70,20 +93,47 @@ class LedgerStore:
         self._ledger, self._head = Ledger(), Head()
         self._is_read = False
         self._anchored: Head | None = None
+        # The newest entry that this object found announced.
+        self._vouched = 0
 
     def read(self) -> Ledger:
-        """Return the ledger; the ledger of a new migration has no entries."""
+        """Return the ledger; the ledger of a new migration has no entries.
+
+        Raises `TransientError` if other writers append all the time.
+        """
         with self._lock, collector_paused():
-            # Read the head before the entries are listed, so that its entry exists by then.
-            anchored = self._anchor_head()
-            names = self._listing(anchored.number)
-            if names[: len(self._names)] != self._names:
-                self._forget()
-            for name in names[len(self._names) :]:
-                self._take(name, anchored)
-            self._require(anchor_findings(anchored, self._digests, str(self.folder)))
-            self._is_read = True
-            return self._ledger
+            seen = None
+            for _ in range(_LOOKS):
+                self._look(seen)
+                if self._is_confirmed():
+                    self._is_read = True
+                    return self._ledger
+                # Another process may have appended, kept its head and withdrawn this entry's announcement since.
+                if seen == self._head:
+                    self._require((not_announced(str(self.folder), self._migration, self._anchor_head(), seen),))
+                seen, self._anchored = self._head, None
+            raise _busy(self.folder)
+
+    def _look(self, seen: Head | None) -> None:
+        """Read the entries that this object does not know yet; `seen` was the newest one in the look before."""
+        # Read the head before the entries are listed, so that its entry exists by then.
+        anchored = self._anchor_head()
+        names = self._listing(max(anchored.number, seen.number + 1 if seen else 0))
+        if names[: len(self._names)] != self._names:
+            self._forget()
+        for name in names[len(self._names) :]:
+            self._take(name, anchored)
+        self._require(anchor_findings(anchored, self._digests, str(self.folder)))
+
+    def _is_confirmed(self) -> bool:
+        """Return whether Airflow recorded or announced the newest entry, and thus all entries before it."""
+        newest = self._head.number
+        if self._anchor is None or newest <= max(self._anchor_head().number, self._vouched):
+            return True
+        if not self._anchor.is_announced(self._head):
+            return False
+        self._vouched = newest
+        return True
 
     def known(self) -> Ledger:
         """Return the ledger as this object knows it, with the entries that it appended; read it if it has not yet.
@@ -93,6 +143,20 @@ class LedgerStore:
         """
         with self._lock:
             return self._ledger if self._is_read else self.read()
+
+    def confirmation(self, kept: KnownHead | None) -> Confirmation:
+        """Return which entries something outside the evidence root confirms; nothing is refused if it does not."""
+        if kept is None:
+            self.read()
+            return Confirmation(self._head.number, None)
+        for _ in range(_LOOKS):
+            seen, anchored = self._head, kept.head()
+            self.read()
+            found = confirmation_of(self._digests, anchored, kept.is_announced)
+            # As in `read`: another process may have appended since the head was read.
+            if not found.not_confirmed or seen == self._head:
+                return found
+        raise _busy(self.folder)
 
     def append(self, entry: Mapping[str, Any]) -> None:
         """Append one entry to the current ledger.
@@ -104,12 +168,27 @@ class LedgerStore:
             for _ in range(_TRIES):
                 self.read()
                 self._require(self._writer_findings(entry))
-                name = f"{self._head.number + 1:06}.json"
-                if create_whole(self.folder / name, self._text_of(entry)):
-                    self._take(name, self._head)
-                    self._keep_head()
+                if self._create(self._text_of(entry)):
                     return
-            raise TransientError(f"other writers append to {self.folder} at the same time")
+            raise _busy(self.folder)
+
+    def _create(self, text: str) -> bool:
+        """Create the next entry; return whether no other writer created it before."""
+        replaced, created = self._head, self._head.after(text.encode())
+        name = f"{created.number:06}.json"
+        self._announce(created)
+        if not create_whole(self.folder / name, text):
+            self.read()
+            # A second try of the same task may have written the same entry.
+            if self._digests[created.number] != created.digest:
+                self._withdraw(created)
+            return False
+        self._take(name, replaced)
+        if self._head != created:
+            self._require((broken(str(self.folder / name), "another entry than the one that this task wrote"),))
+        self._keep_head()
+        self._withdraw(replaced)
+        return True
 
     def _listing(self, newest: int) -> list[str]:
         """Return the names of the entries, in order; `newest` is the number of an entry known to be written."""
@@ -169,14 +248,28 @@ class LedgerStore:
         return self._anchored
 
     def _keep_head(self) -> None:
+        """Keep the head, unless another writer has kept a later one in the meantime."""
         if self._anchor:
-            self._anchor.keep(self._head)
+            if self._anchor.head().number < self._head.number:
+                self._anchor.keep(self._head)
             self._anchored = self._head
+
+    def _announce(self, head: Head) -> None:
+        if self._anchor:
+            self._anchor.announce(head)
+
+    def _withdraw(self, head: Head) -> None:
+        if self._anchor and head.number:
+            self._anchor.withdraw(head)
 
     @staticmethod
     def _require(findings: tuple[Finding, ...]) -> None:
         if findings:
             raise Refused(findings)
+
+
+def _busy(folder: Folder) -> TransientError:
+    return TransientError(f"other writers append to {folder} at the same time")
 
 
 def _taken_over(folder: str, holder: str, writer: str) -> Finding:

@@ -11,13 +11,14 @@ from typing import Any
 from kafka_migration.cli.arguments import Verbs, add_output, add_verb, duration_s, is_json
 from kafka_migration.cli.output import ExitCode, say, say_json
 from kafka_migration.cli.store import MigrationStore
+from kafka_migration.core.ledger.chain import Confirmation
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.rollback.decommission import Point, WaitingTimes, decommission_points, may_go
 from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.steps.run import resolved
 
-DECOMMISSION_SCHEMA = 1
+DECOMMISSION_SCHEMA = 2
 
 
 def add_decommission(verbs: Verbs) -> None:
@@ -60,10 +61,14 @@ def decommission_document(store: MigrationStore, patience: WaitingTimes) -> dict
         points: tuple[Point, ...] = (Point("Is every topic cut over?", "no", (reason,)),)
     else:
         points = _points(store, ledger, now, patience)
+    confirmation = store.confirmation()
+    if confirmation.not_confirmed:
+        points = (Point("Does Airflow confirm the ledger?", "no", (str(confirmation),)), *points)
     return {
         "schema": DECOMMISSION_SCHEMA,
         "migration": store.name,
         "at": now.isoformat(timespec="seconds"),
+        "ledger": confirmation.to_document(),
         "answer": "yes" if may_go(points) else "no",
         "points": [point.to_document() for point in points],
     }
@@ -107,4 +112,5 @@ def decommission_lines(document: Mapping[str, Any]) -> list[str]:
         for reason in point["reasons"]
     ]
     head = "yes" if document["answer"] == "yes" else "no, because"
-    return [f"May the source of {document['migration']} be switched off? {head}", *reasons]
+    ledger = f"The ledger has {Confirmation.from_document(document['ledger'])}."
+    return [f"May the source of {document['migration']} be switched off? {head}", *reasons, ledger]

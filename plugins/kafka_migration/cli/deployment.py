@@ -15,18 +15,19 @@ from kafka_migration.steps.preflight import Checkers
 def airflow_deployment(migrations: Path | None) -> Deployment:
     """Return what this Airflow is to a run that is only shown; `migrations` replaces the configured folder.
 
-    Only a task can read the head of the ledger that Airflow keeps, so the ledger is not compared with it.
+    The ledger is compared with what Airflow's database keeps of it, if the database answers.
     """
     # Outside of a task, connections in Airflow's database are visible only with this setting.
     os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
     # Importing Airflow takes seconds, and few verbs need it.
     from kafka_migration.airflow_adapters import connections, settings
     from kafka_migration.airflow_adapters.http_connections import registry_named
+    from kafka_migration.airflow_adapters.ledger_anchor import stored_anchor
 
     return Deployment(
         evidence_root=settings.evidence_root(),
         migrations_folder=migrations_folder_of(migrations),
-        anchor=lambda _: None,
+        anchor=stored_anchor,
         open_cluster=lambda side, cluster: connections.cluster_named(side, cluster.connection, cluster.insecure),
         open_host=_open_host,
         open_registry=registry_named,

@@ -15,12 +15,13 @@ from kafka_migration.cli.problems import findings_of
 from kafka_migration.cli.store import MigrationStore, all_migrations
 from kafka_migration.cli.verdict import verdict_document
 from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.ledger.chain import Confirmation
 from kafka_migration.core.ledger.generations import Generation
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.core.report.news import Contradiction, LastRun, age_words, progress_of
 from kafka_migration.core.validation.coverage_rules import coverage_of
 
-STATUS_SCHEMA = 4
+STATUS_SCHEMA = 5
 # A progress document older than this may belong to a run that is no longer active.
 FRESH_S = 120.0
 
@@ -73,6 +74,7 @@ def brief_document(store: MigrationStore, now: datetime) -> dict[str, Any]:
     return {
         "migration": store.name,
         "phase": str(store.ledger.read().phase),
+        "ledger": proved["ledger"],
         "standing": proved["standing"],
         "contradicted": bool(proved["contradictions"]),
         "now": progress,
@@ -93,10 +95,16 @@ def _brief_row(document: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         document["migration"],
         document["phase"],
-        f"{document['standing']}, contradicted" if document["contradicted"] else document["standing"],
+        _standing(document),
         "–" if progress is None else ", ".join(filter(None, (progress["step"], progress["words"], progress["age"]))),
         "–" if last is None else f"{last['mode']} {last['outcome']}{found}, {last['ago']}",
     )
+
+
+def _standing(document: Mapping[str, Any]) -> str:
+    doubts = ["contradicted"] if document["contradicted"] else []
+    doubts += ["ledger not confirmed"] if document["ledger"]["not_confirmed"] else []
+    return ", ".join([document["standing"], *doubts])
 
 
 def status_document(store: MigrationStore, now: datetime | None = None) -> dict[str, Any]:
@@ -111,6 +119,7 @@ def status_document(store: MigrationStore, now: datetime | None = None) -> dict[
         "schema": STATUS_SCHEMA,
         "migration": store.name,
         "phase": str(ledger.phase),
+        "ledger": store.confirmation().to_document(),
         "now": _progress(store, now),
         "last_run": last and {**last.to_document(), "age": age_words(last.at, now)},
         "cutovers": [each.to_document() for each in ledger.cutovers],
@@ -151,6 +160,7 @@ def status_lines(document: Mapping[str, Any]) -> list[str]:
     """Return the status as lines of text."""
     generation = document["last_generation"]
     rows = [("Migration", document["migration"]), ("Phase", document["phase"])]
+    rows.append(("Ledger", str(Confirmation.from_document(document["ledger"]))))
     rows += [*_now_rows(document["now"]), *_last_run_rows(document["last_run"])]
     rows += [_happened("Cut over", each) for each in document["cutovers"]]
     rows += [_happened("Rolled back", each) for each in document["rollbacks"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,17 @@ from kafka_migration.adapters.news import NewsStore
 from kafka_migration.adapters.stop_requests import StopRequestStore
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused, StoreFailed
+from kafka_migration.core.ledger.chain import Confirmation
 from kafka_migration.core.migration.run_identity import RunIdentity, is_migration_name
 
 
 @dataclass(frozen=True)
 class MigrationStore:
-    """The evidence of one migration."""
+    """The evidence of one migration; `has_airflow` if the root is that of this Airflow's configuration."""
 
     root: Any
     name: str
+    has_airflow: bool = False
 
     @classmethod
     def open(cls, place: str | None, name: str) -> MigrationStore:
@@ -33,12 +36,20 @@ class MigrationStore:
         known = _names(root)
         if name not in known:
             raise Refused([_unknown(name, known, root)])
-        return cls(root, name)
+        return cls(root, name, place is None)
 
-    @property
+    @cached_property
     def ledger(self) -> LedgerStore:
         """The migration's ledger."""
         return LedgerStore(self.root, self.name)
+
+    def confirmation(self) -> Confirmation:
+        """Return which entries of the ledger this Airflow confirms, if its database can be asked."""
+        if not self.has_airflow:
+            return self.ledger.confirmation(None)
+        from kafka_migration.airflow_adapters.ledger_anchor import stored_anchor
+
+        return self.ledger.confirmation(stored_anchor(self.name))
 
     @property
     def stop_requests(self) -> StopRequestStore:
@@ -61,7 +72,7 @@ def all_migrations(place: str | None) -> list[MigrationStore]:
     root = evidence_root(place)
     if not (names := _names(root)):
         raise Refused([_unknown("", names, root)])
-    return [MigrationStore(root, name) for name in names]
+    return [MigrationStore(root, name, place is None) for name in names]
 
 
 def evidence_root(place: str | None) -> Any:

@@ -11,13 +11,14 @@ from kafka_migration.adapters.news import LAST_RUN_FILE
 from kafka_migration.cli.arguments import Verbs, add_output, add_verb, is_json
 from kafka_migration.cli.output import ExitCode, aligned, say, say_json
 from kafka_migration.cli.store import MigrationStore
+from kafka_migration.core.ledger.chain import Confirmation
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.report.news import Contradiction, LastRun
 from kafka_migration.core.report.run_report import record_count
 from kafka_migration.core.validation.coverage import TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
 
-VERDICT_SCHEMA = 2
+VERDICT_SCHEMA = 3
 # From worst to best. The worst standing of any topic is that of the migration.
 _STANDINGS = ("FAIL", "NOT_VERIFIABLE", "nothing copied", "pending", "WARN", "PASS")
 _EXIT_CODES = {
@@ -40,7 +41,7 @@ def verdict(arguments: Namespace) -> int:
     """Print the verdicts as lines or as one JSON document; the exit code tells if everything is proved."""
     document = verdict_document(MigrationStore.open(arguments.evidence_root, arguments.name))
     say_json(document) if is_json(arguments) else say(verdict_lines(document))
-    if document["contradictions"]:
+    if document["contradictions"] or document["ledger"]["not_confirmed"]:
         return ExitCode.FAILED
     return _EXIT_CODES.get(document["standing"], ExitCode.DONE)
 
@@ -54,6 +55,7 @@ def verdict_document(store: MigrationStore) -> dict[str, Any]:
         "schema": VERDICT_SCHEMA,
         "migration": store.name,
         "as_of": _newest_time(ledger),
+        "ledger": store.confirmation().to_document(),
         "standing": next(standing for standing in _STANDINGS if standing in standings),
         "contradictions": [each.to_document() for each in _contradictions(store)],
         "topics": {topic: covered[topic].to_document() for topic in sorted(covered)},
@@ -72,7 +74,11 @@ def verdict_lines(document: Mapping[str, Any]) -> list[str]:
     as_of = f"{document['as_of']}, from the ledger; clusters were not read" if document["as_of"] else "no run yet"
     contradictions = [Contradiction.from_document(each) for each in document["contradictions"]]
     but = ", CONTRADICTED by a later finding" if contradictions else ""
-    head = [("Migration", document["migration"]), ("As of", as_of), ("Verdict", f"{document['standing']}{but}")]
+    head = [("Migration", document["migration"]), ("As of", as_of)]
+    head += [
+        ("Ledger", str(Confirmation.from_document(document["ledger"]))),
+        ("Verdict", f"{document['standing']}{but}"),
+    ]
     head += [("Contradicted", str(each)) for each in contradictions]
     topics = document["topics"]
     rows = [(topic, *_cells(found)) for topic, found in topics.items()]

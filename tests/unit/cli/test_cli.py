@@ -257,6 +257,7 @@ def test_status_of_an_open_generation(root: Path, capsys: pytest.CaptureFixture[
     assert [
         "Migration   shop",
         "Phase       syncing",
+        "Ledger      4 entries, checked only by their own chain: Airflow's database was not asked",
         "Now         no active run",
         "Last run    none has finished",
         f"Generation  2, open, started {AT}",
@@ -285,6 +286,7 @@ def test_status_of_a_migration_that_never_mirrored(tmp_path: Path) -> None:
     assert [
         "Migration   shop",
         "Phase       new",
+        "Ledger      0 entries, checked only by their own chain: Airflow's database was not asked",
         "Now         no active run",
         "Last run    none has finished",
         "Generation  none: MirrorMaker was never started",
@@ -306,7 +308,7 @@ def test_status_as_json(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kafka_migration(root, "status", "shop", "--json")
     document = json.loads(capsys.readouterr().out)
 
-    assert (4, "shop", "syncing", [2], {"orders": "PASS"}) == tuple(
+    assert (5, "shop", "syncing", [2], {"orders": "PASS"}) == tuple(
         document[key] for key in ("schema", "migration", "phase", "pending_generations", "topics")
     )
     assert (2, False, None) == tuple(document["last_generation"][key] for key in ("number", "open", "stop_request"))

@@ -124,7 +124,7 @@ def test_json_has_the_same(root: Path, capsys: pytest.CaptureFixture[str], verb:
 
     holder = document["last_run"] if verb == "status" else document
     assert "TARGET_WRITTEN_BY_OTHERS" == holder["contradictions"][0]["code"]
-    assert {"status": 4, "verdict": 2}[verb] == document["schema"]
+    assert {"status": 5, "verdict": 3}[verb] == document["schema"]
     if verb == "status":
         assert (80_000, "failed") == (document["now"]["lag"], document["last_run"]["outcome"])
 

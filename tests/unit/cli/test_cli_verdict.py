@@ -18,6 +18,7 @@ from tests.unit.ledger.test_generations import ONE, TWO, started, stopped
 from tests.unit.partitions import P0
 from tests.unit.validation.test_coverage import FIRST, SECOND, box, read
 
+LEDGER = "Ledger     0 entries, checked only by their own chain: Airflow's database was not asked"
 CREATED = TopicsCreated("r", "t", {"audit": CreatedTopic("x", {})}).to_document()
 BOTH_JUDGED = [*ONE, read((1,), box(*FIRST)), *TWO, read((2,), box(*SECOND, generation=2), run="dag/second#1")]
 
@@ -40,6 +41,7 @@ def test_verdict_adds_up_what_the_runs_proved(tmp_path: Path, capsys: pytest.Cap
     assert [
         "Migration  shop",
         "As of      t, from the ledger; clusters were not read",
+        "Ledger     6 entries, checked only by their own chain: Airflow's database was not asked",
         "Verdict    PASS",
         "",
         "TOPIC   VERDICT  SOURCE OFFSETS  TARGET RECORDS  LAST JUDGED",
@@ -94,7 +96,7 @@ def test_verdict_of_a_migration_that_never_mirrored(tmp_path: Path) -> None:
     """A run that was refused leaves nothing that could be proved."""
     (tmp_path / "shop").mkdir()
 
-    assert ["Migration  shop", "As of      no run yet", "Verdict    nothing copied"] == verdict_lines(
+    assert ["Migration  shop", "As of      no run yet", LEDGER, "Verdict    nothing copied"] == verdict_lines(
         verdict_document(MigrationStore(tmp_path, "shop"))
     )
 
@@ -106,7 +108,7 @@ def test_verdict_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     document = json.loads(capsys.readouterr().out)
     orders = document["topics"]["orders"]
 
-    assert (2, "shop", "t", "PASS") == tuple(document[name] for name in ("schema", "migration", "as_of", "standing"))
+    assert (3, "shop", "t", "PASS") == tuple(document[name] for name in ("schema", "migration", "as_of", "standing"))
     assert (True, 30, 27, [], []) == tuple(
         orders[name] for name in ("proved", "source_offsets", "target_records", "pending_generations", "flaws")
     )

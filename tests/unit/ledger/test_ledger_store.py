@@ -159,13 +159,6 @@ def test_entry_that_vanishes_after_it_was_read_is_noticed(tmp_path: Path, folder
         store.read()
 
 
-def test_ledger_may_have_grown_since_airflow_recorded_it(tmp_path: Path, folder: Path, anchor: MemoryAnchor) -> None:
-    """A writer that died between the entry and the record leaves a ledger that is read, and appended to."""
-    LedgerStore(tmp_path, "shop").append(topics_entry("t6"))
-
-    assert 6 == len(LedgerStore(tmp_path, "shop", anchor=anchor).read().topics)
-
-
 def test_entry_that_a_listing_lacks_is_found_by_its_name(
     tmp_path: Path, folder: Path, anchor: MemoryAnchor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

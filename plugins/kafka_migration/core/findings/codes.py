@@ -564,7 +564,8 @@ class Code(StrEnum):
     )
     LEDGER_BROKEN = (
         "LEDGER_BROKEN",
-        "A ledger entry is missing, changed, duplicated or a link. No run starts with such a ledger.",
+        "A ledger entry is missing, changed, duplicated, a link, or not announced to Airflow. No run starts with such "
+        "a ledger.",
     )
     EVIDENCE_ROOT_UNREACHABLE = (
         "EVIDENCE_ROOT_UNREACHABLE",

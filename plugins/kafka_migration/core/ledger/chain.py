@@ -1,7 +1,8 @@
 """The chain of the ledger: each entry contains its number and the digest of the previous entry.
 
 So a deleted, changed or duplicated entry is found when the ledger is read. The newest entry has no successor that
-contains its digest, so Airflow keeps its `Head`.
+contains its digest, so Airflow keeps its `Head`. A writer announces an entry to Airflow before it creates it. So an
+entry beyond the kept head is good if Airflow knows the announcement of the newest one, which contains all others.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,13 +81,76 @@ def link_findings(entry: Mapping[str, Any], head: Head, path: str) -> tuple[Find
 
 
 def anchor_findings(anchored: Head, known: Mapping[int, str], folder: str) -> tuple[Finding, ...]:
-    """Compare the head that Airflow keeps with the entries; newer entries are allowed, missing ones are not."""
+    """Compare the head that Airflow keeps with the entries up to it."""
     if not anchored.number or known.get(anchored.number) == anchored.digest:
         return ()
     newest = max(known, default=0)
     if anchored.number > newest:
         return (broken(folder, f"entries up to {newest}", f"at least the {anchored.number} that Airflow recorded"),)
     return (broken(folder, f"an entry {anchored.number} that Airflow did not record", "the entry that was written"),)
+
+
+def not_announced(folder: str, migration: str, anchored: Head, newest: Head) -> Finding:
+    """Return the finding for entries beyond the kept head that no writer announced to Airflow."""
+    numbers = f"entry {newest.number}"
+    if newest.number > anchored.number + 1:
+        numbers = f"entries {anchored.number + 1} to {newest.number}"
+    accept = f"airflow variables set {head_key(migration)} '{newest.to_text()}'"
+    return Finding(
+        Code.LEDGER_BROKEN,
+        folder,
+        f"{numbers}, which Airflow did not announce",
+        f"entries up to {anchored.number}, the newest that Airflow recorded"
+        if anchored.number
+        else "no entries, because this Airflow has recorded none of this migration",
+        "Find out who wrote to this folder, and restore the whole folder from a backup. If you moved the evidence root "
+        f"to this Airflow, or restored Airflow's database, and trust every entry, accept them: {accept}. "
+        "Nothing was started.",
+    )
+
+
+def head_key(migration: str) -> str:
+    """Return the name of the Airflow variable that keeps the head of a migration's ledger."""
+    return f"kafka_migration__{migration}__ledger"
+
+
+def announcement_key(migration: str, head: Head) -> str:
+    """Return the name of the variable that announces an entry: no two entries and no two migrations share one."""
+    return f"{head_key(migration)}__{head.number:06}_{head.digest}"
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """How many entries a ledger has, and how many of the newest ones Airflow does not confirm; `None` if unknown."""
+
+    entries: int
+    not_confirmed: int | None
+
+    def __str__(self) -> str:
+        if self.not_confirmed is None:
+            return f"{self.entries:,} entries, checked only by their own chain: Airflow's database was not asked"
+        if self.not_confirmed:
+            first = self.entries - self.not_confirmed + 1
+            return f"{self.entries:,} entries; NOT CONFIRMED by Airflow: {first:,} to {self.entries:,}"
+        return f"{self.entries:,} entries, confirmed by Airflow"
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the confirmation as plain JSON values."""
+        return {"entries": self.entries, "not_confirmed": self.not_confirmed}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Confirmation:
+        """Read back what `to_document` returned."""
+        return cls(document["entries"], document["not_confirmed"])
+
+
+def confirmation_of(digests: Mapping[int, str], anchored: Head, is_announced: Callable[[Head], bool]) -> Confirmation:
+    """Compare a ledger's entries with what Airflow keeps; if the kept head does not match, no entry is confirmed."""
+    newest = max(digests, default=0)
+    if anchored.number and digests.get(anchored.number) != anchored.digest:
+        return Confirmation(newest, newest)
+    confirmed = (n for n in range(newest, anchored.number, -1) if is_announced(Head(n, digests[n])))
+    return Confirmation(newest, newest - next(confirmed, anchored.number))
 
 
 def broken(subject: str, found: str, expected: str = "each entry 1, 2, 3 … once and unchanged") -> Finding:

@@ -291,3 +291,5 @@ _FOLDS: dict[str, tuple[type[Document], Callable[[Ledger, Any], Ledger]]] = {
     "bounds-resolved": (BoundsResolved, _fold_bounds),
     "interval-answered": (IntervalAnswer, _fold_answered),
 }
+# The kinds of entries.
+ENTRY_KINDS = tuple(_FOLDS)
