@@ -21,6 +21,7 @@ from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.validation.spark_target import SparkTarget, parsed_properties, unprotected_findings
+from kafka_migration.core.validation.spark_versions import SparkVersions
 from kafka_migration.orchestration.failing import FailedForGood, FailedForNow
 from tests.airflow.world import P0, RECORD, World
 
@@ -29,6 +30,7 @@ SETTINGS = {
     "spark.authenticate": "true",
     "spark.authenticate.secret": "canary-spark-4c1d",
     "spark.network.crypto.enabled": "true",
+    "spark.network.crypto.cipher": "AES/GCM/NoPadding",
 }
 LOGIN = {
     "bootstrap.servers": "a:1",
@@ -65,6 +67,30 @@ def test_declared_cluster_is_a_warning(world: World) -> None:
     world.finish()
     report = world.report
     assert "SPARK_NOT_PROTECTED" in report.partition("## Worth knowing")[2]
+
+
+@pytest.mark.parametrize("versions", [SparkVersions("x", "3.5.1", "2.12"), SparkVersions("x", unknown="exit code 1")])
+def test_version_without_safe_encryption_is_refused(world: World, versions: SparkVersions) -> None:
+    """Preflight and the task refuse a cluster whose Spark does not know a safe cipher, or tells no version."""
+    world.source.produce("orders", 0, RECORD)
+    world.copy({P0: 1})
+    world.spark, world.spark_versions = SparkTarget("spark", MASTER, own=SETTINGS), versions
+
+    world.refuses("preflight", match=r"SPARK_NOT_PROTECTED .* no Spark 3\.5\.2 or newer")
+    world.refuses("validate_topics", match=r"SPARK_NOT_PROTECTED .* no Spark 3\.5\.2 or newer")
+
+
+@pytest.mark.parametrize("declared", ["", DECLARED])
+def test_login_is_not_shipped_on_kubernetes(world: World, declared: str) -> None:
+    """In mode `cluster` on Kubernetes, preflight and the task refuse a login, whatever the file declares."""
+    world.extend_file(declared)
+    world.source.produce("orders", 0, RECORD)
+    world.copy({P0: 1})
+    world.spark, world.has_login = SparkTarget("spark", "k8s://https://a:1", "cluster", SETTINGS), True
+    world.deployed["client_settings"] = lambda cluster: LOGIN
+
+    world.refuses("preflight", match="SPARK_LOGIN_SHIPPED · connection spark")
+    world.refuses("validate_topics", match="SPARK_LOGIN_SHIPPED · connection spark")
 
 
 def test_connection_that_changed_after_preflight_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,11 +166,35 @@ def test_settings_of_connection_and_defaults_count(connection: Any) -> None:
     """The connection's extra and `spark-defaults.conf` together protect a cluster."""
     target = connection("spark.authenticate true\n", host=MASTER, extra={"deploy-mode": "client"})
     assert (MASTER, "client", {"spark.authenticate": "true"}) == (target.master, target.deploy_mode, target.settings)
-    assert () != unprotected_findings(target, declared=False)
+    assert () != unprotected_findings(target, (4, 0, 0), declared=False)
 
     target = connection("spark.authenticate true\n", host="spark://spark", port=7077, extra=SETTINGS)
     assert (MASTER, SETTINGS) == (target.master, target.settings)
-    assert () == unprotected_findings(target, declared=False)
+    assert () == unprotected_findings(target, (4, 0, 0), declared=False)
+
+
+@pytest.mark.parametrize(
+    ("extra", "defaults", "environment", "expected"),
+    [
+        ({}, "", "", None),
+        ({}, "", "cluster", "cluster"),
+        ({}, "spark.submit.deployMode cluster ", "client", "cluster"),
+        ({"spark.submit.deployMode": " client"}, "spark.submit.deployMode cluster", "", "client"),
+        ({"deploy-mode": "client", "spark.submit.deployMode": "cluster"}, "", "cluster", "client"),
+    ],
+)
+def test_deploy_mode_is_the_one_of_spark_submit(
+    connection: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    extra: dict[str, str],
+    defaults: str,
+    environment: str,
+    expected: str | None,
+) -> None:
+    """The extra comes before Spark's settings, these before the environment."""
+    monkeypatch.setenv("DEPLOY_MODE", environment)
+
+    assert expected == connection(defaults, host="yarn", extra=extra).deploy_mode
 
 
 @pytest.mark.parametrize("extra", [{"spark-binary": "/bin/sh"}, {"spark-home": "/x"}, {"rest-port": "x"}])
@@ -230,6 +280,7 @@ def test_no_secret_is_on_the_command_line(world: World, submitting: Submitting) 
 
     assert "canary" not in " ".join(submitting.command)
     assert "--files" not in submitting.command
+    assert "client" == submitting.command[submitting.command.index("--deploy-mode") + 1]
     assert "canary-kafka-7e02" in submitting.texts["clients.json"]
     assert SETTINGS | {"spark.eventLog.enabled": "true"} == parsed_properties(submitting.texts["spark.properties"])
     assert {0o600, 0o700} == submitting.modes
@@ -286,10 +337,14 @@ def test_killed_spark_is_no_finding(world: World, submitting: Submitting) -> Non
     assert [] == world.refusal_codes
 
 
-def test_driver_elsewhere_gets_the_file_shipped(world: World, submitting: Submitting) -> None:
-    """In deploy mode `cluster` the file is shipped to the driver."""
+def test_driver_elsewhere_gets_the_file_shipped(
+    world: World, submitting: Submitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In deploy mode `cluster` on YARN the file is shipped, also if only Spark's defaults set the mode."""
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK", json.dumps({"conn_type": "spark", "host": "yarn"}))
     world.spark = SparkTarget("spark", "yarn", "cluster", SETTINGS)
     world.do("validate_topics")
 
     assert str(submitting.folder / "clients.json") == submitting.command[submitting.command.index("--files") + 1]
     assert ["--clients", "clients.json"] == submitting.command[-2:]
+    assert "cluster" == submitting.command[submitting.command.index("--deploy-mode") + 1]

@@ -91,8 +91,12 @@ def _part(
 
 
 def _protection() -> dict[str, str]:
-    switched_on = {"spark.authenticate": "true", "spark.network.crypto.enabled": "true"}
-    return {**switched_on, "spark.authenticate.secret": secrets.token_hex(16)}
+    return {
+        "spark.authenticate": "true",
+        "spark.authenticate.secret": secrets.token_hex(16),
+        "spark.network.crypto.enabled": "true",
+        "spark.network.crypto.cipher": "AES/GCM/NoPadding",
+    }
 
 
 def _write_defaults(folder: Path, settings: Mapping[str, str]) -> None:

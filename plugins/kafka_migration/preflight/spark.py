@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.validation.spark_target import unprotected_findings
+from kafka_migration.core.validation.spark_target import shipping_findings, unprotected_findings
 from kafka_migration.preflight.check import Check, Subject
 
 
@@ -18,8 +18,10 @@ def _check(subject: Subject) -> Iterable[Finding]:
 
 def _check_client(subject: Subject) -> Iterable[Finding]:
     sides = (subject.migration.source, subject.migration.target)
-    has_login = any(subject.connections.has_login(side) for side in sides)
-    return subject.connections.spark_client_findings() if has_login and subject.mode is not Mode.RESTORE else ()
+    if subject.mode is Mode.RESTORE or not any(subject.connections.has_login(side) for side in sides):
+        return ()
+    target = subject.connections.spark_target(subject.migration.validation.spark_connection)
+    return (*shipping_findings(target), *subject.connections.spark_client_findings())
 
 
 def _declared(subject: Subject) -> tuple[Finding, ...]:
@@ -29,7 +31,10 @@ def _declared(subject: Subject) -> tuple[Finding, ...]:
 
 def _unprotected(subject: Subject, *, declared: bool) -> tuple[Finding, ...]:
     connection = subject.migration.validation.spark_connection
-    return unprotected_findings(subject.connections.spark_target(connection), declared=declared)
+    target = subject.connections.spark_target(connection)
+    # Asking for the version starts Java.
+    version = () if target.is_local else subject.connections.spark_numbers(connection)
+    return unprotected_findings(target, version, declared=declared)
 
 
 CHECK = Check("spark", _check, needs=("connections",), warn=_declared)

@@ -14,18 +14,22 @@ from kafka_migration.core.validation.spark_target import (
     parsed_properties,
     properties_text,
     protecting_settings,
+    shipping_findings,
     unprotected_findings,
 )
 
 STANDALONE, YARN, KUBERNETES = "spark://spark:7077", "yarn", "k8s://https://kubernetes:6443"
+SET_ALWAYS = {"spark.io.encryption.enabled": "true", "spark.network.crypto.saslFallback": "false"}
 SECRET = {"spark.authenticate.secret": "s"}
 AUTHENTICATED = {"spark.authenticate": "true"}
-ENCRYPTED = {"spark.network.crypto.enabled": "true"}
+ENCRYPTED = {"spark.network.crypto.enabled": "true", "spark.network.crypto.cipher": "AES/GCM/NoPadding"}
+TLS = {"spark.ssl.rpc.enabled": "TRUE", "spark.ssl.rpc.trustStore": "/etc/spark/trust.jks"}
 
 
-def lacking(master: str, settings: dict[str, str], defaults: str = "") -> str:
+def lacking(master: str, settings: dict[str, str], defaults: str = "", spark: tuple[int, ...] = (4, 0, 0)) -> str:
     """Return what a cluster lacks according to the finding; nothing if it is protected."""
-    findings = unprotected_findings(SparkTarget("spark", master, own=settings, defaults=defaults), declared=False)
+    target = SparkTarget("spark", master, own=settings, defaults=defaults)
+    findings = unprotected_findings(target, spark, declared=False)
     assert {Code.SPARK_NOT_PROTECTED} >= {finding.code for finding in findings}
     return "".join(finding.found for finding in findings)
 
@@ -34,7 +38,7 @@ def lacking(master: str, settings: dict[str, str], defaults: str = "") -> str:
 def test_one_process_needs_nothing(master: str) -> None:
     """If driver and executors are one process, no setting is required, and its ports are closed."""
     assert "" == lacking(master, {})
-    assert AUTHENTICATED | ENCRYPTED | {"spark.io.encryption.enabled": "true"} == protecting_settings(
+    assert AUTHENTICATED | {"spark.network.crypto.enabled": "true"} | SET_ALWAYS == protecting_settings(
         SparkTarget("spark", master)
     )
 
@@ -48,7 +52,7 @@ def test_cluster_needs_a_secret(master: str) -> None:
     )
     assert "no spark.authenticate.secret" == lacking(master, AUTHENTICATED | ENCRYPTED)
     assert "no spark.authenticate=true" == lacking(master, SECRET | ENCRYPTED)
-    assert lacking(master, AUTHENTICATED | SECRET).startswith("no spark.network.crypto.enabled=true or spark.ssl.rpc")
+    assert lacking(master, AUTHENTICATED | SECRET).startswith("no spark.network.crypto.enabled=true (or spark.ssl.rpc")
 
 
 @pytest.mark.parametrize("master", [YARN, KUBERNETES])
@@ -60,14 +64,98 @@ def test_yarn_and_kubernetes_draw_the_secret(master: str) -> None:
 
 
 def test_tls_is_encryption_too() -> None:
-    """Spark's RPC over TLS is sufficient encryption, if it is switched on."""
-    assert "" == lacking(STANDALONE, AUTHENTICATED | SECRET | {"spark.ssl.rpc.enabled": "TRUE"})
-    assert "" != lacking(STANDALONE, AUTHENTICATED | SECRET | {"spark.ssl.rpc.enabled": "false"})
+    """Spark's RPC over TLS is sufficient encryption from Spark 4.0, if it is switched on."""
+    assert "" == lacking(YARN, AUTHENTICATED | TLS)
+    assert "" != lacking(YARN, AUTHENTICATED | TLS | {"spark.ssl.rpc.enabled": "false"})
+    for older in ((3, 5, 9), ()):
+        assert "no spark.network.crypto.enabled=true" in lacking(YARN, AUTHENTICATED | TLS, spark=older)
+
+
+@pytest.mark.parametrize("cipher", ["AES/CTR/NoPadding", "aes/ctr/nopadding", "AES/GCM/PKCS5Padding", "", "${x}", None])
+def test_cipher_must_notice_changes(cipher: str | None) -> None:
+    """Only AES/GCM counts, in every version, because the default of all versions does not notice changes."""
+    settings = AUTHENTICATED | ENCRYPTED | {"spark.network.crypto.cipher": cipher or ""}
+    if cipher is None:
+        del settings["spark.network.crypto.cipher"]
+
+    for spark in ((3, 5, 2), (4, 0, 0), (4, 1, 1)):
+        assert "no spark.network.crypto.cipher=AES/GCM/NoPadding" == lacking(YARN, settings, spark=spark)
+
+
+@pytest.mark.parametrize(
+    ("spark", "said"),
+    [((3, 5, 2), ""), ((3, 5, 1), "3.5.1"), ((3, 5, 0), "3.5.0"), ((3, 5), "3.5"), ((), "unknown version")],
+)
+def test_old_spark_lacks_the_cipher(spark: tuple[int, ...], said: str) -> None:
+    """Versions before 3.5.2 do not know AES/GCM; an unknown version is judged like them."""
+    expected = f"no Spark 3.5.2 or newer (spark-submit: {said})" if said else ""
+
+    assert expected == lacking(YARN, AUTHENTICATED | ENCRYPTED, spark=spark)
+    assert "" == lacking("local[2]", {}, spark=spark)
+
+
+@pytest.mark.parametrize("name", ["spark.authenticate.enableSaslEncryption", "spark.network.sasl.serverAlwaysEncrypt"])
+def test_sasl_is_no_encryption(name: str) -> None:
+    """The ciphers of SASL are weak."""
+    assert "no spark.network.crypto.enabled=true" in lacking(YARN, AUTHENTICATED | {name: "true"})
+
+
+@pytest.mark.parametrize("prefix", ["spark.ssl.rpc", "spark.ssl"])
+@pytest.mark.parametrize(
+    ("name", "value", "is_weak"),
+    [
+        ("protocol", "TLSv1.2", False),
+        ("protocol", "TLSv1.3", False),
+        ("protocol", "TLSv1", True),
+        ("protocol", "SSLv3", True),
+        ("protocol", "${protocol}", True),
+        ("enabledAlgorithms", "TLS_AES_128_GCM_SHA256, TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", False),
+        ("enabledAlgorithms", "TLS_CHACHA20_POLY1305_SHA256", False),
+        ("enabledAlgorithms", "TLS_AES_128_GCM_SHA256,TLS_RSA_WITH_NULL_SHA256", True),
+        ("enabledAlgorithms", "TLS_DH_anon_WITH_AES_128_GCM_SHA256", True),
+        ("enabledAlgorithms", "SSL_RSA_WITH_RC4_128_MD5", True),
+        ("enabledAlgorithms", "TLS_RSA_WITH_3DES_EDE_CBC_SHA", True),
+        ("enabledAlgorithms", "ADH-AES128-SHA", True),
+        ("enabledAlgorithms", "${ciphers}", True),
+    ],
+)
+def test_weak_tls_is_refused(prefix: str, name: str, value: str, is_weak: bool) -> None:
+    """Old protocols and ciphers without encryption or authentication are named, also if all of Spark inherits them."""
+    found = lacking(YARN, AUTHENTICATED | TLS | {f"{prefix}.{name}": value})
+
+    assert is_weak == (f"no spark.ssl.rpc.{name}" in found) == bool(found)
+
+
+def test_setting_of_the_rpc_comes_first() -> None:
+    """A weak setting of all of Spark does not matter if the RPC has its own."""
+    settings = AUTHENTICATED | TLS
+
+    assert "" == lacking(YARN, settings | {"spark.ssl.protocol": "TLSv1", "spark.ssl.rpc.protocol": "TLSv1.3"})
+    assert "" != lacking(YARN, settings | {"spark.ssl.protocol": "TLSv1.3", "spark.ssl.rpc.protocol": "TLSv1"})
+
+
+@pytest.mark.parametrize("master", [KUBERNETES, "k8s://k", "K8S://x", "k8s:x", STANDALONE, "local-cluster[1,1,1]", "x"])
+def test_login_is_shipped_by_yarn_only(master: str) -> None:
+    """In mode `cluster` a login goes to YARN only, however another master is written; in mode `client` to none."""
+    found = shipping_findings(SparkTarget("spark", master, "cluster", AUTHENTICATED | ENCRYPTED))
+
+    assert [Code.SPARK_LOGIN_SHIPPED] == [finding.code for finding in found]
+    assert () == shipping_findings(SparkTarget("spark", YARN, "cluster"))
+    for mode in ("client", None):
+        assert () == shipping_findings(SparkTarget("spark", master, mode))
+
+
+def test_old_login_remains_for_shuffle_services() -> None:
+    """Spark may fall back to SASL only for a shuffle service, which may know nothing else."""
+    service = {"spark.shuffle.service.enabled": "true"}
+
+    assert {"spark.io.encryption.enabled": "true"} == protecting_settings(SparkTarget("spark", YARN, own=service))
 
 
 def test_connection_comes_before_the_defaults() -> None:
     """Spark's defaults count, and the connection's settings are put over them."""
     defaults = "# cluster\nspark.authenticate   true\nspark.authenticate.secret=s\nspark.network.crypto.enabled: true\n"
+    defaults += "spark.network.crypto.cipher AES/GCM/NoPadding\n"
 
     assert "" == lacking(STANDALONE, {}, defaults)
     assert "no spark.authenticate=true" == lacking(STANDALONE, {"spark.authenticate": "false"}, defaults)
@@ -75,14 +163,14 @@ def test_connection_comes_before_the_defaults() -> None:
 
 def test_clusters_keep_their_own_secret_settings() -> None:
     """On a cluster, only encryption of disks is set, because it needs no agreement with the cluster."""
-    assert {"spark.io.encryption.enabled": "true"} == protecting_settings(SparkTarget("spark", STANDALONE))
+    assert SET_ALWAYS == protecting_settings(SparkTarget("spark", STANDALONE))
 
 
 def test_secrets_are_not_shown() -> None:
     """Neither a finding nor the object's own text holds the secret or the defaults."""
     target = SparkTarget("spark", STANDALONE, own={"spark.authenticate.secret": "canary"}, defaults="canary")
 
-    assert "canary" not in f"{target!r} {unprotected_findings(target, declared=False)}"
+    assert "canary" not in f"{target!r} {unprotected_findings(target, (), declared=False)}"
 
 
 def test_settings_of_an_extra() -> None:
