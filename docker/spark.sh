@@ -6,7 +6,6 @@ mkdir -p "$SPARK_CONF_DIR"
 spark.authenticate true
 spark.authenticate.secret $SPARK_SECRET
 spark.network.crypto.enabled true
-spark.network.crypto.cipher AES/GCM/NoPadding
 END
 # Executors inherit the environment.
 unset SPARK_SECRET

@@ -135,8 +135,8 @@ def test_preflight_refuses_an_invalid_file(world: World) -> None:
 def test_preflight_refuses_a_driver_that_cannot_see_the_evidence(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A local evidence root is refused for a driver on another machine, unless a setting says that it is shared."""
     protected = {f"spark.{name}": "true" for name in ("authenticate", "network.crypto.enabled")}
-    cipher = {"spark.network.crypto.cipher": "AES/GCM/NoPadding"}
-    world.spark = SparkTarget("spark", "yarn", "cluster", protected | cipher)
+    world.extend_file("accept: [SPARK_CIPHER_WEAK]\n")
+    world.spark = SparkTarget("spark", "yarn", "cluster", protected)
     world.refuses("preflight", match="EVIDENCE_ROOT_LOCAL · connection spark")
 
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_EVIDENCE_ROOT", f"file://{world.root}")

@@ -30,8 +30,8 @@ SETTINGS = {
     "spark.authenticate": "true",
     "spark.authenticate.secret": "canary-spark-4c1d",
     "spark.network.crypto.enabled": "true",
-    "spark.network.crypto.cipher": "AES/GCM/NoPadding",
 }
+STRONG = {**SETTINGS, "spark.network.crypto.cipher": "AES/GCM/NoPadding"}
 LOGIN = {
     "bootstrap.servers": "a:1",
     "sasl.mechanism": "PLAIN",
@@ -50,8 +50,9 @@ def test_preflight_refuses_an_unprotected_cluster(world: World, master: str) -> 
 
 
 def test_protected_cluster_passes(world: World) -> None:
-    """A Spark cluster whose connection has all three settings is accepted."""
-    world.spark = SparkTarget("spark", MASTER, own=SETTINGS)
+    """A Spark cluster whose connection has all settings is accepted, if its version works with the cipher."""
+    world.spark_versions = SparkVersions("spark-submit", "4.0.4", "2.13")
+    world.spark = SparkTarget("spark", MASTER, own=STRONG)
 
     world.do("preflight")
     assert [] == world.run.evidence.require(Kind.PREFLIGHT)["warnings"]
@@ -69,15 +70,31 @@ def test_declared_cluster_is_a_warning(world: World) -> None:
     assert "SPARK_NOT_PROTECTED" in report.partition("## Worth knowing")[2]
 
 
-@pytest.mark.parametrize("versions", [SparkVersions("x", "3.5.1", "2.12"), SparkVersions("x", unknown="exit code 1")])
-def test_version_without_safe_encryption_is_refused(world: World, versions: SparkVersions) -> None:
-    """Preflight and the task refuse a cluster whose Spark does not know a safe cipher, or tells no version."""
+@pytest.mark.parametrize("versions", [SparkVersions("x", "4.0.0", "2.13"), SparkVersions("x", unknown="exit code 1")])
+def test_weak_cipher_is_refused(world: World, versions: SparkVersions) -> None:
+    """Preflight and the task refuse Spark's default cipher, and one that may not work in this version."""
     world.source.produce("orders", 0, RECORD)
     world.copy({P0: 1})
-    world.spark, world.spark_versions = SparkTarget("spark", MASTER, own=SETTINGS), versions
+    world.spark_versions = versions
 
-    world.refuses("preflight", match=r"SPARK_NOT_PROTECTED .* no Spark 3\.5\.2 or newer")
-    world.refuses("validate_topics", match=r"SPARK_NOT_PROTECTED .* no Spark 3\.5\.2 or newer")
+    for settings in (SETTINGS, STRONG):
+        world.spark = SparkTarget("spark", MASTER, own=settings)
+        world.refuses("preflight", match="SPARK_CIPHER_WEAK · connection spark")
+        world.refuses("validate_topics", match="SPARK_CIPHER_WEAK · connection spark")
+
+
+@pytest.mark.parametrize("text", ["accept: [SPARK_CIPHER_WEAK]\n", DECLARED])
+def test_weak_cipher_may_be_accepted(world: World, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """If the migration file accepts the code, or declares the cluster isolated, preflight and the task go on."""
+    world.extend_file(text)
+    world.spark = SparkTarget("spark", MASTER, "client", SETTINGS)
+    world.do("preflight")
+    world.source.produce("orders", 0, RECORD)
+    world.copy({P0: 1})
+    monkeypatch.setattr(SparkSubmitHook, "submit", lambda *_: None)
+
+    # Spark was started, and wrote nothing.
+    world.refuses("validate_topics", match="VALIDATION_RESULT_MISSING")
 
 
 @pytest.mark.parametrize("declared", ["", DECLARED])
@@ -263,14 +280,15 @@ class Submitting:
 @pytest.fixture
 def submitting(world: World, monkeypatch: pytest.MonkeyPatch) -> Submitting:
     """A `spark-submit` on a protected cluster, and a connection to Kafka with a login."""
+    world.spark_versions = SparkVersions("spark-submit", "4.0.4", "2.13")
     world.source.produce("orders", 0, RECORD)
     world.copy({P0: 1})
     made = Submitting(lambda arguments: world.validated(submitted=arguments))
     monkeypatch.setattr("airflow.providers.apache.spark.hooks.spark_submit.subprocess.Popen", made)
     world.deployed["client_settings"] = lambda cluster: LOGIN
-    extra = {"deploy-mode": "client", **SETTINGS}
+    extra = {"deploy-mode": "client", **STRONG}
     monkeypatch.setenv("AIRFLOW_CONN_SPARK", json.dumps({"conn_type": "spark", "host": MASTER, "extra": extra}))
-    world.spark = SparkTarget("spark", MASTER, "client", SETTINGS, "spark.eventLog.enabled true")
+    world.spark = SparkTarget("spark", MASTER, "client", STRONG, "spark.eventLog.enabled true")
     return made
 
 
@@ -282,7 +300,7 @@ def test_no_secret_is_on_the_command_line(world: World, submitting: Submitting) 
     assert "--files" not in submitting.command
     assert "client" == submitting.command[submitting.command.index("--deploy-mode") + 1]
     assert "canary-kafka-7e02" in submitting.texts["clients.json"]
-    assert SETTINGS | {"spark.eventLog.enabled": "true"} == parsed_properties(submitting.texts["spark.properties"])
+    assert STRONG | {"spark.eventLog.enabled": "true"} == parsed_properties(submitting.texts["spark.properties"])
     assert {0o600, 0o700} == submitting.modes
     assert "spark.io.encryption.enabled=true" in submitting.command
 
@@ -342,7 +360,7 @@ def test_driver_elsewhere_gets_the_file_shipped(
 ) -> None:
     """In deploy mode `cluster` on YARN the file is shipped, also if only Spark's defaults set the mode."""
     monkeypatch.setenv("AIRFLOW_CONN_SPARK", json.dumps({"conn_type": "spark", "host": "yarn"}))
-    world.spark = SparkTarget("spark", "yarn", "cluster", SETTINGS)
+    world.spark = SparkTarget("spark", "yarn", "cluster", STRONG)
     world.do("validate_topics")
 
     assert str(submitting.folder / "clients.json") == submitting.command[submitting.command.index("--files") + 1]

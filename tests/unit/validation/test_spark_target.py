@@ -7,6 +7,7 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.validation.spark_target import (
     SparkTarget,
+    cipher_findings,
     failure_finding,
     has_login,
     kafka_client_findings,
@@ -22,7 +23,8 @@ STANDALONE, YARN, KUBERNETES = "spark://spark:7077", "yarn", "k8s://https://kube
 SET_ALWAYS = {"spark.io.encryption.enabled": "true", "spark.network.crypto.saslFallback": "false"}
 SECRET = {"spark.authenticate.secret": "s"}
 AUTHENTICATED = {"spark.authenticate": "true"}
-ENCRYPTED = {"spark.network.crypto.enabled": "true", "spark.network.crypto.cipher": "AES/GCM/NoPadding"}
+ENCRYPTED = {"spark.network.crypto.enabled": "true"}
+GCM = {"spark.network.crypto.cipher": "AES/GCM/NoPadding"}
 TLS = {"spark.ssl.rpc.enabled": "TRUE", "spark.ssl.rpc.trustStore": "/etc/spark/trust.jks"}
 
 
@@ -38,9 +40,7 @@ def lacking(master: str, settings: dict[str, str], defaults: str = "", spark: tu
 def test_one_process_needs_nothing(master: str) -> None:
     """If driver and executors are one process, no setting is required, and its ports are closed."""
     assert "" == lacking(master, {})
-    assert AUTHENTICATED | {"spark.network.crypto.enabled": "true"} | SET_ALWAYS == protecting_settings(
-        SparkTarget("spark", master)
-    )
+    assert AUTHENTICATED | ENCRYPTED | SET_ALWAYS == protecting_settings(SparkTarget("spark", master))
 
 
 @pytest.mark.parametrize("master", [STANDALONE, "spark://a:7077,b:7077", "local-cluster[1,1,1024]", "mesos://m", "x"])
@@ -71,27 +71,40 @@ def test_tls_is_encryption_too() -> None:
         assert "no spark.network.crypto.enabled=true" in lacking(YARN, AUTHENTICATED | TLS, spark=older)
 
 
-@pytest.mark.parametrize("cipher", ["AES/CTR/NoPadding", "aes/ctr/nopadding", "AES/GCM/PKCS5Padding", "", "${x}", None])
-def test_cipher_must_notice_changes(cipher: str | None) -> None:
-    """Only AES/GCM counts, in every version, because the default of all versions does not notice changes."""
-    settings = AUTHENTICATED | ENCRYPTED | {"spark.network.crypto.cipher": cipher or ""}
-    if cipher is None:
-        del settings["spark.network.crypto.cipher"]
+def weakness(settings: dict[str, str], spark: tuple[int, ...], master: str = STANDALONE) -> str:
+    """Return the weak cipher according to the finding; nothing if the cipher is strong."""
+    findings = cipher_findings(SparkTarget("spark", master, own=settings), spark)
+    assert {Code.SPARK_CIPHER_WEAK} >= {finding.code for finding in findings}
+    return "".join(finding.found for finding in findings)
 
-    for spark in ((3, 5, 2), (4, 0, 0), (4, 1, 1)):
-        assert "no spark.network.crypto.cipher=AES/GCM/NoPadding" == lacking(YARN, settings, spark=spark)
+
+@pytest.mark.parametrize("cipher", ["AES/CTR/NoPadding", "aes/ctr/nopadding", "AES/GCM/PKCS5Padding", "", "${x}", None])
+@pytest.mark.parametrize("spark", [(3, 5, 2), (4, 0, 0), (4, 1, 3), (4, 2, 0), ()])
+def test_cipher_must_notice_changes(cipher: str | None, spark: tuple[int, ...]) -> None:
+    """Only AES/GCM notices changes; the default of all versions is another cipher, and does not."""
+    settings = {} if cipher is None else {"spark.network.crypto.cipher": cipher}
+
+    assert (cipher or "AES/CTR/NoPadding") in weakness(ENCRYPTED | settings, spark)
 
 
 @pytest.mark.parametrize(
-    ("spark", "said"),
-    [((3, 5, 2), ""), ((3, 5, 1), "3.5.1"), ((3, 5, 0), "3.5.0"), ((3, 5), "3.5"), ((), "unknown version")],
+    ("spark", "works"),
+    [
+        *(((3, 5, 1), False), ((3, 5, 2), False), ((3, 5, 8), False), ((3, 5, 9), True), ((3, 5), False), ((), False)),
+        *(((4, 0, 0), False), ((4, 0, 4), True), ((4, 1, 2), False), ((4, 1, 3), True), ((4, 2, 0), True)),
+    ],
 )
-def test_old_spark_lacks_the_cipher(spark: tuple[int, ...], said: str) -> None:
-    """Versions before 3.5.2 do not know AES/GCM; an unknown version is judged like them."""
-    expected = f"no Spark 3.5.2 or newer (spark-submit: {said})" if said else ""
+def test_cipher_must_work(spark: tuple[int, ...], works: bool) -> None:
+    """AES/GCM counts from the versions on in which it works; an unknown version is judged like the oldest."""
+    assert works == ("" == weakness(ENCRYPTED | GCM, spark))
 
-    assert expected == lacking(YARN, AUTHENTICATED | ENCRYPTED, spark=spark)
-    assert "" == lacking("local[2]", {}, spark=spark)
+
+def test_cipher_matters_only_where_it_is_used() -> None:
+    """The cipher is not judged in one process, without encryption, and where TLS replaces it."""
+    assert "" == weakness({}, (4, 0, 0))
+    assert "" == weakness(ENCRYPTED, (4, 0, 0), master="local[2]")
+    assert "" == weakness(ENCRYPTED | TLS, (4, 0, 0))
+    assert "" != weakness(ENCRYPTED | TLS, (3, 5, 9))
 
 
 @pytest.mark.parametrize("name", ["spark.authenticate.enableSaslEncryption", "spark.network.sasl.serverAlwaysEncrypt"])
@@ -155,7 +168,6 @@ def test_old_login_remains_for_shuffle_services() -> None:
 def test_connection_comes_before_the_defaults() -> None:
     """Spark's defaults count, and the connection's settings are put over them."""
     defaults = "# cluster\nspark.authenticate   true\nspark.authenticate.secret=s\nspark.network.crypto.enabled: true\n"
-    defaults += "spark.network.crypto.cipher AES/GCM/NoPadding\n"
 
     assert "" == lacking(STANDALONE, {}, defaults)
     assert "no spark.authenticate=true" == lacking(STANDALONE, {"spark.authenticate": "false"}, defaults)

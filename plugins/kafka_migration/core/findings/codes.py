@@ -360,6 +360,10 @@ class Code(StrEnum):
         "SPARK_NOT_PROTECTED",
         "The Spark cluster does not authenticate its processes, or does not encrypt their traffic.",
     )
+    SPARK_CIPHER_WEAK = (
+        "SPARK_CIPHER_WEAK",
+        "Spark does not notice if an attacker on the network changes its encrypted traffic.",
+    )
     SPARK_LOGIN_SHIPPED = (
         "SPARK_LOGIN_SHIPPED",
         "In this deploy mode, Spark would serve Kafka's credentials to other clients.",

@@ -6,15 +6,19 @@ import re
 from collections.abc import Iterator, Mapping
 
 CRYPTO, TLS = "spark.network.crypto.enabled", "spark.ssl.rpc.enabled"
-CIPHER, GCM = "spark.network.crypto.cipher", "AES/GCM/NoPadding"
 Version = tuple[int, ...]
-# Older versions know only AES/CTR/NoPadding, which does not notice changes (CVE-2025-55039). It is still the default.
-_GCM_SINCE: Version = (3, 5, 2)
+_CIPHER, _GCM = "spark.network.crypto.cipher", "AES/GCM/NoPadding"
 # Older versions ignore the settings of TLS between Spark's processes.
 _TLS_SINCE: Version = (4, 0)
+# Per release, the first version in which AES/GCM works. Others do not know it, or lose messages (SPARK-56227).
+_GCM_SINCE: tuple[Version, ...] = ((3, 5, 9), (4, 0, 4), (4, 1, 3))
 _TLS_SETTINGS = ("spark.ssl.rpc", "spark.ssl")
 _TLS_VERSIONS = ("TLS", "TLSv1.2", "TLSv1.3")
 _STRONG_CIPHER = re.compile(r"TLS_(?!\w*(?:anon|NULL|EXPORT|MD5))\w*(?:AES|CHACHA20)_\w+", re.IGNORECASE)
+NOTICES_CHANGES = (
+    f"encryption that notices changes: {TLS} (from Spark {_TLS_SINCE[0]}.{_TLS_SINCE[1]}), or {_CIPHER}={_GCM} "
+    f"(from Spark {', '.join('.'.join(map(str, version)) for version in _GCM_SINCE)})"
+)
 
 
 def is_true(settings: Mapping[str, str], name: str) -> bool:
@@ -23,23 +27,34 @@ def is_true(settings: Mapping[str, str], name: str) -> bool:
 
 
 def lacking_encryption(settings: Mapping[str, str], spark: Version) -> Iterator[str]:
-    """Return what a cluster's encryption lacks, one text each; nothing if the traffic is safe.
+    """Return what a cluster's encryption lacks, one text each; nothing if strangers cannot read the traffic.
 
     :param settings: Spark's effective settings
     :param spark: Spark's version; empty if it is unknown, which is judged like the oldest
     """
-    # Spark ignores its own encryption where it uses TLS.
-    is_tls = is_true(settings, TLS) and spark >= _TLS_SINCE
-    return _lacking_tls(settings) if is_tls else _lacking_crypto(settings, spark)
+    if _is_tls(settings, spark):
+        yield from _lacking_tls(settings)
+    elif not is_true(settings, CRYPTO):
+        yield f"{CRYPTO}=true (or {TLS}=true, from Spark {_TLS_SINCE[0]}.{_TLS_SINCE[1]})"
 
 
-def _lacking_crypto(settings: Mapping[str, str], spark: Version) -> Iterator[str]:
-    if not is_true(settings, CRYPTO):
-        yield f"{CRYPTO}=true (or {TLS}=true, from Spark {_text(_TLS_SINCE)})"
-    if settings.get(CIPHER, "").strip() != GCM:
-        yield f"{CIPHER}={GCM}"
-    if spark < _GCM_SINCE:
-        yield f"Spark {_text(_GCM_SINCE)} or newer (spark-submit: {_text(spark) or 'unknown version'})"
+def weak_cipher(settings: Mapping[str, str], spark: Version) -> str:
+    """Return with which cipher strangers could change Spark's own encryption unnoticed; empty if they could not.
+
+    Parameters are those of `lacking_encryption`. The default cipher of all versions is a weak one (CVE-2025-55039).
+    """
+    if _is_tls(settings, spark) or not is_true(settings, CRYPTO):
+        return ""
+    cipher = settings.get(_CIPHER, "").strip()
+    if cipher != _GCM:
+        return f"{_CIPHER}={cipher}" if cipher else f"no {_CIPHER}, which is AES/CTR/NoPadding"
+    since = next((version for version in _GCM_SINCE if version[:2] == spark[:2]), max(_GCM_SINCE))
+    return "" if spark >= since else f"{_GCM} with Spark {'.'.join(map(str, spark)) or 'of unknown version'}"
+
+
+def _is_tls(settings: Mapping[str, str], spark: Version) -> bool:
+    """Whether Spark uses TLS; it then ignores the settings of its own encryption."""
+    return is_true(settings, TLS) and spark >= _TLS_SINCE
 
 
 def _lacking_tls(settings: Mapping[str, str]) -> Iterator[str]:
@@ -56,7 +71,3 @@ def _lacking_tls(settings: Mapping[str, str]) -> Iterator[str]:
 def _tls_setting(settings: Mapping[str, str], name: str) -> str:
     """Return a setting of TLS; that of the RPC comes before that of all of Spark."""
     return next((settings[place].strip() for prefix in _TLS_SETTINGS if (place := f"{prefix}.{name}") in settings), "")
-
-
-def _text(version: Version) -> str:
-    return ".".join(map(str, version))

@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.validation.spark_encryption import CIPHER, CRYPTO, GCM, Version, is_true, lacking_encryption
+from kafka_migration.core.validation.spark_encryption import (
+    CRYPTO,
+    NOTICES_CHANGES,
+    Version,
+    is_true,
+    lacking_encryption,
+    weak_cipher,
+)
 
 SETTING_PREFIX = "spark."
 # The first version of Apache Kafka's clients with the fixes of CVE-2025-27817 and CVE-2025-27818.
@@ -97,10 +104,29 @@ def unprotected_findings(target: SparkTarget, spark: Version, *, declared: bool)
     )
 
 
+def cipher_findings(target: SparkTarget, spark: Version) -> tuple[Finding, ...]:
+    """Return the finding about a cipher that does not notice changes; empty without one, or if nothing is encrypted.
+
+    :param spark: the version of Spark; empty if it is unknown. Not used for a local master.
+    """
+    weak = "" if target.is_local else weak_cipher(target.settings, spark)
+    if not weak:
+        return ()
+    return (
+        Finding(
+            Code.SPARK_CIPHER_WEAK,
+            f"connection {target.connection} (validation.spark_connection), master {target.master}",
+            weak,
+            NOTICES_CHANGES,
+            "An attacker between Spark's machines could change what Spark measures (CVE-2025-55039). Set one of these "
+            "on the cluster and in the connection's extra. If no one can change the traffic of this network, accept "
+            "the code in the migration file (accept).",
+        ),
+    )
+
+
 def _remedy(target: SparkTarget) -> str:
-    names = [f"{_AUTHENTICATE}=true", f"{CRYPTO}=true", f"{CIPHER}={GCM}"]
-    if not target.makes_secrets:
-        names.append(_SECRET)
+    names = (_AUTHENTICATE, CRYPTO, *(() if target.makes_secrets else (_SECRET,)))
     return (
         f"Set {', '.join(names)} on the cluster, and the same in the connection's extra or in spark-defaults.conf. "
         "If no other client can reach the ports, declare it in the migration file: validation.spark_unprotected: true."

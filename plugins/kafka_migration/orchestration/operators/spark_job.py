@@ -26,6 +26,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, ValidationFailed
 from kafka_migration.core.validation.spark_target import (
     SparkTarget,
+    cipher_findings,
     failure_finding,
     has_login,
     properties_text,
@@ -111,14 +112,18 @@ class SparkJobOperator(SparkSubmitOperator):
 
     def _safe_target(self, run: MigrationRun, clients: Mapping[str, Mapping[str, str]]) -> SparkTarget:
         """Return the Spark target. Raises `Refused` like preflight, because the connection may have changed since."""
-        target = spark_target(run.migration.validation.spark_connection)
-        declared = run.migration.validation.spark_unprotected
+        migration = run.migration
+        target = spark_target(migration.validation.spark_connection)
+        declared = migration.validation.spark_unprotected
         version = () if target.is_local else spark_versions(target.binary).numbers
         unprotected = unprotected_findings(target, version, declared=declared)
         has_logins = any(has_login(options) for options in clients.values())
-        forbidden = (*shipping_findings(target), *spark_client_findings()) if has_logins else ()
-        if forbidden or (unprotected and not declared):
-            raise Refused([*(() if declared else unprotected), *forbidden])
+        forbidden = [
+            *(() if declared else (*unprotected, *cipher_findings(target, version))),
+            *((*shipping_findings(target), *spark_client_findings()) if has_logins else ()),
+        ]
+        if refused := [finding for finding in forbidden if finding.code not in migration.accept]:
+            raise Refused(refused)
         for finding in unprotected:
             self.log.warning("%s", finding)
         return target
