@@ -147,6 +147,15 @@ def test_setting_of_the_rpc_comes_first() -> None:
     assert "" != lacking(YARN, settings | {"spark.ssl.protocol": "TLSv1.3", "spark.ssl.rpc.protocol": "TLSv1"})
 
 
+def test_tls_without_a_trust_store_accepts_every_certificate() -> None:
+    """Spark's TLS needs a trust store, also if its own encryption is on, which TLS replaces."""
+    switched_on = {"spark.ssl.rpc.enabled": "true"}
+
+    for settings in ({}, ENCRYPTED, ENCRYPTED | GCM, {"spark.ssl.rpc.trustStore": " "}):
+        assert "no spark.ssl.rpc.trustStore" == lacking(YARN, AUTHENTICATED | switched_on | settings, spark=(4, 2, 0))
+    assert "" == lacking(YARN, AUTHENTICATED | switched_on | {"spark.ssl.trustStore": "/t"})
+
+
 @pytest.mark.parametrize("master", [KUBERNETES, "k8s://k", "K8S://x", "k8s:x", STANDALONE, "local-cluster[1,1,1]", "x"])
 def test_login_is_shipped_by_yarn_only(master: str) -> None:
     """In mode `cluster` a login goes to YARN only, however another master is written; in mode `client` to none."""
