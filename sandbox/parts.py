@@ -10,12 +10,13 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import SystemRandom
 
-from sandbox.errors import PartDied, PartNotReady, PortTaken
+from sandbox.errors import ForeignFolder, PartDied, PartNotReady, PortTaken
 from sandbox.processes import POLL_S, Process, identify, send
 
 HOST = "127.0.0.1"
@@ -171,19 +172,49 @@ def free_ports(count: int) -> list[int]:
     A part needs seconds to start listening; another sandbox that starts meanwhile must not choose the same port.
     """
     found: list[int] = []
-    for port in SystemRandom().sample(PORTS, len(PORTS)):
-        if len(found) == count:
-            break
-        if is_free(port) and _claim(port):
-            found.append(port)
+    with _claims_folder() as folder:
+        for port in SystemRandom().sample(PORTS, len(PORTS)):
+            if len(found) == count:
+                break
+            if is_free(port) and _claim(port, folder):
+                found.append(port)
     return found
 
 
-def _claim(port: int) -> bool:
-    """Lock a file that stands for the port; the kernel frees it with this process."""
+@contextmanager
+def _claims_folder() -> Iterator[int]:
+    """Open the folder of this user's claims, which is created if it is missing.
+
+    Its name is known beforehand, so another user could have created it, or a link, to have files written elsewhere.
+    Raises `ForeignFolder` then.
+    """
     folder = Path(tempfile.gettempdir(), f"kafka-migration-ports-{os.geteuid()}")
-    folder.mkdir(mode=0o700, exist_ok=True)
-    handle = os.open(folder / str(port), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise _foreign(folder) from error
+    try:
+        found = os.fstat(handle)
+        if found.st_uid != os.geteuid() or found.st_mode & 0o077:
+            raise _foreign(folder)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _foreign(folder: Path) -> ForeignFolder:
+    return ForeignFolder(
+        f"{folder} is not a folder that only this user may enter, so its files may lead elsewhere. Remove it, or set "
+        "TMPDIR to a folder of your own."
+    )
+
+
+def _claim(port: int, folder: int) -> bool:
+    """Lock a file that stands for the port; the kernel frees it with this process."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    handle = os.open(str(port), flags, 0o600, dir_fd=folder)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

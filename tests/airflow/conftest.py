@@ -251,7 +251,6 @@ def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AirflowConnections, "kafka_findings", lambda self, side: ((), ()))
     monkeypatch.setattr(AirflowConnections, "principal", lambda self, side: "User:migration")
     monkeypatch.setattr(AirflowConnections, "certificates", lambda self, side: ())
-    monkeypatch.setattr(AirflowConnections, "deploy_mode", lambda self, name: world.deploy_mode)
     monkeypatch.setattr(AirflowConnections, "has_login", lambda self, name: world.has_login)
     for module in (checked_connections, spark_job_module):
         monkeypatch.setattr(module, "spark_target", lambda name: world.spark)

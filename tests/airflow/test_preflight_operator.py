@@ -15,6 +15,7 @@ from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.resources import THE_CLUSTER, Operation, Resource
 from kafka_migration.core.ledger.cutovers import CutOver
+from kafka_migration.core.validation.spark_target import SparkTarget
 from tests.airflow.world import P0, World
 
 
@@ -133,7 +134,9 @@ def test_preflight_refuses_an_invalid_file(world: World) -> None:
 
 def test_preflight_refuses_a_driver_that_cannot_see_the_evidence(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A local evidence root is refused for a driver on another machine, unless a setting says that it is shared."""
-    world.deploy_mode = "cluster"
+    protected = {f"spark.{name}": "true" for name in ("authenticate", "network.crypto.enabled")}
+    world.extend_file("accept: [SPARK_CIPHER_WEAK]\n")
+    world.spark = SparkTarget("spark", "yarn", "cluster", protected)
     world.refuses("preflight", match="EVIDENCE_ROOT_LOCAL · connection spark")
 
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_EVIDENCE_ROOT", f"file://{world.root}")

@@ -21,6 +21,7 @@ from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.validation.spark_target import SparkTarget, parsed_properties, unprotected_findings
+from kafka_migration.core.validation.spark_versions import SparkVersions
 from kafka_migration.orchestration.failing import FailedForGood, FailedForNow
 from tests.airflow.world import P0, RECORD, World
 
@@ -30,6 +31,7 @@ SETTINGS = {
     "spark.authenticate.secret": "canary-spark-4c1d",
     "spark.network.crypto.enabled": "true",
 }
+STRONG = {**SETTINGS, "spark.network.crypto.cipher": "AES/GCM/NoPadding"}
 LOGIN = {
     "bootstrap.servers": "a:1",
     "sasl.mechanism": "PLAIN",
@@ -48,8 +50,9 @@ def test_preflight_refuses_an_unprotected_cluster(world: World, master: str) -> 
 
 
 def test_protected_cluster_passes(world: World) -> None:
-    """A Spark cluster whose connection has all three settings is accepted."""
-    world.spark = SparkTarget("spark", MASTER, own=SETTINGS)
+    """A Spark cluster whose connection has all settings is accepted, if its version works with the cipher."""
+    world.spark_versions = SparkVersions("spark-submit", "4.0.4", "2.13")
+    world.spark = SparkTarget("spark", MASTER, own=STRONG)
 
     world.do("preflight")
     assert [] == world.run.evidence.require(Kind.PREFLIGHT)["warnings"]
@@ -65,6 +68,46 @@ def test_declared_cluster_is_a_warning(world: World) -> None:
     world.finish()
     report = world.report
     assert "SPARK_NOT_PROTECTED" in report.partition("## Worth knowing")[2]
+
+
+@pytest.mark.parametrize("versions", [SparkVersions("x", "4.0.0", "2.13"), SparkVersions("x", unknown="exit code 1")])
+def test_weak_cipher_is_refused(world: World, versions: SparkVersions) -> None:
+    """Preflight and the task refuse Spark's default cipher, and one that may not work in this version."""
+    world.source.produce("orders", 0, RECORD)
+    world.copy({P0: 1})
+    world.spark_versions = versions
+
+    for settings in (SETTINGS, STRONG):
+        world.spark = SparkTarget("spark", MASTER, own=settings)
+        world.refuses("preflight", match="SPARK_CIPHER_WEAK · connection spark")
+        world.refuses("validate_topics", match="SPARK_CIPHER_WEAK · connection spark")
+
+
+@pytest.mark.parametrize("text", ["accept: [SPARK_CIPHER_WEAK]\n", DECLARED])
+def test_weak_cipher_may_be_accepted(world: World, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """If the migration file accepts the code, or declares the cluster isolated, preflight and the task go on."""
+    world.extend_file(text)
+    world.spark = SparkTarget("spark", MASTER, "client", SETTINGS)
+    world.do("preflight")
+    world.source.produce("orders", 0, RECORD)
+    world.copy({P0: 1})
+    monkeypatch.setattr(SparkSubmitHook, "submit", lambda *_: None)
+
+    # Spark was started, and wrote nothing.
+    world.refuses("validate_topics", match="VALIDATION_RESULT_MISSING")
+
+
+@pytest.mark.parametrize("declared", ["", DECLARED])
+def test_login_is_not_shipped_on_kubernetes(world: World, declared: str) -> None:
+    """In mode `cluster` on Kubernetes, preflight and the task refuse a login, whatever the file declares."""
+    world.extend_file(declared)
+    world.source.produce("orders", 0, RECORD)
+    world.copy({P0: 1})
+    world.spark, world.has_login = SparkTarget("spark", "k8s://https://a:1", "cluster", SETTINGS), True
+    world.deployed["client_settings"] = lambda cluster: LOGIN
+
+    world.refuses("preflight", match="SPARK_LOGIN_SHIPPED · connection spark")
+    world.refuses("validate_topics", match="SPARK_LOGIN_SHIPPED · connection spark")
 
 
 def test_connection_that_changed_after_preflight_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,11 +183,35 @@ def test_settings_of_connection_and_defaults_count(connection: Any) -> None:
     """The connection's extra and `spark-defaults.conf` together protect a cluster."""
     target = connection("spark.authenticate true\n", host=MASTER, extra={"deploy-mode": "client"})
     assert (MASTER, "client", {"spark.authenticate": "true"}) == (target.master, target.deploy_mode, target.settings)
-    assert () != unprotected_findings(target, declared=False)
+    assert () != unprotected_findings(target, (4, 0, 0), declared=False)
 
     target = connection("spark.authenticate true\n", host="spark://spark", port=7077, extra=SETTINGS)
     assert (MASTER, SETTINGS) == (target.master, target.settings)
-    assert () == unprotected_findings(target, declared=False)
+    assert () == unprotected_findings(target, (4, 0, 0), declared=False)
+
+
+@pytest.mark.parametrize(
+    ("extra", "defaults", "environment", "expected"),
+    [
+        ({}, "", "", None),
+        ({}, "", "cluster", "cluster"),
+        ({}, "spark.submit.deployMode cluster ", "client", "cluster"),
+        ({"spark.submit.deployMode": " client"}, "spark.submit.deployMode cluster", "", "client"),
+        ({"deploy-mode": "client", "spark.submit.deployMode": "cluster"}, "", "cluster", "client"),
+    ],
+)
+def test_deploy_mode_is_the_one_of_spark_submit(
+    connection: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    extra: dict[str, str],
+    defaults: str,
+    environment: str,
+    expected: str | None,
+) -> None:
+    """The extra comes before Spark's settings, these before the environment."""
+    monkeypatch.setenv("DEPLOY_MODE", environment)
+
+    assert expected == connection(defaults, host="yarn", extra=extra).deploy_mode
 
 
 @pytest.mark.parametrize("extra", [{"spark-binary": "/bin/sh"}, {"spark-home": "/x"}, {"rest-port": "x"}])
@@ -213,14 +280,15 @@ class Submitting:
 @pytest.fixture
 def submitting(world: World, monkeypatch: pytest.MonkeyPatch) -> Submitting:
     """A `spark-submit` on a protected cluster, and a connection to Kafka with a login."""
+    world.spark_versions = SparkVersions("spark-submit", "4.0.4", "2.13")
     world.source.produce("orders", 0, RECORD)
     world.copy({P0: 1})
     made = Submitting(lambda arguments: world.validated(submitted=arguments))
     monkeypatch.setattr("airflow.providers.apache.spark.hooks.spark_submit.subprocess.Popen", made)
     world.deployed["client_settings"] = lambda cluster: LOGIN
-    extra = {"deploy-mode": "client", **SETTINGS}
+    extra = {"deploy-mode": "client", **STRONG}
     monkeypatch.setenv("AIRFLOW_CONN_SPARK", json.dumps({"conn_type": "spark", "host": MASTER, "extra": extra}))
-    world.spark = SparkTarget("spark", MASTER, "client", SETTINGS, "spark.eventLog.enabled true")
+    world.spark = SparkTarget("spark", MASTER, "client", STRONG, "spark.eventLog.enabled true")
     return made
 
 
@@ -230,8 +298,9 @@ def test_no_secret_is_on_the_command_line(world: World, submitting: Submitting) 
 
     assert "canary" not in " ".join(submitting.command)
     assert "--files" not in submitting.command
+    assert "client" == submitting.command[submitting.command.index("--deploy-mode") + 1]
     assert "canary-kafka-7e02" in submitting.texts["clients.json"]
-    assert SETTINGS | {"spark.eventLog.enabled": "true"} == parsed_properties(submitting.texts["spark.properties"])
+    assert STRONG | {"spark.eventLog.enabled": "true"} == parsed_properties(submitting.texts["spark.properties"])
     assert {0o600, 0o700} == submitting.modes
     assert "spark.io.encryption.enabled=true" in submitting.command
 
@@ -286,10 +355,14 @@ def test_killed_spark_is_no_finding(world: World, submitting: Submitting) -> Non
     assert [] == world.refusal_codes
 
 
-def test_driver_elsewhere_gets_the_file_shipped(world: World, submitting: Submitting) -> None:
-    """In deploy mode `cluster` the file is shipped to the driver."""
-    world.spark = SparkTarget("spark", "yarn", "cluster", SETTINGS)
+def test_driver_elsewhere_gets_the_file_shipped(
+    world: World, submitting: Submitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In deploy mode `cluster` on YARN the file is shipped, also if only Spark's defaults set the mode."""
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK", json.dumps({"conn_type": "spark", "host": "yarn"}))
+    world.spark = SparkTarget("spark", "yarn", "cluster", STRONG)
     world.do("validate_topics")
 
     assert str(submitting.folder / "clients.json") == submitting.command[submitting.command.index("--files") + 1]
     assert ["--clients", "clients.json"] == submitting.command[-2:]
+    assert "cluster" == submitting.command[submitting.command.index("--deploy-mode") + 1]

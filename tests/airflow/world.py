@@ -52,7 +52,6 @@ class World:
     target: FakeCluster
     host: FakeMirrorHost
     connections: dict[str, str]
-    deploy_mode: str | None = None
     has_login: bool = False
     spark: SparkTarget = field(default_factory=lambda: SparkTarget("spark", "local[2]"))
     spark_versions: SparkVersions = field(default_factory=lambda: SparkVersions("spark-submit", "4.0.0", "2.13"))

@@ -52,6 +52,7 @@ watch:
   time_limit: 10m
 validation:
   spark_connection: {spark}
+accept: [SPARK_CIPHER_WEAK]
 cutover:
   groups: ["{groups}"]
   fence_quiet: {fence_quiet}

@@ -20,6 +20,8 @@ CORES, MEMORY_MB = 2, 1024
 # One executor takes all that the worker has.
 EXECUTOR = {"spark.executor.memory": "640m", "spark.executor.extraJavaOptions": " ".join(SHORT_LIVED)}
 ANSWER_S = 10
+# Its cipher is the default one, because the other one does not work in Spark 4.0.0.
+ACCEPTED = "accept: [SPARK_CIPHER_WEAK]\n"
 
 
 @dataclass(frozen=True)
@@ -91,8 +93,11 @@ def _part(
 
 
 def _protection() -> dict[str, str]:
-    switched_on = {"spark.authenticate": "true", "spark.network.crypto.enabled": "true"}
-    return {**switched_on, "spark.authenticate.secret": secrets.token_hex(16)}
+    return {
+        "spark.authenticate": "true",
+        "spark.authenticate.secret": secrets.token_hex(16),
+        "spark.network.crypto.enabled": "true",
+    }
 
 
 def _write_defaults(folder: Path, settings: Mapping[str, str]) -> None:

@@ -29,7 +29,7 @@ from sandbox.processes import end_all
 from sandbox.sandbox import Sandbox
 from sandbox.spark import JOB
 from tests.conftest import MIGRATION_TEXT
-from tests.live.spark_cluster import EXECUTOR, SparkCluster, spark_cluster
+from tests.live.spark_cluster import ACCEPTED, EXECUTOR, SparkCluster, spark_cluster
 from tests.live.test_validate_place import BIG, LIMIT, PARTITIONS, PROGRESS, clients_of, request_of, task_settings
 from tests.live.validating_task import NAME
 from tests.live.validation_scene import Clusters
@@ -117,7 +117,7 @@ def as_the_task_does(
     clusters: Clusters, spark: SparkCluster, ports: dict[str, str], folder: Path
 ) -> tuple[list[str], dict[str, str]]:
     """Return command and environment of a task whose connections to Kafka hold a login."""
-    (folder / f"{NAME}.yaml").write_text(MIGRATION_TEXT)
+    (folder / f"{NAME}.yaml").write_text(MIGRATION_TEXT + ACCEPTED)
     (folder / "request.json").write_text(json.dumps(request_of(["big"], max_bytes_per_s=LIMIT).to_document()))
     protected = SparkCluster(spark.master, spark.pages, {**spark.settings, **ports})
     settings = task_settings(clusters, protected, folder)

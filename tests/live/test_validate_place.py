@@ -29,7 +29,7 @@ from sandbox.processes import belonging, end_all
 from sandbox.sandbox import Sandbox
 from tests.conftest import MIGRATION_TEXT
 from tests.live.quotas import config_command
-from tests.live.spark_cluster import SparkCluster, spark_cluster
+from tests.live.spark_cluster import ACCEPTED, SparkCluster, spark_cluster
 from tests.live.validating_task import NAME
 from tests.live.validation_scene import START_MS, Clusters, Sent, Side, plain, submit
 from tests.waiting import wait_until
@@ -159,7 +159,7 @@ def running_task(
     clusters: Clusters, spark: SparkCluster, folder: Path, log: Path
 ) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """Start a task that validates for minutes; all its processes bear the marker, and are gone at the end."""
-    (folder / f"{NAME}.yaml").write_text(MIGRATION_TEXT)
+    (folder / f"{NAME}.yaml").write_text(MIGRATION_TEXT + ACCEPTED)
     (folder / "request.json").write_text(json.dumps(request_of(["big"], max_bytes_per_s=LIMIT // 2).to_document()))
     marker = secrets.token_hex(8)
     with log.open("w") as output:

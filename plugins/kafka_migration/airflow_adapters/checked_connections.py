@@ -17,14 +17,20 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.migration.settings import Cluster
 from kafka_migration.core.validation.spark_target import SparkTarget, has_login
-from kafka_migration.core.validation.spark_versions import package_findings, unknown_findings, version_findings
+from kafka_migration.core.validation.spark_versions import (
+    SparkVersions,
+    package_findings,
+    unknown_findings,
+    version_findings,
+)
 
 
 class AirflowConnections:
-    """Airflow's connections (`preflight.check.Connections`); the settings of each are checked once."""
+    """Airflow's connections (`preflight.check.Connections`); settings and Spark's version are read once."""
 
     def __init__(self) -> None:
         self._configs: dict[Cluster, dict[str, Any]] = {}
+        self._versions: dict[str, SparkVersions] = {}
 
     def _config(self, cluster: Cluster) -> dict[str, Any]:
         if cluster not in self._configs:
@@ -50,17 +56,18 @@ class AirflowConnections:
         """Return the client certificates of a Kafka connection."""
         return own_certificates(self._config(cluster))
 
-    def deploy_mode(self, connection_id: str) -> str | None:
-        """Return the deploy mode of a Spark connection, `None` if it sets none or does not exist."""
-        try:
-            mode = BaseHook.get_connection(connection_id).extra_dejson.get("deploy-mode")
-        except AirflowNotFoundException:
-            return None
-        return None if mode is None else str(mode)
-
     def spark_target(self, connection_id: str) -> SparkTarget:
         """Return the target of a Spark connection. Raises `Refused` if it cannot be used."""
         return spark_target(connection_id)
+
+    def spark_numbers(self, connection_id: str) -> tuple[int, ...]:
+        """Return the first three numbers of Spark's version, none if unknown. Raises `Refused` like `spark_target`."""
+        return self._spark_versions(spark_target(connection_id).binary).numbers
+
+    def _spark_versions(self, binary: str) -> SparkVersions:
+        if binary not in self._versions:
+            self._versions[binary] = spark_versions(binary)
+        return self._versions[binary]
 
     def has_login(self, cluster: Cluster) -> bool:
         """Return whether a Kafka connection has a login. Raises `Refused` if it cannot be translated."""
@@ -73,6 +80,6 @@ class AirflowConnections:
     def spark_version_findings(self, connection_id: str) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
         """Return which versions cannot work together, and which are unknown. Raises `Refused` like `spark_target`."""
         target = spark_target(connection_id)
-        versions, python = spark_versions(target.binary), python_versions(target)
+        versions, python = self._spark_versions(target.binary), python_versions(target)
         found = (*package_findings(installed_packages()), *version_findings(versions, python, spark_jars()))
         return found, unknown_findings(versions, python)

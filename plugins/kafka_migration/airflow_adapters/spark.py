@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
@@ -15,7 +16,12 @@ from airflow.sdk.bases.hook import BaseHook
 from kafka_migration.airflow_adapters import settings
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.validation.spark_target import SparkTarget, kafka_client_findings, own_settings
+from kafka_migration.core.validation.spark_target import (
+    SparkTarget,
+    kafka_client_findings,
+    own_settings,
+    parsed_properties,
+)
 
 _VERSION_FILE = "kafka/kafka-version.properties"
 _NAMED_VERSION = re.compile(r"kafka-clients-(\d[\w.]*?)(?:-[a-z]\w*)?\.jar")
@@ -30,7 +36,13 @@ def spark_target(connection_id: str) -> SparkTarget:
         raise Refused([_invalid(connection_id, error)]) from error
     defaults = _defaults_file(found["spark_binary"])
     text = defaults.read_text(errors="replace") if defaults and defaults.is_file() else ""
-    return SparkTarget(connection_id, found["master"], found["deploy_mode"], own, text, found["spark_binary"])
+    mode = found["deploy_mode"] or _deploy_mode({**parsed_properties(text), **own})
+    return SparkTarget(connection_id, found["master"], mode, own, text, found["spark_binary"])
+
+
+def _deploy_mode(settings: Mapping[str, str]) -> str | None:
+    """Return the deploy mode that `spark-submit` uses without `--deploy-mode`."""
+    return settings.get("spark.submit.deployMode", "").strip() or os.environ.get("DEPLOY_MODE") or None
 
 
 def _invalid(connection_id: str, error: Exception) -> Finding:

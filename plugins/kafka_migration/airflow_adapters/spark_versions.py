@@ -19,7 +19,6 @@ from kafka_migration.core.validation.spark_versions import (
 )
 
 _TIMEOUT_S = 60
-_CLUSTER = "cluster"
 # Each Python 3 can run it.
 _QUESTION = f"""
 import importlib.util, json, sys
@@ -49,7 +48,7 @@ def _installed(name: str) -> str | None:
 
 def python_versions(target: SparkTarget) -> PythonVersions | None:
     """Return the versions of the driver's Python; `None` if the driver runs in the cluster."""
-    if target.deploy_mode == _CLUSTER:
+    if target.ships_files:
         return None
     python = _driver_python(target)
     answer, problem = _answer([python, "-c", _QUESTION])

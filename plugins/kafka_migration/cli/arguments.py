@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -18,14 +19,40 @@ from kafka_migration.migration_file.scalars import Duration
 NAME_HELP = "name of the migration: its file name without .yaml"
 
 
+# The value in the messages of argparse, up to the last list of the choices.
+_VALUE = re.compile(
+    r"(invalid choice|invalid [\w ]*value|ignored explicit argument):? (?:.*(?= \(choose from )|.*)", re.DOTALL
+)
+_OPTION = re.compile(r"--[A-Za-z][A-Za-z-]{0,30}(?=$|=)|-[A-Za-z]")
+
+
 class VerbParser(argparse.ArgumentParser):
-    """Reports wrong usage as a finding with a code and a remedy."""
+    """Reports wrong usage as a finding with a code and a remedy.
+
+    It shows no value: what follows a mistyped or unknown option may be a password, and the message ends in logs.
+    """
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse all arguments, and exit with a finding that names the unknown options."""
+        parsed, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            self.error(unknown_arguments(unknown))
+        return parsed
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and the finding, and exit."""
         self.print_usage(sys.stderr)
-        complain([usage_finding(message, self.prog)])
+        complain([usage_finding(_VALUE.sub(r"\1", message), self.prog)])
         self.exit(ExitCode.USAGE)
+
+
+def unknown_arguments(words: Iterable[str]) -> str:
+    """Return a text with the names of the options among unknown words, and the number of the others."""
+    found = [_OPTION.match(word) for word in words]
+    names = list(dict.fromkeys(match[0] for match in found if match))
+    others = sum(match is None for match in found)
+    values = [f"{others} unknown value{'s' if others > 1 else ''} (not shown)"] if others else []
+    return ", ".join([*(f"unknown option {name}" for name in names), *values])
 
 
 if TYPE_CHECKING:

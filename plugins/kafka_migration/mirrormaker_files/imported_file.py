@@ -45,10 +45,10 @@ def _lines(parts: FileParts) -> Iterator[str]:
     origin = "".join(letter if letter.isprintable() else "?" for letter in parts.origin)
     yield f"# The flow {_printable(str(parts.flow))} of {origin}. Every field: docs/migration-file.md."
     yield "version: 1"
-    yield f"name: {parts.name}"
+    yield f"name: {yaml_string(parts.name)}"
     yield from _cluster("source", parts.source, parts.insecure[0])
     if _is_prefixed(parts) and _ALIAS.fullmatch(parts.flow.source):
-        yield f"  alias: {parts.flow.source}"
+        yield f"  alias: {yaml_string(parts.flow.source)}"
     yield from _cluster("target", parts.target, parts.insecure[1])
     if replicas := parts.fields.get("replication_factor", "" if parts.is_mirrormaker1 else _DEFAULT_REPLICAS):
         yield f"  replication_factor: {replicas}"
@@ -67,7 +67,7 @@ def _lines(parts: FileParts) -> Iterator[str]:
 
 def _cluster(side: str, connection: str, insecure: tuple[Insecurity, ...]) -> Iterator[str]:
     yield f"{side}:"
-    yield f"  connection: {connection}"
+    yield f"  connection: {yaml_string(connection)}"
     if insecure:
         yield f"  insecure: [{', '.join(insecure)}]"
 
@@ -79,17 +79,18 @@ def _is_prefixed(parts: FileParts) -> bool:
 def _mirror(parts: FileParts) -> Iterator[str]:
     yield "mirror:"
     yield f"  engine: {'mirrormaker1' if parts.is_mirrormaker1 and not parts.to_mirrormaker2 else 'mirrormaker2'}"
-    yield f"  connection: {parts.mirror_host}"
-    for name in ("tasks", "isolation_level", "exactly_once"):
-        if name in parts.fields:
-            yield f"  {name}: {parts.fields[name]}"
+    yield f"  connection: {yaml_string(parts.mirror_host)}"
+    if "isolation_level" in parts.fields:
+        yield f"  isolation_level: {yaml_string(parts.fields['isolation_level'])}"
+    # A number, and true or false.
+    yield from (f"  {name}: {parts.fields[name]}" for name in ("tasks", "exactly_once") if name in parts.fields)
     if _is_prefixed(parts):
         yield "  topic_names:"
         yield "    naming: prefixed"
     tuning = {key.removeprefix("properties."): value for key, value in parts.fields.items() if "properties." in key}
     if tuning:
         yield "  properties:"
-        yield from (f"    {key}: {yaml_string(value)}" for key, value in sorted(tuning.items()))
+        yield from (f"    {yaml_string(key)}: {yaml_string(value)}" for key, value in sorted(tuning.items()))
 
 
 def _pattern(item: NameItem) -> str:

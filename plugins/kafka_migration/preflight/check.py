@@ -48,11 +48,11 @@ class Connections(Protocol):
     def certificates(self, cluster: Cluster) -> tuple[Certificate, ...]:
         """Return the client certificates of a Kafka connection."""
 
-    def deploy_mode(self, connection_id: str) -> str | None:
-        """Return the deploy mode of a Spark connection, `None` if it has none or does not exist."""
-
     def spark_target(self, connection_id: str) -> SparkTarget:
         """Return the cluster to which a Spark connection submits. Raises `Refused` if it cannot be used."""
+
+    def spark_numbers(self, connection_id: str) -> tuple[int, ...]:
+        """Return the first three numbers of the version of a connection's Spark; none if it is unknown."""
 
     def has_login(self, cluster: Cluster) -> bool:
         """Return whether a Kafka connection has a login. Raises `Refused` if it cannot be translated."""

@@ -7,16 +7,15 @@ from collections.abc import Iterable
 from kafka_migration.core.evidence.root import EvidencePlace
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.validation.spark_target import CLUSTER
 from kafka_migration.preflight.check import Check, Subject
-
-CLUSTER = "cluster"
 
 
 def _check(subject: Subject) -> Iterable[Finding]:
     place, connection = subject.evidence_place, subject.migration.validation.spark_connection
     if not place.may_be_one:
         yield _differ(place)
-    elif place.is_local and not place.stated_for_spark and subject.connections.deploy_mode(connection) == CLUSTER:
+    elif place.is_local and not place.stated_for_spark and subject.connections.spark_target(connection).ships_files:
         yield _local(place, connection)
 
 

@@ -6,20 +6,29 @@ from collections.abc import Iterable
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.validation.spark_target import unprotected_findings
+from kafka_migration.core.validation.spark_encryption import Version
+from kafka_migration.core.validation.spark_target import (
+    SparkTarget,
+    cipher_findings,
+    shipping_findings,
+    unprotected_findings,
+)
 from kafka_migration.preflight.check import Check, Subject
 
 
 def _check(subject: Subject) -> Iterable[Finding]:
     if subject.mode is Mode.RESTORE or subject.migration.validation.spark_unprotected:
         return ()
-    return _unprotected(subject, declared=False)
+    target = subject.connections.spark_target(subject.migration.validation.spark_connection)
+    return (*_unprotected(subject, declared=False), *cipher_findings(target, _version(subject, target)))
 
 
 def _check_client(subject: Subject) -> Iterable[Finding]:
     sides = (subject.migration.source, subject.migration.target)
-    has_login = any(subject.connections.has_login(side) for side in sides)
-    return subject.connections.spark_client_findings() if has_login and subject.mode is not Mode.RESTORE else ()
+    if subject.mode is Mode.RESTORE or not any(subject.connections.has_login(side) for side in sides):
+        return ()
+    target = subject.connections.spark_target(subject.migration.validation.spark_connection)
+    return (*shipping_findings(target), *subject.connections.spark_client_findings())
 
 
 def _declared(subject: Subject) -> tuple[Finding, ...]:
@@ -29,7 +38,13 @@ def _declared(subject: Subject) -> tuple[Finding, ...]:
 
 def _unprotected(subject: Subject, *, declared: bool) -> tuple[Finding, ...]:
     connection = subject.migration.validation.spark_connection
-    return unprotected_findings(subject.connections.spark_target(connection), declared=declared)
+    target = subject.connections.spark_target(connection)
+    return unprotected_findings(target, _version(subject, target), declared=declared)
+
+
+def _version(subject: Subject, target: SparkTarget) -> Version:
+    """Return Spark's version; none for a local master, because it is not needed and starts Java."""
+    return () if target.is_local else subject.connections.spark_numbers(target.connection)
 
 
 CHECK = Check("spark", _check, needs=("connections",), warn=_declared)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.ledger.generations import NO_GENERATIONS, parse_generations
-from kafka_migration.core.migration.run_conf import MAX_UNKNOWN, conf_finding, unused_findings
+from kafka_migration.core.migration.run_conf import MAX_UNKNOWN, conf_finding, unused_findings, unwritable_findings
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.text.brief import given
 
@@ -64,10 +64,12 @@ class RunRequest:
         """Read the run's params; a field that is missing has its default.
 
         `nightly_mode` is the mode of a run that was not triggered manually. Raises `Refused` (`RUN_CONF_INVALID`) for
-        an unknown field or value; Airflow itself accepts both.
+        an unknown field or value, or a text that cannot be stored; Airflow itself accepts them.
         """
         manual = cls.ROLLBACK_FIELDS if is_rollback else cls.MANUAL_FIELDS
         fields = manual if nightly_mode is None else cls.NIGHTLY_FIELDS
+        if unwritable := unwritable_findings(params):
+            raise Refused(unwritable)
         findings = [
             conf_finding(name, "an unknown field", f"one of {', '.join(fields)}")
             for name in sorted(set(params) - set(fields))[:MAX_UNKNOWN]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.run_conf import MAX_UNKNOWN, unknown_findings
+from kafka_migration.core.migration.settings import Mode
 from kafka_migration.steps.request import RunRequest
 
 LONG = "x" * 100_000
@@ -62,6 +64,29 @@ def test_bad_conf_of_a_rollback_is_refused(names: Any) -> None:
     with pytest.raises(Refused) as error:
         RunRequest.from_params({"leave_records_of": names}, is_rollback=True)
     require_few_words(error.value.findings)
+
+
+@pytest.mark.parametrize("letter", ["\x00", "\ud800"])
+@pytest.mark.parametrize("nightly", [None, Mode.SYNC])
+def test_text_that_cannot_be_stored_is_refused(letter: str, nightly: Mode | None) -> None:
+    """NUL and single surrogates are refused in every field, in names and at any depth; the finding can be stored."""
+    text = f"a{letter}b"
+    deep: Any = text
+    for _ in range(2_000):
+        deep = [{"x": deep}]
+    places = ({"note": text}, {"topics": ["orders", text]}, {text: 1}, {"mode": text}, {"x": {text: 1}}, {"note": deep})
+    for params in places:
+        with pytest.raises(Refused, match="without NUL characters") as error:
+            RunRequest.from_params(params, nightly)
+        require_few_words(error.value.findings)
+        json.dumps([finding.to_document() for finding in error.value.findings], ensure_ascii=False).encode()
+
+
+def test_other_characters_may_be_in_a_note() -> None:
+    """Line ends, invisible characters and characters beyond U+FFFF are stored as they are."""
+    note = "a\nb\u202e\U0001f600\ufffd\u0001"
+
+    assert note == RunRequest.from_params({"note": note}).note
 
 
 def test_name_given_twice_counts_once() -> None:

@@ -7,14 +7,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.patterns import matches
 from kafka_migration.migration_file.loading import load_migration
+from kafka_migration.mirrormaker_files.imported_file import FileParts, file_text
+from kafka_migration.mirrormaker_files.imported_topics import NameItem
 from kafka_migration.mirrormaker_files.importing import Imported, import_files
 from kafka_migration.mirrormaker_files.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.lint import lint
-from kafka_migration.mirrormaker_files.mirror_settings import MirrorFile
+from kafka_migration.mirrormaker_files.mirror_settings import Flow, MirrorFile
 from kafka_migration.mirrormaker_files.reading import read_mirror_file
 from tests.golden import assert_golden
 from tests.unit.mirrormaker_files.planted import CLEAN, CONSUMER, HEAD, PLANTED, PRODUCER, START
@@ -119,7 +124,7 @@ def test_several_flows_need_a_name() -> None:
         import_files(files, "copied")
 
     assert "--flow" in refused.value.findings[0].remedy
-    assert import_files(files, "copied", "new->old").text.count("connection: new_kafka") == 1
+    assert import_files(files, "copied", "new->old").text.count('connection: "new_kafka"') == 1
 
 
 def test_names_and_patterns_of_mirrormaker1_are_separated_by_bars() -> None:
@@ -154,3 +159,51 @@ def test_mirrormaker2_replaces_mirrormaker1() -> None:
 
     assert after == before.replace("engine: mirrormaker1", "engine: mirrormaker2")
     assert load_migration(after, where="copied.yaml").mirror.topic_names.naming == "identity"
+
+
+ALIASES = ("0x10", "1e3", "010", "2030-01-01", "null", "on", "no", "true", "inf", "0b1", "123")
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_an_alias_stays_a_text(alias: str) -> None:
+    """An alias that YAML would read as a number, a date or a keyword stays the text that it is."""
+    text = (
+        f"clusters = {alias}, new\n{alias}.bootstrap.servers = a:1\nnew.bootstrap.servers = b:1\n"
+        f"{alias}->new.enabled = true\n{alias}->new.topics = orders\n"
+    )
+
+    migration = load_migration(imported({"mm2.properties": text}).text, where="copied.yaml")
+    assert (alias, f"{alias}_kafka") == (migration.source.alias, migration.source.connection)
+
+
+TEXTS = st.text(max_size=20)
+
+
+@given(data=st.data())
+def test_every_text_is_written_as_it_is(data: st.DataObject) -> None:
+    """Every text of a proposal is read back unchanged, whatever it is made of."""
+    name, source, target, host, topic, group, key, value = (data.draw(TEXTS) for _ in range(8))
+    alias = data.draw(st.from_regex(r"[a-z0-9][a-z0-9-]{0,5}", fullmatch=True) | st.sampled_from(ALIASES))
+    items = tuple(NameItem(text, is_name=is_name) for text in (topic, value) for is_name in (True, False))
+    parts = FileParts(
+        name=name,
+        origin=key,
+        flow=Flow(alias, group),
+        source=source,
+        target=target,
+        mirror_host=host,
+        insecure=((), ()),
+        topics=items,
+        exclusions=items,
+        groups=(group,),
+        fields={"isolation_level": value, f"properties.{key}": value},
+        is_mirrormaker1=False,
+    )
+
+    read_back = yaml.safe_load(file_text(parts))
+    assert (name, source, alias) == (read_back["name"], *read_back["source"].values())
+    assert (target, host) == (read_back["target"]["connection"], read_back["mirror"]["connection"])
+    assert [topic, value] == [each for each in read_back["topics"] if isinstance(each, str)]
+    assert [topic, value] == [each["pattern"] for each in read_back["topics"] if "pattern" in each]
+    assert (value, {key: value}) == (read_back["mirror"]["isolation_level"], read_back["mirror"]["properties"])
+    assert [group] == read_back["cutover"]["groups"]

@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 import yaml
 
+from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.validation.spark_target import (
     SparkTarget,
+    cipher_findings,
     own_settings,
     parsed_properties,
     unprotected_findings,
@@ -166,8 +168,10 @@ def test_spark_is_protected() -> None:
     (connection,) = [json.loads(value) for name, value in settings.items() if name == "AIRFLOW_CONN_DEMO_SPARK"]
     target = SparkTarget("demo_spark", connection["host"], own=own_settings(connection["extra"]))
 
-    assert () == unprotected_findings(target, declared=False)
+    assert () == unprotected_findings(target, (4, 0, 0), declared=False)
     assert target.own == parsed_properties(defaults)
+    # Accepted in the demo's migration files.
+    assert [Code.SPARK_CIPHER_WEAK] == [finding.code for finding in cipher_findings(target, (4, 0, 0))]
     for name in ("spark-master", "spark-worker"):
         assert SPARK_SECRET == SERVICES[name]["environment"]["SPARK_SECRET"]
     assert "unset SPARK_SECRET" in script

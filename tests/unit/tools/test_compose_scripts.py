@@ -115,3 +115,11 @@ def test_spark_reads_its_secret_from_a_file(tmp_path: Path) -> None:
     assert (0, "spark-class org.apache.spark.deploy.master.Master \n") == (done.returncode, done.stdout)
     assert "spark.authenticate.secret canary" in file.read_text().splitlines()
     assert 0o600 == stat.S_IMODE(file.stat().st_mode)
+
+
+def test_forced_command_is_not_only_in_a_file_that_the_login_may_change() -> None:
+    """sshd's own configuration, which belongs to root, forces the command that the key's line forces."""
+    configuration = (SCRIPTS / "sshd_config").read_text().splitlines()
+    (forced,) = [line.removeprefix("ForceCommand ") for line in configuration if line.startswith("ForceCommand ")]
+
+    assert f'command="{forced}"' in (SCRIPTS / "mirror-host.sh").read_text()

@@ -1,7 +1,7 @@
 """The codes of preflight that a migration file may accept (`accept`), with what their acceptance means.
 
 A code is acceptable only if a person can know more than the check does, and if no record can be lost, doubled or
-skipped unseen: later steps still find what goes wrong.
+skipped unseen: later steps still find what goes wrong. The exception is a network that a person has to judge.
 """
 
 from __future__ import annotations
@@ -29,5 +29,6 @@ ACCEPTABLE: Mapping[Code, str] = {
     Code.TARGET_SPACE_TOO_SMALL: "The copy will be smaller, or the target gets disks in time. Otherwise brokers stop.",
     Code.QUOTA_SLOWS_MIRROR: "The run has time for this rate.",
     Code.SOURCE_TRANSACTION_OPEN: "You know the transaction. A run does not copy what follows it, and still says so.",
+    Code.SPARK_CIPHER_WEAK: "No one can change the traffic of the network between Spark's machines.",
     Code.FACT_UNKNOWN: "You know the fact that the check could not read.",
 }

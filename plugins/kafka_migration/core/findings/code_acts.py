@@ -207,6 +207,9 @@ ACTS: Mapping[Code, str] = {
     Code.SPARK_CONNECTION_MISSING: f"Create the connection, or correct its name. {_NOTHING_STARTED}",
     Code.SPARK_NOT_PROTECTED: "Enable Spark's authentication and encryption, or declare in the migration file that "
     f"the cluster is isolated. {_NOTHING_STARTED}",
+    Code.SPARK_CIPHER_WEAK: "Use TLS or a newer Spark with AES/GCM/NoPadding, or accept the code in the migration "
+    f"file. {_NOTHING_STARTED}",
+    Code.SPARK_LOGIN_SHIPPED: f"Set `deploy-mode` of the Spark connection to `client`. {_NOTHING_STARTED}",
     Code.SPARK_KAFKA_TOO_OLD: f"Set a newer `kafka-clients` in `[kafka_migration] spark_jars`. {_NOTHING_STARTED}",
     Code.SPARK_VERSION_MISMATCH: "Correct the version that the finding names (installation, Spark). The "
     "copy is unchanged.",

@@ -360,6 +360,14 @@ class Code(StrEnum):
         "SPARK_NOT_PROTECTED",
         "The Spark cluster does not authenticate its processes, or does not encrypt their traffic.",
     )
+    SPARK_CIPHER_WEAK = (
+        "SPARK_CIPHER_WEAK",
+        "Spark does not notice if an attacker on the network changes its encrypted traffic.",
+    )
+    SPARK_LOGIN_SHIPPED = (
+        "SPARK_LOGIN_SHIPPED",
+        "In this deploy mode, Spark would serve Kafka's credentials to other clients.",
+    )
     SPARK_KAFKA_TOO_OLD = (
         "SPARK_KAFKA_TOO_OLD",
         "The Kafka client that Spark uses is too old to be given credentials.",

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.text.brief import brief, given
+from kafka_migration.core.text.shown import shown
 
 _REMEDY = "Correct the field and trigger the run again; nothing was started."
 
 MAX_UNKNOWN = 20
+_UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 _EVERY_MODE = frozenset(Mode)
 USED_BY: Mapping[str, frozenset[Mode]] = {
     "mode": _EVERY_MODE,
@@ -31,6 +34,26 @@ def conf_finding(field: str, found: str, expected: str, remedy: str = _REMEDY) -
     """Return the finding about one field of the form or of `conf`."""
     subject = f"run conf field {brief(field, 100)}"
     return Finding(Code.RUN_CONF_INVALID, subject, brief(found), brief(expected, 1000), remedy)
+
+
+def unwritable_findings(conf: Mapping[str, object]) -> list[Finding]:
+    """Refuse fields with a text that neither a file nor a database can store, at any depth, in names and in values."""
+    found = [name for name, value in conf.items() if any(map(_UNWRITABLE.search, texts_in([name, value])))]
+    expected = "texts without NUL characters and without single surrogates (bytes that are not UTF-8)"
+    return [conf_finding(shown(name), "such a character", expected) for name in found[:MAX_UNKNOWN]]
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Yield every text in a JSON value, in any order; the value may be nested to any depth."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, Mapping):
+            waiting += [*each, *each.values()]
+        elif isinstance(each, Iterable):
+            waiting += each
 
 
 def unknown_findings(field: str, names: Collection[str], expected: str) -> Iterator[Finding]:

@@ -8,6 +8,14 @@ from dataclasses import dataclass, field
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.validation.spark_encryption import (
+    CRYPTO,
+    NOTICES_CHANGES,
+    Version,
+    is_true,
+    lacking_encryption,
+    weak_cipher,
+)
 
 SETTING_PREFIX = "spark."
 # The first version of Apache Kafka's clients with the fixes of CVE-2025-27817 and CVE-2025-27818.
@@ -15,12 +23,16 @@ SAFE_KAFKA = (3, 9, 1)
 _LOCAL = re.compile(r"local(\[\s*(\d+|\*)\s*(,\s*\d+\s*)?\])?")
 _KUBERNETES = "k8s://"
 _YARN = "yarn"
+CLUSTER = "cluster"
 _AUTHENTICATE, _SECRET = "spark.authenticate", "spark.authenticate.secret"
-_ENCRYPTIONS = ("spark.network.crypto.enabled", "spark.ssl.rpc.enabled")
 # Encrypts Spark's files on disk with a key that exists only while the application runs.
 _ON_DISK = {"spark.io.encryption.enabled": "true"}
 # Spark also listens on ports in local mode, and generates the secret itself there.
-_IN_ONE_PROCESS = {_AUTHENTICATE: "true", _ENCRYPTIONS[0]: "true"}
+_IN_ONE_PROCESS = {_AUTHENTICATE: "true", CRYPTO: "true"}
+# Otherwise an attacker on the network can make Spark fall back to a login without encryption.
+_NO_FALLBACK = {"spark.network.crypto.saslFallback": "false"}
+# The shuffle service of a node manager may know only that login.
+_SHUFFLE_SERVICE = "spark.shuffle.service.enabled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +41,8 @@ class SparkTarget:
 
     `settings` are Spark's effective settings as far as Airflow's worker knows them: those of `spark-defaults.conf`,
     then those of the connection. `own` are only the connection's settings. `defaults` is the text of
-    `spark-defaults.conf`, `binary` the command that submits.
+    `spark-defaults.conf`, `binary` the command that submits. `deploy_mode` is the effective one, `None` if nothing
+    sets it (Spark then uses `client`).
     """
 
     connection: str
@@ -54,22 +67,29 @@ class SparkTarget:
         """Spark's effective settings."""
         return {**parsed_properties(self.defaults), **self.own}
 
+    @property
+    def ships_files(self) -> bool:
+        """Whether the driver runs in the cluster and gets its files from the worker."""
+        return self.deploy_mode == CLUSTER
+
     def is_on(self, name: str) -> bool:
         """Whether a boolean setting is true."""
-        return self.settings.get(name, "").strip().lower() == "true"
+        return is_true(self.settings, name)
 
 
 def protecting_settings(target: SparkTarget) -> dict[str, str]:
     """Return the settings for each application; none of them is secret."""
-    return {**_ON_DISK, **(_IN_ONE_PROCESS if target.is_local else {})}
+    fallback = {} if target.is_on(_SHUFFLE_SERVICE) else _NO_FALLBACK
+    return {**_ON_DISK, **fallback, **(_IN_ONE_PROCESS if target.is_local else {})}
 
 
-def unprotected_findings(target: SparkTarget, *, declared: bool) -> tuple[Finding, ...]:
+def unprotected_findings(target: SparkTarget, spark: Version, *, declared: bool) -> tuple[Finding, ...]:
     """Return why other clients could read Kafka's logins from Spark; empty if they cannot.
 
+    :param spark: the version of Spark; empty if it is unknown. Not used for a local master.
     :param declared: whether the migration file accepts it
     """
-    lacking = [] if target.is_local else list(_lacking(target))
+    lacking = [] if target.is_local else [*_lacking_login(target), *lacking_encryption(target.settings, spark)]
     if not lacking:
         return ()
     return (
@@ -84,21 +104,60 @@ def unprotected_findings(target: SparkTarget, *, declared: bool) -> tuple[Findin
     )
 
 
+def cipher_findings(target: SparkTarget, spark: Version) -> tuple[Finding, ...]:
+    """Return the finding about a cipher that does not notice changes; empty without one, or if nothing is encrypted.
+
+    :param spark: the version of Spark; empty if it is unknown. Not used for a local master.
+    """
+    weak = "" if target.is_local else weak_cipher(target.settings, spark)
+    if not weak:
+        return ()
+    return (
+        Finding(
+            Code.SPARK_CIPHER_WEAK,
+            f"connection {target.connection} (validation.spark_connection), master {target.master}",
+            weak,
+            NOTICES_CHANGES,
+            "An attacker between Spark's machines could change what Spark measures (CVE-2025-55039). Set one of these "
+            "on the cluster and in the connection's extra. If no one can change the traffic of this network, accept "
+            "the code in the migration file (accept).",
+        ),
+    )
+
+
 def _remedy(target: SparkTarget) -> str:
-    names = (_AUTHENTICATE, _ENCRYPTIONS[0], *(() if target.makes_secrets else (_SECRET,)))
+    names = (_AUTHENTICATE, CRYPTO, *(() if target.makes_secrets else (_SECRET,)))
     return (
         f"Set {', '.join(names)} on the cluster, and the same in the connection's extra or in spark-defaults.conf. "
         "If no other client can reach the ports, declare it in the migration file: validation.spark_unprotected: true."
     )
 
 
-def _lacking(target: SparkTarget) -> Iterable[str]:
+def _lacking_login(target: SparkTarget) -> Iterable[str]:
     if not target.is_on(_AUTHENTICATE):
         yield f"{_AUTHENTICATE}=true"
     if not target.makes_secrets and not target.settings.get(_SECRET):
         yield _SECRET
-    if not any(target.is_on(name) for name in _ENCRYPTIONS):
-        yield " or ".join(f"{name}=true" for name in _ENCRYPTIONS)
+
+
+def shipping_findings(target: SparkTarget) -> tuple[Finding, ...]:
+    """Return why a file with logins must not be shipped to the driver; empty if it is not shipped, or only by YARN.
+
+    YARN copies the file to the driver's container. On Kubernetes the driver serves it to every client without a login,
+    whatever `spark.authenticate` says. Other masters accept no Python application in this mode.
+    """
+    if not target.ships_files or target.master == _YARN:
+        return ()
+    return (
+        Finding(
+            Code.SPARK_LOGIN_SHIPPED,
+            f"connection {target.connection} (validation.spark_connection), master {target.master}",
+            f"deploy mode {CLUSTER}, with a login to Kafka",
+            f"deploy mode client, or the master {_YARN}",
+            "Spark would serve the file with the logins to every client that reaches its driver. Set deploy-mode in "
+            "the connection's extra to client.",
+        ),
+    )
 
 
 def failure_finding(said: str, exit_code: str) -> Finding:

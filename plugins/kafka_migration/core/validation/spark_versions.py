@@ -37,6 +37,11 @@ class SparkVersions:
     unknown: str = ""
 
     @property
+    def numbers(self) -> Version:
+        """The first three numbers of Spark's version; empty if it is unknown."""
+        return () if self.unknown else _numbers(self.spark)[:3]
+
+    @property
     def release(self) -> Version:
         """The first two numbers of Spark's version."""
         return _numbers(self.spark)[:2]
@@ -46,7 +51,7 @@ class SparkVersions:
         """The Maven packages with the Kafka connector of this Spark; `None` if the version is unknown."""
         if self.unknown:
             return None
-        version = ".".join(map(str, _numbers(self.spark)[:3]))
+        version = _text(self.numbers)
         return f"org.apache.spark:spark-sql-kafka-0-10_{self.scala}:{version},{KAFKA_CLIENTS}"
 
 

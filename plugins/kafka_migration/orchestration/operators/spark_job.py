@@ -26,10 +26,12 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, ValidationFailed
 from kafka_migration.core.validation.spark_target import (
     SparkTarget,
+    cipher_findings,
     failure_finding,
     has_login,
     properties_text,
     protecting_settings,
+    shipping_findings,
     unprotected_findings,
 )
 from kafka_migration.core.validation.spark_versions import unknown_findings
@@ -38,7 +40,6 @@ from kafka_migration.orchestration.operators.spark_log import SparkLog
 from kafka_migration.steps.run import MigrationRun
 
 CLIENTS_FILE = "clients.json"
-CLUSTER = "cluster"
 DIGEST_PACKAGE = "kafka_digest"
 # Spark's INFO lines would hide the task's own log lines, and its UI ends with the job.
 QUIET = {"spark.log.level": "WARN", "spark.ui.enabled": "false"}
@@ -94,6 +95,8 @@ class SparkJobOperator(SparkSubmitOperator):
         target = self._safe_target(run, clients)
         with private_folder() as folder:
             self._conn_id = target.connection
+            # On the command line, so that no other setting replaces the mode that was checked.
+            self._deploy_mode = target.deploy_mode or "client"
             self.application = str(settings.spark_jobs_folder() / application)
             self.py_files = str(zip_package(settings.spark_jobs_folder() / DIGEST_PACKAGE, folder))
             self.name = f"kafka-migration-{run.name}"
@@ -102,20 +105,25 @@ class SparkJobOperator(SparkSubmitOperator):
             self.packages = None if self.jars else self._packages(target)
             self.properties_file = _properties_file(target, folder)
             shipped = _write(folder / CLIENTS_FILE, json.dumps(clients))
-            is_here = target.deploy_mode != CLUSTER
-            self.files = None if is_here else shipped
+            self.files = shipped if target.ships_files else None
             paths = ["--request", place.for_spark(request_path), "--result", place.for_spark(result_path)]
-            self.application_args = [*paths, *(["--clients-once", shipped] if is_here else ["--clients", CLIENTS_FILE])]
+            self.application_args = [*paths, *_clients_arguments(target, shipped)]
             self._run_spark(context)
 
     def _safe_target(self, run: MigrationRun, clients: Mapping[str, Mapping[str, str]]) -> SparkTarget:
         """Return the Spark target. Raises `Refused` like preflight, because the connection may have changed since."""
-        target = spark_target(run.migration.validation.spark_connection)
-        declared = run.migration.validation.spark_unprotected
-        unprotected = unprotected_findings(target, declared=declared)
-        outdated = spark_client_findings() if any(has_login(options) for options in clients.values()) else ()
-        if outdated or (unprotected and not declared):
-            raise Refused([*(() if declared else unprotected), *outdated])
+        migration = run.migration
+        target = spark_target(migration.validation.spark_connection)
+        declared = migration.validation.spark_unprotected
+        version = () if target.is_local else spark_versions(target.binary).numbers
+        unprotected = unprotected_findings(target, version, declared=declared)
+        has_logins = any(has_login(options) for options in clients.values())
+        forbidden = [
+            *(() if declared else (*unprotected, *cipher_findings(target, version))),
+            *((*shipping_findings(target), *spark_client_findings()) if has_logins else ()),
+        ]
+        if refused := [finding for finding in forbidden if finding.code not in migration.accept]:
+            raise Refused(refused)
         for finding in unprotected:
             self.log.warning("%s", finding)
         return target
@@ -192,6 +200,11 @@ def _clients(run: MigrationRun, client_id: str) -> dict[str, dict[str, str]]:
         }
         for side, cluster in clusters.items()
     }
+
+
+def _clients_arguments(target: SparkTarget, shipped: str) -> list[str]:
+    """Return how the driver finds the file with the logins: its path on this machine, or its name in the container."""
+    return ["--clients", CLIENTS_FILE] if target.ships_files else ["--clients-once", shipped]
 
 
 def _properties_file(target: SparkTarget, folder: Path) -> str | None:
