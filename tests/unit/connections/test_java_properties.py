@@ -94,6 +94,19 @@ def test_untranslatable_setting_is_refused(setting: dict[str, str]) -> None:
     assert "s3cret" not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    "name", ["client.rack", "sasl.username", "sasl.password", "sasl.kerberos.service.name", "ssl.key.password"]
+)
+def test_reference_is_refused(name: str) -> None:
+    """MirrorMaker would put the content of a file in its place, so no setting brings one; its value is not shown."""
+    reference = "${dir:/base/shop/gen-1/secrets:new.sasl.jaas.config}"
+    with pytest.raises(Refused, match=rf"setting {name}: a value with \$\{{") as raised:
+        java_properties("c", {"bootstrap.servers": "a:1", name: f"s3cret{reference}"})
+
+    assert [Code.CONNECTION_INVALID] == [finding.code for finding in raised.value.findings]
+    assert "s3cret" not in str(raised.value)
+
+
 @pytest.mark.parametrize("spelling", ["none", "NONE"])
 def test_switched_off_check_of_names_is_javas_empty_text(spelling: str) -> None:
     """librdkafka writes `none` where Java writes an empty text."""
