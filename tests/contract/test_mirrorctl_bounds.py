@@ -13,8 +13,9 @@ import pytest
 
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost
 from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.mirror.mirrorctl_protocol import HostRequest, parse_reply, render_request
-from tests.contract.host_contract import GRACE_S, ME
+from tests.contract.host_contract import GRACE_S, ME, codes
 from tests.contract.local_host import SCRIPT, ForcedTransport, LocalTransport, Machine
 from tests.contract.test_mirrorctl_faults import generation_dir, journal
 from tests.waiting import wait_until
@@ -97,8 +98,16 @@ def record_belongs_to_another(shop: Path) -> Path:
     return shop / "reservation"
 
 
-SPOILERS = (linked, dangling, writable(0o770), writable(0o702), journal_is_a_link, file_is_writable)
-SPOILERS += (generation_is_a_link, hidden_link)
+SPOILERS: tuple[Callable[[Path], Path], ...] = (
+    linked,
+    dangling,
+    writable(0o770),
+    writable(0o702),
+    journal_is_a_link,
+    file_is_writable,
+    generation_is_a_link,
+    hidden_link,
+)
 GIVEN_AWAY = (belongs_to_another, record_belongs_to_another) if os.geteuid() == 0 else ()
 
 
@@ -125,6 +134,25 @@ def test_every_verb_refuses_a_folder_of_others(any_machine: Machine, spoil: Call
         ), words
         assert "" == reply.holder
     assert before == tree(any_machine.home)
+
+
+@pytest.mark.parametrize("behaviour", ["serve", "ignore-term"])
+def test_stop_ends_what_runs_in_a_folder_of_others(slow_machine: Machine, behaviour: str) -> None:
+    """MirrorMaker is ended by its markers, not by its records, and the reply says that this was not recorded."""
+    host = ScriptMirrorHost("shop", LocalTransport(slow_machine), str(slow_machine.home))
+    host.reserve(ME)
+    host.start(ME, 1, slow_machine.launch(behaviour))
+    (slow_machine.home / "precious").write_text("precious")
+    with (generation_dir(slow_machine) / "manifest").open("a") as manifest:
+        manifest.write("file=../../precious\n")
+    (slow_machine.home / "shop").chmod(0o770)
+
+    with pytest.raises(Refused, match="no process is alive, but this could not be recorded") as error:
+        host.stop(ME, 1, 2)
+    assert {Code.HOST_REFUSED} == codes(error)
+    assert not slow_machine.alive()
+    assert not list((slow_machine.home / "shop").glob("stopped-*"))
+    assert "precious" == (slow_machine.home / "precious").read_text()
 
 
 @pytest.mark.parametrize(

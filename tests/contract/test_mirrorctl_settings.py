@@ -57,7 +57,7 @@ def test_packages_settings_are_accepted_and_read_back(any_machine: Machine, tmp_
 
 
 def test_hostile_lines_are_refused_without_their_value(any_machine: Machine, tmp_path: Path) -> None:
-    """Each line that could be another setting is refused, before, between or after good ones; its value is not shown."""
+    """Each line that could be another setting is refused, wherever it is; its value is not shown."""
     texts = [text for line in HOSTILE_LINES for text in (f"{line}\n{GOOD}", f"{GOOD}{line}\n{GOOD}", GOOD + line)]
     accepted, refusals = judged(shell_of(any_machine), tmp_path, [text for text in texts if text != GOOD])
 
