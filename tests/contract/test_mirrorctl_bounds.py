@@ -182,6 +182,17 @@ def test_long_request_is_refused(any_machine: Machine, stdin: bytes, said: str) 
     assert not (any_machine.home / "shop").exists()
 
 
+def test_request_without_end_is_refused(any_machine: Machine) -> None:
+    """A request that does not end is read up to the limit, and not to its end."""
+    environment = {**any_machine.environment(), "SSH_ORIGINAL_COMMAND": "mirrorctl status shop"}
+    with Path("/dev/zero").open("rb") as endless:
+        done = subprocess.run(
+            ["sh", SCRIPT, "forced"], stdin=endless, env=environment, capture_output=True, timeout=60, check=False
+        )
+
+    assert "more than 8388608 bytes" in parse_reply(done.stdout.decode()).message
+
+
 def test_largest_request_is_carried_out(any_machine: Machine) -> None:
     """A launch with the longest list of topics is within the limits, and arrives as it was sent."""
     host = ScriptMirrorHost("shop", ForcedTransport(any_machine))
