@@ -310,7 +310,13 @@ class HostContract(ABC):
         asked = HostProbe(ProbeSubject.HOST, names=("localhost",))
         of_host = self.host.probe(asked).facts
         of_kafka = self.host.probe(
-            HostProbe(ProbeSubject.BROKERS, launch.kafka_home, launch.java_home, bootstrap="b:1", properties="a = b\n")
+            HostProbe(
+                ProbeSubject.BROKERS,
+                launch.kafka_home,
+                launch.java_home,
+                bootstrap="b:1",
+                properties="client.rack = b\n",
+            )
         ).facts
 
         assert int(of_host["free_kib"]) > 0

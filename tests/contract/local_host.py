@@ -47,6 +47,7 @@ case "$*" in
             *noclass*) echo "Error: Could not find or load main class x" >&2; exit 1 ;;
             *fails*) echo "Caused by: org.apache.kafka.common.errors.TimeoutException: late" >&2; exit 1 ;;
             *hangs*) while :; do sleep 0.2; done ;;
+            *slow*) sleep 0.5 ;;
             *loud*) while :; do echo "0123456789012345678901234567890123456789012345678901234567890123"; done ;;
         esac
         exit 0

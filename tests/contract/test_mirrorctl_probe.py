@@ -27,7 +27,10 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live
 
-CANARY = "sasl.jaas.config = canary-4711\n"
+CANARY = (
+    "sasl.jaas.config = org.apache.kafka.common.security.plain.PlainLoginModule required "
+    'username="u" password="canary-4711";\n'
+)
 
 
 def question(machine: Machine, bootstrap: str = "b1:9092,b2:9092", subject: str = "brokers") -> HostProbe:

@@ -29,7 +29,8 @@ from kafka_migration.core.mirror.mirrorctl_protocol import (
 READ_TIMEOUT_S = 30.0
 LOCKED_TIMEOUT_S = 45.0
 START_TIMEOUT_S = 90.0
-PROBE_TIMEOUT_S = 160.0
+# A probe waits for another one of the same migration, and then runs; each takes up to two minutes.
+PROBE_TIMEOUT_S = 290.0
 
 
 class ScriptMirrorHost:

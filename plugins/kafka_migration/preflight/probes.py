@@ -66,7 +66,7 @@ class Probes:
     ) -> Mapping[Side, Mapping[str, str]]:
         """Return what one of Kafka's tools on the host answers about each side; its errors are without secrets.
 
-        A tool takes seconds to start, so all sides are asked at once. Each needs a connection of its own to the host.
+        All sides are asked at once, each by a connection of its own to the host, which answers one after the other.
         """
         if subject not in self._tools:
             # Airflow's connections are read here: its client for tasks does not work in several threads.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_migration.core.connections.java_properties import java_properties, spark_options
+from kafka_migration.core.connections.settings import SETTINGS
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 
@@ -92,6 +93,17 @@ def test_untranslatable_setting_is_refused(setting: dict[str, str]) -> None:
     assert finding.subject == "connection my_conn"
     assert next(iter(setting)) in finding.found
     assert "s3cret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", [name for name, setting in SETTINGS.items() if setting.in_java in {"same", "built"}])
+def test_reference_is_refused(name: str) -> None:
+    """MirrorMaker would put the content of a file in its place, so no setting that it gets brings a reference."""
+    reference = "${dir:/base/shop/gen-1/secrets:new.sasl.jaas.config}"
+    with pytest.raises(Refused, match=rf"setting {name}: a value with \$\{{") as raised:
+        java_properties("c", {"bootstrap.servers": "a:1", name: f"s3cret{reference}"})
+
+    assert {Code.CONNECTION_INVALID} == {finding.code for finding in raised.value.findings}
+    assert f"s3cret{reference}" not in str(raised.value) or name.startswith("sasl.mechanism")
 
 
 @pytest.mark.parametrize("spelling", ["none", "NONE"])

@@ -61,6 +61,7 @@ def java_findings(connection: str, config: Mapping[str, object]) -> tuple[Findin
         findings.append(_untranslatable(connection, "sasl.mechanism", mechanism))
     if _OLD_KEY.search(as_text(config.get("ssl.key.pem")) or ""):
         findings.append(_old_key(connection))
+    findings += [_reference(connection, name) for name in sorted(config) if _has_reference(name, config[name])]
     return tuple(findings)
 
 
@@ -73,6 +74,10 @@ def _translates(name: str, value: object) -> bool:
     if name == VERIFICATION and (as_text(value) or "").lower() not in {"true", "t", "1"}:
         return False
     return name in SETTINGS and SETTINGS[name].in_java != "none"
+
+
+def _has_reference(name: str, value: object) -> bool:
+    return name in SETTINGS and SETTINGS[name].in_java != "left" and "${" in (as_text(value) or "")
 
 
 def _untranslatable(connection: str, name: str, shown: str = "a value") -> Finding:
@@ -162,6 +167,17 @@ def jaas_quoted(text: str) -> str:
     """Return a text quoted for JAAS; a line break is written as an escape, because a JAAS text has one line."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\r", "").replace("\n", "\\n")
     return f'"{escaped}"'
+
+
+def _reference(connection: str, name: str) -> Finding:
+    return Finding(
+        Code.CONNECTION_INVALID,
+        f"connection {connection}",
+        f"setting {name}: a value with ${{",
+        "a value without ${; MirrorMaker reads it as a reference, and would put the content of a file, such as the "
+        "other cluster's password, in its place",
+        "Choose another value, for example another password.",
+    )
 
 
 def _old_key(connection: str) -> Finding:
