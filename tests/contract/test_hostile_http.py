@@ -159,7 +159,7 @@ def test_lookup_without_end_ends_at_the_deadline(client: Client, monkeypatch: py
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize("to", ["http://127.0.0.1:{port}/", "file:///etc/passwd", "//127.0.0.1:{port}/", "http://["])
 def test_redirect_is_not_followed(client: Client, status: int, to: str) -> None:
-    """A redirect is an answer that is refused; nobody else is asked."""
+    """A redirect is an answer that is refused; no other server is asked."""
     with (
         HostileServer(once(OK + b"\r\n{}")) as other,
         HostileServer(redirect(status, to.format(port=other.port))) as it,

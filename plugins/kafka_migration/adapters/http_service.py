@@ -189,7 +189,7 @@ class HttpService:
 
 
 def _settle(answer: Future[HttpAnswer], ask: Callable[[], HttpAnswer]) -> None:
-    """Ask, and keep what came of it; after the deadline nobody waits for it."""
+    """Ask, and keep the outcome; after the deadline the outcome is dropped."""
     try:
         found = ask()
     except Exception as error:
