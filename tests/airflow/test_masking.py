@@ -8,6 +8,7 @@ import json
 import logging
 import re
 from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -187,7 +188,7 @@ def encoded_forms(user: str = USER, password: str = PLAIN) -> dict[str, str]:
     }
 
 
-LOGINS = {
+LOGINS: dict[str, tuple[str, dict[str, Any]]] = {
     "Kafka": ("kafka", {"extra": {**SETTINGS, "sasl.username": USER, "sasl.password": PLAIN}}),
     "OAuth": ("kafka", {"extra": {"sasl.oauthbearer.client.id": USER, "sasl.oauthbearer.client.secret": PLAIN}}),
     "HTTP": ("http", {"host": "https://registry", "login": USER, "password": PLAIN}),
@@ -197,8 +198,13 @@ LOGINS = {
 
 def read(kind: str) -> None:
     """Read the connection as the package does, whatever comes of it."""
+    readers: dict[str, Callable[[str], object]] = {
+        "kafka": connection_config,
+        "http": http_settings,
+        "ssh": SshTransport,
+    }
     with suppress(Refused):
-        {"kafka": connection_config, "http": http_settings, "ssh": SshTransport}[kind]("login")
+        readers[kind]("login")
 
 
 @pytest.mark.parametrize("form", encoded_forms())
