@@ -115,7 +115,7 @@ def encoded(name: bytes, body: bytes) -> Script:
 
 
 def bomb(levels: int) -> bytes:
-    """Return one GiB of blanks after a JSON document, compressed this many times."""
+    """Return 64 MiB of blanks after a JSON document, compressed this many times."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     found = packer.compress(b"{}") + b"".join(packer.compress(b" " * 2**20) for _ in range(64)) + packer.flush()
     for _ in range(levels - 1):
