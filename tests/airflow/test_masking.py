@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import json
 import logging
+import re
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote, quote_plus, urlencode
 
 import pytest
 from airflow.sdk._shared.secrets_masker import redact
 from airflow.sdk.execution_time import task_runner
+from airflow.sdk.log import mask_secret
 from asgiref.sync import sync_to_async
 
 from kafka_migration.airflow_adapters.connections import cluster_named, connection_config
+from kafka_migration.airflow_adapters.http_connections import http_settings
+from kafka_migration.airflow_adapters.ssh import SshTransport
 from kafka_migration.cli.main import main
 from kafka_migration.core.connections.java_properties import java_properties
-from kafka_migration.core.connections.secrets import secret_texts, without_secrets
-from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.connections.secrets import secret_texts, unmasked_names, without_secrets
+from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.engines.properties import render_properties
 from tests.airflow.driving import lag_trigger
 from tests.bad_connections import CERTIFICATE, KEY
@@ -151,3 +161,101 @@ def test_names_are_not_hidden() -> None:
 
     assert not [text for text in hidden if text in {"migration", "127.0.0.1:1", "SASL_SSL"}]
     assert CERTIFICATE == without_secrets(CERTIFICATE, SETTINGS)
+
+
+USER, PLAIN = "mi gration", "p&=w\u00f6rd:#!/4711"
+
+
+def encoded_forms(user: str = USER, password: str = PLAIN) -> dict[str, str]:
+    """Return a login in the forms in which requests, URLs, files and pages have it."""
+    login, plain = f"{user}:{password}", f"\0{user}\0{password}"
+    escaped = f"{quote_plus(user)}:{quote_plus(password)}"
+    return {
+        "basic authentication": f"Authorization: Basic {b64encode(login.encode()).decode()}",
+        "basic authentication of a token endpoint": f"Basic {b64encode(escaped.encode()).decode()}",
+        "SASL PLAIN": b64encode(plain.encode()).decode(),
+        "SASL PLAIN with an identity": b64encode(f"{user}{plain}".encode()).decode(),
+        "in base64": b64encode(password.encode()).decode(),
+        "in base64 of URLs": urlsafe_b64encode(plain.encode()).decode(),
+        "in a query": f"https://a/?{urlencode({'password': password})}",
+        "in a path": f"https://a/{quote(password)}",
+        "in a URL": f"https://ada:{quote(password, safe='')}@a",
+        "in a file of Java": "p&\\=w\\u00F6rd\\:\\#\\!/4711",
+        "in a properties file": render_properties({"sasl.password": password}),
+        "in JSON": json.dumps({"password": password}),
+        "on a page": html.escape(password),
+        "as it is": password,
+    }
+
+
+LOGINS: dict[str, tuple[str, dict[str, Any]]] = {
+    "Kafka": ("kafka", {"extra": {**SETTINGS, "sasl.username": USER, "sasl.password": PLAIN}}),
+    "OAuth": ("kafka", {"extra": {"sasl.oauthbearer.client.id": USER, "sasl.oauthbearer.client.secret": PLAIN}}),
+    "HTTP": ("http", {"host": "https://registry", "login": USER, "password": PLAIN}),
+    "SSH": ("ssh", {"host": "mirror", "login": USER, "password": PLAIN, "extra": {"private_key": KEY}}),
+}
+
+
+def read(kind: str) -> None:
+    """Read the connection as the package does, whatever comes of it."""
+    readers: dict[str, Callable[[str], object]] = {
+        "kafka": connection_config,
+        "http": http_settings,
+        "ssh": SshTransport,
+    }
+    with suppress(Refused):
+        readers[kind]("login")
+
+
+@pytest.mark.parametrize("form", encoded_forms())
+@pytest.mark.parametrize("login", LOGINS)
+def test_login_is_masked_in_every_encoding(monkeypatch: pytest.MonkeyPatch, login: str, form: str) -> None:
+    """After a connection of any kind was read, no log shows its login in the encoding of a request or a file."""
+    kind, fields = LOGINS[login]
+    line = encoded_forms()[form]
+    monkeypatch.setenv("AIRFLOW_CONN_LOGIN", json.dumps({"conn_type": kind, **fields}))
+    assert redact(line) == line
+
+    read(kind)
+
+    shown = str(redact(line))
+    assert "***" in shown
+    assert "4711" not in shown
+    assert not [word for word in re.findall(r"[\w-]{20,}", line) if word in shown]
+
+
+def test_key_file_of_ssh_is_masked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The key in a file is a secret like the key in the connection."""
+    file = tmp_path / "key"
+    file.write_text(KEY)
+    extra = {"key_file": str(file), "look_for_keys": False}
+    monkeypatch.setenv(
+        "AIRFLOW_CONN_LOGIN", json.dumps({"conn_type": "ssh", "host": "127.0.0.1", "port": 1, "extra": extra})
+    )
+
+    with suppress(Refused, TransientError):
+        SshTransport("login")._connect()
+
+    assert not [line for line in KEY.splitlines()[1:-1] if line in str(redact(KEY))]
+
+
+SECRETS = ("sasl.password", "password", "ssl.key.password", "private_key")
+
+
+@pytest.mark.parametrize(
+    ("settings", "names"),
+    [
+        ({"sasl.password": "abcd"}, ("sasl.password",)),
+        ({"sasl.password": " abcd "}, ("sasl.password",)),
+        ({"password": "Airflow", "ssl.key.password": "x"}, ("password", "ssl.key.password")),
+        ({"sasl.password": "abcde", "sasl.username": "ada", "password": "", "private_key": None}, ()),
+        ({"no_host_key_check": False, "host": "a", "x.token": 1}, ()),
+    ],
+)
+def test_secret_that_airflow_does_not_mask_is_named(settings: dict[str, object], names: tuple[str, ...]) -> None:
+    """Airflow masks no short secret and not its own name, as its masker shows."""
+    assert names == unmasked_names(settings, 5)
+
+    for name, value in settings.items():
+        mask_secret(text := str(value or "").strip())
+        assert (name in names) == (name in SECRETS and bool(text) and redact(f"<{text}>") == f"<{text}>")

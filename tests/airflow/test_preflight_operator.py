@@ -261,6 +261,24 @@ def test_declared_insecurity_is_a_warning(world: World, monkeypatch: pytest.Monk
     world.refuses("preflight", match=found)
 
 
+def test_secret_that_is_not_masked_is_a_warning(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each connection of the file whose secret Airflow does not mask is named with the setting, and not the secret."""
+    short = {
+        "OLD_KAFKA": {"conn_type": "kafka", "extra": {"bootstrap.servers": "a:1", "sasl.password": "q#x"}},
+        "NEW_KAFKA": {"conn_type": "kafka", "extra": {"bootstrap.servers": "b:1", "sasl.password": "long enough"}},
+        "MIRROR_HOST": {"conn_type": "ssh", "host": "mirror", "password": "q#y"},
+    }
+    for name, connection in short.items():
+        monkeypatch.setenv(f"AIRFLOW_CONN_{name}", json.dumps(connection))
+    world.do("preflight")
+
+    warnings = world.run.evidence.require(Kind.PREFLIGHT)["warnings"]
+    assert ["connection mirror_host", "connection old_kafka"] == [each["subject"] for each in warnings]
+    assert {"SECRET_NOT_MASKED"} == {each["code"] for each in warnings}
+    assert "'sasl.password'" in warnings[1]["found"]
+    assert "q#" not in str(warnings)
+
+
 def test_lower_limits_of_the_target_are_warnings(world: World) -> None:
     """The evidence names each limit of an existing topic that is lower than on the source."""
     limits = {"retention.ms": "5", "message.timestamp.before.max.ms": "9"}

@@ -86,7 +86,7 @@ THIRD_PARTY = {
     "host": set(),
     "mirrormaker_files": {"yaml"},
     "migration_file": {"croniter", "pydantic", "pydantic_core", "yaml"},
-    "adapters": {"confluent_kafka", "cryptography", "httpx", "tenacity"},
+    "adapters": {"confluent_kafka", "cryptography", "httpcore", "tenacity"},
     "steps": set(),
 }
 # Heavy packages that no module may import at its top, because every Airflow component imports the package.

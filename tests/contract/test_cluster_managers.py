@@ -250,8 +250,8 @@ def test_certificate_of_another_authority(tmp_path: Path) -> None:
             discovered(partial(manager_of, HttpSettings("m", url, LOGIN, SECRET)), "m", None)
 
 
-def _service(server: ManagerServer, answer_timeout_s: float = 60) -> HttpService:
-    return HttpService("server", HttpSettings("s", server.url), _refusal, answer_timeout_s=answer_timeout_s)
+def _service(server: ManagerServer, deadline_s: float = 60) -> HttpService:
+    return HttpService("server", HttpSettings("s", server.url), _refusal, deadline_s=deadline_s)
 
 
 def _refusal(found: str) -> Refused:
@@ -262,7 +262,7 @@ def test_answer_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer that is too large is refused before all of it is read, and one that never ends is given up."""
     with ManagerServer({"/": "x" * 100}) as server:
         with pytest.raises(TransientError, match="did not finish an answer"):
-            _service(server, answer_timeout_s=-1).get("/")
+            _service(server, deadline_s=-1).get("/")
         monkeypatch.setattr(http_service, "MAX_ANSWER_BYTES", 99)
         with pytest.raises(Refused, match="an answer of more than 99 bytes"):
             _service(server).get("/")

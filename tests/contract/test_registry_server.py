@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.schema_registry import ATTEMPTS, HttpSchemaRegistry
+from kafka_migration.adapters import schema_registry
+from kafka_migration.adapters.schema_registry import ATTEMPTS, MAX_REFERENCES, HttpSchemaRegistry
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
@@ -196,8 +197,33 @@ def test_address_that_is_none_is_refused(server: RegistryServer, host: str) -> N
 
 
 def test_proxy_that_cannot_be_used_is_refused(server: RegistryServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A proxy of a kind that needs another package is named."""
-    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1")
+    """A proxy of a kind that needs another package, or of no kind, is named."""
+    for proxy, found in (("socks5://127.0.0.1:1", "socks5 .* needs the package socksio"), ("x://a", "kind 'x'")):
+        monkeypatch.setenv("ALL_PROXY", proxy)
+        with pytest.raises(Refused, match=found):
+            client(server, url="http://registry")
 
-    with pytest.raises(Refused, match="socks"):
-        client(server)
+
+def test_references_of_a_schema_are_bounded(server: RegistryServer) -> None:
+    """A schema with too many references is refused before all of them are asked for, however they are spread."""
+    wide = [(f"r{n}", f"s{n}", 1) for n in range(MAX_REFERENCES + 1)]
+    for _, subject, _ in wide:
+        server.register(subject, "{}")
+    assert f"more than {MAX_REFERENCES} references" in refused(client(server), server.register("w", "{}", "", wide))
+    assert 1 == len(server.asked)
+
+    halves = [server.register(f"h{n}", "{}", references=wide[n : n + MAX_REFERENCES // 2]) for n in range(2)]
+    both = server.register("both", "{}", references=[(f"h{n}", f"h{n}", 1) for n in range(len(halves))])
+    assert f"more than {MAX_REFERENCES} references" in refused(client(server), both)
+    registry = client(server)
+    assert all(registry.schema(half) for half in halves)
+
+
+def test_kept_texts_are_bounded(server: RegistryServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The schemas of a client together have a bound, so that many large ones do not fill the memory."""
+    monkeypatch.setattr(schema_registry, "MAX_CHARACTERS", 3)
+    ids = [server.register("s", "{}") for _ in range(2)]
+    registry = client(server)
+
+    assert registry.schema(ids[0])
+    assert "schemas of more than 3 characters in all" in refused(registry, ids[1])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import ssl
 from collections.abc import Mapping
+from dataclasses import replace
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
-import httpx
-
-from kafka_migration.adapters.tls import trusting
+from kafka_migration.adapters.http_service import DEADLINE_S, HttpAnswer, HttpService
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
@@ -31,12 +30,18 @@ class HttpAirflow:
 
     :param subject: names the setting that has the address, for findings
     :param token: a token of Airflow; empty: log in with the user of the settings
+    :param deadline_s: for a whole request
     """
 
-    def __init__(self, subject: str, settings: HttpSettings, token: str = "") -> None:
+    def __init__(
+        self, subject: str, settings: HttpSettings, token: str = "", *, deadline_s: float = DEADLINE_S
+    ) -> None:
         self._subject = subject
         self._settings = settings
-        self._client = self._made(settings)
+        # The login goes to `/auth/token` only.
+        service = replace(settings, user="", password="")
+        self._service = HttpService(settings.url, service, self._refused, timeout_s=TIMEOUT_S, deadline_s=deadline_s)
+        self._token: dict[str, str] = {}
         self._is_given = bool(token)
         if token:
             self._use(token)
@@ -58,7 +63,7 @@ class HttpAirflow:
         """Create a run with this id. After `TransientError` it may exist; nothing is repeated."""
         body = {"dag_run_id": run_id, "logical_date": None, "conf": dict(conf)}
         answer = self._asked("POST", f"{_dag_path(dag_id)}/dagRuns", body)
-        if answer.status_code == httpx.codes.BAD_REQUEST and (found := _WRONG_PARAM.match(_detail(answer))):
+        if answer.status == HTTPStatus.BAD_REQUEST and (found := _WRONG_PARAM.match(_detail(answer))):
             raise Refused([conf_finding(found["field"], found["problem"], "a value that the form of the DAG takes")])
         self._understood(answer)
 
@@ -75,26 +80,17 @@ class HttpAirflow:
 
     def close(self) -> None:
         """Close the connection."""
-        self._client.close()
-
-    def _made(self, settings: HttpSettings) -> httpx.Client:
-        try:
-            return httpx.Client(timeout=TIMEOUT_S, verify=trusting(settings.ca_pem))
-        except (ssl.SSLError, TypeError):
-            raise self._refused("ssl.ca.pem without a certificate in PEM") from None
-        except (ImportError, ValueError) as error:
-            # The environment names a proxy that httpx cannot use.
-            raise self._refused(f"{error}") from None
+        self._service.close()
 
     def _found(self, path: str) -> Mapping[str, Any] | None:
         answer = self._asked("GET", path)
-        return None if answer.status_code == httpx.codes.NOT_FOUND else self._understood(answer)
+        return None if answer.status == HTTPStatus.NOT_FOUND else self._understood(answer)
 
-    def _asked(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> httpx.Response:
+    def _asked(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> HttpAnswer:
         """Send a request; log in before it, or if the token has expired."""
-        if "Authorization" in self._client.headers:
+        if self._token:
             answer = self._sent(method, path, body)
-            if answer.status_code != httpx.codes.UNAUTHORIZED or self._is_given:
+            if answer.status != HTTPStatus.UNAUTHORIZED or self._is_given:
                 return answer
         self._log_in()
         return self._sent(method, path, body)
@@ -104,7 +100,7 @@ class HttpAirflow:
         # Without a user, Airflow gives a token only if it takes everyone for an administrator.
         login = {"username": user, "password": password} if user else None
         answer = self._sent("POST" if login else "GET", "/auth/token", login)
-        if not login and answer.is_client_error:
+        if not login and 400 <= answer.status < 500:
             raise self._refused("no user and no token, which are required")
         token = self._understood(answer).get("access_token")
         if not isinstance(token, str):
@@ -114,28 +110,20 @@ class HttpAirflow:
     def _use(self, token: str) -> None:
         if not token.isascii() or not token.isprintable():
             raise self._refused("a token that is no text of ASCII characters")
-        self._client.headers["Authorization"] = f"Bearer {token}"
+        self._token = {"Authorization": f"Bearer {token}"}
 
-    def _sent(self, method: str, path: str, body: Mapping[str, Any] | None) -> httpx.Response:
-        try:
-            return self._client.request(method, f"{self.url}{path}", json=body)
-        except httpx.TransportError as error:
-            # httpx has no class of its own for errors of TLS; OpenSSL's texts begin like this.
-            if str(error).startswith("[SSL"):
-                raise self._refused(f"a TLS connection that failed: {error}") from None
-            raise TransientError(f"{self.url} did not answer: {type(error).__name__} {error}".rstrip()) from error
-        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
-            raise self._refused(f"{type(error).__name__}: {brief(str(error))}") from None
+    def _sent(self, method: str, path: str, body: Mapping[str, Any] | None) -> HttpAnswer:
+        return self._service.request(method, path, body, self._token)
 
-    def _understood(self, answer: httpx.Response) -> Mapping[str, Any]:
-        status, found = answer.status_code, _json_of(answer)
-        if answer.is_success and found:
+    def _understood(self, answer: HttpAnswer) -> Mapping[str, Any]:
+        status, found = answer.status, _json_of(answer)
+        if 200 <= status < 300 and found:
             return found
-        if status == httpx.codes.UNAUTHORIZED:
+        if status == HTTPStatus.UNAUTHORIZED:
             raise self._refused("a refused login (status 401)")
-        if status == httpx.codes.FORBIDDEN:
+        if status == HTTPStatus.FORBIDDEN:
             raise self._refused("a user without the right to do this, or a wrong token (status 403)")
-        if answer.is_server_error:
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise TransientError(f"{self.url} answered with status {status}")
         if detail := _detail(answer):
             raise self._refused(f"status {status}, {detail}")
@@ -164,15 +152,12 @@ def _run_path(dag_id: str, run_id: str) -> str:
     return f"{_dag_path(dag_id)}/dagRuns/{quote(run_id, safe='')}"
 
 
-def _detail(answer: httpx.Response) -> str:
+def _detail(answer: HttpAnswer) -> str:
     """Return the first line of the reason that Airflow gives for an error; empty if it gives none."""
     lines = str(_json_of(answer).get("detail", "")).splitlines()
     return brief(lines[0], _LONGEST_ANSWER) if lines else ""
 
 
-def _json_of(answer: httpx.Response) -> Mapping[str, Any]:
-    try:
-        found = answer.json()
-    except (ValueError, RecursionError):
-        return {}
+def _json_of(answer: HttpAnswer) -> Mapping[str, Any]:
+    found = answer.document()
     return found if isinstance(found, dict) else {}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
-import httpx
-
-from kafka_migration.adapters.http_service import HttpAnswer, HttpService
+from kafka_migration.adapters.http_service import DEADLINE_S, HttpAnswer, HttpService
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.discovery.answer import Answer
 from kafka_migration.core.findings.codes import Code
@@ -17,17 +16,20 @@ _EXPECTED = "answers of Ambari's API v1 or of Cloudera Manager's API"
 
 
 class ManagerService:
-    """A manager's REST interface: each answer is a JSON document, or the request is refused."""
+    """A manager's REST interface: each answer is a JSON document, or the request is refused.
 
-    def __init__(self, settings: HttpSettings) -> None:
+    :param deadline_s: for a whole request
+    """
+
+    def __init__(self, settings: HttpSettings, *, deadline_s: float = DEADLINE_S) -> None:
         self._name = f"the manager ({settings.connection}, {settings.url})"
         self._subject = f"connection {settings.connection}"
-        self._service = HttpService(self._name, settings, self._refused)
+        self._service = HttpService(self._name, settings, self._refused, deadline_s=deadline_s)
 
     def text(self, path: str) -> str | None:
         """Return an answer as it is, `None` unless the request succeeds; a refused login is no error here."""
         answer = self._service.get(path)
-        return answer.body.decode(errors="replace") if answer.status == httpx.codes.OK else None
+        return answer.body.decode(errors="replace") if answer.status == HTTPStatus.OK else None
 
     def get(self, path: str) -> Answer:
         """Return the document of a path.
@@ -42,7 +44,7 @@ class ManagerService:
     def get_if_there(self, path: str) -> Answer | None:
         """Return the document of a path, `None` if the server has no such thing (404). Raises like `get`."""
         answer = self._service.get(path)
-        if answer.status == httpx.codes.NOT_FOUND:
+        if answer.status == HTTPStatus.NOT_FOUND:
             return None
         return Answer(self._document(answer, path), path.partition("?")[0])
 
@@ -51,11 +53,11 @@ class ManagerService:
         self._service.close()
 
     def _document(self, answer: HttpAnswer, path: str) -> Any:
-        if answer.status in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
+        if answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
             raise self._refused(f"a refused login or right for {path} (status {answer.status})")
-        if answer.status >= httpx.codes.INTERNAL_SERVER_ERROR:
+        if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise TransientError(f"{self._name} answered {path} with status {answer.status}")
-        if answer.status != httpx.codes.OK:
+        if answer.status != HTTPStatus.OK:
             raise self._refused(f"status {answer.status} for {path}")
         document = answer.document()
         if document is None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
-import httpx
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
-from kafka_migration.adapters.http_service import HttpAnswer, HttpService
+from kafka_migration.adapters.http_service import DEADLINE_S, HttpAnswer, HttpService
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
@@ -24,6 +24,10 @@ _BUSY = frozenset({429, 503})
 _NO_ID = (40403,)
 _NO_VERSION = (40401, 40402)
 _MAX_DEPTH = 50
+# References of one schema, also those of the schemas to which it refers.
+MAX_REFERENCES = 500
+# Texts that one client keeps: 10,000 schemas of 6 KiB.
+MAX_CHARACTERS = 64 * 1024 * 1024
 _Version = tuple[str, int]  # subject and version
 
 
@@ -32,20 +36,26 @@ class HttpSchemaRegistry:
 
     :param what: names the registry in errors
     :param wait_s: the longest wait between two attempts while the registry is busy
+    :param deadline_s: for a whole request
     """
 
-    def __init__(self, what: str, settings: HttpSettings, wait_s: float = 10.0) -> None:
+    def __init__(
+        self, what: str, settings: HttpSettings, wait_s: float = 10.0, *, deadline_s: float = DEADLINE_S
+    ) -> None:
         self._name = f"{what} ({settings.connection}, {settings.url})"
         self._subject = f"connection {settings.connection}"
         self._wait_s = wait_s
-        self._service = HttpService(self._name, settings, self._refused, _ACCEPTED)
+        self._service = HttpService(self._name, settings, self._refused, _ACCEPTED, deadline_s=deadline_s)
         self._versions: dict[_Version, Schema] = {}
+        self._references = self._characters = 0
 
     def schema(self, schema_id: int) -> Schema | None:
         """Return the schema of an id, `None` if the registry has none (error code 40403).
 
-        Raises `Refused` (`REGISTRY_REFUSED`) for any other answer, `TransientError` without an answer.
+        Raises `Refused` (`REGISTRY_REFUSED`) for any other answer and for too many references or characters,
+        `TransientError` without an answer.
         """
+        self._references = 0
         found = self._asked(f"/schemas/ids/{schema_id}", _NO_ID)
         return None if found is None else self._schema(found, ())
 
@@ -57,7 +67,16 @@ class HttpSchemaRegistry:
         kind, text, references = found.get("schemaType", "AVRO"), found.get("schema"), found.get("references") or []
         if not isinstance(text, str) or not isinstance(kind, str) or not isinstance(references, list):
             raise self._refused("an answer without a schema")
+        self._count(len(text), len(references))
         return Schema(kind, text, tuple(self._reference(each, above) for each in references))
+
+    def _count(self, characters: int, references: int) -> None:
+        self._characters += characters
+        self._references += references
+        if self._references > MAX_REFERENCES:
+            raise self._refused(f"a schema with more than {MAX_REFERENCES:,} references")
+        if self._characters > MAX_CHARACTERS:
+            raise self._refused(f"schemas of more than {MAX_CHARACTERS:,} characters in all")
 
     def _reference(self, found: object, above: tuple[_Version, ...]) -> tuple[str, Schema]:
         match found:
@@ -94,13 +113,13 @@ class HttpSchemaRegistry:
 
     def _understood(self, answer: HttpAnswer, unknown: tuple[int, ...]) -> Mapping[str, Any] | None:
         status, found = answer.status, _json_of(answer)
-        if status == httpx.codes.NOT_FOUND and found.get("error_code") in unknown:
+        if status == HTTPStatus.NOT_FOUND and found.get("error_code") in unknown:
             return None
-        if status == httpx.codes.OK and found:
+        if status == HTTPStatus.OK and found:
             return found
-        if status in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
+        if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
             raise self._refused(f"a refused login or right (status {status})")
-        if status >= httpx.codes.INTERNAL_SERVER_ERROR:
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise TransientError(f"{self._name} answered with status {status}")
         raise self._refused(f"an answer that no schema registry gives (status {status})")
 

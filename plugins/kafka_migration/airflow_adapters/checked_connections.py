@@ -8,12 +8,13 @@ from airflow.sdk.bases.hook import BaseHook
 from airflow.sdk.exceptions import AirflowNotFoundException
 
 from kafka_migration.adapters.listeners import own_certificates, principal_of
-from kafka_migration.airflow_adapters.connections import connection_config, findings_of_side
-from kafka_migration.airflow_adapters.settings import spark_jars
+from kafka_migration.airflow_adapters.connections import connection_config, extra_of, findings_of_side
+from kafka_migration.airflow_adapters.settings import min_masked_length, spark_jars
 from kafka_migration.airflow_adapters.spark import spark_client_findings, spark_target
 from kafka_migration.airflow_adapters.spark_versions import installed_packages, python_versions, spark_versions
 from kafka_migration.core.connections.java_properties import spark_options
-from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.connections.secrets import unmasked_names
+from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.migration.settings import Cluster
 from kafka_migration.core.validation.spark_target import SparkTarget, has_login
@@ -43,6 +44,15 @@ class AirflowConnections:
             return str(BaseHook.get_connection(connection_id).conn_type)
         except AirflowNotFoundException:
             return None
+
+    def unmasked_secrets(self, connection_id: str) -> tuple[str, ...]:
+        """Return the settings of a connection whose secrets Airflow does not mask; empty if it does not exist."""
+        try:
+            connection = BaseHook.get_connection(connection_id)
+            fields = {"password": connection.password, **extra_of(connection)}
+        except (AirflowNotFoundException, Refused):
+            return ()
+        return unmasked_names(fields, min_masked_length())
 
     def kafka_findings(self, cluster: Cluster) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
         """Return the findings that forbid a Kafka connection, and the insecure settings that the file allows."""

@@ -55,6 +55,11 @@ def alerts_file() -> Path | None:
     return Path(named) if named else None
 
 
+def min_masked_length() -> int:
+    """Return how many characters the shortest secret has that Airflow masks in logs."""
+    return int(conf.getint("logging", "min_length_masked_secret", fallback=5))
+
+
 def token_endpoints() -> tuple[str, ...]:
     """Return `token_endpoints`: the addresses from which clients may fetch OAuth tokens, comma-separated."""
     return tuple(filter(None, (each.strip() for each in conf.get(SECTION, "token_endpoints", fallback="").split(","))))

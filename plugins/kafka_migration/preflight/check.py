@@ -39,6 +39,9 @@ class Connections(Protocol):
     def connection_type(self, connection_id: str) -> str | None:
         """Return the type of a connection, or `None` if it does not exist."""
 
+    def unmasked_secrets(self, connection_id: str) -> tuple[str, ...]:
+        """Return the settings of a connection whose secrets Airflow does not mask; empty if it does not exist."""
+
     def kafka_findings(self, cluster: Cluster) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
         """Return the findings that prevent the use of a Kafka connection, and its allowed insecure settings."""
 

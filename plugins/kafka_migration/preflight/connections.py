@@ -26,6 +26,18 @@ def _check(subject: Subject) -> Iterable[Finding]:
             )
 
 
+def _warn(subject: Subject) -> Iterable[Finding]:
+    for connection_id in sorted({connection_id for _, connection_id, _ in _named(subject.migration)}):
+        if names := subject.connections.unmasked_secrets(connection_id):
+            yield Finding(
+                Code.SECRET_NOT_MASKED,
+                f"connection {connection_id}",
+                f"in {', '.join(map(ascii, names))} a secret that Airflow does not mask, so its logs may show it",
+                "a secret of at least `[logging] min_length_masked_secret` characters that is not `airflow`",
+                "Give the account a longer password, and store it in the connection.",
+            )
+
+
 def _named(migration: Migration) -> Iterable[tuple[str, str, str]]:
     yield "source.connection", migration.source.connection, "kafka"
     yield "target.connection", migration.target.connection, "kafka"
@@ -48,4 +60,4 @@ def _missing(field: str, connection_id: str, expected: str) -> Finding:
     )
 
 
-CHECK = Check("connections", _check)
+CHECK = Check("connections", _check, warn=_warn)

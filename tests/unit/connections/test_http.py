@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
-from kafka_migration.core.connections.http import HttpSettings, address, http_findings
+from kafka_migration.core.connections.http import HttpSettings, address, http_findings, is_loopback
 from kafka_migration.core.findings.codes import Code
 
 
@@ -66,3 +67,26 @@ def test_bad_connection_has_one_finding(url: str, user: str, extra: dict[str, An
 def test_a_login_on_this_machine_needs_no_tls(url: str) -> None:
     """A login over http to this machine crosses no network."""
     assert [] == list(http_findings(HttpSettings("reg", url, "ada", "secret"), {}))
+
+
+HERE = ["127.0.0.1", "127.1.2.3", "[::1]", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]", "localhost", "LocalHost"]
+ODD = ["127.1", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "127.0.0.01", "127.0.0.1.", "0.0.0.0", "[::]"]
+ODD += ["0", "1.2.3.4.5", "host.0x7f", "[::ffff:0.0.0.0]"]
+ELSEWHERE = ["localhost.", "localhost.example", "127.0.0.1.example", "[::2]", "[::ffff:10.0.0.1]", "10.0.0.1"]
+
+
+@pytest.mark.parametrize("host", [*HERE, *ELSEWHERE])
+def test_host_is_this_machine_only_in_its_usual_forms(host: str) -> None:
+    """A login may go over http exactly to the hosts that are reached without a proxy."""
+    url = f"http://{host}:8081"
+    is_allowed = not list(http_findings(HttpSettings("reg", url, "ada", "secret"), {}))
+
+    assert (host in HERE) == is_allowed == is_loopback(urlsplit(url).hostname or "")
+
+
+@pytest.mark.parametrize("host", ODD)
+def test_address_in_an_unusual_form_is_refused(host: str) -> None:
+    """A resolver reads these as addresses, perhaps of this machine, and no rule here would see it."""
+    (finding,) = http_findings(HttpSettings("reg", f"https://{host}:8081", "ada", "secret"), {})
+
+    assert (Code.CONNECTION_INVALID, "an IP address in an unusual form") == (finding.code, finding.found)

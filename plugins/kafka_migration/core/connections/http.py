@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from ipaddress import ip_address
-from urllib.parse import urlsplit
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from urllib.parse import SplitResult, urlsplit
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
@@ -14,6 +16,8 @@ CONNECTION_TYPE = "http"
 CA = "ssl.ca.pem"
 _SECURE = "https"
 _SCHEMES = ("http", _SECURE)
+# A last label that is a number: no name of a host ends so.
+_NUMBER = re.compile(r"(^|\.)([0-9]+|0[xX][0-9a-fA-F]*)\.?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,30 +38,45 @@ def address(host: str, scheme: str, port: int | None) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine, so that no one on a network path reads a request."""
+    """Return whether a host is this machine: `localhost`, or an address of 127.0.0.0/8 or ::1 in its usual form.
+
+    Only there a login may go over http, and nothing goes there through a proxy. `localhost.` is not this machine: a
+    resolver may ask the network for it.
+    """
+    if host.lower() == "localhost":
+        return True
+    found = _ip_of(host)
+    return found is not None and found.is_loopback
+
+
+def basic_login(user: str, password: str) -> str:
+    """Return a login as HTTP's basic authentication writes it."""
+    return b64encode(f"{user}:{password}".encode(errors="surrogatepass")).decode()
+
+
+def _ip_of(host: str) -> IPv4Address | IPv6Address | None:
+    """Return the IP address that a host is, `None` if it is a name."""
     try:
-        return host == "localhost" or ip_address(host).is_loopback
+        found = ip_address(host)
     except ValueError:
-        return False
+        return None
+    return getattr(found, "ipv4_mapped", None) or found
+
+
+def _is_odd(host: str) -> bool:
+    """Return whether a resolver would read a host as an IP address in an unusual form, such as `127.1` and `0x7f.1`.
+
+    The unspecified addresses `0.0.0.0` and `::` count too: a connection to them ends on this machine.
+    """
+    found = _ip_of(host)
+    return bool(_NUMBER.search(host)) if found is None else found.is_unspecified
 
 
 def http_findings(settings: HttpSettings, extra: Mapping[str, object]) -> Iterator[Finding]:
     """Yield why a connection cannot be used. The extra may have `ssl.ca.pem` only."""
-    url = settings.url
-    try:
-        parts = urlsplit(url)
-        is_address = parts.scheme in _SCHEMES and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        is_address = False
-    # `urlsplit` drops line breaks.
-    is_plain = url.isascii() and url.isprintable() and " " not in url
-    if not is_address or not is_plain or parts.query or parts.fragment:
-        yield _invalid(settings, "no address of a service", "a host, or a URL with http:// or https://")
-    elif ":" in parts.path:
-        yield _invalid(settings, "a port after the path", "the port in the host, if the host has a path")
-    elif parts.username is not None or parts.password is not None:
-        yield _invalid(settings, "a login in the host", "the login in the fields login and password")
-    elif parts.scheme != _SECURE and (settings.user or settings.password) and not is_loopback(parts.hostname or ""):
+    if problem := _problem_of(settings.url):
+        yield _invalid(settings, *problem)
+    elif (settings.user or settings.password) and _is_open(urlsplit(settings.url)):
         yield Finding(
             Code.CONNECTION_INSECURE,
             f"connection {settings.connection}",
@@ -70,6 +89,31 @@ def http_findings(settings: HttpSettings, extra: Mapping[str, object]) -> Iterat
         yield _invalid(settings, f"in the extra {', '.join(unknown)}", f"only {CA}")
     if not isinstance(extra.get(CA, ""), str):
         yield _invalid(settings, f"{CA} that is no text", "certificates in PEM")
+
+
+def _problem_of(url: str) -> tuple[str, str] | None:
+    """Return what an address has that it may not have, and what is expected."""
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in _SCHEMES and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        is_address = False
+    # `urlsplit` drops line breaks.
+    is_plain = url.isascii() and url.isprintable() and " " not in url
+    if not is_address or not is_plain or parts.query or parts.fragment:
+        return "no address of a service", "a host, or a URL with http:// or https://"
+    if ":" in parts.path:
+        return "a port after the path", "the port in the host, if the host has a path"
+    if parts.username is not None or parts.password is not None:
+        return "a login in the host", "the login in the fields login and password"
+    if _is_odd(parts.hostname or ""):
+        return "an IP address in an unusual form", "a host name, or an IP address in its usual form"
+    return None
+
+
+def _is_open(url: SplitResult) -> bool:
+    """Return whether someone on a network path can read what is sent to an address."""
+    return url.scheme != _SECURE and not is_loopback(url.hostname or "")
 
 
 def _invalid(settings: HttpSettings, found: str, expected: str) -> Finding:

@@ -39,6 +39,7 @@ ACTS: Mapping[Code, str] = {
     Code.CONNECTION_INVALID: "Correct the setting that the finding names.",
     Code.CONNECTION_INSECURE: "Correct the connection, or allow it in the migration file (`source.insecure`, "
     "`target.insecure`). Then it is only a warning.",
+    Code.SECRET_NOT_MASKED: f"Give the account a longer password, and store it in the connection. {_WARNING}",
     Code.KAFKA_CLIENT_WITHOUT_KERBEROS: "Install confluent-kafka with Kerberos, or log in with SCRAM or a client "
     f"certificate. {_NOTHING_STARTED}",
     Code.CLUSTER_UNREACHABLE: "Check that the brokers run and that Airflow reaches their advertised listeners. Then "

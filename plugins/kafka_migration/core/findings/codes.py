@@ -64,6 +64,10 @@ class Code(StrEnum):
         "CONNECTION_INSECURE",
         "A Kafka connection disables a protection, and the migration file does not allow this.",
     )
+    SECRET_NOT_MASKED = (
+        "SECRET_NOT_MASKED",
+        "Warning: a password or key of a connection is too short or too common, so Airflow's logs may show it.",
+    )
     KAFKA_CLIENT_WITHOUT_KERBEROS = (
         "KAFKA_CLIENT_WITHOUT_KERBEROS",
         "A connection uses Kerberos (GSSAPI), but Airflow's Kafka client was built without Kerberos support.",
