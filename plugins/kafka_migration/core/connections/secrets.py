@@ -12,7 +12,9 @@ from kafka_migration.core.connections.settings import MECHANISMS, SETTINGS
 
 # Names of settings, known or unknown, whose values are secrets.
 _SECRET_NAME = re.compile(r"password|passwd|secret|token|jaas|(^|[._-])key([._-]|$)|oauthbearer\.config")
-_PASSWORD_IN_JAAS = re.compile(r"password\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'|([^\s;\"']+))", re.IGNORECASE)
+_PASSWORD_IN_JAAS = re.compile(
+    r"password\s{0,100}=\s{0,100}(?:\"((?:[^\"\\]|\\.)*)|'([^']*)|([^\s;\"']+))", re.IGNORECASE
+)
 # A shorter rest of a key reveals nothing, and might be an ordinary word.
 _MIN_LINE = 6
 

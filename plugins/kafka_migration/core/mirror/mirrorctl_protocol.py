@@ -31,7 +31,7 @@ PROBE_FILE = "secrets/client.properties"
 
 _MIGRATION = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _WORD = re.compile(r"[a-z]+|0|[1-9][0-9]{0,8}")
-_FILE_NAME = re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*")
+_FILE_NAME = re.compile(r"[A-Za-z0-9._-]{1,255}(/[A-Za-z0-9._-]{1,255})*")
 # All variables that are not numbered, and the end of the request: mirrorctl's SCALARS.
 _OF_LAUNCHES = ("HOLDER", "TAKE_OVER_FROM", "MAIN_CLASS", "PRIVATE_ARGUMENTS")
 _ALWAYS_UNSET = ("HOME", "KAFKA_HOME", "JAVA_HOME", *_OF_LAUNCHES, "NAMES", "BOOTSTRAP", "TOPICS")

@@ -8,9 +8,11 @@ from collections.abc import Iterable
 
 _PLAIN = re.compile(r"[A-Za-z0-9@:/.][A-Za-z0-9@:/._-]*")
 # Characters that start markup or a link inside a line; underscores within a word do not.
-_MARKUP = re.compile(r"[\\`*\[\]<>|~&@$]|:(?=//)|(?<=www)\.|(?<![A-Za-z0-9_])_+|_+(?![A-Za-z0-9_])", re.IGNORECASE)
+_MARKUP = re.compile(
+    r"[\\`*\[\]<>|~&@$]|:(?=//)|(?<=www)\.|_{3,}|(?<![A-Za-z0-9_])__?|__?(?![A-Za-z0-9_])", re.IGNORECASE
+)
 # A backtick, and a partition number, which is not a link.
-_KEPT = re.compile(r"(`|\[[0-9]+\](?![(\[:]))")
+_KEPT = re.compile(r"(`|\[[0-9]{1,10}\](?![(\[:]))")
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 
 
