@@ -21,17 +21,18 @@ LARGE, MEDIUM = 8 * 2**20, 256 * 2**10
 # A pattern whose time grows with the square of the text takes hours for 8 MiB, and a minute for 256 KiB.
 MOST_CPU_S = 10
 MOST_MEMORY = 3 * 2**30
-MOST_MATCHES = 100_000
+MOST_MATCHES = 10_000
 # Of each kind: a letter, a digit, a blank, and the signs at which patterns begin and end.
 LETTERS = ("a", "0", " ", "\n", "\\", "_")
-_LARGE_LETTERS = {letter: letter * LARGE for letter in LETTERS}
+_LETTER = "a" * LARGE
 
 
 def texts(literals: Sequence[str]) -> Iterator[str]:
-    """Yield one letter and each literal repeated to 8 MiB, and mixtures of two to 256 KiB."""
-    yield from _LARGE_LETTERS.values()
+    """Yield a letter and each literal repeated to 8 MiB; single signs, and mixtures of two, repeated to 256 KiB."""
+    yield _LETTER
     for literal in literals:
-        yield literal * (LARGE // len(literal))
+        yield literal * ((LARGE if len(literal) > 1 else MEDIUM) // len(literal))
+    yield from (letter * MEDIUM for letter in LETTERS)
     short = [*literals, *LETTERS]
     for literal in literals:
         for other in short:
