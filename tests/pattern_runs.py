@@ -17,9 +17,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-LARGE, MEDIUM = 8 * 2**20, 256 * 2**10
-# A pattern whose time grows with the square of the text takes hours for 8 MiB, and a minute for 256 KiB.
-MOST_CPU_S = 10
+LARGE, MEDIUM = 8 * 2**20, 128 * 2**10
+# A pattern whose time grows with the square of the text takes hours for 8 MiB, and much longer for 128 KiB.
 MOST_MEMORY = 3 * 2**30
 MOST_MATCHES = 10_000
 # Of each kind: a letter, a digit, a blank, and the signs at which patterns begin and end.
@@ -28,7 +27,7 @@ _LETTER = "a" * LARGE
 
 
 def texts(literals: Sequence[str]) -> Iterator[str]:
-    """Yield a letter and each literal repeated to 8 MiB; single signs, and mixtures of two, repeated to 256 KiB."""
+    """Yield a letter and each literal repeated to 8 MiB; single signs, and mixtures of two, repeated to 128 KiB."""
     yield _LETTER
     for literal in literals:
         yield literal * ((LARGE if len(literal) > 1 else MEDIUM) // len(literal))
@@ -56,7 +55,7 @@ def run(task: dict[str, Any]) -> str:
     if child := os.fork():
         _, status = os.waitpid(child, 0)
         return "" if status == 0 else f"ended with status {status}"
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_S, MOST_CPU_S))
+    resource.setrlimit(resource.RLIMIT_CPU, (task["cpu_s"], task["cpu_s"]))
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     code = 1
     try:
