@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.steps.guards import hold_reservation
 from tests.airflow.conftest import DAG_ID
 from tests.airflow.nights import at_night, begin, finish_night, night_fails
@@ -149,3 +149,26 @@ def test_cleared_run_that_is_marked_failed_fails_whatever_was_pending(world: Wor
     world.do(*BEFORE_START)
 
     night_fails(world, "TASK_NOT_SUCCESSFUL", **states)
+
+
+@pytest.mark.parametrize("holder", ["alice", "a/b#x", "dag/run#1\x1b[2J", "", "{}", "x" * 10_000])
+def test_finish_reports_whoever_the_host_names(reserved: World, holder: str) -> None:
+    """A holder that is no run frees nothing, and the report and the alert are written all the same."""
+    reserved.host.holder = holder
+
+    reserved.finish_fails("TASK_NOT_SUCCESSFUL · task judge", preflight="success", judge="failed")
+
+    assert (holder, "failed") == (reserved.host.holder, reserved.run_document["outcome"])
+    assert reserved.report.startswith("# shop: no verdict (failed)")
+
+
+@pytest.mark.parametrize("holder", ["alice", "a/b#x", "dag/run#1\x1b[2J", "{}", "x" * 10_000])
+def test_nothing_acts_beside_a_stranger(reserved: World, holder: str) -> None:
+    """A task that needs the reservation refuses with its code if a holder that is no run has it."""
+    reserved.host.holder = holder
+
+    with pytest.raises(Refused, match="NOT_RESERVED") as refused:
+        hold_reservation(reserved.run)
+
+    (finding,) = refused.value.findings
+    assert (True, True) == (finding.found.isprintable(), len(finding.found) < 500)

@@ -139,13 +139,14 @@ def test_unknown_announcement_is_not_a_missing_one(variables: FakeVariables) -> 
 
 PLUGINS = str(Path(kafka_migration.__file__).parents[1])
 STORED = """
+from airflow.models.team import Team
 from airflow.models.variable import Variable
 from airflow.settings import engine
 from kafka_migration.airflow_adapters.ledger_anchor import _has_database, stored_anchor
 from kafka_migration.core.ledger.chain import Head, announcement_key, head_key
 
 assert stored_anchor("shop") is None
-Variable.metadata.create_all(engine, tables=[Variable.__table__])
+Variable.metadata.create_all(engine, tables=[Team.__table__, Variable.__table__])
 _has_database.cache_clear()
 anchor = stored_anchor("shop")
 assert Head() == anchor.head()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -222,3 +223,62 @@ def test_host_that_refuses_is_left_to_the_task(world: World, clock: FakeClock, m
         world.host.errors = [Refused([finding])]
 
     assert "SSH_HOST_KEY_CHANGED" in trigger_of(world, clock, monkeypatch, refuse)["holder"]
+
+
+STRANGERS = [
+    "alice",
+    "a/b",
+    "a/b#",
+    "a/b#x",
+    "a/b#٣",
+    "#/",
+    "a/b#-1",
+    "a/b#1\x1b[2J",
+    '{"holder": 1}',
+    "x" * 100_000,
+    "a/" + "9" * 5000,
+]
+
+
+@pytest.mark.parametrize("holder", STRANGERS, ids=range(len(STRANGERS)))
+def test_reservation_of_a_stranger_is_refused(world: World, holder: str) -> None:
+    """A holder that is no run, as of a person who reserved by hand, is refused at once by name, also by a night."""
+    clock = at_night(world)
+    begin(world, clock)
+    world.do("preflight")
+    world.host.holder = holder
+
+    world.refuses("reserve", match="RESERVED_BY .*which is no run of Airflow")
+
+    (refusal,) = world.run.refusals()
+    found = refusal["findings"][0]["found"]
+    assert (True, True) == (found.isprintable(), len(found) < 500)
+
+
+def test_host_that_names_ever_other_ended_runs_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After three take-overs that did not bring the reservation, the host's answer is refused by its code."""
+    world.do("preflight")
+    ended = (f"{DAG_ID}/manual__{number}#1" for number in range(2, 1000))
+    reserve, asked = world.host.reserve, []
+
+    def named(holder: str, take_over_from: str | None = None) -> HostReply:
+        asked.append(take_over_from)
+        world.host.holder = next(ended)
+        world.task_instance.run_states[world.host.holder.partition("/")[2][:-2]] = "failed"
+        return reserve(holder, take_over_from)
+
+    monkeypatch.setattr(world.host, "reserve", named)
+
+    world.refuses("reserve", match="RESERVED_BY .*another holder after each of 3 take-overs")
+
+    assert 4 == len(asked)
+
+
+def test_host_that_refuses_a_free_reservation_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host that says each time that the migration is reserved, and then that it is free, is refused by its code."""
+    world.do("preflight")
+    world.host.holder = f"{DAG_ID}/manual__2#1"
+    status = world.host.status
+    monkeypatch.setattr(world.host, "status", lambda: replace(status(), holder=""))
+
+    world.refuses("reserve", match="RESERVED_BY .*another holder after each of 3 take-overs")

@@ -47,7 +47,7 @@ ROOMS = {
     "access": {"findings", "kafka", "migration", "text"},
     "discovery": {"connections", "documents", "findings", "text"},
     "evidence": {"findings", "migration"},
-    "ledger": {"documents", "evidence", "findings", "kafka", "migration"},
+    "ledger": {"documents", "evidence", "findings", "kafka", "migration", "text"},
     "mirror": {"documents", "findings", "kafka", "ledger", "migration", "text"},
     "probes": {"findings", "kafka", "migration", "mirror", "text"},
     "validation": {"documents", "findings", "kafka", "ledger", "migration", "text"},

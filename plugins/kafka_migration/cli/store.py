@@ -14,8 +14,8 @@ from kafka_migration.adapters.news import NewsStore
 from kafka_migration.adapters.stop_requests import StopRequestStore
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused, StoreFailed
-from kafka_migration.core.ledger.chain import Confirmation
-from kafka_migration.core.migration.run_identity import RunIdentity, is_migration_name
+from kafka_migration.core.ledger.chain import Confirmation, writer_of
+from kafka_migration.core.migration.run_identity import is_migration_name
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class MigrationStore:
 
     def evidence_of(self, holder: str) -> RunEvidence:
         """Return the evidence of the run with this holder name."""
-        identity = RunIdentity.from_holder(holder)
+        identity = writer_of(holder, f"ledger of {self.name}")
         return RunEvidence(self.root, self.name, identity, self.ledger.read().keeper_of(identity))
 
 

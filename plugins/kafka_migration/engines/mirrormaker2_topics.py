@@ -80,8 +80,8 @@ class InternalTopics:
 
 def stale_topics(migration: str, generation: int, topics: Iterable[str]) -> tuple[str, ...]:
     """Return the configuration and status topics of generations before this one, out of all `topics`."""
-    pattern = re.compile(rf"^mm2-(?:configs|status)\.{re.escape(migration)}-source\.g(\d+)\.internal$")
-    numbered = ((topic, pattern.match(topic)) for topic in sorted(topics))
+    pattern = re.compile(rf"^mm2-(?:configs|status)\.{re.escape(migration)}-source\.g(\d+)\.internal")
+    numbered = ((topic, pattern.fullmatch(topic)) for topic in sorted(topics))
     return tuple(topic for topic, match in numbered if match and int(match[1]) < generation)
 
 

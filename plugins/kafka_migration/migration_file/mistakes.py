@@ -18,7 +18,7 @@ from kafka_migration.migration_file.scalars import FORMS, is_secret
 LONGEST_NAME = 100
 LONGEST_MESSAGE = 1_000
 # Parts of values that may be secrets: a login in an address, and a password in Java's settings.
-_SECRET_PARTS = re.compile(r"(?<=//)[^/\s]*(?=@)|(?<=password=)[^\s;]+|(?<=secret=)[^\s;]+", re.IGNORECASE)
+_SECRET_PARTS = re.compile(r"(?<=//)[^/\s]{0,300}(?=@)|(?<=password=)[^\s;]+|(?<=secret=)[^\s;]+", re.IGNORECASE)
 
 
 def invalid(subject: str, found: str, expected: str, hint: str = "") -> Finding:

@@ -12,7 +12,7 @@ from kafka_migration.mirrormaker_files.chosen_flow import SidedSetting
 from kafka_migration.mirrormaker_files.judging import listed
 
 CONNECTION_KEYS = ("bootstrap.servers", "security.", "sasl.", "ssl.")
-_OPTION = re.compile(r'\b(username|principal|keyTab|clientId)\s*=\s*"([^"]*)"')
+_OPTION = re.compile(r'\b(username|principal|keyTab|clientId)\s{0,20}=\s{0,20}"([^"]{0,1000})"')
 _PEM = "<CERTIFICATES OF THE AUTHORITY IN PEM>"
 _PASSWORD_MECHANISMS = re.compile("PLAIN|SCRAM-SHA-(?:256|512)")
 

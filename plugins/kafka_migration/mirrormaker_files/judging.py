@@ -15,7 +15,7 @@ from kafka_migration.mirrormaker_files.mirror_settings import MirrorFile, Mirror
 _SECRET = re.compile(
     r"(?:password|passwd|secret|credentials)$|ssl\.keystore\.key$|jaas\.config$|basic\.auth\.user\.info$"
 )
-_JAAS_SECRET = re.compile(r"(?:password|clientSecret)\s*=")
+_JAAS_SECRET = re.compile(r"(?:password|clientSecret)\s{0,20}=")
 COMMENT = re.compile(r"\s#")
 
 

@@ -15,8 +15,7 @@ from kafka_migration.mirrormaker_files.mirrormaker2 import mirrormaker2_file
 from kafka_migration.mirrormaker_files.properties import Entry, entries
 from kafka_migration.mirrormaker_files.strimzi import strimzi_file
 
-_STRIMZI = re.compile(r"^\s*kind:\s*[\"']?KafkaMirrorMaker", re.MULTILINE)
-_COMMAND = re.compile(rf"^[^#\n]*(?:{COMMAND.pattern})[^=:\n]*(?:--|\\?$)", re.MULTILINE)
+_STRIMZI = re.compile(r"^[ \t]*kind:[ \t]*[\"']?KafkaMirrorMaker", re.MULTILINE)
 _CONSUMER_KEYS = frozenset(
     {
         "group.id",
@@ -63,9 +62,19 @@ def kind_of(name: str, text: str) -> FileKind | None:
         return FileKind.CONNECTORS
     if _STRIMZI.search(text):
         return FileKind.STRIMZI
-    if _COMMAND.search(text):
+    if any(map(_is_command, text.split("\n"))):
         return FileKind.COMMAND
     return _kind_of_properties(name, entries(text))
+
+
+def _is_command(line: str) -> bool:
+    """Return whether MirrorMaker's program is followed by an option or the end of the line, before any `=` or `:`."""
+    if not COMMAND.search(line):
+        return False
+    code, comment, _ = line.partition("#")
+    parts = re.split("[=:]", code)
+    found = [(COMMAND.search(part), part, part is parts[-1] and not comment) for part in parts]
+    return any(match and (is_end or "--" in part[match.end() :]) for match, part, is_end in found)
 
 
 def _kind_of_properties(name: str, found: list[Entry]) -> FileKind | None:

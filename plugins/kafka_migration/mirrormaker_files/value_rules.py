@@ -26,7 +26,7 @@ _TYPES = {
     "INT": (_WHOLE, "a whole number"),
     "LONG": (_WHOLE, "a whole number"),
     "SHORT": (_WHOLE, "a whole number"),
-    "DOUBLE": (re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"), "a number"),
+    "DOUBLE": (re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"), "a number"),
 }
 # MirrorMaker reads these before Kafka's parser removes blanks.
 _UNTRIMMED = frozenset({"enabled", "emit.heartbeats.enabled"})

@@ -23,8 +23,7 @@ from kafka_migration.core.groups.approval import (
 from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.groups.unproved import stopping_findings, unproved_copies
 from kafka_migration.core.ledger.cutovers import Reserved
-from kafka_migration.core.migration.run_identity import RunIdentity
-from kafka_migration.core.text.names import group_subject
+from kafka_migration.core.text.names import group_subject, quoted
 from kafka_migration.engines.rights import missing_rights
 from kafka_migration.steps.run import MigrationRun
 
@@ -41,13 +40,14 @@ def hold_reservation(run: MigrationRun) -> None:
             # An earlier try ended between the host's reservation and the ledger entry.
             record_reservation(run, None)
         return
-    if holder and not RunIdentity.from_holder(holder).is_earlier_attempt_of(mine):
+    if holder and not mine.follows(holder):
         finding = Finding(
             Code.NOT_RESERVED,
             f"migration {run.name}",
-            f"the reservation is held by {holder}",
+            f"the reservation is held by {quoted(holder)}",
             f"held by {mine.holder}",
-            "Nothing was written. Wait for that run to end, then trigger a new one.",
+            "Nothing was written. Wait for that run to end, or let the person who reserved by hand release it. Then "
+            "trigger a new run.",
         )
         raise Refused([finding])
     run.host.reserve(mine.holder, take_over_from=holder or None)

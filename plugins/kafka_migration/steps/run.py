@@ -19,6 +19,7 @@ from kafka_migration.core.evidence.kept import Keeper, Kept
 from kafka_migration.core.findings.errors import FindingsError, StoreFailed
 from kafka_migration.core.kafka.cluster import ClusterFacts, KafkaCluster, Side, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition, from_document
+from kafka_migration.core.ledger.chain import writer_of
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.run_window import RunWindow
@@ -92,7 +93,7 @@ class MigrationRun:
 
     def evidence_of(self, holder: str) -> RunEvidence:
         """Return the evidence of another run, by its holder name; the ledger knows its digests."""
-        identity = RunIdentity.from_holder(holder)
+        identity = writer_of(holder, f"ledger of {self.name}")
         return RunEvidence(self.deployment.evidence_root, self.name, identity, self.ledger.known().keeper_of(identity))
 
     @property

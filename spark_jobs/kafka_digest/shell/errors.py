@@ -21,7 +21,7 @@ CLUSTER_UNREACHABLE = "CLUSTER_UNREACHABLE"
 RECORDS_DELETED = "RECORDS_DELETED_MEANWHILE"
 RECORD_UNREADABLE = "RECORD_UNREADABLE"
 _CODES = {
-    MISMATCH: re.compile(r"PYTHON_VERSION_MISMATCH|^\w*(ModuleNotFound|Import)Error\b"),
+    MISMATCH: re.compile(r"PYTHON_VERSION_MISMATCH|^\w{0,100}(ModuleNotFound|Import)Error\b"),
     RECORDS_DELETED: re.compile(r"\bOffsetOutOfRangeException|data may have been lost|are out of range"),
     CLUSTER_UNREACHABLE: re.compile(
         r"\b(Timeout|Disconnect|Network|BrokerNotAvailable|LeaderNotAvailable)Exception|No resolvable bootstrap urls"
@@ -35,7 +35,8 @@ _NAMES_PLACE = re.compile(r"\w*Exception: (Record batch for partition|Received e
 # These errors are the same for all topics, so that reading fewer of them cannot help.
 _OF_ALL = frozenset({MISMATCH, CLUSTER_UNREACHABLE})
 _WAS_ENDED = re.compile(
-    r"\bJob \d+ cancelled\b|SparkContext (was|has been) (shut|stop)|stopped SparkContext|\bInterrupt\w*Exception"
+    r"\bJob \d{1,10} cancelled\b|SparkContext (was|has been) (shut|stop)|stopped SparkContext"
+    r"|\bInterrupt\w{0,100}Exception"
 )
 
 

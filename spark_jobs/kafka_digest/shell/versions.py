@@ -11,7 +11,7 @@ MISMATCH = "SPARK_VERSION_MISMATCH"
 PYTHONS = {(3, 5): ((3, 9), (3, 11)), (4, 0): ((3, 9), (3, 13)), (4, 1): ((3, 10), (3, 13))}
 # PySpark itself asks for pandas before it sends batches of Arrow.
 _LIBRARIES = ("numpy", "pandas", "pyarrow")
-_CONNECTOR = re.compile(r"spark-sql-kafka-0-10_(\d+\.\d+)-(\d+)\.(\d+)\.[^/,]*\.jar")
+_CONNECTOR = re.compile(r"spark-sql-kafka-0-10_(\d{1,4}\.\d{1,4})-(\d{1,4})\.(\d{1,4})\.[^/,]{0,100}\.jar")
 
 
 def end_unless_python_fits() -> None:

@@ -117,3 +117,26 @@ def test_every_listed_topic_is_taken_left_out_or_unmatched(names: set[str], copi
     assert fitting == {*found.topics, *found.left_out}
     assert not set(found.topics) & found.left_out.keys()
     assert set(found.vanished).isdisjoint(names)
+
+
+IMPOSSIBLE = ["", ".", "..", "x" * 250, "<img src=x>", "a\nb", "a/b", "ä", "orders\n", "a\x1b[2J", " ", "x" * 100_000]
+
+
+def test_names_that_kafka_forbids_reach_no_plan(migration: Migration) -> None:
+    """A name that no topic can have is left out and warned of, quoted and bounded; the other topics are taken."""
+    everything = TopicRules((TopicRule("pattern", ".*"),))
+    found = resolve(everything, ["orders", *IMPOSSIBLE], ())
+
+    assert (("orders",), ()) == (found.topics, found.unmatched)
+    (warning,) = topic_list_warnings(migration, found, Mode.SYNC)
+    assert "TOPIC_NAME_IMPOSSIBLE" == warning.code
+    assert all(name.startswith('"') and name.isprintable() and len(name) < 300 for name in found.left_out)
+    assert len(warning.found) < 2_000
+
+
+def test_flood_of_forbidden_names_is_counted() -> None:
+    """A source that lists very many forbidden names fills no evidence, and all of them are counted."""
+    found = resolve(TopicRules((TopicRule("pattern", ".*"),)), ["orders", *(f"a/{n}" for n in range(100_000))], ())
+
+    assert 21 == len(found.left_out)
+    assert "99,980 more names" in found.left_out

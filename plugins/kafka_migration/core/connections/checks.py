@@ -43,11 +43,13 @@ _LOGIN = ("sasl.mechanism", "sasl.mechanisms", *LOGIN_SETTINGS)
 # A principal has a name, perhaps a host, and a realm. No text that JAAS or a shell would read.
 _PATTERNS: Mapping[Form, re.Pattern[str]] = {
     "principal": re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)?@[A-Za-z0-9._-]+"),
-    "path": re.compile(r"(/[A-Za-z0-9._@+-]+)+"),
+    "path": re.compile(r"(/[A-Za-z0-9._@+-]{1,255})+"),
     # It becomes a Java option of MirrorMaker: no comma, query or login.
-    "https address": re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~-]+)*/?"),
+    "https address": re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~-]{1,255})*/?"),
     "token method": re.compile("oidc"),
-    "token extensions": re.compile(r"[A-Za-z]+=[A-Za-z0-9._:/-]+(,[A-Za-z]+=[A-Za-z0-9._:/-]+)*"),
+    "token extensions": re.compile(
+        r"[A-Za-z]{1,100}=[A-Za-z0-9._:/-]{1,1000}(,[A-Za-z]{1,100}=[A-Za-z0-9._:/-]{1,1000})*"
+    ),
 }
 _TLS = ("ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem", "ssl.key.password")
 
@@ -211,7 +213,7 @@ def _control_character(value: str, but: str) -> str:
 
 def _pem_problems(name: str, form: Form, value: str) -> Iterator[_Problem]:
     label = "CERTIFICATE" if form == "certificates" else "PRIVATE KEY"
-    if re.search(r"-----BEGIN [A-Z0-9 ]*" + label + "-----", value) is None:
+    if re.search(r"-----BEGIN [A-Z0-9 ]{0,40}" + label + "-----", value) is None:
         yield _Problem(f"setting {name}: no PEM block {label}", _EXPECTED[form])
     elif "\\n" in value or "\n" not in value.strip():
         hint = "PEM with real line breaks; in JSON each one is written as \\n"

@@ -29,7 +29,7 @@ _CLIENT_CERTIFICATE_ALERTS = ("certificate", "unknown ca")
 # section 5.2), or curl's words for a certificate that is not accepted. Any other answer may be temporary.
 _WITHOUT_GRANT = "Failed to acquire SASL OAUTHBEARER token: "
 _GRANT_REFUSED = re.compile(
-    r'"error"\s*:\s*"(?:invalid_client|invalid_grant|invalid_request|invalid_scope|unauthorized_client'
+    r'"error"\s{0,20}:\s{0,20}"(?:invalid_client|invalid_grant|invalid_request|invalid_scope|unauthorized_client'
     r'|unsupported_grant_type)"|SSL certificate problem|SSL: no alternative certificate|error adding trust anchors'
 )
 _SET_IN_CONNECTION = "in the Airflow connection"

@@ -15,7 +15,9 @@ from kafka_migration.core.connections.settings import MECHANISMS, SETTINGS
 
 # Names of settings, known or unknown, whose values are secrets.
 _SECRET_NAME = re.compile(r"password|passwd|secret|token|jaas|(^|[._-])key([._-]|$)|oauthbearer\.config")
-_PASSWORD_IN_JAAS = re.compile(r"password\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'|([^\s;\"']+))", re.IGNORECASE)
+_PASSWORD_IN_JAAS = re.compile(
+    r"password\s{0,100}=\s{0,100}(?:\"((?:[^\"\\]|\\.)*)|'([^']*)|([^\s;\"']+))", re.IGNORECASE
+)
 # Pairs of settings that log in together: by SASL, at a token endpoint, by HTTP or SSH.
 _LOGINS = (
     ("sasl.username", "sasl.password"),

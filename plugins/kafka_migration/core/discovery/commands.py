@@ -100,4 +100,4 @@ _MIRROR_HOST_NOTES = ("The host on which a migration starts MirrorMaker. It must
 def placeholders(connections: Sequence[ConnectionToCreate]) -> tuple[str, ...]:
     """Return the placeholders of the connections, in their order."""
     texts = (json.dumps(each.fields) for each in connections)
-    return tuple(dict.fromkeys(found for text in texts for found in re.findall(r"<[A-Z ]+>", text)))
+    return tuple(dict.fromkeys(found for text in texts for found in re.findall(r"<[A-Z ]{1,100}>", text)))

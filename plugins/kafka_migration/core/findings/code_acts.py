@@ -28,6 +28,7 @@ ACTS: Mapping[Code, str] = {
     f"pause the nightly DAG. {_NOTHING_STARTED}",
     Code.MIGRATIONS_OVERLAP: f"Remove the topic from the migration file that has not copied it. {_NOTHING_STARTED}",
     Code.PATTERN_MATCHES_NOTHING: f"Correct or remove the pattern, or grant Describe on the topics. {_NOTHING_STARTED}",
+    Code.TOPIC_NAME_IMPOSSIBLE: "Only a warning. Find out what answers at the address of the source.",
     Code.TOPICS_TOO_MANY: f"Divide the topics among several migration files. {_NOTHING_STARTED}",
     Code.SOURCE_TOPIC_VANISHED: "If the topic was deleted on purpose, add an `exclude` item for it. Only a warning, "
     "but a rehearsal and a cutover are refused.",

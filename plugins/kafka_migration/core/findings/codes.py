@@ -41,6 +41,7 @@ class Code(StrEnum):
         "PATTERN_MATCHES_NOTHING",
         "A pattern of the migration file matches no topic of the source.",
     )
+    TOPIC_NAME_IMPOSSIBLE = "TOPIC_NAME_IMPOSSIBLE", "The source lists a topic with a name that Kafka forbids."
     TOPICS_TOO_MANY = "TOPICS_TOO_MANY", "The patterns of the migration file match more topics than one run can copy."
     SOURCE_TOPIC_VANISHED = (
         "SOURCE_TOPIC_VANISHED",

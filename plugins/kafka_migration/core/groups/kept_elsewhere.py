@@ -39,9 +39,11 @@ class _Kind:
     remedy: str
 
 
-def _named(pattern: str) -> Callable[[Clues], str]:
-    found = re.compile(pattern, re.IGNORECASE | re.DOTALL)
-    return lambda clues: "its id" if found.fullmatch(clues.group) else _client(found, clues.clients)
+_ANY_CASE = re.IGNORECASE | re.DOTALL
+
+
+def _named(pattern: re.Pattern[str]) -> Callable[[Clues], str]:
+    return lambda clues: "its id" if pattern.fullmatch(clues.group) else _client(pattern, clues.clients)
 
 
 def _client(pattern: re.Pattern[str], clients: Iterable[str]) -> str:
@@ -66,14 +68,14 @@ _KINDS = (
     ),
     _Kind(
         "a sink of Kafka Connect",
-        _named(r"connect-.+|connector-consumer-.+"),
+        _named(re.compile(r"connect-.+|connector-consumer-.+", _ANY_CASE)),
         "the connector itself does not move, and some sinks keep offsets of the source at their destination",
         "Create the connector on the target's workers with the same name, because the name gives the group. Look up "
         "in its documentation whether its destination holds offsets.",
     ),
     _Kind(
         "a Flink job",
-        _named(r"KafkaSource--?[0-9]+.*|(.*[^a-z])?flink([^a-z].*)?"),
+        _named(re.compile(r"KafkaSource--?[0-9]+.*|(.*[^a-z])?flink([^a-z].*)?", _ANY_CASE)),
         "the job resumes from its checkpoint or savepoint, which holds offsets of the source; it commits only to show "
         "its progress",
         "Start the job on the target without the Kafka source's old state (a new uid of the source) from the committed "
@@ -81,7 +83,7 @@ _KINDS = (
     ),
     _Kind(
         "a query of Spark Structured Streaming",
-        _named(r"spark-kafka-(source|relation)-.*|spark-executor-.*"),
+        _named(re.compile(r"spark-kafka-(source|relation)-.*|spark-executor-.*", _ANY_CASE)),
         "the query resumes from its checkpoint, which holds offsets of the source; the offsets of the group are not "
         "used",
         "Start the query on the target with a new checkpoint location and with `startingOffsets`.",

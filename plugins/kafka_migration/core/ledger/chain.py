@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.migration.run_identity import RunIdentity
+from kafka_migration.core.text.names import quoted
 
 SCHEMA = 2
 _ENTRY_NAME = re.compile(r"^(?P<number>\d{6})\.json$")
@@ -44,6 +46,14 @@ class Head:
             return cls(int(document["number"]), str(document["digest"]))
         except (LookupError, TypeError, RecursionError) as error:
             raise ValueError(f"not the head of a ledger: {text[:200]!r}") from error
+
+
+def writer_of(holder: str, folder: str) -> RunIdentity:
+    """Return the run that an entry names. Raises `Refused` (`LEDGER_BROKEN`) for an entry that names no run."""
+    run = RunIdentity.from_holder(holder)
+    if run is None:
+        raise Refused([broken(folder, f"an entry of {quoted(holder)}, which is no run", "entries of runs")])
+    return run
 
 
 def linked(entry: Mapping[str, Any], head: Head) -> dict[str, Any]:

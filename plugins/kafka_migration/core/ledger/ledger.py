@@ -160,11 +160,11 @@ class Ledger:
 
 
 def _is_same_run(one: str, other: str) -> bool:
-    return _is_of(one, RunIdentity.from_holder(other))
+    return one == other or _is_of(one, RunIdentity.from_holder(other))
 
 
 def _is_of(holder: str, run: RunIdentity | None) -> bool:
-    return run is not None and RunIdentity.from_holder(holder).is_same_run(run)
+    return run is not None and run.has_attempt(holder)
 
 
 def fold(entries: Iterable[Mapping[str, Any]]) -> Ledger:

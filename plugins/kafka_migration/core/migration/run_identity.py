@@ -9,6 +9,9 @@ from dataclasses import dataclass
 NIGHTLY_DAG_PREFIX = "kafka_nightly_sync__"
 ROLLBACK_DAG_PREFIX = "kafka_rollback__"
 MANUAL_DAG_PREFIX = "kafka_migration__"
+# Airflow's limit for DAG ids and run ids.
+LONGEST_ID = 250
+_ATTEMPT = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -43,11 +46,25 @@ class RunIdentity:
         return f"{self.dag_id}/{self.run_id}#{self.attempt}"
 
     @classmethod
-    def from_holder(cls, holder: str) -> RunIdentity:
-        """Parse a `holder`. A run id may contain any character, so the last `#` is the separator."""
+    def from_holder(cls, holder: str) -> RunIdentity | None:
+        """Parse a `holder`; `None` for a stranger: a text that names no run, as of a person who reserved by hand.
+
+        A run id may contain `/` and `#`, so the first `/` and the last `#` are the separators.
+        """
         dag_id, _, rest = holder.partition("/")
         run_id, _, attempt = rest.rpartition("#")
-        return cls(dag_id, run_id, int(attempt))
+        is_name = all(0 < len(each) <= LONGEST_ID and each.isprintable() for each in (dag_id, run_id))
+        return cls(dag_id, run_id, int(attempt)) if is_name and _ATTEMPT.fullmatch(attempt) else None
+
+    def has_attempt(self, holder: str) -> bool:
+        """Return whether a holder is this or another attempt of this run."""
+        other = RunIdentity.from_holder(holder)
+        return other is not None and other.is_same_run(self)
+
+    def follows(self, holder: str) -> bool:
+        """Return whether a holder is an earlier attempt of this run."""
+        other = RunIdentity.from_holder(holder)
+        return other is not None and other.is_earlier_attempt_of(self)
 
     def is_same_run(self, other: RunIdentity) -> bool:
         """Return whether both are attempts of one DAG run."""

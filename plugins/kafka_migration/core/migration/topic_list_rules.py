@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Migration, Mode
-from kafka_migration.core.migration.topic_rules import TopicList
+from kafka_migration.core.migration.topic_rules import IMPOSSIBLE, TopicList
 from kafka_migration.core.text.brief import some
 
 # The ledger and the tasks were measured with this number of topics.
@@ -38,9 +38,23 @@ def topic_list_findings(migration: Migration, found: TopicList, mode: Mode) -> I
 
 
 def topic_list_warnings(migration: Migration, found: TopicList, mode: Mode) -> Iterator[Finding]:
-    """Yield the vanished topics, in a run that only warns about them."""
+    """Yield names that no topic can have, and the vanished topics in a run that only warns about them."""
+    yield from _impossible(migration, found)
     if not mode.plans_groups:
         yield from _vanished(migration, found)
+
+
+def _impossible(migration: Migration, found: TopicList) -> Iterator[Finding]:
+    names = [name for name, reason in found.left_out.items() if reason == IMPOSSIBLE]
+    if names:
+        yield Finding(
+            Code.TOPIC_NAME_IMPOSSIBLE,
+            f"{migration.name}.yaml: topics",
+            f"names on the source that no topic can have: {some(names)}",
+            "names of 1 to 249 ASCII letters, digits, dots, _ and -",
+            "These topics are left out, and the others are copied. Find out what answers at the address of the source: "
+            "Kafka creates no such topics.",
+        )
 
 
 def _vanished(migration: Migration, found: TopicList) -> Iterator[Finding]:

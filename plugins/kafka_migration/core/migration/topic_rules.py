@@ -9,7 +9,9 @@ from typing import Literal
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.kafka.reserved_topics import reserved_reason
+from kafka_migration.core.kafka.topic_name import is_topic_name
 from kafka_migration.core.migration.patterns import matches
+from kafka_migration.core.text.names import quoted
 
 RuleKind = Literal["name", "pattern", "exclude"]
 
@@ -30,6 +32,9 @@ class TopicSettings:
 
 
 AS_USUAL = TopicSettings()
+IMPOSSIBLE = "no topic can have this name"
+# How many of these names are shown; a source that lies may list any number.
+MOST_IMPOSSIBLE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +115,8 @@ class TopicList(Document):
 
     `topics` are the exact names of the file in its order, then the matches by name. `new` are matches that no run has
     copied so far, if any run has copied. `vanished` are topics that a run copied, that still match, and that the
-    source no longer has. `left_out` are matches that belong to Kafka or another tool, with the reason.
-    `unmatched` are patterns that match no topic.
+    source no longer has. `left_out` are matches that belong to Kafka or another tool, and (quoted) names that Kafka
+    forbids, with the reason. `unmatched` are patterns that match no topic.
     """
 
     topics: tuple[str, ...]
@@ -130,7 +135,8 @@ def resolve(
     :param copied: the topics that earlier runs copied
     :param takes_new: whether matches that no run has copied are taken; not after the last cutover
     """
-    there = sorted(name for name in listed if name not in rules.name_set and rules.matches(name))
+    matching = sorted(name for name in listed if name not in rules.name_set and rules.matches(name))
+    there = [name for name in matching if is_topic_name(name)]
     left_out = {name: reason for name in there if (reason := reserved_reason(name))}
     found = [name for name in there if name not in left_out and (takes_new or name in copied)]
     vanished = tuple(sorted(name for name in copied if name not in listed and rules.finds(name)))
@@ -138,9 +144,15 @@ def resolve(
         topics=(*rules.names, *found),
         new=tuple(name for name in found if copied and name not in copied),
         vanished=vanished,
-        left_out=left_out,
+        left_out={**left_out, **_impossible([name for name in matching if not is_topic_name(name)])},
         unmatched=_unmatched(rules.patterns, (*rules.names, *found, *vanished)) if takes_new else (),
     )
+
+
+def _impossible(names: list[str]) -> dict[str, str]:
+    """Return the first names that Kafka forbids, quoted, and the number of the others, with the reason."""
+    more = [f"{len(names) - MOST_IMPOSSIBLE:,} more names"] if len(names) > MOST_IMPOSSIBLE else []
+    return dict.fromkeys([*map(quoted, names[:MOST_IMPOSSIBLE]), *more], IMPOSSIBLE)
 
 
 def _unmatched(patterns: Iterable[str], topics: Collection[str]) -> tuple[str, ...]:

@@ -73,7 +73,7 @@ _CAUSES = tuple(
         (r"SaslAuthentication|AuthenticationException|SSL handshake failed", "MirrorMaker cannot log in"),
         (r"NotEnoughReplicas|NOT_ENOUGH_REPLICAS", "the target has not enough replicas in sync"),
         (r"CorruptRecord|CORRUPT_MESSAGE|InvalidRecord|INVALID_RECORD|INVALID_TIMESTAMP", "a cluster rejects a record"),
-        (r"could not be established|Bootstrap broker .* disconnected|UnknownHost", "a cluster is unreachable"),
+        (r"could not be established|Bootstrap broker .{0,300} disconnected|UnknownHost", "a cluster is unreachable"),
         (r"OutOfMemoryError", "MirrorMaker is out of memory"),
         (r"TimeoutException|REQUEST_TIMED_OUT", "a cluster answers too late"),
     )

@@ -17,18 +17,21 @@ from dataclasses import dataclass, field
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MigrationError, MirrorFailed, Refused, TransientError
 from kafka_migration.core.mirror.host import HostProbe, HostReply, MirrorLaunch, ProbeSubject
+from kafka_migration.core.mirror.reply_bounds import bounded
+from kafka_migration.core.text.brief import given
 
 ACTING_VERBS = frozenset({"reserve", "release", "start", "stop", "clean"})
 # The longest quote of a host's message, and of its log in a finding.
 LONGEST_REASON = 1_000
 LONGEST_LOG = 16_384
+# mirrorctl's numbers have fewer digits.
+LARGEST_NUMBER = 10**15
 # The only file of a probe; the host keeps it in memory if it can.
 PROBE_FILE = "secrets/client.properties"
-REPLY_LINE = re.compile(r"^@@mirrorctl (\{.*\})@@\r?$", re.MULTILINE)
 
 _MIGRATION = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _WORD = re.compile(r"[a-z]+|0|[1-9][0-9]{0,8}")
-_FILE_NAME = re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*")
+_FILE_NAME = re.compile(r"[A-Za-z0-9._-]{1,255}(/[A-Za-z0-9._-]{1,255})*")
 # All variables that are not numbered, and the end of the request: mirrorctl's SCALARS.
 _OF_LAUNCHES = ("HOLDER", "TAKE_OVER_FROM", "MAIN_CLASS", "PRIVATE_ARGUMENTS")
 _ALWAYS_UNSET = ("HOME", "KAFKA_HOME", "JAVA_HOME", *_OF_LAUNCHES, "NAMES", "BOOTSTRAP", "TOPICS")
@@ -37,6 +40,9 @@ _COUNTS = ("FILES", "JAVA_OPTIONS", "ARGUMENTS", "ALARMS")
 # The encoded form of each byte: octal unless it is plain.
 _ENCODED = [chr(byte) if 32 <= byte < 127 and chr(byte) not in "'\\" else f"\\0{byte:03o}" for byte in range(256)]
 _ENCODED[ord("\n")] = "\\n"
+
+
+_BEGIN, _END = "@@mirrorctl ", "@@"
 
 
 class UnreadableReply(ValueError):
@@ -134,20 +140,31 @@ def shell_quote(text: str) -> str:
 
 
 def parse_reply(stdout: str) -> HostReply:
-    """Return the one reply in the host's output, ignoring login messages around it.
+    """Return the one reply in the host's output, ignoring login messages around it, with all its texts bounded.
 
     Raises `UnreadableReply` if there is none, more than one, or an incomplete one.
     """
-    found = REPLY_LINE.findall(stdout)
+    found = [line for line in map(_framed, stdout.split("\n")) if line]
     if len(found) != 1:
         raise UnreadableReply(f"{len(found)} replies of mirrorctl in {len(stdout):,} characters of output")
     try:
         reply = HostReply.from_document(json.loads(found[0]))
-        if reply.generation < 0:
-            raise ValueError(f"generation {reply.generation}")
-        return reply
+        for name in ("generation", "pid", "started_at", "uptime_s", "exit_code", "lease_remaining_s"):
+            _require_number(name, getattr(reply, name))
+        return bounded(reply)
     except (ValueError, RecursionError) as error:
         raise UnreadableReply(f"broken reply of mirrorctl: {str(error)[:LONGEST_REASON]}") from None
+
+
+def _framed(line: str) -> str:
+    """Return the JSON of a line `@@mirrorctl {…}@@`; empty for any other line."""
+    inner = line.removesuffix("\r").removeprefix(_BEGIN).removesuffix(_END)
+    return inner if line.removesuffix("\r") == f"{_BEGIN}{inner}{_END}" and inner[:1] + inner[-1:] == "{}" else ""
+
+
+def _require_number(name: str, number: int | None) -> None:
+    if not (0 if name == "generation" else -LARGEST_NUMBER) <= (number or 0) <= LARGEST_NUMBER:
+        raise ValueError(f"{name}: {given(number)}")
 
 
 def checked(reply: HostReply) -> HostReply:

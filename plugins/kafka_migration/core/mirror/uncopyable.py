@@ -52,11 +52,13 @@ _POSSIBLE = re.compile(
     r"InvalidRecord|INVALID_RECORD|CorruptRecord|CORRUPT_MESSAGE|part of a batch which had one more more invalid"
 )
 _NAMED_TOPICS = re.compile(
-    r"failed to send record to ([^\s:;]+):|sending message to topic (\S+) with key|topic[- ]partition (\S+)-\d+"
+    r"failed to send record to ([^\s:;]{1,249}):|sending message to topic (\S{1,249}) with key"
+    r"|topic[- ]partition (\S{1,249})-\d"
 )
-_REQUEST_LIMIT = re.compile(r"larger than (\d+), which is the value of the max\.request\.size")
-_OUT_OF_RANGE = re.compile(r"Timestamp (-?\d+) of message with offset")
-_EXCEPTION = re.compile(r"[\w.$]+Exception\b")
+_REQUEST_LIMIT = re.compile(r"larger than (\d{1,19}), which is the value of the max\.request\.size")
+_OUT_OF_RANGE = re.compile(r"Timestamp (-?\d{1,19}) of message with offset")
+_WORD = re.compile(r"[\w.$]+")
+_EXCEPTION = re.compile(r"[\w.$]Exception\b")
 _BUFFER = "buffer.memory"
 
 
@@ -80,7 +82,7 @@ class Complaint:
     @property
     def ends_each_start(self) -> bool:
         """Whether every further start ends like this one: an exception names the record, not a batch that is split."""
-        return bool(self.certain) and _EXCEPTION.match(self.quote) is not None
+        return bool(self.certain) and 0 in _exceptions_in(self.quote)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +121,14 @@ def _quoted(text: str, signs: Collection[re.Pattern[str]]) -> str:
     """Return the newest line with one of the signs, from the name of its exception on."""
     for line in reversed(text.splitlines()):
         if found := next(filter(None, (sign.search(line) for sign in signs)), None):
-            begins = [name.start() for name in _EXCEPTION.finditer(line) if name.start() <= found.start()]
+            begins = [start for start in _exceptions_in(line) if start <= found.start()]
             return line[max(begins, default=0) :].strip()
     return ""
+
+
+def _exceptions_in(line: str) -> list[int]:
+    """Return where the names of exceptions begin in a line."""
+    return [word.start() for word in _WORD.finditer(line) if _EXCEPTION.search(word[0])]
 
 
 def reason_of(record: RecordShape, complaint: Complaint, takes: Takes) -> Reason | None:

@@ -12,7 +12,7 @@ from kafka_migration.core.findings.errors import Finding
 # The longest quote of a tool's error.
 LONGEST_REASON = 500
 _NO_CLASS = "Could not find or load main class"
-_DENIED = re.compile(r"\w*AuthorizationException|AUTHORIZATION_FAILED|not authorized", re.IGNORECASE)
+_DENIED = re.compile(r"AuthorizationException|AUTHORIZATION_FAILED|not authorized", re.IGNORECASE)
 _UNSUPPORTED = re.compile(r"UnsupportedVersion|does not support|UnsupportedOperationException|not a recognized option")
 _ERROR = re.compile(r"Exception|Error|Caused by:")
 

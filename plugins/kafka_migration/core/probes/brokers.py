@@ -13,7 +13,7 @@ from kafka_migration.core.probes.answers import LONGEST_REASON, UnknownFact
 # getent's exit code for a name without an address.
 _NO_ADDRESS = "2"
 # One line per broker of `BrokerApiVersionsCommand`; newer versions add words to the parentheses.
-_BROKER = re.compile(r"^(\S+:\d+) \(id: -?\d+ .*\) -> (\(|ERROR:.*)$", re.MULTILINE)
+_BROKER = re.compile(r"(\S{1,300}:\d{1,5}) \(id: -?\d{1,10} .{0,600}\) -> (\(|ERROR:.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,10 @@ def broker_names(addresses: Sequence[str]) -> tuple[str, ...]:
 
 def broker_answers(output: str) -> Mapping[str, str]:
     """Return the error per broker address in a tool's output; empty if the broker answered."""
+    found = filter(None, map(_BROKER.fullmatch, output.split("\n")))
     return {
-        address: "" if answer == "(" else answer.removeprefix("ERROR:").strip() or "an error without a text"
-        for address, answer in _BROKER.findall(output)
+        each[1]: "" if each[2] == "(" else each[2].removeprefix("ERROR:").strip() or "an error without a text"
+        for each in found
     }
 
 

@@ -10,9 +10,8 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 
-_LINE = re.compile(r"^(?:Quota c|C)onfigs for (.*) are ?(.*)$", re.MULTILINE)
-_USER = re.compile(r"(?:user-principal '(.*?)'|(the default user-principal))(?:, |$)")
-_CLIENT = re.compile(r"(?:client-id '(.*?)'|(the default client-id))$")
+_LINE = re.compile(r"(?:Quota c|C)onfigs for (.*) are ?(.*)")
+_USER, _CLIENT = "user-principal", "client-id"
 # What slows a copy: reading from the source, writing to the target, and the share of the brokers' threads.
 _RATES = {
     "source": ("consumer_byte_rate", "request_percentage"),
@@ -40,12 +39,22 @@ class Quota:
 
 def quotas_of(output: str) -> tuple[Quota, ...]:
     """Return the quotas in the output of `ConfigCommand`."""
-    return tuple(_quota(entity, rates) for entity, rates in _LINE.findall(output) if rates.strip())
+    found = filter(None, map(_LINE.fullmatch, output.split("\n")))
+    return tuple(_quota(each[1], each[2]) for each in found if each[2].strip())
 
 
 def _quota(entity: str, rates: str) -> Quota:
-    user, client = _USER.search(entity), _CLIENT.search(entity)
-    return Quota(entity, user and (user[1] or ""), client and (client[1] or ""), rates)
+    """Read an entity such as `user-principal 'shop', the default client-id`."""
+    cut = max(entity.rfind(f", {_CLIENT} '"), entity.rfind(f", the default {_CLIENT}"))
+    user, client = (entity[:cut], entity[cut + 2 :]) if cut >= 0 else (entity, entity)
+    return Quota(entity, _named(user, _USER), _named(client, _CLIENT), rates)
+
+
+def _named(text: str, kind: str) -> str | None:
+    """Return a name of this kind; empty for the default, `None` for any other text."""
+    if text.startswith(f"{kind} '"):
+        return text.removeprefix(f"{kind} '").removesuffix("'")
+    return "" if text == f"the default {kind}" else None
 
 
 def quota_findings(side: Side, output: str, principal: str) -> Iterator[Finding]:

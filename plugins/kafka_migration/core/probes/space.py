@@ -16,8 +16,8 @@ from kafka_migration.core.probes.answers import UnknownFact
 
 FREE_SPACE = "the free space of the target's log directories"
 # One response of a broker in the client's log. Brokers before Kafka 3.3 have no such fields, or -1.
-_RESPONSE = re.compile(r"Received DESCRIBE_LOG_DIRS response from node (\d+) (.*)")
-_FOLDER = re.compile(r"logDir='([^']*)'((?:(?!logDir=').)*)totalBytes=-?\d+, usableBytes=(-?\d+)")
+_RESPONSE = re.compile(r"Received DESCRIBE_LOG_DIRS response from node (\d{1,10}) (.*)")
+_FREE = re.compile(r"totalBytes=-?\d{1,19}, usableBytes=(-?\d{1,19})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,19 @@ def _sizes(brokers: Collection[Mapping[str, object]]) -> dict[TopicPartition, di
 
 def _usable(output: str) -> dict[tuple[int, str], int]:
     return {
-        (int(node), folder): int(free)
+        (int(node), folder): free
         for node, response in _RESPONSE.findall(output)
-        for folder, _, free in _FOLDER.findall(response)
-        if int(free) >= 0
+        for folder, free in _folders(response)
+        if free >= 0
     }
+
+
+def _folders(response: str) -> Iterator[tuple[str, int]]:
+    """Yield each log directory in a response with its free bytes, which follow its partitions."""
+    for part in response.split("logDir='")[1:]:
+        folder, _, rest = part.partition("'")
+        if free := _FREE.findall(rest):
+            yield folder, int(free[-1])
 
 
 class SpaceNeed(NamedTuple):

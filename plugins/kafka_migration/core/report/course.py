@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from kafka_migration.core.kafka.offsets import from_document
-from kafka_migration.core.text.markdown import table
+from kafka_migration.core.text.markdown import escaped, table
 from kafka_migration.core.text.shown import duration
 
 Document = Mapping[str, Any]
@@ -24,12 +24,16 @@ class TimedPhase(NamedTuple):
 
 def course(run: Document) -> str:
     """Return the section; empty if the run did not reach any phase."""
-    rows = [(phase.name, phase.began_at, duration(phase.seconds), phase.did or "–") for phase in phases(run)]
+    rows = [(phase.name, escaped(phase.began_at), duration(phase.seconds), phase.did or "–") for phase in phases(run)]
     if not rows:
         return ""
     started_at, finished_at = run.get("started_at"), run["finished_at"]
     total = _seconds(started_at, finished_at)
-    words = "" if total is None else f"\n\nTotal: {duration(total)}, from {started_at} to {finished_at}."
+    words = (
+        ""
+        if total is None
+        else f"\n\nTotal: {duration(total)}, from {escaped(str(started_at))} to {escaped(finished_at)}."
+    )
     return f"## Times\n\n{table(('Phase', 'Started', 'Duration', 'Amount'), rows)}{words}"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka_migration.core.groups.plan_page import more_words
 from kafka_migration.core.kafka.offsets import TopicPartition, from_document
-from kafka_migration.core.text.markdown import shown, table
+from kafka_migration.core.text.markdown import escaped, shown, table
 
 # The evidence holds the whole plan.
 MAX_ROWS = 300
@@ -61,4 +61,4 @@ def _text(offset: int | None) -> str:
 
 
 def _now(offset: int, outcome: str) -> str:
-    return f"{offset:,}" if outcome in {*_WRITTEN, "not written"} else f"{offset:,} ({outcome})"
+    return f"{offset:,}" if outcome in {*_WRITTEN, "not written"} else f"{offset:,} ({escaped(outcome)})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kafka_migration.core.text.markdown import escaped
+from kafka_migration.core.text.markdown import escaped, shown
 
 
 def people(run: Mapping[str, Any]) -> str:
@@ -26,19 +26,19 @@ def _lines(run: Mapping[str, Any]) -> Iterator[str]:
 
 def _producers(asked: Mapping[str, Any]) -> str:
     if asked["chosen"] is None:
-        return f"asked at {asked['announced_at']} to stop them; there was no answer, and the fence decided"
-    return f"{_name(asked['by'])} answered “{asked['chosen']}” at {asked['answered_at']}"
+        return f"asked at {_name(asked['announced_at'])} to stop them; there was no answer, and the fence decided"
+    return f"{_name(asked['by'])} answered “{_name(asked['chosen'])}” at {_name(asked['answered_at'])}"
 
 
 def _approval(asked: Mapping[str, Any]) -> str:
     if asked["answered_at"] is None:
-        return f"asked at {asked['asked_at']}; no answer so far"
+        return f"asked at {_name(asked['asked_at'])}; no answer so far"
     if asked["chosen"] is None:
-        return f"asked at {asked['asked_at']}; no answer in time"
+        return f"asked at {_name(asked['asked_at'])}; no answer in time"
     by = asked["responded_by"]
     return (
         f"{_name(by['name'] or by['id'] or 'a user that Airflow does not name')} chose “{escaped(asked['chosen'])}” at "
-        f"{asked['answered_at']} (asked at {asked['asked_at']}, plan `{asked['digest'][:12]}`)"
+        f"{_name(asked['answered_at'])} (asked at {_name(asked['asked_at'])}, plan {shown(asked['digest'][:12])})"
     )
 
 

@@ -42,15 +42,15 @@ def render_report(run: Mapping[str, Any]) -> str:
 
 def _headline(run: Mapping[str, Any]) -> str:
     interval = run["interval"]
-    of = f", records of [{interval['start']}, {interval['end']})" if interval else ""
-    mode = f"mode `{run['mode']}`" + (f" of generation {run['generations']}" if run["generations"] else "")
+    of = f", records of [{_told(interval['start'])}, {_told(interval['end'])})" if interval else ""
+    mode = f"mode {shown(run['mode'])}" + (f" of generation {_told(run['generations'])}" if run["generations"] else "")
     note = f"\n- Note: {escaped(run['note'])}" if run["note"] else ""
-    reason = f"- Nothing was done: {run['reason']}\n" if run["reason"] else ""
+    reason = f"- Nothing was done: {_told(run['reason'])}\n" if run["reason"] else ""
     return (
-        f"# {run['migration']}{of}: {_result(run)}\n\n"
-        f"- Run: `{run['run_id']}` of `{run['dag_id']}`, attempt {run['attempt']}, {mode}\n"
-        f"{reason}- Finished: {run['finished_at']}\n"
-        f"- Migration file: SHA-256 `{run['migration_digest']}`, package {run['package_version']}{note}"
+        f"# {_told(run['migration'])}{of}: {_told(_result(run))}\n\n"
+        f"- Run: {shown(run['run_id'])} of {shown(run['dag_id'])}, attempt {run['attempt']}, {mode}\n"
+        f"{reason}- Finished: {_told(run['finished_at'])}\n"
+        f"- Migration file: SHA-256 {shown(run['migration_digest'])}, package {_told(run['package_version'])}{note}"
     )
 
 
@@ -71,7 +71,7 @@ def _findings(run: Mapping[str, Any]) -> str:
 
 def _finding(finding: Mapping[str, str]) -> str:
     subject, found, expected = (_told(finding[name]) for name in ("subject", "found", "expected"))
-    return f"- **{finding['code']}** · {subject}: found {found}; expected {expected}."
+    return f"- **{_told(finding['code'])}** · {subject}: found {found}; expected {expected}."
 
 
 def _accepted(run: Mapping[str, Any]) -> str:
@@ -104,8 +104,8 @@ def _topics(run: Mapping[str, Any]) -> str:
         return ""
     rows = [
         (
-            topic["topic"],
-            topic["verdict"],
+            shown(topic["topic"]),
+            _told(topic["verdict"]),
             record_count(topic["source_records"]),
             record_count(topic["target_records"]),
             *_whole(topic),
@@ -121,14 +121,14 @@ def _whole(topic: Mapping[str, Any]) -> tuple[str, str]:
     """Return the verdict of all runs together, and their proved records, which earlier versions did not record."""
     whole = topic.get("whole")
     if not whole:
-        return topic["whole_verdict"] or "not yet compared", "–"
-    return whole["standing"], record_count(whole["target_records"])
+        return _told(topic["whole_verdict"] or "not yet compared"), "–"
+    return _told(whole["standing"]), record_count(whole["target_records"])
 
 
 def _whole_topics(run: Mapping[str, Any]) -> list[str]:
     """Return one list of the topics that are not proved as a whole, with the first reasons of each."""
     lines = [
-        f"- {topic['topic']} as a whole, {whole['standing']}: {'; '.join(whole['reasons'][:3])}"
+        f"- {shown(topic['topic'])} as a whole, {_told(whole['standing'])}: {_told('; '.join(whole['reasons'][:3]))}"
         for topic in run["topics"]
         if (whole := topic.get("whole")) and whole["reasons"]
     ]
@@ -141,7 +141,7 @@ def _differences(run: Mapping[str, Any]) -> str:
     for topic in run["topics"]:
         found = topic["differences"]
         if found and found["first"]:
-            head = f"### {topic['topic']}: {describe_counts(found['counts'])}"
+            head = f"### {shown(topic['topic'])}: {_told(describe_counts(found['counts']))}"
             parts.append(f"{head}\n\n" + table(_DIFFERENCE_COLUMNS, _difference_rows(topic)))
     return f"## Differences\n\n{_HOW_TO_LOOK}\n\n" + "\n\n".join(parts) if parts else ""
 
@@ -157,12 +157,15 @@ def _difference_rows(topic: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
     names = {"source": topic["topic"], "target": topic["differences"]["target_topic"]}
     for found in topic["differences"]["first"]:
         commands = (_command(side, name, found) for side, name in names.items())
-        yield (found["kind"], ", ".join(found["fields"]) or "–", *commands)
+        yield (_told(found["kind"]), _told(", ".join(found["fields"])) or "–", *commands)
 
 
 def _command(side: str, topic: str, difference: Mapping[str, Any]) -> str:
     partition, offset = (difference[f"{side}_{name}"] for name in ("partition", "offset"))
-    return "–" if offset is None else kcat_command(f"${side.upper()}", topic, partition, offset)
+    if offset is None:
+        return "–"
+    command = kcat_command(f"${side.upper()}", topic, partition, offset)
+    return command if shown(topic) == f"`{topic}`" else _told(command.strip("`"))
 
 
 def record_count(records: int | None) -> str:
@@ -185,8 +188,8 @@ def _groups(run: Mapping[str, Any]) -> str:
     rows = [
         (
             shown(group["group"]),
-            group["verdict"],
-            words.get(group["outcome"], group["outcome"].replace("_", " ")),
+            _told(group["verdict"]),
+            _told(words.get(group["outcome"], group["outcome"].replace("_", " "))),
             f"{group['partitions']:,}",
             record_count(group["delivered_again"]),
             "; ".join(map(_told, group["reasons"])) or "–",
@@ -211,7 +214,7 @@ def _group_notes(run: Mapping[str, Any]) -> str:
 def _target_only(run: Mapping[str, Any]) -> str:
     plan = run["steps"].get("rollback-plan", {}).get("plan", {})
     rows = [
-        (each["topic"], ("" if each["is_exact"] else "at most ") + f"{each['records']:,}", _first_offsets(each))
+        (shown(each["topic"]), ("" if each["is_exact"] else "at most ") + f"{each['records']:,}", _first_offsets(each))
         for each in plan.get("target_only", ())
     ]
     header = ("Topic", "Records on the target only", "First offsets")
@@ -220,7 +223,7 @@ def _target_only(run: Mapping[str, Any]) -> str:
 
 def _first_offsets(target_only: Mapping[str, Any]) -> str:
     first = target_only["first_offsets"].get(target_only["topic"], {})
-    return "; ".join(f"{partition}: {offset:,}" for partition, offset in first.items())
+    return "; ".join(f"{_told(partition)}: {offset:,}" for partition, offset in first.items())
 
 
 def _next_steps(run: Mapping[str, Any]) -> str:
@@ -244,8 +247,8 @@ def _decommission(run: Mapping[str, Any]) -> str:
     is_no = any(point["answer"] == "no" for point in points)
     rows = [
         (
-            point["question"],
-            point["answer"],
+            _told(point["question"]),
+            _told(point["answer"]),
             "; ".join(map(_told, point["reasons"])) or "–",
         )
         for point in points
@@ -256,7 +259,9 @@ def _decommission(run: Mapping[str, Any]) -> str:
 
 
 def _hooks(run: Mapping[str, Any]) -> str:
-    rows = [(hook["hook"], hook["called"], hook["at"], escaped(str(hook["result"]))) for hook in run.get("hooks") or ()]
+    rows = [
+        tuple(_told(str(hook[name])) for name in ("hook", "called", "at", "result")) for hook in run.get("hooks") or ()
+    ]
     return "## Hooks\n\n" + table(("When", "What", "Ended", "Result"), rows) if rows else ""
 
 
@@ -264,16 +269,18 @@ def _mirror(run: Mapping[str, Any]) -> str:
     watch, stop = run["steps"].get("watch"), run["steps"].get("stop")
     lines = []
     if watch and watch.get("progress"):
-        lines.append(f"- Last progress: `{watch['progress']}`")
+        lines.append(f"- Last progress: {_told(watch['progress'])}")
     if stop and stop.get("certificate"):
         certificate = stop["certificate"]
         manner = "gracefully" if certificate["graceful"] else "ungracefully"
         lines.append(
             f"- Generation {certificate['generation']} ended {manner} "
-            f"(exit code {certificate['exit_code']}): {certificate['reason']}"
+            f"(exit code {certificate['exit_code']}): {_told(certificate['reason'])}"
         )
     return "## MirrorMaker\n\n" + "\n".join(lines) if lines else ""
 
 
 def _tasks(run: Mapping[str, Any]) -> str:
-    return "## Tasks\n\n" + table(("Task", "State"), [(t, s or "not run") for t, s in run["tasks"].items()])
+    return "## Tasks\n\n" + table(
+        ("Task", "State"), [(_told(t), _told(s or "not run")) for t, s in run["tasks"].items()]
+    )

@@ -8,9 +8,13 @@ from collections.abc import Iterable
 
 _PLAIN = re.compile(r"[A-Za-z0-9@:/.][A-Za-z0-9@:/._-]*")
 # Characters that start markup or a link inside a line; underscores within a word do not.
-_MARKUP = re.compile(r"[\\`*\[\]<>|~&@$]|:(?=//)|(?<=www)\.|(?<![A-Za-z0-9_])_+|_+(?![A-Za-z0-9_])", re.IGNORECASE)
+_MARKUP = re.compile(
+    r"[\\`*\[\]<>|~&@$]|:(?=//)|(?<=www)\.|_{3,}|(?<![A-Za-z0-9_])__?|__?(?![A-Za-z0-9_])", re.IGNORECASE
+)
+# Characters that start a heading, a list, a line or code at the beginning of a line.
+_BLOCK = re.compile(r"#{1,6}(?:\s|$)|[-+](?:\s|$)|[0-9]{1,9}[.)](?:\s|$)|---|=|\s|```")
 # A backtick, and a partition number, which is not a link.
-_KEPT = re.compile(r"(`|\[[0-9]+\](?![(\[:]))")
+_KEPT = re.compile(r"(`|\[[0-9]{1,10}\](?![(\[:]))")
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 
 
@@ -34,10 +38,9 @@ def escaped(text: str, *, is_file: bool = False) -> str:
     :param is_file: whether people also read the unrendered file; then partition numbers and backticks are kept
     """
     visible = "".join(c if unicodedata.category(c) not in _INVISIBLE else ascii(c)[1:-1] for c in text)
-    if not is_file:
-        return _MARKUP.sub(_reference, visible)
-    pieces = _KEPT.split(visible)
-    return "".join(piece if number % 2 else _MARKUP.sub(_reference, piece) for number, piece in enumerate(pieces))
+    pieces = _KEPT.split(visible) if is_file else [visible]
+    inline = "".join(piece if number % 2 else _MARKUP.sub(_reference, piece) for number, piece in enumerate(pieces))
+    return f"&#{ord(inline[0])};{inline[1:]}" if _BLOCK.match(visible) else inline
 
 
 def _reference(match: re.Match[str]) -> str:

@@ -195,7 +195,7 @@ def _text(value: object) -> str:
 def parsed_properties(text: str) -> dict[str, str]:
     """Return the settings of a Java properties file."""
     # An odd number of backslashes at the end of a line continues it.
-    whole = re.sub(r"(?<!\\)((?:\\\\)*)\\\r?\n[ \t\f]*", r"\1", text)
+    whole = re.sub(r"(?<!\\)((?:\\\\){0,500})\\\r?\n[ \t\f]*", r"\1", text)
     lines = (line.strip() for line in whole.splitlines())
     found = (re.match(r"((?:\\.|[^\s=:\\])+)\s*[=:]?\s*(.*)", line) for line in lines if line and line[0] not in "#!")
     return {_unescaped(match[1]): _unescaped(match[2]) for match in found if match}

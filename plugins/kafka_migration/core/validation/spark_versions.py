@@ -20,7 +20,9 @@ PACKAGES = ("pyspark", "pyspark-client")
 LIBRARIES = ("numpy", "pandas", "pyarrow")
 # Replaces the older Kafka client that the connector depends on.
 KAFKA_CLIENTS = "org.apache.kafka:kafka-clients:3.9.1"
-_CONNECTOR = re.compile(r"spark-sql-kafka-0-10_(?P<scala>\d+\.\d+)-(?P<spark>\d+\.\d+\.\d+)[^/,]*\.jar")
+_CONNECTOR = re.compile(
+    r"spark-sql-kafka-0-10_(?P<scala>\d{1,4}\.\d{1,4})-(?P<spark>\d{1,4}\.\d{1,4}\.\d{1,4})[^/,]{0,100}\.jar"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,8 @@ class PythonVersions:
 def parsed_versions(command: str, text: str) -> SparkVersions:
     """Return the versions in the output of `spark-submit --version`."""
     spark, scala = (
-        re.search(r"(?<!Scala )version (\d+\.\d+\.\d+[^\s,]*)", text),
-        re.search(r"Scala version (\d+\.\d+)", text),
+        re.search(r"(?<!Scala )version (\d{1,4}\.\d{1,4}\.\d{1,4}[^\s,]*)", text),
+        re.search(r"Scala version (\d{1,4}\.\d{1,4})", text),
     )
     if spark is None or scala is None:
         return SparkVersions(command, unknown="its output names no version of Spark and Scala")

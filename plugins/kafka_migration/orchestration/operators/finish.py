@@ -25,7 +25,6 @@ from kafka_migration.core.findings.errors import (
     ValidationFailed,
 )
 from kafka_migration.core.ledger.generations import generations_text
-from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.migration.task_steps import SKIPPED, SUCCESS, expected_skips, unsuccessful
 from kafka_migration.core.mirror.lateness import late_findings
@@ -34,6 +33,7 @@ from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.report.run_note import run_note
 from kafka_migration.core.report.run_report import render_report
 from kafka_migration.core.rollback.decommission import Point, WaitingTimes, decommission_points
+from kafka_migration.core.text.shown import shown
 from kafka_migration.orchestration.alerting import send, tell_of_lost_finish
 from kafka_migration.orchestration.context import link_to, run_of, started_at, triggered_by
 from kafka_migration.orchestration.failing import FailedForGood, log_findings
@@ -146,9 +146,9 @@ class FinishOperator(MigrationOperator):
         try:
             status = run.host.status()
             holder, is_quiet = status.holder, not status.is_running
-            if not holder or not RunIdentity.from_holder(holder).is_same_run(run.identity):
-                self.log.info("This run does not hold the reservation: %s", holder or "free")
-            elif RunIdentity.from_holder(holder).attempt <= run.identity.attempt:
+            if not run.identity.has_attempt(holder):
+                self.log.info("This run does not hold the reservation: %s", shown(holder) or "free")
+            elif holder == run.identity.holder or run.identity.follows(holder):
                 # Includes a reservation that an earlier attempt could not free. MirrorMaker is stopped first, because
                 # no run would stop it after the release.
                 if status.is_running:

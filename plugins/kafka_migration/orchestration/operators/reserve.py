@@ -15,7 +15,8 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.run_window import reservation_deadline
 from kafka_migration.core.mirror.watch import TRIGGER_MARGIN
-from kafka_migration.core.text.shown import duration
+from kafka_migration.core.text.names import quoted
+from kafka_migration.core.text.shown import duration, shown
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.orchestration.triggers.reservation import ReservationTrigger
 from kafka_migration.steps.guards import record_reservation
@@ -23,6 +24,8 @@ from kafka_migration.steps.run import MigrationRun
 
 # A tuple, not a set: Airflow's enum members equal these strings but hash differently.
 FINISHED = ("success", "failed")
+# More than one happens if another run takes over at the same time.
+MOST_TAKE_OVERS = 3
 
 
 class ReserveOperator(MigrationOperator):
@@ -33,6 +36,9 @@ class ReserveOperator(MigrationOperator):
     wait, deferred, for at most `nightly.wait_limit`, and a scheduled run not beyond its window. All other runs, and
     runs that have waited that long, are refused (`RESERVED_BY`). A run with nothing to do is skipped here, with all its
     downstream tasks.
+
+    A holder that is no run, as of a person who reserved by hand, is refused at once. So is a host that names a new
+    holder after each of three take-overs.
 
     Waiting runs have no order: the first run that asks when the reservation is free gets it.
     """
@@ -54,7 +60,7 @@ class ReserveOperator(MigrationOperator):
     def _reserve(self, run: MigrationRun, task_instance: Any) -> str | None:
         """Return the run from which the reservation was taken over. Defer or refuse if its holder is active."""
         taken_from = None
-        while True:
+        for _ in range(1 + MOST_TAKE_OVERS):
             try:
                 run.host.reserve(run.identity.holder, take_over_from=taken_from)
             except Refused as refused:
@@ -62,12 +68,13 @@ class ReserveOperator(MigrationOperator):
                     raise
                 # By now it may be free, or another run may hold it.
                 taken_from = run.host.status().holder or None
-                if taken_from and not _may_take_over(run.identity, taken_from, task_instance):
+                if taken_from and not _may_take_over(run, taken_from, task_instance):
                     self._wait(run, taken_from, refused)
                 if taken_from:
-                    self.log.warning("Taking over the reservation from %s, whose run is over.", taken_from)
+                    self.log.warning("Taking over the reservation from %s, whose run is over.", shown(taken_from))
             else:
                 return taken_from
+        raise Refused([_never_the_same(run, taken_from)])
 
     def _wait(self, run: MigrationRun, holder: str, refused: Refused) -> NoReturn:
         since, now = _waiting_since(run), run.clock.now()
@@ -80,7 +87,7 @@ class ReserveOperator(MigrationOperator):
             run.evidence.write(
                 Kind.WAIT, {"at": now.isoformat(), "holder": holder, "until": deadline.isoformat(timespec="seconds")}
             )
-        self.log.info("%s holds the reservation. Waiting until %s at the latest.", holder, deadline.isoformat())
+        self.log.info("%s holds the reservation. Waiting until %s at the latest.", shown(holder), deadline.isoformat())
         raise TaskDeferred(
             trigger=ReservationTrigger(run=run.to_arguments(), holder=holder, deadline=deadline.isoformat()),
             method_name="try_again",
@@ -98,8 +105,11 @@ def _is_reserved_by(refused: Refused) -> bool:
     return any(finding.code is Code.RESERVED_BY for finding in refused.findings)
 
 
-def _may_take_over(mine: RunIdentity, holder: str, task_instance: Any) -> bool:
-    other = RunIdentity.from_holder(holder)
+def _may_take_over(run: MigrationRun, holder: str, task_instance: Any) -> bool:
+    """Return whether the holder's run is over. Raises `Refused` for a holder that is no run and so never ends."""
+    other, mine = RunIdentity.from_holder(holder), run.identity
+    if other is None:
+        raise Refused([_stranger(run, holder)])
     if other.is_same_run(mine):
         return other.is_earlier_attempt_of(mine)
     try:
@@ -108,6 +118,27 @@ def _may_take_over(mine: RunIdentity, holder: str, task_instance: Any) -> bool:
         # Airflow reports a deleted run as "not found". After any other error the state is unknown: no take-over.
         return "not found" in str(error).lower() or "404" in str(error)
     return state in FINISHED
+
+
+def _stranger(run: MigrationRun, holder: str) -> Finding:
+    return Finding(
+        Code.RESERVED_BY,
+        f"migration {run.name}",
+        f"the reservation is held by {quoted(holder)}, which is no run of Airflow",
+        "a free reservation, or one that a run holds",
+        "Nothing was started. A person or a program reserved the migration by hand: let them release it with "
+        "`mirrorctl release` and the same holder, then run again.",
+    )
+
+
+def _never_the_same(run: MigrationRun, holder: str | None) -> Finding:
+    return Finding(
+        Code.RESERVED_BY,
+        f"migration {run.name}",
+        f"the host named another holder after each of {MOST_TAKE_OVERS} take-overs, lastly {quoted(holder or '')}",
+        "a reservation that is free after its holder's run was found to be over",
+        "Nothing was started. Check on the MirrorMaker host who writes the reservation, then run again.",
+    )
 
 
 def _waited_too_long(run: MigrationRun, holder: str, waited_s: float) -> Finding:

@@ -17,7 +17,6 @@ from kafka_migration.core.findings.errors import (
 )
 from kafka_migration.core.ledger.generations import Generation, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.mirror.drain import gap_findings
 from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.core.mirror.retention_forecast import Forecast
@@ -108,7 +107,7 @@ def _ledger_or_stop(run: MigrationRun) -> Ledger:
     except Exception:
         # No error may keep MirrorMaker alive.
         status = run.host.status()
-        if status.is_running and RunIdentity.from_holder(status.holder).is_same_run(run.identity):
+        if status.is_running and run.identity.has_attempt(status.holder):
             run.host.stop(status.holder, None, run.filed_migration.mirror.stop_grace_s)
         raise
 

@@ -13,7 +13,6 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, Refused
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.generations import Generation
-from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others, was_told_to_stop
 from kafka_migration.core.mirror.uncopyable import complaint_in
@@ -109,9 +108,9 @@ class Reviver:
 
     def _is_of_earlier_attempt(self, generation: int) -> bool:
         holders = [g.start.run for g in self._mine() if g.number == generation]
-        return any(RunIdentity.from_holder(h).is_earlier_attempt_of(self.run.identity) for h in holders)
+        return any(self.run.identity.follows(holder) for holder in holders)
 
     def _mine(self) -> list[Generation]:
         """Return the generations that any attempt of this run started."""
         ledger = self.run.ledger.read()
-        return [g for g in ledger.generations if RunIdentity.from_holder(g.start.run).is_same_run(self.run.identity)]
+        return [g for g in ledger.generations if self.run.identity.has_attempt(g.start.run)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
@@ -27,6 +27,11 @@ REPLY = {
     "field_of_the_future": 1,
 }
 
+# Every field that takes any text, so that a new one is covered.
+TEXTS = [each.name for each in fields(HostReply) if each.type in {"str", str}]
+FACTS = ["facts.kafka", "facts.output", "facts.errors", "facts.names", "facts.of_the_future"]
+# mirrorctl's own limits, which docs/reference/mirrorctl.md names, and the marks of cut lines.
+MOST = {"log": 140_000, "facts.errors": 4_200, "facts.output": 4_194_304, "facts.names": 131_072}
 
 WRONG_TYPES: tuple[dict[str, object], ...] = (
     {"ok": 1},
@@ -177,6 +182,43 @@ def test_long_texts_of_a_host_are_cut() -> None:
     assert len(str(refusal.value)) < 2_000
     assert len(str(failure.value)) < 20_000
     assert "the end" in str(failure.value)
+
+
+@pytest.mark.parametrize("name", [*TEXTS, *FACTS])
+@pytest.mark.parametrize("text", ["x" * 7_000_000, "\n" * 3_000_000, "x\n" * 2_000_000, "é" * 1_000_000], ids=range(4))
+def test_no_text_of_a_host_is_longer_than_mirrorctl_sends(name: str, text: str) -> None:
+    """Whatever a host puts into any field, no reply holds more of it than mirrorctl sends."""
+    field, _, fact = name.partition(".")
+    reply = parse_reply(framed({**REPLY, field: {fact: text} if fact else text}))
+
+    kept = reply.facts[fact] if fact else getattr(reply, field)
+    assert len(kept) <= MOST.get(name, 1_000)
+    if name in {"log", "facts.errors"}:
+        assert max(map(len, kept.split("\n"))) <= 1_010
+        assert kept.count("\n") < 2_000
+
+
+def test_too_large_output_of_a_tool_is_no_output() -> None:
+    """An output that mirrorctl would not send counts as one that is too large, and no part of it is read."""
+    reply = parse_reply(framed({**REPLY, "facts": {"tool": "T", "exit": "0", "output": "x" * 5_000_000}}))
+
+    assert {"tool": "T", "exit": "large", "output": ""} == reply.facts
+
+
+def test_number_of_facts_is_bounded() -> None:
+    """A host that sends very many facts, or very long names of facts, fills no memory."""
+    reply = parse_reply(framed({**REPLY, "facts": {f"{number}{'x' * 2_000}": "y" for number in range(1_000)}}))
+
+    assert 32 == len(reply.facts)
+    assert max(map(len, reply.facts)) <= 1_000
+
+
+def test_end_of_a_log_is_kept() -> None:
+    """Of a log that is too long, the newest lines are kept, and the cut of a long line is shown."""
+    reply = parse_reply(framed({**REPLY, "log": f"{'old' * 100_000}\n{'new ' * 300}\nthe end\n"}))
+
+    *_, long, end, _ = reply.log.split("\n")
+    assert (True, "the end") == (long.endswith("new … (cut)"), end)
 
 
 def test_refusal_names_code_object_and_remedy() -> None:

@@ -1,0 +1,72 @@
+"""Run patterns on large texts, each pattern in a process of its own that may take a bounded time of the processor.
+
+`re` holds the interpreter's lock and takes no signal while it searches, so only the end of its process stops it.
+Arguments: a file with the patterns, and one for the results.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import sys
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+LARGE, MEDIUM = 8 * 2**20, 128 * 2**10
+# A pattern whose time grows with the square of the text takes hours for 8 MiB, and much longer for 128 KiB.
+MOST_MEMORY = 3 * 2**30
+MOST_MATCHES = 10_000
+# Of each kind: a letter, a digit, a blank, and the signs at which patterns begin and end.
+LETTERS = ("a", "0", " ", "\n", "\\", "_")
+_LETTER = "a" * LARGE
+
+
+def texts(literals: Sequence[str]) -> Iterator[str]:
+    """Yield a letter and each literal repeated to 8 MiB; single signs, and mixtures of two, repeated to 128 KiB."""
+    yield _LETTER
+    for literal in literals:
+        yield literal * ((LARGE if len(literal) > 1 else MEDIUM) // len(literal))
+    yield from (letter * MEDIUM for letter in LETTERS)
+    short = [*literals, *LETTERS]
+    for literal in literals:
+        for other in short:
+            yield literal + other * (MEDIUM // len(other))
+            yield (literal + other) * (MEDIUM // len(literal + other))
+            yield other * (MEDIUM // len(other)) + literal
+    yield "".join(literals) * (MEDIUM // max(1, len("".join(literals))))
+
+
+def use(pattern: re.Pattern[str], methods: Sequence[str], text: str) -> None:
+    """Use a pattern on a text as the package does; a search looks for many matches."""
+    for method in methods:
+        if method in {"match", "fullmatch", "search"}:
+            getattr(pattern, method)(text)
+        else:
+            deque(islice(pattern.finditer(text), MOST_MATCHES), maxlen=0)
+
+
+def run(task: dict[str, Any]) -> str:
+    """Return how the child that runs one pattern ended; empty if it was quick enough."""
+    if child := os.fork():
+        _, status = os.waitpid(child, 0)
+        return "" if status == 0 else f"ended with status {status}"
+    resource.setrlimit(resource.RLIMIT_CPU, (task["cpu_s"], task["cpu_s"]))
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    code = 1
+    try:
+        pattern = re.compile(task["pattern"], task["flags"])
+        for text in texts(task["literals"]):
+            use(pattern, task["methods"], text)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    given, results = map(Path, sys.argv[1:])
+    results.write_text(json.dumps({task["place"]: run(task) for task in json.loads(given.read_text())}))

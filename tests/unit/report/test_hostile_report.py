@@ -1,0 +1,149 @@
+"""The report of a run whose every text is hostile: no foreign text becomes Markdown."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from kafka_migration.core.report.run_report import render_report
+from tests.unit.report.test_report_of_a_run import APPROVE, TOPIC, run_of, with_step
+
+HOSTILE = (
+    "<img src=x> [x](http://y.example) ![x](http://y.example/p.png) <http://y.example> *b* __u__ ~~s~~ <!-- --> &lt;",
+    "a | b || d \\| e `code` \x1b[2J\x07\x00\u202e\u2066",
+    "# heading",
+    "1. item",
+    "    code",
+    "```",
+    "a\n# heading\n\n- item\n\n> quote\r\n\r\n## heading\u2028# heading\x85# b\n===",
+    "x\n| a | b |\n|---|---|\n| c | d |",
+)
+FINDING = {"code": "C", "subject": "s", "found": "f", "expected": "e", "remedy": "r"}
+DIFFERENCE = {
+    "kind": "missing",
+    "fields": ["value"],
+    "source_partition": 0,
+    "source_offset": 5,
+    "target_partition": None,
+    "target_offset": None,
+}
+BAD_TOPIC = {
+    **TOPIC,
+    "verdict": "FAIL",
+    "whole": {"standing": "FAIL", "proved": False, "target_records": 1, "reasons": ["why"]},
+    "differences": {"counts": {"missing": 1}, "first": [DIFFERENCE], "target_topic": "orders"},
+}
+TARGET_ONLY = {"topic": "orders", "is_exact": True, "records": 3, "first_offsets": {"orders": {"0": 5}}}
+CERTIFICATE = {"graceful": True, "generation": 1, "exit_code": 0, "reason": "stopped"}
+
+
+def whole_run() -> dict[str, Any]:
+    """Return a run with every section of the report."""
+    run = with_step(
+        run_of(
+            reason="nothing",
+            note="note",
+            generations="1-2",
+            interval={"start": "2030-01-01", "end": "2030-01-02"},
+            topics=[BAD_TOPIC],
+            findings=[FINDING],
+            warnings=[FINDING],
+            hooks=[{"hook": "before", "called": "dag", "at": "then", "result": "done"}],
+            decommission=[{"question": "q", "answer": "no", "reasons": ["why"]}],
+        ),
+        **{
+            "topic-list": {"topics": ["a"], "new": ["a"], "vanished": ["b"], "left_out": {"c": "why"}},
+            "rollback-plan": {"at": "2030-01-01T22:01:00+00:00", "plan": {"target_only": [TARGET_ONLY], "groups": []}},
+            "preflight": {"accepted": [FINDING]},
+            "producers": {"chosen": "yes", "by": "eve", "announced_at": "then", "answered_at": "then"},
+            **APPROVE,
+        },
+    )
+    run["groups"][0]["reasons"] = ["why"]
+    run["steps"]["watch"]["progress"] = "half"
+    run["steps"]["stop"]["certificate"] = CERTIFICATE
+    run["steps"]["offsets-plan"]["plan"]["groups"][0]["warnings"] = [FINDING]
+    return run
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of each text in a document, and of each key of an object that is free."""
+    if isinstance(value, str):
+        yield path
+    children = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        yield from places(child, (*path, key))
+
+
+def changed(run: dict[str, Any], path: tuple[Any, ...], text: str) -> dict[str, Any]:
+    """Return the run with another text in one place."""
+    run = copy.deepcopy(run)
+    inner: Any = run
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = text
+    return run
+
+
+def shape(report: str) -> list[Any]:
+    """Return the blocks of a rendered report, with the number of cells of each row; raises for foreign markup."""
+    tokens = MARKDOWN.parse(report)
+    inline = [child for token in tokens for child in token.children or ()]
+    foreign = [
+        each.type for each in inline if each.type not in {"text", "softbreak", "code_inline", "text_special"} | BOLD
+    ]
+    assert [] == foreign
+    assert all(character == "\n" or character.isprintable() for character in report)
+    return [_block(token) for token in tokens]
+
+
+BOLD = {"strong_open", "strong_close"}
+
+
+def _block(token: Token) -> tuple[str, str]:
+    return (token.type, token.tag)
+
+
+RUN = whole_run()
+# The verdict and moments are read as such; Airflow keeps the digest of the documents that hold them.
+MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+MOMENTS = {"at", "started_at", "finished_at", "judged_at", "asked_at", "answered_at"}
+PLACES = [path for path in places(RUN) if path[-1] not in MOMENTS and path != ("verdict",)]
+
+
+@pytest.mark.parametrize("path", PLACES, ids=[".".join(map(str, path)) for path in PLACES])
+def test_no_text_of_a_run_becomes_markup(path: tuple[Any, ...]) -> None:
+    """Whatever text stands in any field, the report keeps its headings, lists and cells, and gets no link or HTML."""
+    if path in {("mode",), ("groups", 0, "outcome")}:
+        # Another mode or outcome has other sections.
+        for text in HOSTILE:
+            shape(render_report(changed(RUN, path, text)))
+        return
+    plain = shape(render_report(changed(RUN, path, "plain")))
+    for text in HOSTILE:
+        assert plain == shape(render_report(changed(RUN, path, text))), text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ("steps", "topic-list", "left_out"),
+        ("tasks",),
+        ("topics", 0, "differences", "counts"),
+        ("steps", "stop", "certificate"),
+    ],
+    ids=str,
+)
+def test_no_name_in_a_run_becomes_markup(path: tuple[str, ...]) -> None:
+    """Names that are keys of an object are escaped too."""
+    inner: Any = RUN
+    for key in path:
+        inner = inner[key]
+    plain = shape(render_report(changed(RUN, path, {**inner, "plain": next(iter(inner.values()))})))  # type: ignore[arg-type]
+    for text in HOSTILE:
+        assert plain == shape(render_report(changed(RUN, path, {**inner, text: next(iter(inner.values()))})))  # type: ignore[arg-type]

@@ -1,0 +1,93 @@
+"""Every regular expression of the package: foreign text of any size takes no time that grows with its square."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from re import _parser as parser  # type: ignore[attr-defined]
+
+import pytest
+
+from tests import pattern_runs
+from tests.patterns import Found, every_pattern, followed_repetition, is_anchored, literals, nested_repetition
+
+# Time of the processor for all texts of one pattern; the slowest takes a third.
+MOST_CPU_S = 8
+# Both froze the triggerer or preflight.
+SLOW = (
+    r"could not be established|Bootstrap broker .* disconnected|UnknownHost",
+    r"\w*AuthorizationException|not authorized",
+)
+
+
+@pytest.fixture(scope="module")
+def patterns() -> list[Found]:
+    """All patterns of the package."""
+    return every_pattern()
+
+
+def problem(found: Found) -> str:
+    """Return the rule that a pattern breaks; empty if it breaks none."""
+    parsed = parser.parse(found.pattern.pattern, found.pattern.flags)
+    if nested_repetition(parsed):
+        return "an unbounded repetition within another one: bound the inner one"
+    if found.is_searched and not is_anchored(found.pattern) and followed_repetition(parsed):
+        return "an unbounded repetition that something must follow, in a search: bound or anchor it"
+    return ""
+
+
+def too_slow(patterns: Iterable[Found], folder: Path, cpu_s: int = MOST_CPU_S) -> dict[str, str]:
+    """Return the places of the patterns that take too long for some text, each with the end of its process."""
+    tasks = [
+        {
+            "place": f"{each.place} {each.pattern.pattern}",
+            "pattern": each.pattern.pattern,
+            "flags": each.pattern.flags,
+            "methods": sorted(each.methods),
+            "cpu_s": cpu_s,
+            "literals": literals(each.pattern),
+        }
+        for each in patterns
+    ]
+    (folder / "tasks").write_text(json.dumps(tasks))
+    command = [sys.executable, pattern_runs.__file__, str(folder / "tasks"), str(folder / "results")]
+    subprocess.run(command, check=True)
+    return {place: end for place, end in json.loads((folder / "results").read_text()).items() if end}
+
+
+def test_every_pattern_is_found(patterns: list[Found]) -> None:
+    """The search finds patterns of constants, in tuples and mappings, of comprehensions and in functions."""
+    texts = {each.pattern.pattern for each in patterns}
+
+    assert len(patterns) > 100
+    assert {r"\d+", "AuthorizationException|AUTHORIZATION_FAILED|not authorized", "oidc"} <= texts
+    assert any("Bootstrap broker" in text for text in texts)
+
+
+def test_repetitions_are_bounded_anchored_or_last(patterns: list[Found]) -> None:
+    """No pattern repeats without a bound within such a repetition, or before something that a search must find."""
+    assert {} == {each.place: (said, each.pattern.pattern) for each in patterns if (said := problem(each))}
+
+
+def test_every_pattern_is_quick_on_8_mib(patterns: list[Found], tmp_path: Path) -> None:
+    """On 8 MiB of a letter or of any of its literals, and on mixtures, each pattern takes a bounded time."""
+    assert {} == too_slow(patterns, tmp_path)
+
+
+@pytest.mark.parametrize("text", SLOW, ids=("broker", "denied"))
+def test_slow_pattern_is_seen(text: str, tmp_path: Path) -> None:
+    """Patterns that take hours for 8 MiB are refused by their form, and their process is ended."""
+    found = Found("here", re.compile(text), frozenset({"search"}))
+
+    assert "something must follow" in problem(found)
+    assert [f"here {text}"] == list(too_slow([found], tmp_path, cpu_s=2))
+
+
+@pytest.mark.parametrize("text", [r"(a+)+b", r"(?:a|b+)*c", r"((?:x{2,})*y)"])
+def test_nested_repetition_is_seen(text: str) -> None:
+    """An unbounded repetition within another one is refused also for whole texts."""
+    assert "within another" in problem(Found("here", re.compile(text), frozenset({"fullmatch"})))
