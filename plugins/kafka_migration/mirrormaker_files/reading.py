@@ -7,16 +7,18 @@ import re
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.text.brief import brief
+from kafka_migration.core.text.secret_forms import masked
 from kafka_migration.mirrormaker_files.connectors import CLASS, connector_properties_file, connectors_file
 from kafka_migration.mirrormaker_files.documents import WrongDocument
+from kafka_migration.mirrormaker_files.judging import refusal
+from kafka_migration.mirrormaker_files.limits import MOST_SETTINGS, TooLarge, require_few, require_small
 from kafka_migration.mirrormaker_files.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.mirrormaker1 import COMMAND, client_file, command_file
 from kafka_migration.mirrormaker_files.mirrormaker2 import mirrormaker2_file
 from kafka_migration.mirrormaker_files.properties import Entry, entries
 from kafka_migration.mirrormaker_files.strimzi import strimzi_file
 
-_STRIMZI = re.compile(r"^\s*kind:\s*[\"']?KafkaMirrorMaker", re.MULTILINE)
-_COMMAND = re.compile(rf"^[^#\n]*(?:{COMMAND.pattern})[^=:\n]*(?:--|\\?$)", re.MULTILINE)
+_STRIMZI = re.compile(r"^[ \t]*kind:[ \t]*[\"']?KafkaMirrorMaker", re.MULTILINE)
 _CONSUMER_KEYS = frozenset(
     {
         "group.id",
@@ -52,9 +54,13 @@ def read_mirror_file(name: str, text: str, kind: FileKind | None = None) -> Mirr
     if kind is None:
         raise Refused([_unreadable(name, "a file of an unknown kind", "Name its kind with --kind.")])
     try:
-        return _read(name, text, kind)
-    except (WrongDocument, ValueError) as error:
+        file = _read(masked(name), text, kind)
+        require_small(file)
+    except TooLarge as error:
+        raise Refused([_unreadable(name, str(error), "Split the file, or remove what MirrorMaker ignores.")]) from None
+    except ValueError as error:
         raise Refused([_unreadable(name, f"no {kind.words}: {brief(str(error))}", "Correct it, or --kind.")]) from None
+    return file
 
 
 def kind_of(name: str, text: str) -> FileKind | None:
@@ -63,9 +69,19 @@ def kind_of(name: str, text: str) -> FileKind | None:
         return FileKind.CONNECTORS
     if _STRIMZI.search(text):
         return FileKind.STRIMZI
-    if _COMMAND.search(text):
+    if any(map(_is_command, text.split("\n"))):
         return FileKind.COMMAND
     return _kind_of_properties(name, entries(text))
+
+
+def _is_command(line: str) -> bool:
+    """Return whether MirrorMaker's program is followed by an option or the end of the line, before any `=` or `:`."""
+    if not COMMAND.search(line):
+        return False
+    code, comment, _ = line.partition("#")
+    parts = re.split("[=:]", code)
+    found = [(COMMAND.search(part), part, part is parts[-1] and not comment) for part in parts]
+    return any(match and (is_end or "--" in part[match.end() :]) for match, part, is_end in found)
 
 
 def _kind_of_properties(name: str, found: list[Entry]) -> FileKind | None:
@@ -93,6 +109,7 @@ def _read(name: str, text: str, kind: FileKind) -> MirrorFile:
     if kind is FileKind.CONNECTORS and text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["}:
         return connectors_file(name, text.removeprefix("\ufeff"))
     found = entries(text)
+    require_few(found, MOST_SETTINGS, "settings")
     if kind is FileKind.CONNECTORS:
         if not any(entry.name == CLASS for entry in found):
             raise WrongDocument(f"no key {CLASS}")
@@ -101,7 +118,7 @@ def _read(name: str, text: str, kind: FileKind) -> MirrorFile:
 
 
 def _unreadable(name: str, found: str, remedy: str) -> Finding:
-    return Finding(
+    return refusal(
         Code.MIRROR_FILE_UNREADABLE,
         name,
         found,
