@@ -20,6 +20,7 @@ from kafka_migration.mirrormaker_files.imported_connections import insecurities_
 from kafka_migration.mirrormaker_files.imported_file import FileParts, file_text
 from kafka_migration.mirrormaker_files.imported_topics import NameItem, items_of, patterns_of
 from kafka_migration.mirrormaker_files.judging import name_of, quoted, refusal
+from kafka_migration.mirrormaker_files.limits import MOST_EXCLUSIONS
 from kafka_migration.mirrormaker_files.mirror_settings import COMMENT, Flow, MirrorFile, Place
 
 # The exclusions of MirrorMaker 2 that a migration's patterns do not have by themselves.
@@ -141,7 +142,12 @@ def _is_left_out(name: str, excluded: Sequence[str]) -> bool:
 
 def _exclusions(files: Sequence[MirrorFile], fields: dict[str, str]) -> tuple[NameItem, ...]:
     value = fields.get("topics.exclude", "" if files[0].kind.is_mirrormaker1 else ",".join(_DEFAULT_EXCLUSIONS))
-    return _usable(items_of(value), "topics.exclude")
+    found = _usable(items_of(value), "topics.exclude")
+    if len(found) > MOST_EXCLUSIONS:
+        # Each named topic is compared with each of them.
+        remedy = "Name fewer and wider patterns in a copy of the file, and import the copy."
+        raise Refused([_not_imported("topics.exclude", f"{len(found):,} items", f"at most {MOST_EXCLUSIONS}", remedy)])
+    return found
 
 
 def _usable(items: Iterable[NameItem], key: str) -> tuple[NameItem, ...]:

@@ -11,6 +11,7 @@ MOST_SETTINGS = 10_000
 MOST_CLUSTERS = 100
 MOST_FLOWS = 1_000
 MOST_ITEMS = 10_000
+MOST_EXCLUSIONS = 100
 MOST_NODES = 3 * MOST_SETTINGS
 LONGEST_ALIAS = 200
 LONGEST_NAME = 1_000
@@ -19,10 +20,11 @@ LONGEST_PATTERN = 10_000
 
 
 class TooLarge(ValueError):
-    """A file has more of something than is read; the message says of what, how many, and the limit."""
+    """A file has more of something than is read; the message says of what and how many, `expected` the limit."""
 
     def __init__(self, found: int, most: int, of: str) -> None:
-        super().__init__(f"{found:,} {of}, more than {most:,}")
+        super().__init__(f"{found:,} {of}")
+        self.expected = f"at most {most:,}"
 
 
 def require_few(things: Sized, most: int, of: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from kafka_migration.mirrormaker_files.limits import require_few_clusters
+from kafka_migration.mirrormaker_files.limits import LONGEST_ALIAS, require_few_clusters
 from kafka_migration.mirrormaker_files.mirror_settings import CLIENTS, FileKind, Flow, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.properties import Entry
 
@@ -20,8 +20,8 @@ def mirrormaker2_file(name: str, entries: Sequence[Entry]) -> MirrorFile:
     """Return the file with each setting at its place. An entry without an alias of `clusters` is at the top level."""
     aliases = clusters_of(entries)
     require_few_clusters(aliases)
-    prefixes = sorted(aliases, key=len, reverse=True)
-    settings = tuple(_placed(entry, prefixes) for entry in entries)
+    known = frozenset(aliases)
+    settings = tuple(_placed(entry, known) for entry in entries)
     return MirrorFile(name, FileKind.MIRRORMAKER2, settings, aliases, tuple(_enabled(settings, aliases)))
 
 
@@ -31,7 +31,7 @@ def clusters_of(entries: Iterable[Entry]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, map(str.strip, values[-1].split(","))))) if values else ()
 
 
-def _placed(entry: Entry, aliases: Sequence[str]) -> MirrorSetting:
+def _placed(entry: Entry, aliases: frozenset[str]) -> MirrorSetting:
     if entry.name not in _WHOLE_KEYS:
         if "->" in entry.name:
             return _of_flow(entry, aliases)
@@ -40,7 +40,7 @@ def _placed(entry: Entry, aliases: Sequence[str]) -> MirrorSetting:
     return _split(entry, Place.TOP, "", entry.name)
 
 
-def _of_flow(entry: Entry, aliases: Sequence[str]) -> MirrorSetting:
+def _of_flow(entry: Entry, aliases: frozenset[str]) -> MirrorSetting:
     source = _beginning(entry.name, "->", aliases) or entry.name.partition("->")[0]
     rest = entry.name.removeprefix(f"{source}->")
     target = _beginning(rest, ".", aliases) or rest.partition(".")[0]
@@ -48,9 +48,13 @@ def _of_flow(entry: Entry, aliases: Sequence[str]) -> MirrorSetting:
     return prefixed(entry, Place.FLOW, owner, rest[len(target) + 1 :] if target else "")
 
 
-def _beginning(name: str, separator: str, aliases: Sequence[str]) -> str:
-    """Return the longest alias with which a name starts; the aliases are ordered by length. Empty if there is none."""
-    return next((alias for alias in aliases if name.startswith(alias) and name.startswith(separator, len(alias))), "")
+def _beginning(name: str, separator: str, aliases: frozenset[str]) -> str:
+    """Return the longest alias with which a name starts, before a separator; empty if there is none."""
+    found, place = "", name.find(separator)
+    while 0 <= place <= LONGEST_ALIAS:
+        found = name[:place] if name[:place] in aliases else found
+        place = name.find(separator, place + 1)
+    return found
 
 
 def _split(entry: Entry, place: Place, owner: str, key: str) -> MirrorSetting:
@@ -75,5 +79,7 @@ def _setting(entry: Entry, place: Place, key: str, owner: str, client: str = "",
 def _enabled(settings: Iterable[MirrorSetting], aliases: Sequence[str]) -> Iterator[Flow]:
     """Yield the enabled flows; MirrorMaker compares the value without removing blanks."""
     values = {each.owner: each.value for each in settings if each.place is Place.FLOW and each.key == "enabled"}
-    flows = (Flow(source, target) for source in aliases for target in aliases if source != target)
-    return (flow for flow in flows if values.get(str(flow), "").lower() == "true")
+    order = {alias: number for number, alias in enumerate(aliases)}
+    pairs = (owner.partition("->")[::2] for owner, value in values.items() if value.lower() == "true")
+    found = [(order[source], order[target]) for source, target in pairs if source in order and target in order]
+    return (Flow(aliases[source], aliases[target]) for source, target in sorted(found) if source != target)

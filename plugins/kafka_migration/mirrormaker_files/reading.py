@@ -57,7 +57,7 @@ def read_mirror_file(name: str, text: str, kind: FileKind | None = None) -> Mirr
         file = _read(masked(name), text, kind)
         require_small(file)
     except TooLarge as error:
-        raise Refused([_unreadable(name, str(error), "Split the file, or remove what MirrorMaker ignores.")]) from None
+        raise Refused([_too_large(name, error)]) from None
     except ValueError as error:
         raise Refused([_unreadable(name, f"no {kind.words}: {brief(str(error))}", "Correct it, or --kind.")]) from None
     return file
@@ -115,6 +115,11 @@ def _read(name: str, text: str, kind: FileKind) -> MirrorFile:
             raise WrongDocument(f"no key {CLASS}")
         return connector_properties_file(name, found)
     return mirrormaker2_file(name, found) if kind is FileKind.MIRRORMAKER2 else client_file(name, kind, found)
+
+
+def _too_large(name: str, error: TooLarge) -> Finding:
+    remedy = "Split the file, or remove what MirrorMaker ignores."
+    return refusal(Code.MIRROR_FILE_UNREADABLE, name, str(error), error.expected, remedy)
 
 
 def _unreadable(name: str, found: str, remedy: str) -> Finding:

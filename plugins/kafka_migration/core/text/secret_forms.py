@@ -69,10 +69,10 @@ def is_secret_name(name: str) -> bool:
 
 
 def _is_mistyped(part: str) -> bool:
-    """Return whether a part of a name is a word for a secret with one wrong letter, or two in a longer word."""
-    return any(
-        abs(len(part) - len(word)) <= 2 and _distance(part, word) <= len(word) // 5 for word in _WORDS if len(word) > 4
-    )
+    """Return whether a part of a name is a word for a secret with one wrong letter, two in a longer word, or mixed."""
+    part = part.removesuffix("s")
+    words = [word for word in _WORDS if len(word) > 4 and abs(len(part) - len(word)) <= 2]
+    return any(sorted(part) == sorted(word) or _distance(part, word) <= len(word) // 5 for word in words)
 
 
 def _distance(one: str, other: str) -> int:
