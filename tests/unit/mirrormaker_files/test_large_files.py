@@ -54,6 +54,10 @@ def test_every_large_file_ends(tmp_path: Path) -> None:
     assert {line.rpartition(": ")[2] for line in lines} <= {"0", "1", "2", "3"}
 
 
+# A refusal costs about the same for every file.
+_SLACK = 5_000
+
+
 def calls(path: Path, text: str, verb: str) -> int:
     """Return how many functions one verb calls, those of C included."""
     path.write_text(text)
@@ -76,11 +80,11 @@ def calls(path: Path, text: str, verb: str) -> int:
 def test_twice_the_file_is_twice_the_work(tmp_path: Path, name: str, verb: str) -> None:
     """Below the limits, a file with twice as much of one thing costs at most three times the calls."""
     make, _ = NUMBERED[name]
-    few = 40 if "aliases" in name or name == "clusters in YAML" else 150
+    few = 40 if "aliases" in name or name == "clusters in YAML" else 300
     # The first call fills the caches of the package.
-    empty, once, twice = (calls(tmp_path / "file", make(number), verb) for number in (1, few, 2 * few))
+    _, empty, once, twice = (calls(tmp_path / "file", make(number), verb) for number in (1, 1, few, 2 * few))
 
-    assert twice - empty < 3 * (once - empty) + empty
+    assert twice - empty < 3 * (once - empty) + _SLACK
 
 
 def refusal(text: str) -> tuple[Code, str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from kafka_migration.core.text.brief import given
 
@@ -59,6 +60,7 @@ _CHANGES = 0.4
 _ASSIGNMENT = re.compile(r"[\w)\]\"'}\\]\s{0,20}=|[\w\"']:\s|\s-{1,2}\w")
 
 
+@lru_cache(maxsize=1024)
 def is_secret_name(name: str) -> bool:
     """Return whether a setting of this name may hold a secret, also if the name is mistyped."""
     compact = re.sub(r"[^a-z0-9]", "", name[:_LONGEST_NAME].lower())
