@@ -1,4 +1,4 @@
-"""What looks like a secret: names of settings, and forms of values. Whoever quotes foreign text asks here.
+"""What looks like a secret: names of settings, and forms of values. Code that quotes foreign text uses these functions.
 
 Every pattern has bounded repetitions, so that a hostile text of a megabyte is searched in linear time.
 """
