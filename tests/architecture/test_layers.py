@@ -43,7 +43,7 @@ ROOMS = {
     "findings": {"documents"},
     "kafka": {"documents"},
     "migration": {"documents", "findings", "kafka", "text"},
-    "connections": {"findings", "kafka", "migration"},
+    "connections": {"findings", "kafka", "migration", "text"},
     "access": {"findings", "kafka", "migration", "text"},
     "discovery": {"connections", "documents", "findings", "text"},
     "evidence": {"findings", "migration"},

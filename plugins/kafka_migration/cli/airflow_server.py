@@ -12,6 +12,7 @@ from kafka_migration.cli.arguments import place
 from kafka_migration.core.connections.http import HttpSettings, http_findings
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.migration_file.regular_files import regular_bytes
 
 if TYPE_CHECKING:
     from kafka_migration.adapters.airflow_api import HttpAirflow
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 SERVER, USER, PASSWORD, TOKEN, CA_FILE = (
     f"KAFKA_MIGRATION_AIRFLOW_{name}" for name in ("SERVER", "USER", "PASSWORD", "TOKEN", "CA_FILE")
 )
+# The list of all public authorities has a quarter of it.
+_MOST_CERTIFICATES = 1_000_000
 
 
 def add_server(verb: argparse.ArgumentParser) -> None:
@@ -66,9 +69,10 @@ def _certificates() -> str:
     """Return the certificates of the authorities that sign the server's certificate; empty: those of the system."""
     path = os.environ.get(CA_FILE, "")
     try:
-        return Path(path).read_text(encoding="ascii", errors="replace") if path else ""
-    except OSError as error:
-        raise Refused([_no_certificates(path, error.strerror or type(error).__name__)]) from None
+        return regular_bytes(Path(path), _MOST_CERTIFICATES).decode("ascii", errors="replace") if path else ""
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise Refused([_no_certificates(path, reason or type(error).__name__)]) from None
 
 
 def _about(subject: str, finding: Finding) -> Finding:

@@ -8,6 +8,7 @@ from pathlib import Path
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, FindingsError, TransientError
 from kafka_migration.core.migration.airflow_version import airflow_findings
+from kafka_migration.core.text.secret_forms import masked
 
 
 def findings_of(error: BaseException) -> tuple[Finding, ...]:
@@ -28,7 +29,7 @@ def usage_finding(problem: str, verb: str) -> Finding:
     return Finding(
         Code.COMMAND_INVALID,
         "the command line",
-        problem,
+        masked(problem),
         "arguments as shown in the help",
         f"See `{verb} --help`. Nothing was done.",
     )

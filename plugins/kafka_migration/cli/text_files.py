@@ -7,6 +7,8 @@ from pathlib import Path
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
+from kafka_migration.migration_file.regular_files import regular_bytes
+from kafka_migration.mirrormaker_files.judging import refusal
 
 MOST_BYTES = 1_000_000
 
@@ -24,10 +26,7 @@ def read_texts(paths: Iterable[Path]) -> tuple[dict[str, str], list[Finding]]:
 
 def _text(path: Path) -> str:
     """Return the text. Properties without a byte order mark or UTF-8 are ISO 8859-1, as in Java."""
-    with path.open("rb") as file:
-        content = file.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise ValueError(f"more than {MOST_BYTES:,} bytes")
+    content = regular_bytes(path, MOST_BYTES)
     if b"\0" in content:
         raise ValueError("bytes that are no text")
     try:
@@ -39,4 +38,4 @@ def _text(path: Path) -> str:
 def _unread(path: Path, error: Exception) -> Finding:
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     expected = "a text file that this user may read"
-    return Finding(Code.MIRROR_FILE_UNREADABLE, str(path), reason, expected, "Correct the path or the file.")
+    return refusal(Code.MIRROR_FILE_UNREADABLE, str(path), reason, expected, "Correct the path or the file.")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import os
-import stat
 from collections.abc import Hashable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -38,6 +36,7 @@ from kafka_migration.core.text.brief import brief, given
 from kafka_migration.migration_file.alerts import AlertsModel
 from kafka_migration.migration_file.mistakes import invalid, mistakes
 from kafka_migration.migration_file.models import HooksModel, Insecure, MigrationModel, SchemaRegistryModel
+from kafka_migration.migration_file.regular_files import regular_bytes
 from kafka_migration.migration_file.topics import frozen_rules
 
 MAX_FILE_BYTES = 1_000_000
@@ -113,7 +112,7 @@ def read_migration_text(path: Path) -> str:
     UTF-8 text.
     """
     try:
-        return _bytes_of(path).decode("utf-8-sig")
+        return regular_bytes(path, MAX_FILE_BYTES).decode("utf-8-sig")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         finding = Finding(
@@ -124,17 +123,6 @@ def read_migration_text(path: Path) -> str:
             "Put the migration file there, or correct the folder in [kafka_migration] migrations_folder.",
         )
         raise Refused([finding]) from None
-
-
-def _bytes_of(path: Path) -> bytes:
-    """Read a regular file; do not wait for a pipe or a device."""
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise ValueError("not a regular file")
-        raw = file.read(MAX_FILE_BYTES + 1)
-    if len(raw) > MAX_FILE_BYTES:
-        raise ValueError(f"more than {MAX_FILE_BYTES:,} bytes")
-    return raw
 
 
 @functools.lru_cache(maxsize=32)

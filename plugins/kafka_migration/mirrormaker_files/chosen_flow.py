@@ -9,8 +9,8 @@ from enum import StrEnum
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.text.brief import some
-from kafka_migration.mirrormaker_files.judging import COMMENT, may_be_secret
-from kafka_migration.mirrormaker_files.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.judging import may_be_secret, refusal
+from kafka_migration.mirrormaker_files.mirror_settings import COMMENT, FileKind, Flow, MirrorFile, MirrorSetting, Place
 
 
 class Side(StrEnum):
@@ -64,7 +64,7 @@ def chosen_flow(files: Sequence[MirrorFile], named: str | None) -> Flow:
 
 
 def _no_flow(files: Sequence[MirrorFile], found: str, flows: Sequence[Flow]) -> Finding:
-    return Finding(
+    return refusal(
         Code.MIRROR_FILE_NOT_IMPORTED,
         some([file.name for file in files]),
         found,

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafka_migration.core.text.brief import given, some
-from kafka_migration.mirrormaker_files.judging import Ground, LintFinding, at, is_false, is_true, listed, on_file
+from kafka_migration.core.text.brief import some
+from kafka_migration.mirrormaker_files.judging import (
+    Ground,
+    LintFinding,
+    at,
+    is_false,
+    is_true,
+    key_of,
+    listed,
+    on_file,
+    value_of,
+)
 from kafka_migration.mirrormaker_files.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 
@@ -37,7 +47,7 @@ def consumers(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     for setting in file.settings:
         is_consumer = setting.client == "consumer" or file.kind is FileKind.CONSUMER
         if is_consumer and setting.key == "auto.offset.reset" and setting.value.strip() in {"latest", "largest"}:
-            yield at(file, setting, LintCode.RESET_TO_LATEST, given(setting.value), "earliest", "Write `earliest`.")
+            yield at(file, setting, LintCode.RESET_TO_LATEST, value_of(setting), "earliest", "Write `earliest`.")
     if file.kind is FileKind.CONSUMER:
         yield from _mirrormaker1_consumer(file)
 
@@ -56,21 +66,21 @@ def _mirrormaker1_consumer(file: MirrorFile) -> Iterator[LintFinding]:
 def producers(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding for producers that can lose or reorder records."""
     own = [each for each in file.settings if each.client == "producer" or file.kind is FileKind.PRODUCER]
+    idempotent = {each.owner for each in own if each.key == "enable.idempotence" and is_true(each)}
     for setting in own:
         value = setting.value.strip()
         if setting.key in {"acks", "request.required.acks"} and value in {"0", "1"}:
-            yield at(file, setting, LintCode.ACKS_TOO_LOW, value, "all", "Write `all`, or remove it.")
+            yield at(file, setting, LintCode.ACKS_TOO_LOW, value_of(setting), "all", "Write `all`, or remove it.")
         if setting.key == "retries" and value == "0":
-            yield at(file, setting, LintCode.RETRIES_OFF, value, "the default", "Remove it.")
-        if setting.key == "max.in.flight.requests.per.connection" and _reorders(value, own, setting):
+            yield at(file, setting, LintCode.RETRIES_OFF, value_of(setting), "the default", "Remove it.")
+        if setting.key == "max.in.flight.requests.per.connection" and _reorders(value, setting.owner in idempotent):
             expected = "1, or enable.idempotence=true and at most 5"
-            yield at(file, setting, LintCode.ORDER_NOT_KEPT, value, expected, "Remove it, or enable idempotence.")
+            yield at(
+                file, setting, LintCode.ORDER_NOT_KEPT, value_of(setting), expected, "Remove it, or enable idempotence."
+            )
 
 
-def _reorders(value: str, producer: Sequence[MirrorSetting], setting: MirrorSetting) -> bool:
-    is_idempotent = any(
-        each.key == "enable.idempotence" and each.owner == setting.owner and is_true(each) for each in producer
-    )
+def _reorders(value: str, is_idempotent: bool) -> bool:
     return value.isdecimal() and len(value) < 10 and int(value) > (5 if is_idempotent else _ORDERED_IN_FLIGHT)
 
 
@@ -92,7 +102,9 @@ def _option(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Iterato
     version = LintCode.OPTION_OF_ANOTHER_VERSION
     if setting.key not in _OPTIONS:
         expected = f"one of {some(sorted(_OPTIONS), 20)}"
-        yield at(file, setting, LintCode.OPTION_UNKNOWN, given(setting.name), expected, "Correct or remove it.")
+        yield at(
+            file, setting, LintCode.OPTION_UNKNOWN, key_of(setting, setting.name), expected, "Correct or remove it."
+        )
     elif setting.key == "blacklist":
         fix = "Write a --whitelist that leaves these topics out."
         yield at(file, setting, version, "an option of Kafka before 2.0", "--whitelist", fix)
@@ -104,8 +116,7 @@ def _option(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Iterato
     elif setting.key == "abort.on.send.failure" and is_false(setting):
         yield at(file, setting, LintCode.FAILURE_IGNORED, "false", "true", "Remove it.")
     elif setting.key in {"num.streams", "offset.commit.interval.ms"} and not setting.value.isdecimal():
-        found = given(setting.value)
-        yield at(file, setting, LintCode.VALUE_TYPE, found, "a whole number", "Correct the value.")
+        yield at(file, setting, LintCode.VALUE_TYPE, value_of(setting), "a whole number", "Correct the value.")
 
 
 def removed(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:

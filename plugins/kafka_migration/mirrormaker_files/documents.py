@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import yaml
 
+from kafka_migration.mirrormaker_files.limits import LONGEST_NAME, MOST_NODES, TooLarge, require_few
 from kafka_migration.mirrormaker_files.properties import Entry
 
 DEEPEST = 30
@@ -23,19 +24,60 @@ def node_of(text: str, *, is_json: bool) -> yaml.Node:
             json.loads(text)
             # YAML allows no tabs between values; within strings JSON allows none.
             text = text.replace("\t", " ")
-        node = next(iter(_documents(text)), None)
-    except (ValueError, RecursionError, yaml.YAMLError) as error:
-        raise WrongDocument(str(error).replace("\n", " ")) from None
+        node = _first(text)
+    except yaml.YAMLError as error:
+        raise WrongDocument(_reason(error)) from None
+    except RecursionError:
+        raise WrongDocument(f"more than {DEEPEST} levels") from None
     if node is None:
         raise WrongDocument("the file is empty")
     return node
 
 
-def _documents(text: str) -> Iterator[yaml.Node]:
-    """Yield the root node of each document. Aliases are refused, because they can make a small file huge."""
-    if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
-        raise WrongDocument("the file has aliases (*name)")
-    yield from yaml.compose_all(text, yaml.SafeLoader)
+class _Bounded(yaml.SafeLoader):
+    """Composes nodes up to a depth and a number. Aliases are refused, because they can make a small file huge."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._depth = self._nodes = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise WrongDocument("the file has aliases (*name)")
+        self._depth, self._nodes = self._depth + 1, self._nodes + 1
+        if self._depth > DEEPEST:
+            raise WrongDocument(f"more than {DEEPEST} levels")
+        if self._nodes > MOST_NODES:
+            raise TooLarge(self._nodes, MOST_NODES, "names and values")
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+
+def _first(text: str) -> yaml.Node | None:
+    """Return the root node of the first document."""
+    loader = _Bounded(text)
+    try:
+        return loader.get_node() if loader.check_node() else None
+    finally:
+        loader.dispose()
+
+
+def _reason(error: yaml.YAMLError) -> str:
+    """Return what is wrong and where, without the words of the text, which the error quotes."""
+    if not isinstance(error, yaml.MarkedYAMLError) or not error.problem_mark:
+        return "a character that YAML does not allow"
+    problem = _without_quoted(error.problem or "")
+    return f"line {error.problem_mark.line + 1}, column {error.problem_mark.column + 1}: {problem}"
+
+
+def _without_quoted(problem: str) -> str:
+    """Return a text without what stands between its first and its last quote; a single sign remains."""
+    for sign in "'\"":
+        first, last = problem.find(sign), problem.rfind(sign)
+        if last - first > 2:
+            problem = f"{problem[:first]}…{problem[last + 1 :]}"
+    return problem
 
 
 def fields(node: yaml.Node | None) -> dict[str, yaml.Node]:
@@ -69,6 +111,7 @@ def flat(node: yaml.Node | None, prefix: str = "", depth: int = 0) -> Iterator[E
         raise WrongDocument(f"more than {DEEPEST} levels")
     for name, value in fields(node).items():
         path = f"{prefix}{name}"
+        require_few(path, LONGEST_NAME, "characters in the name of a setting")
         if isinstance(value, yaml.ScalarNode):
             yield Entry(line_of(value), path, text_of(value))
         elif isinstance(value, yaml.SequenceNode) and all(isinstance(item, yaml.ScalarNode) for item in value.value):

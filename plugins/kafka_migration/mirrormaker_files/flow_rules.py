@@ -5,8 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kafka_migration.core.text.brief import given, some
-from kafka_migration.mirrormaker_files.judging import Ground, LintFinding, at, is_false, is_true, listed, on_file
+from kafka_migration.core.text.brief import some
+from kafka_migration.core.text.secret_forms import HIDDEN
+from kafka_migration.mirrormaker_files.judging import (
+    Ground,
+    LintFinding,
+    at,
+    is_false,
+    is_shown,
+    is_true,
+    key_of,
+    listed,
+    on_file,
+    value_of,
+)
+from kafka_migration.mirrormaker_files.limits import LONGEST_PATTERN
 from kafka_migration.mirrormaker_files.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.value_rules import has_comment
@@ -46,7 +59,7 @@ def _strange_flows(file: MirrorFile) -> Iterator[LintFinding]:
         if strangers:
             expected = f"an alias of `clusters`: {some(file.clusters)}"
             fix = "Correct the alias, or add it to `clusters`."
-            yield at(file, setting, LintCode.ALIAS_UNKNOWN, f"the alias {given(strangers[0])}", expected, fix)
+            yield at(file, setting, LintCode.ALIAS_UNKNOWN, f"the alias {key_of(setting, strangers[0])}", expected, fix)
 
 
 def _addresses(file: MirrorFile) -> Iterator[LintFinding]:
@@ -73,9 +86,9 @@ def _connector_addresses(file: MirrorFile) -> Iterator[LintFinding]:
 def addresses(file: MirrorFile, alias: str) -> frozenset[str]:
     """Return the addresses of a cluster, those of its clients included."""
     own = [each for each in file.at(Place.CLUSTER, alias) if each.key == "bootstrap.servers"]
-    for flow in file.flows if file.kind is FileKind.CONNECTORS else ():
-        side = "source" if flow.source == alias else "target" if flow.target == alias else "none"
-        own += [each for each in file.at(Place.CONNECTOR) if each.key == "bootstrap.servers" and each.side == side]
+    if file.kind is FileKind.CONNECTORS:
+        sides = {"source" if flow.source == alias else "target" for flow in file.flows if alias in flow.ends}
+        own += [each for each in file.at(Place.CONNECTOR) if each.key == "bootstrap.servers" and each.side in sides]
     return frozenset(item for each in own for item in listed(each.value))
 
 
@@ -86,16 +99,21 @@ def flows(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
         yield on_file(file, LintCode.NO_FLOW, "no enabled flow", "one", f"Add `{first}.enabled=true`.")
     if file.kind is FileKind.STRIMZI and not file.flows:
         yield on_file(file, LintCode.NO_FLOW, "no mirror", "one in `spec.mirrors`", "Add it.")
+    there, of = set(file.flows), {alias: addresses(file, alias) for alias in _ends(file)}
     for flow in file.flows:
-        if addresses(file, flow.source) & addresses(file, flow.target):
+        if of[flow.source] & of[flow.target]:
             expected = "two different clusters"
             found = f"an address that {flow.source} and {flow.target} share"
             yield on_file(file, LintCode.LOOP, found, expected, "Correct `bootstrap.servers`.")
         back = Flow(flow.target, flow.source)
-        if back in file.flows and flow.source < flow.target and _returns(file, flow, back):
+        if back in there and flow.source < flow.target and _returns(file, flow, back):
             found = f"the flows {flow} and {back} with {IDENTITY} and the same topics"
             fix = "Disable one flow, or let them copy different topics."
             yield on_file(file, LintCode.LOOP, found, "flows without a loop", fix)
+
+
+def _ends(file: MirrorFile) -> set[str]:
+    return {alias for flow in file.flows for alias in flow.ends}
 
 
 def _returns(file: MirrorFile, flow: Flow, back: Flow) -> bool:
@@ -132,7 +150,7 @@ def exactly_once(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
         if setting.key == "exactly.once.source.support" and setting.value.strip() in {"enabled", "preparing"}:
             expected = "`dedicated.mode.enable.internal.rest=true` and `listeners`"
             code = LintCode.EXACTLY_ONCE_INCOMPLETE
-            yield at(file, setting, code, given(setting.value.strip()), expected, "Add both. They need Kafka 3.5.")
+            yield at(file, setting, code, value_of(setting), expected, "Add both. They need Kafka 3.5.")
 
 
 def patterns(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
@@ -148,16 +166,21 @@ def _items(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
         if item.count("{") != item.count("}"):
             expected = "patterns without commas"
             fix = "Repeat the letters, or use `+` or `*` instead of `{n,m}`."
-            yield at(file, setting, LintCode.PATTERN_SPLIT, given(item), expected, fix)
+            yield at(file, setting, LintCode.PATTERN_SPLIT, value_of(setting, item), expected, fix)
             return
-        if not _ONLY_JAVA.search(item) and (reason := _error(item)):
+        if len(item) > LONGEST_PATTERN:
+            expected = f"at most {LONGEST_PATTERN:,} characters, because longer ones are not checked"
+            found = f"a pattern of {len(item):,} characters"
+            yield at(file, setting, LintCode.PATTERN_INVALID, found, expected, "Write shorter patterns.")
+        elif not _ONLY_JAVA.search(item) and (reason := _error(item)):
             fix = "Write `.*` for any text." if _GLOB.search(item) else "Correct the pattern."
             expected = "a regular expression"
-            yield at(file, setting, LintCode.PATTERN_INVALID, f"{given(item)} ({reason})", expected, fix)
+            found = f"{value_of(setting, item)} ({reason})" if is_shown(setting) else HIDDEN
+            yield at(file, setting, LintCode.PATTERN_INVALID, found, expected, fix)
         elif _GLOB.search(item):
             fix = "Write `.*` for any text."
             expected = "`.*`, if any text may follow"
-            yield at(file, setting, LintCode.PATTERN_GLOB, given(item), expected, fix)
+            yield at(file, setting, LintCode.PATTERN_GLOB, value_of(setting, item), expected, fix)
 
 
 def _error(pattern: str) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kafka_migration.core.migration.client_tuning import owner_of, tuning_problem, value_problem
+from kafka_migration.core.migration.client_tuning import TUNING_KEYS, owner_of, value_problem
 from kafka_migration.core.text.brief import brief
+from kafka_migration.core.text.secret_forms import has_secret_form
 from kafka_migration.mirrormaker_files.chosen_flow import Side, SidedSetting
 from kafka_migration.mirrormaker_files.imported_connections import CONNECTION_KEYS
-from kafka_migration.mirrormaker_files.judging import may_be_secret
+from kafka_migration.mirrormaker_files.judging import is_shown, may_be_secret
 from kafka_migration.mirrormaker_files.mirror_settings import FileKind, Flow, Place
 
 
@@ -123,21 +124,27 @@ def _of_client(each: SidedSetting) -> Decision:
     key = each.client_key
     if key == "consumer.isolation.level" and each.value in {"read_committed", "read_uncommitted"}:
         return Decision(Use.USED, "mirror.isolation_level", "isolation_level", each.value)
-    if key == "consumer.group.id" and each.file.kind is FileKind.CONSUMER and _GROUP.fullmatch(each.value):
+    if key == "consumer.group.id" and each.file.kind is FileKind.CONSUMER and _is_group(each.value):
         where = "the package names the group after the migration; cutover.groups leaves out the old one"
         return Decision(Use.REPLACED, where, MIRROR_GROUP, each.value)
-    if tuning_problem(key) is None:
+    if key in TUNING_KEYS:
         if each.setting.is_reference:
             return Decision(Use.REPORTED, "its value is a reference")
         if problem := value_problem(key, each.value):
-            return Decision(Use.REPORTED, f"expected {brief(problem)}")
-        if not re.fullmatch(r"[A-Za-z0-9._-]{1,100}", each.value):
-            return Decision(Use.REPORTED, "mirror.properties takes ASCII letters, digits, dots, _ and -")
+            is_quoted = is_shown(each.setting)
+            return Decision(Use.REPORTED, f"expected {brief(problem)}" if is_quoted else "Kafka takes other values")
+        if not re.fullmatch(r"[A-Za-z0-9._-]{1,100}", each.value) or has_secret_form(each.value):
+            taken = "mirror.properties takes ASCII letters, digits, dots, _ and -, and nothing that looks like a secret"
+            return Decision(Use.REPORTED, taken)
         return Decision(Use.USED, "mirror.properties", f"properties.{key}", each.value)
     owner = owner_of(key) or ("the package, which uses its own admin clients" if key.startswith("admin.") else None)
     if owner:
         return Decision(Use.REPLACED, f"set by {owner}")
     return Decision(Use.REPORTED, _NO_PLACE)
+
+
+def _is_group(name: str) -> bool:
+    return _GROUP.fullmatch(name) is not None and not has_secret_form(name)
 
 
 def _of_copy(each: SidedSetting, flow: Flow) -> Decision:

@@ -8,11 +8,18 @@ from collections.abc import Iterable, Mapping
 from kafka_migration.core.connections.settings import KERBEROS, OAUTH
 from kafka_migration.core.discovery.commands import ConnectionToCreate
 from kafka_migration.core.migration.settings import Insecurity
+from kafka_migration.core.text.secret_forms import has_secret_form, may_be_shown
 from kafka_migration.mirrormaker_files.chosen_flow import SidedSetting
 from kafka_migration.mirrormaker_files.judging import listed
 
 CONNECTION_KEYS = ("bootstrap.servers", "security.", "sasl.", "ssl.")
-_OPTION = re.compile(r'\b(username|principal|keyTab|clientId)\s{0,20}=\s{0,20}"([^"]{0,1000})"')
+# Every option of a JAAS line, so that no part of one value is taken for another option.
+_OPTION = re.compile(
+    r"""(?<!\w)(\w{1,100})\s{0,20}=\s{0,20}(?:"((?:[^"\\]|\\.){0,10000})"|'(?:[^'\\]|\\.){0,10000}'|[^\s;"']+)"""
+)
+_SHOWN_OPTIONS = frozenset({"username", "principal", "keyTab", "clientId"})
+_NOT_SHOWN = "<VALUE>"
+_LONGEST_JAAS = 10_000
 _PEM = "<CERTIFICATES OF THE AUTHORITY IN PEM>"
 _PASSWORD_MECHANISMS = re.compile("PLAIN|SCRAM-SHA-(?:256|512)")
 
@@ -20,7 +27,14 @@ _PASSWORD_MECHANISMS = re.compile("PLAIN|SCRAM-SHA-(?:256|512)")
 def values_of(settings: Iterable[SidedSetting]) -> dict[str, str]:
     """Return the connection settings of one cluster; the last one of a key counts."""
     keys = {each.setting.key: each for each in settings if each.setting.key.startswith(CONNECTION_KEYS)}
-    return {key: "" if each.setting.is_reference else each.value.strip() for key, each in keys.items()}
+    return {key: _value(each) for key, each in keys.items()}
+
+
+def _value(each: SidedSetting) -> str:
+    """Return the value; empty for a reference. Of a JAAS line, only some parts are used."""
+    is_shown = each.setting.key == "sasl.jaas.config" or may_be_shown(each.value)
+    value = each.value.strip() if is_shown else _NOT_SHOWN
+    return "" if each.setting.is_reference else value
 
 
 def kafka_connection(name: str, values: Mapping[str, str]) -> ConnectionToCreate:
@@ -54,7 +68,8 @@ def insecurities_of(connection: ConnectionToCreate) -> tuple[Insecurity, ...]:
 
 
 def _login(values: Mapping[str, str]) -> dict[str, str]:
-    jaas = dict(_OPTION.findall(values.get("sasl.jaas.config", "")))
+    found = _OPTION.findall(values.get("sasl.jaas.config", "")[:_LONGEST_JAAS])
+    jaas = {name: value for name, value in found if name in _SHOWN_OPTIONS and value and not has_secret_form(value)}
     # The default of Kafka's clients.
     mechanism = values.get("sasl.mechanism", KERBEROS)
     if mechanism == KERBEROS:

@@ -12,13 +12,16 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.reserved_topics import is_internal
 from kafka_migration.core.migration.patterns import matches
 from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES
-from kafka_migration.core.text.brief import brief, given, some
+from kafka_migration.core.text.brief import some
+from kafka_migration.core.text.secret_forms import given_unless_secret, has_secret_form
 from kafka_migration.mirrormaker_files.chosen_flow import Side, SidedSetting, chosen_flow, sided
 from kafka_migration.mirrormaker_files.import_rules import MIRROR_GROUP, Decision, Use, decide
 from kafka_migration.mirrormaker_files.imported_connections import insecurities_of, kafka_connection, values_of
 from kafka_migration.mirrormaker_files.imported_file import FileParts, file_text
 from kafka_migration.mirrormaker_files.imported_topics import NameItem, items_of, patterns_of
-from kafka_migration.mirrormaker_files.mirror_settings import Flow, MirrorFile, Place
+from kafka_migration.mirrormaker_files.judging import name_of, quoted, refusal
+from kafka_migration.mirrormaker_files.limits import MOST_EXCLUSIONS
+from kafka_migration.mirrormaker_files.mirror_settings import COMMENT, Flow, MirrorFile, Place
 
 # The exclusions of MirrorMaker 2 that a migration's patterns do not have by themselves.
 _DEFAULT_EXCLUSIONS = (r".*[\-\.]internal", r".*\.replica")
@@ -52,6 +55,7 @@ def import_files(
     Raises `Refused` with `MIRROR_FILE_NOT_IMPORTED` if the flow is not clear, or its topics cannot be expressed.
     """
     chosen = chosen_flow(files, flow)
+    _require_no_secret(files[0].name, chosen)
     settings = list(sided(files, chosen))
     uses = tuple(_use(each, decide(each, chosen)) for each in settings)
     # A setting of a flow or cluster wins over one of the top level, wherever it stands.
@@ -84,8 +88,15 @@ def import_files(
     return Imported(file_text(parts), connections, uses)
 
 
+def _require_no_secret(file: str, flow: Flow) -> None:
+    """Aliases become names of connections and a part of the migration file."""
+    if any(has_secret_form(alias) or COMMENT.search(alias) for alias in flow.ends):
+        remedy = "Correct `clusters` in a copy of the file, and import the copy."
+        raise Refused([_not_imported(file, "an alias with a comment or a secret", "names of clusters", remedy)])
+
+
 def _use(each: SidedSetting, decision: Decision) -> KeyUse:
-    return KeyUse(each.file.name, each.setting.line, brief(each.setting.name, 100), decision.use, decision.where)
+    return KeyUse(each.file.name, each.setting.line, name_of(each.setting), decision.use, quoted(decision.where))
 
 
 def _connections(settings: Sequence[SidedSetting], flow: Flow) -> tuple[ConnectionToCreate, ...]:
@@ -131,17 +142,22 @@ def _is_left_out(name: str, excluded: Sequence[str]) -> bool:
 
 def _exclusions(files: Sequence[MirrorFile], fields: dict[str, str]) -> tuple[NameItem, ...]:
     value = fields.get("topics.exclude", "" if files[0].kind.is_mirrormaker1 else ",".join(_DEFAULT_EXCLUSIONS))
-    return _usable(items_of(value), "topics.exclude")
+    found = _usable(items_of(value), "topics.exclude")
+    if len(found) > MOST_EXCLUSIONS:
+        # Each named topic is compared with each of them.
+        remedy = "Name fewer and wider patterns in a copy of the file, and import the copy."
+        raise Refused([_not_imported("topics.exclude", f"{len(found):,} items", f"at most {MOST_EXCLUSIONS}", remedy)])
+    return found
 
 
 def _usable(items: Iterable[NameItem], key: str) -> tuple[NameItem, ...]:
     found = tuple(dict.fromkeys(items))
     if wrong := [item for item in found if item.problem]:
         remedy = "Write the pattern differently in a copy of the file, and import the copy."
-        texts = [f"{given(item.text)}: {item.problem}" for item in wrong]
+        texts = [f"{given_unless_secret(item.text)}: {item.problem}" for item in wrong]
         raise Refused([_not_imported(key, text, "a pattern that a migration file takes", remedy) for text in texts])
     return found
 
 
 def _not_imported(subject: str, found: str, expected: str, remedy: str) -> Finding:
-    return Finding(Code.MIRROR_FILE_NOT_IMPORTED, subject, found, expected, remedy)
+    return refusal(Code.MIRROR_FILE_NOT_IMPORTED, subject, found, expected, remedy)

@@ -5,18 +5,35 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.brief import brief, given
-from kafka_migration.mirrormaker_files.kafka_keys import KafkaKey, KafkaKeys
+from kafka_migration.core.text.secret_forms import HIDDEN, is_secret_name, masked, may_be_shown
+from kafka_migration.mirrormaker_files.kafka_keys import KafkaKey, KafkaKeys, kafka_keys
 from kafka_migration.mirrormaker_files.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.mirror_settings import MirrorFile, MirrorSetting
+from kafka_migration.mirrormaker_files.mirror_settings import COMMENT, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.roles import NOT_IN_TABLES, OLD_KEYS
 
 _SECRET = re.compile(
     r"(?:password|passwd|secret|credentials)$|ssl\.keystore\.key$|jaas\.config$|basic\.auth\.user\.info$"
 )
 _JAAS_SECRET = re.compile(r"(?:password|clientSecret)\s{0,20}=")
-COMMENT = re.compile(r"\s#")
+_SHOWN_OPTIONS = frozenset(
+    {"whitelist", "include", "blacklist", "num.streams", "offset.commit.interval.ms", "abort.on.send.failure"}
+)
+# Keys of internal topics, which no table has and which are numbers.
+_NUMBERS = re.compile(
+    r"(?:topic\.creation\.[\w-]{1,100}|(?:config|offset|status)\.storage)"
+    r"\.(?:replication\.factor|partitions|min\.insync\.replicas)"
+)
+# `value_of` leaves only the sign of a comment.
+_FOREIGN_COMMENT = re.compile(r"\s#(?!…)")
+_BASE64 = re.compile(r"[A-Za-z0-9]*[+/=][A-Za-z0-9+/=]*")
+# A message has at most so many characters, of which at most so many are searched for secrets.
+_LONGEST_TEXT, _MOST_SEARCHED = 600, 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +82,16 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 def at(file: MirrorFile, setting: MirrorSetting, code: LintCode, found: str, expected: str, fix: str) -> LintFinding:
     """Return a finding about one setting."""
-    return LintFinding(code, file.name, setting.line, brief(setting.name, 100), found, expected, fix)
+    return LintFinding(code, file.name, setting.line, name_of(setting), *map(quoted, (found, expected, fix)))
 
 
 def on_file(file: MirrorFile, code: LintCode, found: str, expected: str, fix: str) -> LintFinding:
     """Return a finding about the file as a whole."""
-    return LintFinding(code, file.name, 0, "", found, expected, fix)
+    return LintFinding(code, file.name, 0, "", *map(quoted, (found, expected, fix)))
 
 
 def may_be_secret(setting: MirrorSetting) -> bool:
-    """Return whether a value of this key must not be shown."""
+    """Return whether the value of this key is a secret, so that it should not be in a file."""
     return _SECRET.search(setting.key.lower()) is not None
 
 
@@ -85,9 +102,68 @@ def has_secret(setting: MirrorSetting) -> bool:
     return not setting.key.endswith("jaas.config") or _JAAS_SECRET.search(setting.value) is not None
 
 
-def value_of(setting: MirrorSetting) -> str:
-    """Return the value for a finding, or that it is not shown."""
-    return "a value that is not shown" if may_be_secret(setting) else given(setting.value)
+def value_of(setting: MirrorSetting, part: str | None = None) -> str:
+    """Return the value, or the named part of it, for a finding; or that it is not shown.
+
+    Every message gets values from here. A value is shown if its key is one of Kafka's that holds no secret, and the
+    whole value has no form of a secret. The text of a comment is never shown.
+    """
+    if not is_shown(setting):
+        return HIDDEN
+    if part is not None:
+        return given(part)
+    text, comment, _ = setting.value.partition(_comment_in(setting.value))
+    return given(f"{text}{comment}…" if comment else setting.value)
+
+
+@lru_cache(maxsize=8)
+def is_shown(setting: MirrorSetting) -> bool:
+    """Return whether the value may be shown."""
+    text = COMMENT.split(setting.value, maxsplit=1)[0]
+    return _has_shown_key(setting) and may_be_shown(text)
+
+
+def _comment_in(value: str) -> str:
+    found = COMMENT.search(value)
+    return found[0] if found else "\0"
+
+
+def _has_shown_key(setting: MirrorSetting) -> bool:
+    """Return whether the key is known and holds no secret; a mistyped key is unknown."""
+    if setting.place in {Place.FIELD, Place.OPTION}:
+        return setting.place is Place.OPTION and setting.key in _SHOWN_OPTIONS
+    types = kafka_keys().types_of(setting.key)
+    is_known = types or setting.key in OLD_KEYS or setting.key in NOT_IN_TABLES or _NUMBERS.fullmatch(setting.key)
+    return bool(is_known) and "PASSWORD" not in types and not is_secret_name(setting.key)
+
+
+def name_of(setting: MirrorSetting) -> str:
+    """Return the name of a setting as it is shown. A line of a key without its backslash is read as a name."""
+    return brief(_visible(setting.name), 100)
+
+
+def key_of(setting: MirrorSetting, key: str | None = None) -> str:
+    """Return the key of a setting, or one that is made from it, as a value that was given."""
+    return given(_visible(setting.key if key is None else key))
+
+
+def place_of(setting: MirrorSetting) -> str:
+    """Return the place of a setting with its owner."""
+    return brief(f"{setting.place} {_visible(setting.owner)}".strip(), 100)
+
+
+def _visible(name: str) -> str:
+    return name if may_be_shown(name) and not _BASE64.fullmatch(name) else "***"
+
+
+def quoted(text: str) -> str:
+    """Return a text with foreign words for a finding: no comment, nothing that looks like a secret, not too long."""
+    return brief(_FOREIGN_COMMENT.split(masked(text[:_MOST_SEARCHED]), maxsplit=1)[0], _LONGEST_TEXT)
+
+
+def refusal(code: Code, subject: str, found: str, expected: str, remedy: str) -> Finding:
+    """Return a finding that refuses a file."""
+    return Finding(code, *map(quoted, (subject, found, expected, remedy)))
 
 
 def listed(value: str) -> list[str]:

@@ -46,6 +46,10 @@ class KafkaKeys:
         """Return the roles that have a key of this name."""
         return tuple(role for role, keys in self._keys.items() if name in keys)
 
+    def types_of(self, name: str) -> frozenset[str]:
+        """Return the types of the keys of this name in all roles; empty for an unknown name."""
+        return frozenset(keys[name].type for keys in self._keys.values() if name in keys)
+
     def nearest(self, name: str, roles: Collection[str]) -> str | None:
         """Return the name of the most similar key of these roles, upper and lower case alike."""
         names = {key.lower(): key for role in roles for key in self._keys.get(role, {})}

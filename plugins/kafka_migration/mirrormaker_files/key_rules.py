@@ -7,7 +7,17 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from kafka_migration.core.text.brief import given, some
-from kafka_migration.mirrormaker_files.judging import Ground, LintFinding, at, has_secret, minor, span
+from kafka_migration.mirrormaker_files.judging import (
+    Ground,
+    LintFinding,
+    at,
+    has_secret,
+    key_of,
+    minor,
+    place_of,
+    span,
+    value_of,
+)
 from kafka_migration.mirrormaker_files.kafka_keys import KafkaKey
 from kafka_migration.mirrormaker_files.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
@@ -21,16 +31,25 @@ _NEVER = (
 )
 
 
+# So many unknown keys of a file are compared with all known keys.
+MOST_COMPARED = 100
+
+
 def known_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each key that is not read at its place, or not by the version."""
+    left = MOST_COMPARED
     for setting in file.settings:
         if not _is_judged(setting):
             continue
         known = keys_of(file, setting, ground)
         if known:
             yield from _versions(file, setting, known, ground)
+        elif explained := _explained(file, setting, ground):
+            yield explained
         else:
-            yield _stranger(file, setting, ground)
+            left -= 1
+            near = _misspelled(file, setting, ground) if left >= 0 else None
+            yield near or _unknown(file, setting, ground, is_compared=left >= 0)
 
 
 def keys_of(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> list[KafkaKey]:
@@ -61,23 +80,28 @@ def _versions(file: MirrorFile, setting: MirrorSetting, known: list[KafkaKey], g
 
 def _newer_name(setting: MirrorSetting) -> str:
     if setting.key.endswith(".blacklist"):
-        return f"From Kafka 2.7 on write {given(setting.key.removesuffix('blacklist') + 'exclude')}."
+        return f"From Kafka 2.7 on write {key_of(setting, setting.key.removesuffix('blacklist') + 'exclude')}."
     return ""
 
 
-def _stranger(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding:
+def _explained(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
     """Return the finding for a key that its place does not have; the most exact explanation comes first."""
-    for explain in (_never, _foreign_alias, _old_key, _misplaced, _misspelled):
-        if found := explain(file, setting, ground):
-            return found
+    found = (explain(file, setting, ground) for explain in (_never, _foreign_alias, _old_key, _misplaced))
+    return next(filter(None, found), None)
+
+
+def _unknown(file: MirrorFile, setting: MirrorSetting, ground: Ground, *, is_compared: bool) -> LintFinding:
     return at(
         file,
         setting,
         LintCode.KEY_UNKNOWN,
-        f"the key {given(setting.key)}",
+        f"the key {key_of(setting)}",
         f"a key of {span(ground.keys.versions)}",
-        "Remove it, unless a plug-in of yours reads it.",
+        "Remove it, unless a plug-in of yours reads it." + ("" if is_compared else _NOT_COMPARED),
     )
+
+
+_NOT_COMPARED = f" Only the first {MOST_COMPARED} unknown keys of a file are compared with the known ones."
 
 
 def _never(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
@@ -87,7 +111,7 @@ def _never(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFind
         name = f"{setting.key.removesuffix(suffix)}{better}"
         if setting.key.endswith(suffix) and any(ground.keys.get(role, name) for role in roles):
             unit = " The unit is seconds." if suffix else ""
-            fix = f"Write {given(name)}.{unit}"
+            fix = f"Write {key_of(setting, name)}.{unit}"
             break
     if not fix:
         return None
@@ -95,7 +119,7 @@ def _never(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFind
         file,
         setting,
         LintCode.KEY_NEVER_EXISTED,
-        f"the key {given(setting.key)}",
+        f"the key {key_of(setting)}",
         f"a key of {span(ground.keys.versions)}",
         fix,
     )
@@ -114,7 +138,7 @@ def _foreign_alias(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> 
         file,
         setting,
         LintCode.ALIAS_UNKNOWN,
-        f"the alias {given(alias)}",
+        f"the alias {key_of(setting, alias)}",
         f"an alias of `clusters`: {some(file.clusters)}",
         "Correct the alias, or add it to `clusters`.",
     )
@@ -140,14 +164,10 @@ def _misplaced(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lint
         file,
         setting,
         LintCode.KEY_MISPLACED,
-        f"the key at this place ({_place(setting)})",
+        f"the key at this place ({place_of(setting)})",
         "a key that Kafka reads here",
         _right_place(file, setting, ground),
     )
-
-
-def _place(setting: MirrorSetting) -> str:
-    return f"{setting.place} {setting.owner}".strip()
 
 
 def _right_place(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> str:
@@ -177,7 +197,7 @@ def _misspelled(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lin
         file,
         setting,
         LintCode.KEY_MISSPELLED,
-        f"the key {given(setting.key)}",
+        f"the key {key_of(setting)}",
         given(near),
         f"Write {given(near)}.{' Keys are case-sensitive.' if is_case else ''}",
     )
@@ -193,7 +213,7 @@ def repeated_keys(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
         for setting in same[:-1]:
             # A resource may say the same for several connectors of a flow.
             if setting.value != last.value and setting.place is not Place.FIELD and setting.line != last.line:
-                found = "another value" if has_secret(setting) else given(setting.value)
+                found = "another value" if has_secret(setting) else value_of(setting)
                 expected = f"one value; line {last.line} has another"
                 yield at(file, setting, LintCode.KEY_REPEATED, found, expected, "Remove the wrong line.")
 
@@ -207,9 +227,10 @@ def overlapping_keys(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     for setting in file.settings:
         new = re.sub(r"\.blacklist$", ".exclude", setting.key)
         if new != setting.key and (setting.place, setting.owner, new) in there:
-            expected = f"only {given(new)}, or {given(setting.key)} before Kafka 2.7"
+            shown = key_of(setting, new)
+            expected = f"only {shown}, or {key_of(setting)} before Kafka 2.7"
             fix = "Remove one. Kafka 2.7 to 3.9 use the new name, earlier versions the old one."
-            yield at(file, setting, LintCode.KEYS_OVERLAP, f"it beside {given(new)}", expected, fix)
+            yield at(file, setting, LintCode.KEYS_OVERLAP, f"it beside {shown}", expected, fix)
 
 
 def limited_producers(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:

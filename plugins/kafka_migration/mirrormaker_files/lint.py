@@ -21,11 +21,11 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
     `version` is the Kafka version of MirrorMaker; without it the file's own, or else all versions count.
     """
     findings = list(mirrormaker1_loop(files))
+    order = {file.name: number for number, file in enumerate(files)}
     for file in files:
         ground = Ground(keys, minor(version or _known(file.kafka_version, keys)))
         findings += [each for rule in RULES for each in rule(file, ground)]
-    names = [file.name for file in files]
-    return sorted(dict.fromkeys(findings), key=lambda each: (names.index(each.file), each.line))
+    return sorted(dict.fromkeys(findings), key=lambda each: (order[each.file], each.line))
 
 
 def _known(version: str, keys: KafkaKeys) -> str:

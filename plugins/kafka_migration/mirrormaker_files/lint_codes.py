@@ -67,7 +67,11 @@ class LintCode(StrEnum):
     )
     VALUE_TYPE = "VALUE_TYPE", Severity.ERROR, "A value does not have the type of its key."
     INTERVAL_UNIT = "INTERVAL_UNIT", Severity.ERROR, "An interval is probably given in the wrong unit."
-    PATTERN_INVALID = "PATTERN_INVALID", Severity.ERROR, "A name pattern is no regular expression."
+    PATTERN_INVALID = (
+        "PATTERN_INVALID",
+        Severity.ERROR,
+        "A name pattern is no regular expression, or too long.",
+    )
     PATTERN_SPLIT = "PATTERN_SPLIT", Severity.ERROR, "A comma within a pattern ends it, because commas separate items."
     PATTERN_GLOB = "PATTERN_GLOB", Severity.WARNING, "A pattern looks like a file name pattern."
     CLASS_UNKNOWN = "CLASS_UNKNOWN", Severity.ERROR, "No released version has this class of Kafka."

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 
 class FileKind(StrEnum):
@@ -50,6 +53,8 @@ class Place(StrEnum):
     FIELD = "field of the resource"
 
 
+# A comment after a value, which is a part of the value.
+COMMENT = re.compile(r"\s#")
 CLIENTS = ("producer", "consumer", "admin")
 
 
@@ -86,11 +91,17 @@ class Flow:
     source: str
     target: str
 
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Both aliases."""
+        return self.source, self.target
+
     def __str__(self) -> str:
         return f"{self.source}->{self.target}"
 
 
-@dataclass(frozen=True, slots=True)
+# Without slots, because the indexes are built when they are needed first.
+@dataclass(frozen=True)
 class MirrorFile:
     """A file that was read. `kafka_version` is the version that the file itself names, else empty."""
 
@@ -103,12 +114,23 @@ class MirrorFile:
 
     def at(self, place: Place, owner: str | None = None) -> Iterator[MirrorSetting]:
         """Yield the settings of a place, in the order of the file."""
-        return (each for each in self.settings if each.place is place and owner in (None, each.owner))
+        return iter(self._by_place.get((place, owner), ()))
 
     def last(self, place: Place, key: str, owner: str = "", client: str = "") -> MirrorSetting | None:
         """Return the setting that Kafka uses if a key is given several times: the last one."""
-        found = [each for each in self.at(place, owner) if each.key == key and each.client == client]
-        return found[-1] if found else None
+        return self._last.get((place, owner, key, client))
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[Place, str | None], list[MirrorSetting]]:
+        found = defaultdict[tuple[Place, str | None], list[MirrorSetting]](list)
+        for each in self.settings:
+            found[each.place, each.owner].append(each)
+            found[each.place, None].append(each)
+        return found
+
+    @cached_property
+    def _last(self) -> dict[tuple[Place, str, str, str], MirrorSetting]:
+        return {(each.place, each.owner, each.key, each.client): each for each in self.settings}
 
     def of_flow(self, flow: Flow, key: str) -> MirrorSetting | None:
         """Return the setting of a connector's key for a flow: its own, else the one of the top level."""

@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
+from kafka_migration.mirrormaker_files.limits import LONGEST_COMMAND, require_few
 from kafka_migration.mirrormaker_files.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.properties import Entry
 
@@ -36,6 +37,7 @@ def _commands(text: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the line and the words after the program's name of each command that starts MirrorMaker."""
     for line, content in _joined(text):
         if COMMAND.search(content.partition(" #")[0]) and not content.lstrip().startswith("#"):
+            require_few(content, LONGEST_COMMAND, f"characters in one command, line {line}")
             words = shlex.split(content, comments=True)
             start = next((i for i, word in enumerate(words) if COMMAND.search(word)), None)
             if start is not None:

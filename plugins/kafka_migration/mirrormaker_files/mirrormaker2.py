@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from kafka_migration.mirrormaker_files.limits import LONGEST_ALIAS, require_few_clusters
 from kafka_migration.mirrormaker_files.mirror_settings import CLIENTS, FileKind, Flow, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.properties import Entry
 
@@ -12,14 +13,15 @@ from kafka_migration.mirrormaker_files.properties import Entry
 _WHOLE_KEYS = frozenset(
     {"consumer.poll.timeout.ms", "admin.timeout.ms", "source.cluster.alias", "target.cluster.alias"}
 )
-_FLOW = re.compile(r"(.+?)->([^.]+)(?:\.(.*))?")
 _SIDES = re.compile(r"(?:(source|target)\.)?(cluster|producer|consumer|admin)(?:\.override)?\.(.+)")
 
 
 def mirrormaker2_file(name: str, entries: Sequence[Entry]) -> MirrorFile:
     """Return the file with each setting at its place. An entry without an alias of `clusters` is at the top level."""
     aliases = clusters_of(entries)
-    settings = tuple(_placed(entry, aliases) for entry in entries)
+    require_few_clusters(aliases)
+    known = frozenset(aliases)
+    settings = tuple(_placed(entry, known) for entry in entries)
     return MirrorFile(name, FileKind.MIRRORMAKER2, settings, aliases, tuple(_enabled(settings, aliases)))
 
 
@@ -29,25 +31,30 @@ def clusters_of(entries: Iterable[Entry]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, map(str.strip, values[-1].split(","))))) if values else ()
 
 
-def _placed(entry: Entry, aliases: Sequence[str]) -> MirrorSetting:
+def _placed(entry: Entry, aliases: frozenset[str]) -> MirrorSetting:
     if entry.name not in _WHOLE_KEYS:
         if "->" in entry.name:
             return _of_flow(entry, aliases)
-        for alias in sorted(aliases, key=len, reverse=True):
-            if entry.name.startswith(f"{alias}."):
-                return _split(entry, Place.CLUSTER, alias, entry.name.removeprefix(f"{alias}."))
+        if alias := _beginning(entry.name, ".", aliases):
+            return _split(entry, Place.CLUSTER, alias, entry.name.removeprefix(f"{alias}."))
     return _split(entry, Place.TOP, "", entry.name)
 
 
-def _of_flow(entry: Entry, aliases: Sequence[str]) -> MirrorSetting:
-    for source in aliases:
-        for target in aliases:
-            prefix = f"{source}->{target}."
-            if entry.name.startswith(prefix):
-                return prefixed(entry, Place.FLOW, prefix[:-1], entry.name.removeprefix(prefix))
-    match = _FLOW.fullmatch(entry.name)
-    owner = f"{match[1]}->{match[2]}" if match else entry.name
-    return prefixed(entry, Place.FLOW, owner, (match and match[3]) or "")
+def _of_flow(entry: Entry, aliases: frozenset[str]) -> MirrorSetting:
+    source = _beginning(entry.name, "->", aliases) or entry.name.partition("->")[0]
+    rest = entry.name.removeprefix(f"{source}->")
+    target = _beginning(rest, ".", aliases) or rest.partition(".")[0]
+    owner = f"{source}->{target}" if source and target else entry.name
+    return prefixed(entry, Place.FLOW, owner, rest[len(target) + 1 :] if target else "")
+
+
+def _beginning(name: str, separator: str, aliases: frozenset[str]) -> str:
+    """Return the longest alias with which a name starts, before a separator; empty if there is none."""
+    found, place = "", name.find(separator)
+    while 0 <= place <= LONGEST_ALIAS:
+        found = name[:place] if name[:place] in aliases else found
+        place = name.find(separator, place + 1)
+    return found
 
 
 def _split(entry: Entry, place: Place, owner: str, key: str) -> MirrorSetting:
@@ -72,8 +79,7 @@ def _setting(entry: Entry, place: Place, key: str, owner: str, client: str = "",
 def _enabled(settings: Iterable[MirrorSetting], aliases: Sequence[str]) -> Iterator[Flow]:
     """Yield the enabled flows; MirrorMaker compares the value without removing blanks."""
     values = {each.owner: each.value for each in settings if each.place is Place.FLOW and each.key == "enabled"}
-    for source in aliases:
-        for target in aliases:
-            flow = Flow(source, target)
-            if source != target and values.get(str(flow), "").lower() == "true":
-                yield flow
+    order = {alias: number for number, alias in enumerate(aliases)}
+    pairs = (owner.partition("->")[::2] for owner, value in values.items() if value.lower() == "true")
+    found = [(order[source], order[target]) for source, target in pairs if source in order and target in order]
+    return (Flow(aliases[source], aliases[target]) for source, target in sorted(found) if source != target)

@@ -7,8 +7,11 @@ import re
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.text.brief import brief
+from kafka_migration.core.text.secret_forms import masked
 from kafka_migration.mirrormaker_files.connectors import CLASS, connector_properties_file, connectors_file
 from kafka_migration.mirrormaker_files.documents import WrongDocument
+from kafka_migration.mirrormaker_files.judging import refusal
+from kafka_migration.mirrormaker_files.limits import MOST_SETTINGS, TooLarge, require_few, require_small
 from kafka_migration.mirrormaker_files.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.mirrormaker1 import COMMAND, client_file, command_file
 from kafka_migration.mirrormaker_files.mirrormaker2 import mirrormaker2_file
@@ -51,9 +54,13 @@ def read_mirror_file(name: str, text: str, kind: FileKind | None = None) -> Mirr
     if kind is None:
         raise Refused([_unreadable(name, "a file of an unknown kind", "Name its kind with --kind.")])
     try:
-        return _read(name, text, kind)
-    except (WrongDocument, ValueError) as error:
+        file = _read(masked(name), text, kind)
+        require_small(file)
+    except TooLarge as error:
+        raise Refused([_too_large(name, error)]) from None
+    except ValueError as error:
         raise Refused([_unreadable(name, f"no {kind.words}: {brief(str(error))}", "Correct it, or --kind.")]) from None
+    return file
 
 
 def kind_of(name: str, text: str) -> FileKind | None:
@@ -102,6 +109,7 @@ def _read(name: str, text: str, kind: FileKind) -> MirrorFile:
     if kind is FileKind.CONNECTORS and text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["}:
         return connectors_file(name, text.removeprefix("\ufeff"))
     found = entries(text)
+    require_few(found, MOST_SETTINGS, "settings")
     if kind is FileKind.CONNECTORS:
         if not any(entry.name == CLASS for entry in found):
             raise WrongDocument(f"no key {CLASS}")
@@ -109,8 +117,13 @@ def _read(name: str, text: str, kind: FileKind) -> MirrorFile:
     return mirrormaker2_file(name, found) if kind is FileKind.MIRRORMAKER2 else client_file(name, kind, found)
 
 
+def _too_large(name: str, error: TooLarge) -> Finding:
+    remedy = "Split the file, or remove what MirrorMaker ignores."
+    return refusal(Code.MIRROR_FILE_UNREADABLE, name, str(error), error.expected, remedy)
+
+
 def _unreadable(name: str, found: str, remedy: str) -> Finding:
-    return Finding(
+    return refusal(
         Code.MIRROR_FILE_UNREADABLE,
         name,
         found,

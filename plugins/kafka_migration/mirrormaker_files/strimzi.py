@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import yaml
@@ -12,6 +13,8 @@ from kafka_migration.mirrormaker_files.mirrormaker2 import prefixed
 from kafka_migration.mirrormaker_files.properties import Entry
 
 KIND = "KafkaMirrorMaker2"
+# The kind of a resource has the form of a class name.
+_KIND = re.compile(r"(?:[A-Z][a-z]+){1,5}[0-9]?")
 # Fields of a mirror, and the keys of the connectors that Strimzi's operator writes from them.
 _MIRROR_KEYS = {
     "topicsPattern": "topics",
@@ -28,7 +31,9 @@ def strimzi_file(name: str, text: str) -> MirrorFile:
     """Return the settings of the resource. Raises `WrongDocument` if the document is another resource."""
     root = fields(node_of(text, is_json=False))
     if text_of(root.get("kind")) != KIND:
-        raise WrongDocument(f"kind {text_of(root.get('kind')) or 'missing'}, expected {KIND}")
+        kind = text_of(root.get("kind"))
+        shown = kind if _KIND.fullmatch(kind) else "another" if kind else "missing"
+        raise WrongDocument(f"kind {shown}, expected {KIND}")
     spec = fields(root.get("spec"))
     target = spec.get("target")
     clusters = [*items(spec.get("clusters")), *([target] if target else [])]

@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kafka_migration.core.text.brief import given
+from kafka_migration.core.text.secret_forms import HIDDEN, is_secret_name
 from kafka_migration.mirrormaker_files.judging import (
-    COMMENT,
     Ground,
     LintFinding,
     at,
     has_secret,
+    is_shown,
     listed,
     may_be_secret,
     value_of,
 )
 from kafka_migration.mirrormaker_files.key_rules import keys_of
 from kafka_migration.mirrormaker_files.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.mirror_settings import COMMENT, FileKind, MirrorFile, MirrorSetting, Place
 
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _TYPES = {
@@ -65,9 +65,9 @@ def texts(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             continue
         if has_comment(setting):
             fix = "Write the comment on its own line."
-            yield at(file, setting, LintCode.VALUE_COMMENT, given(setting.value), "a value without a comment", fix)
+            yield at(file, setting, LintCode.VALUE_COMMENT, value_of(setting), "a value without a comment", fix)
         elif is_quoted(setting):
-            yield at(file, setting, LintCode.VALUE_QUOTED, given(setting.value), "no quotes", "Remove the quotes.")
+            yield at(file, setting, LintCode.VALUE_QUOTED, value_of(setting), "no quotes", "Remove the quotes.")
         else:
             yield from _backslash(file, setting)
             yield from _blanks(file, setting)
@@ -76,8 +76,8 @@ def texts(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 
 def _backslash(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
     if setting.dropped and not may_be_secret(setting):
-        letter = setting.dropped[1]
-        found, expected = f"{setting.dropped}, which Java reads as {letter}", f"\\\\{letter}"
+        letter = setting.dropped[1] if is_shown(setting) else "a letter"
+        found, expected = f"\\{letter}, which Java reads as {letter}", f"\\\\{letter}"
         fix = "Write two backslashes" + (", or [.] for a dot." if letter == "." else ".")
         yield at(file, setting, LintCode.VALUE_BACKSLASH, found, expected, fix)
 
@@ -105,11 +105,17 @@ def intervals(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
         if setting.key.endswith(".interval.seconds") and number >= _MOST_SECONDS:
             expected = f"seconds, fewer than {_MOST_SECONDS:,}"
             fix = f"Write {max(1, number // 1000)} if you mean {number:,} ms."
-            yield at(file, setting, LintCode.INTERVAL_UNIT, f"{number:,} s", expected, fix)
+            yield _interval(file, setting, f"{number:,} s", expected, fix)
         elif _MS.fullmatch(setting.key) and 0 < number < _FEWEST_MS:
             expected = f"milliseconds, {_FEWEST_MS} or more"
             fix = f"Write {number * 1000} if you mean {number} s."
-            yield at(file, setting, LintCode.INTERVAL_UNIT, f"{number} ms", expected, fix)
+            yield _interval(file, setting, f"{number} ms", expected, fix)
+
+
+def _interval(file: MirrorFile, setting: MirrorSetting, found: str, expected: str, fix: str) -> LintFinding:
+    if not is_shown(setting):
+        found, fix = HIDDEN, "Write the value in the unit that the key names."
+    return at(file, setting, LintCode.INTERVAL_UNIT, found, expected, fix)
 
 
 def classes(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
@@ -121,14 +127,14 @@ def classes(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             continue
         if simple not in _CLASSES:
             fix = f"Write one of {', '.join(sorted(_of_key(setting.key)) or ['the classes of your version'])}."
-            yield at(file, setting, LintCode.CLASS_UNKNOWN, given(name), "a class of a released version", fix)
+            yield at(file, setting, LintCode.CLASS_UNKNOWN, value_of(setting), "a class of a released version", fix)
         elif name == simple and setting.key != "connector.class":
             fix = f"Write {_MIRROR}{simple}."
-            yield at(file, setting, LintCode.CLASS_UNKNOWN, given(name), "a class with its package", fix)
+            yield at(file, setting, LintCode.CLASS_UNKNOWN, value_of(setting), "a class with its package", fix)
         elif ground.is_at_least(_CLASSES[simple]) is False:
             expected = f"a class of Kafka {ground.version}"
             fix = f"Run Kafka {_CLASSES[simple]} or later."
-            yield at(file, setting, LintCode.CLASS_OF_ANOTHER_VERSION, given(name), expected, fix)
+            yield at(file, setting, LintCode.CLASS_OF_ANOTHER_VERSION, value_of(setting), expected, fix)
 
 
 def _of_key(key: str) -> list[str]:
@@ -140,24 +146,27 @@ def _of_key(key: str) -> list[str]:
 def replication(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each replication factor of one, or below the `min.insync.replicas` of the file."""
     insync = [int(each.value) for each in file.settings if _is_number(each, "min.insync.replicas")]
+    most = max(insync, default=0)
     for setting in file.settings:
         if not _is_number(setting, "replication.factor") or int(setting.value) < 1:
             continue
-        if insync and int(setting.value) < max(insync):
-            code, expected = LintCode.REPLICATION_BELOW_MIN_INSYNC, f"more than min.insync.replicas ({max(insync)})"
+        if int(setting.value) < most:
+            code, expected = LintCode.REPLICATION_BELOW_MIN_INSYNC, f"more than min.insync.replicas ({most})"
         elif int(setting.value) == 1:
             code, expected = LintCode.REPLICATION_TOO_LOW, "3, if the cluster has three brokers"
         else:
             continue
-        yield at(file, setting, code, setting.value.strip(), expected, "Raise it.")
+        yield at(file, setting, code, value_of(setting), expected, "Raise it.")
 
 
 def _is_number(setting: MirrorSetting, ending: str) -> bool:
-    return setting.key.endswith(ending) and re.fullmatch(r"-?\d{1,9}", setting.value.strip()) is not None
+    is_named = setting.key.endswith(ending) and not is_secret_name(setting.key)
+    return is_named and re.fullmatch(r"-?\d{1,9}", setting.value.strip()) is not None
 
 
 def protections(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each password as plain text, and for each protection that is switched off."""
+    with_password = {each.owner for each in file.settings if _has_password(each)}
     for setting in file.settings:
         if has_secret(setting):
             fix = "Use a configuration provider (`${file:…}`), and let only MirrorMaker's user read the file."
@@ -166,17 +175,14 @@ def protections(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
             fix = "Remove it, and give the brokers certificates with their names."
             yield at(file, setting, LintCode.HOST_NAME_CHECK_OFF, "an empty value", "https", fix)
         is_open = setting.key == "security.protocol" and setting.value.strip() == "SASL_PLAINTEXT"
-        if is_open and _has_password(file, setting):
+        if is_open and setting.owner in with_password:
             yield at(file, setting, LintCode.LOGIN_UNENCRYPTED, "SASL_PLAINTEXT", "SASL_SSL", "Use SASL_SSL.")
 
 
-def _has_password(file: MirrorFile, protocol: MirrorSetting) -> bool:
-    """Return whether a setting of the same owner logs in with a password; Kerberos sends none."""
-    return any(
-        each.key in {"sasl.mechanism", "sasl.jaas.config"} and re.search("PLAIN|SCRAM|Plain|Scram", each.value)
-        for each in file.settings
-        if each.owner == protocol.owner
-    )
+def _has_password(setting: MirrorSetting) -> bool:
+    """Return whether a setting logs in with a password; Kerberos sends none."""
+    is_login = setting.key in {"sasl.mechanism", "sasl.jaas.config"}
+    return is_login and re.search("PLAIN|SCRAM|Plain|Scram", setting.value) is not None
 
 
 def converters(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
@@ -185,7 +191,7 @@ def converters(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
         if setting.key in _CONVERTERS and setting.value.strip() not in _BYTES and not setting.is_reference:
             expected = "ByteArrayConverter"
             fix = f"Write {setting.key}={_BYTES[0]}."
-            yield at(file, setting, LintCode.CONVERTER_CHANGES_BYTES, given(setting.value), expected, fix)
+            yield at(file, setting, LintCode.CONVERTER_CHANGES_BYTES, value_of(setting), expected, fix)
     if file.kind is FileKind.CONNECTORS:
         yield from _unnamed_converters(file)
 

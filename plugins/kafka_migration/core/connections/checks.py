@@ -32,6 +32,7 @@ from kafka_migration.core.connections.settings import (
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Insecurity
+from kafka_migration.core.text.secret_forms import HIDDEN, has_secret_form
 
 Config = Mapping[str, object]
 
@@ -359,5 +360,7 @@ def _near(value: str, known: Collection[str]) -> str:
 
 
 def _shown(value: str) -> str:
+    if has_secret_form(value):
+        return HIDDEN
     shown = ascii(value)
     return shown if len(shown) <= _MAX_SHOWN else f"{shown[: _MAX_SHOWN - 1]}…"

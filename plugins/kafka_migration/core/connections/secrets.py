@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import html
 import json
 import re
@@ -12,9 +13,13 @@ from urllib.parse import quote, quote_plus
 from kafka_migration.core.connections.checks import as_text, mechanism_of
 from kafka_migration.core.connections.java_properties import jaas_line, jaas_quoted
 from kafka_migration.core.connections.settings import MECHANISMS, SETTINGS
+from kafka_migration.core.text.secret_forms import is_secret_name
 
-# Names of settings, known or unknown, whose values are secrets.
-_SECRET_NAME = re.compile(r"password|passwd|secret|token|jaas|(^|[._-])key([._-]|$)|oauthbearer\.config")
+# Parts of names whose values are secrets here, although other tables have harmless keys with them.
+_SECRET_PART = re.compile(r"(^|[._-])key([._-]|$)|oauthbearer\.config")
+_SECRET_NAMES = tuple(name for name, setting in SETTINGS.items() if setting.is_secret)
+# How similar, from 0 to 1, a mistyped name is to the one that was meant.
+_SIMILAR = 0.87
 _PASSWORD_IN_JAAS = re.compile(
     r"password\s{0,100}=\s{0,100}(?:\"((?:[^\"\\]|\\.)*)|'([^']*)|([^\s;\"']+))", re.IGNORECASE
 )
@@ -71,7 +76,10 @@ def unmasked_names(config: Mapping[str, object], min_length: int) -> tuple[str, 
 
 def _is_secret(name: str) -> bool:
     known = SETTINGS.get(name)
-    return known.is_secret if known else _SECRET_NAME.search(name.lower()) is not None
+    if known:
+        return known.is_secret
+    is_near = bool(difflib.get_close_matches(name.lower()[:100], _SECRET_NAMES, 1, _SIMILAR))
+    return is_near or is_secret_name(name) or _SECRET_PART.search(name.lower()) is not None
 
 
 def _forms(value: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_migration.core.text.brief import given
+from kafka_migration.core.text.secret_forms import given_unless_secret
 
 _HOST = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
 _MAX_PORT = 65_535
@@ -67,7 +67,7 @@ class Answer:
         """Return the error for this value."""
         # The parts of a list or an object may be secrets.
         kinds = {type(None): "nothing", list: "a list", dict: "an object"}
-        return UnexpectedAnswer(self.place, kinds.get(type(self.value)) or given(self.value), expected)
+        return UnexpectedAnswer(self.place, kinds.get(type(self.value)) or given_unless_secret(self.value), expected)
 
 
 def is_true(settings: Answer, name: str) -> bool | None:

@@ -9,7 +9,7 @@ from kafka_migration.core.discovery.cluster import Entrance
 from kafka_migration.core.discovery.presets import access_to, default_port, unsupported
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.text.brief import given
+from kafka_migration.core.text.secret_forms import given_unless_secret
 
 _SERVER = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?")
 _MAX_PORT = 65_535
@@ -44,7 +44,7 @@ def _is_port(text: str | None) -> bool:
 
 def _wrong(text: str) -> Finding:
     # An address with an @ may have a password.
-    found = "an address with an @" if "@" in text else given(text)
+    found = "an address with an @" if "@" in text else given_unless_secret(text)
     return Finding(
         Code.CONNECTION_INVALID, "--bootstrap", found, "host or host:port, separated by commas", "Correct the address."
     )

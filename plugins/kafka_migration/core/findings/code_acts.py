@@ -329,7 +329,7 @@ ACTS: Mapping[Code, str] = {
     Code.AIRFLOW_MISSING: "Run the command with Airflow's Python, or pass a local folder with `--evidence-root`.",
     Code.COMMAND_INVALID: "See `kafka-migration VERB --help`. Nothing was done.",
     Code.COMMAND_FAILED: "Report it with the whole line. Meanwhile use the Airflow UI.",
-    Code.MIRROR_FILE_UNREADABLE: "Correct the path, or name the kind of the file with `--kind`.",
+    Code.MIRROR_FILE_UNREADABLE: "Correct the path, name the kind of the file with `--kind`, or split the file.",
     Code.MIRROR_FILE_NOT_IMPORTED: "Name the flow with `--flow`, or change the patterns in a copy of the file.",
     Code.AIRFLOW_API_REFUSED: "Correct the address or the login, or give the user the right to trigger the DAG.",
     Code.AIRFLOW_API_UNREACHABLE: "Check that Airflow's API server runs and that this machine reaches it. A run that "

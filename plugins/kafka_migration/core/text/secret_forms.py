@@ -1,0 +1,128 @@
+"""What looks like a secret: names of settings, and forms of values. Code that quotes foreign text uses these functions.
+
+Every pattern has bounded repetitions, so that a hostile text of a megabyte is searched in linear time.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from kafka_migration.core.text.brief import given
+
+HIDDEN = "a value that is not shown"
+_MASK = "***"
+# Words that stand for a secret wherever they are in a name, written without separators.
+_WORDS = (
+    *("password", "passwd", "passphrase", "passcode", "secret", "token", "credential", "jaas", "apikey", "accesskey"),
+    *("privatekey", "sharedkey", "accountkey", "keystorekey", "bearer", "basicauth", "userinfo", "authorization"),
+)
+# The same as a whole part of a name; other names contain their letters by chance.
+_PARTS = frozenset({"pass", "passwort", "pwd", "pw", "pin", "sas", "jwt", "auth", "creds"})
+_PART = re.compile(r"[A-Z]?[a-z0-9]{1,40}|[A-Z0-9]{1,40}")
+_LONGEST_NAME = 1_000
+
+_GAP = r"[\s._-]{0,3}"
+_NAMED = "|".join(
+    rf"{left}{_GAP}{right}"
+    for left, right in (
+        *(("pass", "(?:word|wd|phrase|code|wort)"), ("api", "key"), ("access", "key"), ("private", "key")),
+        *(("shared", "(?:access)?key"), ("account", "key"), ("secret", ""), ("token", ""), ("credential", "")),
+        *(("jaas", ""), ("pwd", ""), ("user", "info"), ("authorization", ""), ("signature", "")),
+    )
+)
+_ENDS = r"[\w.\]\\-]{0,60}[\"'\\]{0,3}\s{0,20}"
+_FORMS = re.compile(
+    "|".join(
+        (
+            # password=…, "client_secret": "…", token%3D…
+            rf"(?i:{_NAMED}){_ENDS}(?:=|:|%3[dD])",
+            # --password …, -Dtoken …
+            rf"--?[\w.]{{0,60}}(?i:{_NAMED})[\w.-]{{0,60}}\s{{1,20}}\S",
+            # A login in an address; a path has only one slash.
+            r":/{0,3}[^\s/@]{1,300}@",
+            r"[?&](?i:sig|key|code|auth)=",
+            r"-----BEGIN",
+            r"\beyJ[\w-]{6,}",
+            r"(?i:\bbasic|\bbearer)(?:\s|%20|\+){1,20}[\w+/.~-]{6,}",
+            # Keys of AWS, GitHub, GitLab, Slack and Google.
+            r"\b(?:AKIA|ASIA|AROA)[A-Z0-9]{12,}|\bgh[pousr]_\w{16,}|\bglpat-|\bxox[abprs]-|\bAIza[\w-]{30,}",
+        )
+    )
+)
+_RUN = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
+_HEX = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{32,}")
+# Random letters change between upper case, lower case and digits at six of ten places, and words at less than three.
+_CHANGES = 0.4
+# A lookahead of a regular expression is no assignment.
+_ASSIGNMENT = re.compile(r"[\w)\]\"'}\\]\s{0,20}=|[\w\"']:\s|\s-{1,2}\w")
+
+
+@lru_cache(maxsize=1024)
+def is_secret_name(name: str) -> bool:
+    """Return whether a setting of this name may hold a secret, also if the name is mistyped."""
+    compact = re.sub(r"[^a-z0-9]", "", name[:_LONGEST_NAME].lower())
+    if any(word in compact for word in _WORDS):
+        return True
+    parts = [part.lower() for part in _PART.findall(name[:_LONGEST_NAME])]
+    return any(part in _PARTS or _is_mistyped(part) for part in parts)
+
+
+def _is_mistyped(part: str) -> bool:
+    """Return whether a part of a name is a word for a secret with one wrong letter, two in a longer word, or mixed."""
+    part = part.removesuffix("s")
+    words = [word for word in _WORDS if len(word) > 4 and abs(len(part) - len(word)) <= 2]
+    return any(sorted(part) == sorted(word) or _distance(part, word) <= len(word) // 5 for word in words)
+
+
+def _distance(one: str, other: str) -> int:
+    """Return how many letters must be added, removed or changed to make one word the other."""
+    row = list(range(len(other) + 1))
+    for number, letter in enumerate(one, 1):
+        before, row[0] = row[0], number
+        for place, other_letter in enumerate(other, 1):
+            best = min(row[place] + 1, row[place - 1] + 1, before + (letter != other_letter))
+            before, row[place] = row[place], best
+    return row[-1]
+
+
+def has_secret_form(text: str) -> bool:
+    """Return whether a part of the text looks like a secret."""
+    return next(_places(text), None) is not None
+
+
+def masked(text: str) -> str:
+    """Return the text up to the first part that looks like a secret: what follows may belong to it."""
+    start = min(_places(text), default=len(text))
+    return text if start == len(text) else f"{text[:start]}{_MASK}"
+
+
+def may_be_shown(value: str) -> bool:
+    """Return whether a value can be shown: it has no form of a secret, and no second setting within it."""
+    return not (has_secret_form(value) or _ASSIGNMENT.search(value) or any(map(_names_a_secret, value.split(","))))
+
+
+def given_unless_secret(value: object) -> str:
+    """Return a value as it was given, truncated; a value with the form of a secret is not shown."""
+    return given(value) if may_be_shown(str(value)) else HIDDEN
+
+
+def _names_a_secret(item: str) -> bool:
+    """Return whether blanks separate a word for a secret from what may be the secret."""
+    words = item.split()
+    return len(words) > 1 and any(map(is_secret_name, words))
+
+
+def _places(text: str) -> Iterator[int]:
+    for pattern in (_FORMS, _HEX):
+        if match := pattern.search(text):
+            yield match.start()
+    yield from (match.start() for match in _RUN.finditer(text) if _is_random(match[0]))
+
+
+def _is_random(run: str) -> bool:
+    kinds = ["9" if letter.isdigit() else "A" if letter.isupper() else "a" for letter in run if letter.isalnum()]
+    changes = sum(one != other for one, other in itertools.pairwise(kinds))
+    return {"9", "A", "a"} <= set(kinds) and changes >= _CHANGES * (len(kinds) - 1)
