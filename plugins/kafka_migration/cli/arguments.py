@@ -19,10 +19,9 @@ from kafka_migration.migration_file.scalars import Duration
 NAME_HELP = "name of the migration: its file name without .yaml"
 
 
-# The value in the messages of argparse, up to the last list of the choices.
-_VALUE = re.compile(
-    r"(invalid choice|invalid [\w ]*value|ignored explicit argument):? (?:.*(?= \(choose from )|.*)", re.DOTALL
-)
+# What stands before the value in the messages of argparse.
+_BEFORE_VALUE = re.compile(r"invalid choice|invalid [\w ]{0,40}value|ignored explicit argument")
+_CHOICES = " (choose from "
 _OPTION = re.compile(r"--[A-Za-z][A-Za-z-]{0,30}(?=$|=)|-[A-Za-z]")
 
 
@@ -42,8 +41,17 @@ class VerbParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print the usage and the finding, and exit."""
         self.print_usage(sys.stderr)
-        complain([usage_finding(_VALUE.sub(r"\1", message), self.prog)])
+        complain([usage_finding(_without_value(message), self.prog)])
         self.exit(ExitCode.USAGE)
+
+
+def _without_value(message: str) -> str:
+    """Return a message of argparse without the value in it; the list of the choices remains."""
+    found = _BEFORE_VALUE.search(message)
+    if found is None:
+        return message
+    choices = message.rfind(_CHOICES, found.end())
+    return message[: found.end()] + (message[choices:] if choices >= 0 else "")
 
 
 def unknown_arguments(words: Iterable[str]) -> str:

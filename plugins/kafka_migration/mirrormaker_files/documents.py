@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import yaml
 
-from kafka_migration.mirrormaker_files.limits import LONGEST_NAME, MOST_NODES, TooLarge, require_few
+from kafka_migration.mirrormaker_files.limits import LONGEST_NAME, MOST_NODES, TooMany, require_few
 from kafka_migration.mirrormaker_files.properties import Entry
 
 DEEPEST = 30
@@ -48,7 +48,7 @@ class _Bounded(yaml.SafeLoader):
         if self._depth > DEEPEST:
             raise WrongDocument(f"more than {DEEPEST} levels")
         if self._nodes > MOST_NODES:
-            raise TooLarge(self._nodes, MOST_NODES, "names and values")
+            raise TooMany(self._nodes, MOST_NODES, "names and values")
         node = super().compose_node(parent, index)
         self._depth -= 1
         return node

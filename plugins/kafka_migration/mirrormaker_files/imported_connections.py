@@ -14,9 +14,7 @@ from kafka_migration.mirrormaker_files.judging import listed
 
 CONNECTION_KEYS = ("bootstrap.servers", "security.", "sasl.", "ssl.")
 # Every option of a JAAS line, so that no part of one value is taken for another option.
-_OPTION = re.compile(
-    r"""(?<!\w)(\w{1,100})\s{0,20}=\s{0,20}(?:"((?:[^"\\]|\\.){0,10000})"|'(?:[^'\\]|\\.){0,10000}'|[^\s;"']+)"""
-)
+_OPTION = re.compile(r"""(?<!\w)(\w{1,100})\s{0,20}=\s{0,20}(?:"((?:[^"\\]|\\.)*)"?|'(?:[^'\\]|\\.)*'?|[^\s;"']+)""")
 _SHOWN_OPTIONS = frozenset({"username", "principal", "keyTab", "clientId"})
 _NOT_SHOWN = "<VALUE>"
 _LONGEST_JAAS = 10_000

@@ -19,7 +19,7 @@ LONGEST_COMMAND = 32_768
 LONGEST_PATTERN = 10_000
 
 
-class TooLarge(ValueError):
+class TooMany(ValueError):
     """A file has more of something than is read; the message says of what and how many, `expected` the limit."""
 
     def __init__(self, found: int, most: int, of: str) -> None:
@@ -28,13 +28,13 @@ class TooLarge(ValueError):
 
 
 def require_few(things: Sized, most: int, of: str) -> None:
-    """Raise `TooLarge` if there are more things, or if a text has more characters."""
+    """Raise `TooMany` if there are more things, or if a text has more characters."""
     if len(things) > most:
-        raise TooLarge(len(things), most, of)
+        raise TooMany(len(things), most, of)
 
 
 def require_few_clusters(aliases: tuple[str, ...]) -> None:
-    """Raise `TooLarge` for too many clusters or a long alias, `ValueError` for an alias that looks like a secret.
+    """Raise `TooMany` for too many clusters or a long alias, `ValueError` for an alias that looks like a secret.
 
     Messages and the migration file name the aliases.
     """
@@ -50,7 +50,7 @@ def _require_aliases(aliases: Iterable[str]) -> None:
 
 
 def require_small(file: MirrorFile) -> None:
-    """Raise `TooLarge` if the file has too many settings, clusters or flows, or a list with too many items."""
+    """Raise `TooMany` if the file has too many settings, clusters or flows, or a list with too many items."""
     require_few(file.settings, MOST_SETTINGS, "settings")
     require_few_clusters(file.clusters)
     require_few(file.flows, MOST_FLOWS, "flows")
@@ -58,4 +58,4 @@ def require_small(file: MirrorFile) -> None:
     for setting in file.settings:
         items = setting.value.count(",") + 1
         if items > MOST_ITEMS:
-            raise TooLarge(items, MOST_ITEMS, f"items in one list, line {setting.line}")
+            raise TooMany(items, MOST_ITEMS, f"items in one list, line {setting.line}")

@@ -11,7 +11,7 @@ from kafka_migration.core.text.secret_forms import masked
 from kafka_migration.mirrormaker_files.connectors import CLASS, connector_properties_file, connectors_file
 from kafka_migration.mirrormaker_files.documents import WrongDocument
 from kafka_migration.mirrormaker_files.judging import refusal
-from kafka_migration.mirrormaker_files.limits import MOST_SETTINGS, TooLarge, require_few, require_small
+from kafka_migration.mirrormaker_files.limits import MOST_SETTINGS, TooMany, require_few, require_small
 from kafka_migration.mirrormaker_files.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.mirrormaker1 import COMMAND, client_file, command_file
 from kafka_migration.mirrormaker_files.mirrormaker2 import mirrormaker2_file
@@ -56,7 +56,7 @@ def read_mirror_file(name: str, text: str, kind: FileKind | None = None) -> Mirr
     try:
         file = _read(masked(name), text, kind)
         require_small(file)
-    except TooLarge as error:
+    except TooMany as error:
         raise Refused([_too_large(name, error)]) from None
     except ValueError as error:
         raise Refused([_unreadable(name, f"no {kind.words}: {brief(str(error))}", "Correct it, or --kind.")]) from None
@@ -117,7 +117,7 @@ def _read(name: str, text: str, kind: FileKind) -> MirrorFile:
     return mirrormaker2_file(name, found) if kind is FileKind.MIRRORMAKER2 else client_file(name, kind, found)
 
 
-def _too_large(name: str, error: TooLarge) -> Finding:
+def _too_large(name: str, error: TooMany) -> Finding:
     remedy = "Split the file, or remove what MirrorMaker ignores."
     return refusal(Code.MIRROR_FILE_UNREADABLE, name, str(error), error.expected, remedy)
 

@@ -17,7 +17,7 @@ CA = "ssl.ca.pem"
 _SECURE = "https"
 _SCHEMES = ("http", _SECURE)
 # A last label that is a number: no name of a host ends so.
-_NUMBER = re.compile(r"(^|\.)([0-9]+|0[xX][0-9a-fA-F]*)\.?$")
+_NUMBER = re.compile(r"[0-9]+|0[xX][0-9a-fA-F]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def _is_odd(host: str) -> bool:
     The unspecified addresses `0.0.0.0` and `::` count too: a connection to them ends on this machine.
     """
     found = _ip_of(host)
-    return bool(_NUMBER.search(host)) if found is None else found.is_unspecified
+    return bool(_NUMBER.fullmatch(host.removesuffix(".").rpartition(".")[2])) if found is None else found.is_unspecified
 
 
 def http_findings(settings: HttpSettings, extra: Mapping[str, object]) -> Iterator[Finding]:

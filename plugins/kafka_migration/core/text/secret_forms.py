@@ -33,14 +33,16 @@ _NAMED = "|".join(
         *(("jaas", ""), ("pwd", ""), ("user", "info"), ("authorization", ""), ("signature", "")),
     )
 )
-_ENDS = r"[\w.\]\\-]{0,60}[\"'\\]{0,3}\s{0,20}"
+# Searched in lower case: the first letters of its words are found quickly.
+_WORD_IN_TEXT = re.compile(_NAMED)
+# password=…, "client_secret": "…", token%3D…
+_VALUE_FOLLOWS = re.compile(r"[\w.\]\\-]{0,60}[\"'\\]{0,3}\s{0,20}(?:=|:|%3d)")
+# --password …, -Dtoken …
+_ARGUMENT_BEGINS = re.compile(r"-[\w.-]{0,60}$")
+_ARGUMENT_FOLLOWS = re.compile(r"[\w.-]{0,60}\s{1,20}\S")
 _FORMS = re.compile(
     "|".join(
         (
-            # password=…, "client_secret": "…", token%3D…
-            rf"(?i:{_NAMED}){_ENDS}(?:=|:|%3[dD])",
-            # --password …, -Dtoken …
-            rf"--?[\w.]{{0,60}}(?i:{_NAMED})[\w.-]{{0,60}}\s{{1,20}}\S",
             # A login in an address; a path has only one slash.
             r":/{0,3}[^\s/@]{1,300}@",
             r"[?&](?i:sig|key|code|auth)=",
@@ -52,6 +54,8 @@ _FORMS = re.compile(
         )
     )
 )
+# Only capital letters of ASCII change, so that places in both texts are the same.
+_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 _RUN = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 _HEX = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{32,}")
 # Random letters change between upper case, lower case and digits at six of ten places, and words at less than three.
@@ -116,10 +120,21 @@ def _names_a_secret(item: str) -> bool:
 
 
 def _places(text: str) -> Iterator[int]:
+    yield from _named_values(text.translate(_LOWER))
     for pattern in (_FORMS, _HEX):
         if match := pattern.search(text):
             yield match.start()
     yield from (match.start() for match in _RUN.finditer(text) if _is_random(match[0]))
+
+
+def _named_values(text: str) -> Iterator[int]:
+    """Yield where a word for a secret begins to which a value follows; in a lower-case text."""
+    for word in _WORD_IN_TEXT.finditer(text):
+        if _VALUE_FOLLOWS.match(text, word.end()):
+            yield word.start()
+        elif _ARGUMENT_FOLLOWS.match(text, word.end()):
+            if argument := _ARGUMENT_BEGINS.search(text[max(0, word.start() - 62) : word.start()]):
+                yield word.start() - len(argument[0])
 
 
 def _is_random(run: str) -> bool:
