@@ -132,9 +132,14 @@ def _named_values(text: str) -> Iterator[int]:
     for word in _WORD_IN_TEXT.finditer(text):
         if _VALUE_FOLLOWS.match(text, word.end()):
             yield word.start()
-        elif _ARGUMENT_FOLLOWS.match(text, word.end()):
-            if argument := _ARGUMENT_BEGINS.search(text[max(0, word.start() - 62) : word.start()]):
-                yield word.start() - len(argument[0])
+        elif _ARGUMENT_FOLLOWS.match(text, word.end()) and (argument := _argument_before(text, word.start())):
+            yield word.start() - len(argument)
+
+
+def _argument_before(text: str, end: int) -> str:
+    """Return the beginning of a command's argument before a place, such as `--my-`; empty if there is none."""
+    found = _ARGUMENT_BEGINS.search(text[max(0, end - 62) : end])
+    return found[0] if found else ""
 
 
 def _is_random(run: str) -> bool:
