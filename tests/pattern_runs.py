@@ -21,6 +21,8 @@ LARGE, MEDIUM = 8 * 2**20, 128 * 2**10
 # A pattern whose time grows with the square of the text takes hours for 8 MiB, and much longer for 128 KiB.
 MOST_MEMORY = 3 * 2**30
 MOST_MATCHES = 10_000
+# Of a pattern with many literals, evenly chosen pairs are mixed.
+MOST_MIXTURES = 60
 # Of each kind: a letter, a digit, a blank, and the signs at which patterns begin and end.
 LETTERS = ("a", "0", " ", "\n", "\\", "_")
 _LETTER = "a" * LARGE
@@ -32,12 +34,11 @@ def texts(literals: Sequence[str]) -> Iterator[str]:
     for literal in literals:
         yield literal * ((LARGE if len(literal) > 1 else MEDIUM) // len(literal))
     yield from (letter * MEDIUM for letter in LETTERS)
-    short = [*literals, *LETTERS]
-    for literal in literals:
-        for other in short:
-            yield literal + other * (MEDIUM // len(other))
-            yield (literal + other) * (MEDIUM // len(literal + other))
-            yield other * (MEDIUM // len(other)) + literal
+    mixtures = [(literal, other) for literal in literals for other in (*literals, *LETTERS)]
+    for literal, other in mixtures[:: 1 + len(mixtures) // MOST_MIXTURES]:
+        yield literal + other * (MEDIUM // len(other))
+        yield (literal + other) * (MEDIUM // len(literal + other))
+        yield other * (MEDIUM // len(other)) + literal
     yield "".join(literals) * (MEDIUM // max(1, len("".join(literals))))
 
 

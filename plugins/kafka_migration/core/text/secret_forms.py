@@ -40,19 +40,22 @@ _VALUE_FOLLOWS = re.compile(r"[\w.\]\\-]{0,60}[\"'\\]{0,3}\s{0,20}(?:=|:|%3d)")
 # --password …, -Dtoken …
 _ARGUMENT_BEGINS = re.compile(r"-[\w.-]{0,60}$")
 _ARGUMENT_FOLLOWS = re.compile(r"[\w.-]{0,60}\s{1,20}\S")
-_FORMS = re.compile(
-    "|".join(
-        (
-            # A login in an address; a path has only one slash.
-            r":/{0,3}[^\s/@]{1,300}@",
-            r"[?&](?i:sig|key|code|auth)=",
-            r"-----BEGIN",
-            r"\beyJ[\w-]{6,}",
-            r"(?i:\bbasic|\bbearer)(?:\s|%20|\+){1,20}[\w+/.~-]{6,}",
-            # Keys of AWS, GitHub, GitLab, Slack and Google.
-            r"\b(?:AKIA|ASIA|AROA)[A-Z0-9]{12,}|\bgh[pousr]_\w{16,}|\bglpat-|\bxox[abprs]-|\bAIza[\w-]{30,}",
-        )
-    )
+# The end of a login in an address; a path has only one slash.
+_LOGIN_ENDS = re.compile(r":/{0,3}[^\s/@:]{1,300}@")
+# Each begins with letters that are found quickly.
+_FORMS = (
+    re.compile("-----BEGIN"),
+    re.compile(r"eyJ[\w-]{6,}"),
+    # Keys of AWS, GitHub, GitLab, Slack and Google.
+    re.compile(r"A(?:KIA|SIA|ROA)[A-Z0-9]{12,}"),
+    re.compile(r"gh[pousr]_\w{16,}"),
+    re.compile("glpat-"),
+    re.compile("xox[abprs]-"),
+    re.compile(r"AIza[\w-]{30,}"),
+)
+_FORMS_IN_LOWER_CASE = (
+    re.compile("[?&](?:sig|key|code|auth)="),
+    re.compile(r"b(?:asic|earer)(?:\s|%20|\+){1,20}[\w+/.~-]{6,}"),
 )
 # Only capital letters of ASCII change, so that places in both texts are the same.
 _LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
@@ -120,11 +123,20 @@ def _names_a_secret(item: str) -> bool:
 
 
 def _places(text: str) -> Iterator[int]:
-    yield from _named_values(text.translate(_LOWER))
-    for pattern in (_FORMS, _HEX):
-        if match := pattern.search(text):
-            yield match.start()
+    lower = text.translate(_LOWER)
+    yield from _named_values(lower)
+    if login := _LOGIN_ENDS.search(text):
+        yield _word_begins(text, login.start())
+    found = [pattern.search(text) for pattern in (*_FORMS, _HEX)]
+    found += [pattern.search(lower) for pattern in _FORMS_IN_LOWER_CASE]
+    yield from (match.start() for match in found if match)
     yield from (match.start() for match in _RUN.finditer(text) if _is_random(match[0]))
+
+
+def _word_begins(text: str, place: int) -> int:
+    """Return where the word at a place begins, after a blank or a slash; a long word begins at most 600 before."""
+    before = text[max(0, place - 600) : place]
+    return place - len(before.replace("/", " ").rpartition(" ")[2].split("\n")[-1].split("\t")[-1])
 
 
 def _named_values(text: str) -> Iterator[int]:
