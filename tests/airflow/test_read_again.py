@@ -130,7 +130,7 @@ def test_report_says_which_generations_were_read_again(world: World) -> None:
     report = world.report
 
     assert "mode `validate` of generation 2-3\n" in report
-    assert "| orders | PASS | 2 | 2 | PASS |" in report
+    assert "| `orders` | PASS | 2 | 2 | PASS |" in report
 
 
 def test_copy_by_key_is_read_again_by_key(world: World) -> None:

@@ -181,7 +181,7 @@ def test_report_begins_with_the_verdict() -> None:
     report = report_on("PASS", topic_row("orders", "PASS", 5, "PASS"))
 
     assert report.startswith("# shop: PASS (success)\n")
-    assert "| orders | PASS | 5 | 5 | PASS | – |" in report
+    assert "| `orders` | PASS | 5 | 5 | PASS | – |" in report
     assert "| judge | not run |" in report
 
 
@@ -192,8 +192,8 @@ def test_report_tells_what_all_runs_together_prove() -> None:
     wholes = {"orders": proved, "audit": open_}
     report = report_on("PASS", *(topic_row(name, "PASS", 40, "PASS", whole=whole) for name, whole in wholes.items()))
 
-    assert "| orders | PASS | 40 | 40 | PASS | 1,340 |" in report
-    assert "| audit | PASS | 40 | 40 | FAIL | not known |" in report
+    assert "| `orders` | PASS | 40 | 40 | PASS | 1,340 |" in report
+    assert "| `audit` | PASS | 40 | 40 | FAIL | not known |" in report
     assert "- audit as a whole, FAIL: generation 3: not judged yet; a; b\n" in report
     assert "orders as a whole" not in report
 
@@ -212,7 +212,7 @@ def test_report_shows_differences_with_their_commands() -> None:
     topics = (topic_row("orders", "FAIL", 5, "FAIL", differences=found), topic_row("audit", "FAIL", 5, "FAIL"))
     report = report_on("FAIL", *topics)
 
-    assert "### orders: 1,200 missing, 1 altered" in report
+    assert "### `orders`: 1,200 missing, 1 altered" in report
     assert "| missing | – | `kcat -C -b $SOURCE -t orders -p 2 -o 7 -c 1` | – |" in report
     assert "| altered | value, headers |" in report
     assert "`kcat -C -b $TARGET -t new.orders -p 0 -o 9 -c 1` |" in report
@@ -229,7 +229,7 @@ def test_report_of_an_interval_names_it() -> None:
     report = render_report(_run_document(mode="interval", documents=documents))
 
     assert report.startswith("# shop, records of [a, b): NOT_VERIFIABLE (success)\n")
-    assert "| orders | NOT_VERIFIABLE | not known | not known | not yet compared |" in report
+    assert "| `orders` | NOT_VERIFIABLE | not known | not known | not yet compared |" in report
     assert _run_document(documents=documents)["interval"] is None
 
 
