@@ -194,7 +194,7 @@ def test_report_tells_what_all_runs_together_prove() -> None:
 
     assert "| `orders` | PASS | 40 | 40 | PASS | 1,340 |" in report
     assert "| `audit` | PASS | 40 | 40 | FAIL | not known |" in report
-    assert "- audit as a whole, FAIL: generation 3: not judged yet; a; b\n" in report
+    assert "- `audit` as a whole, FAIL: generation 3: not judged yet; a; b\n" in report
     assert "orders as a whole" not in report
 
 
