@@ -22,7 +22,7 @@ LARGE, MEDIUM = 8 * 2**20, 128 * 2**10
 MOST_MEMORY = 3 * 2**30
 MOST_MATCHES = 10_000
 # Of a pattern with many literals, evenly chosen pairs are mixed.
-MOST_MIXTURES = 60
+MOST_MIXTURES = 30
 # Of each kind: a letter, a digit, a blank, and the signs at which patterns begin and end.
 LETTERS = ("a", "0", " ", "\n", "\\", "_")
 _LETTER = "a" * LARGE
