@@ -31,6 +31,7 @@ from kafka_migration.core.ledger.chain import (
     link_findings,
     linked,
     listing_findings,
+    name_of,
     not_announced,
 )
 from kafka_migration.core.ledger.ledger import Ledger, require_readable, with_entry
@@ -104,7 +105,7 @@ class LedgerStore:
         with self._lock, collector_paused():
             seen = None
             for _ in range(_LOOKS):
-                self._look(seen)
+                self._look(seen.number + 1 if seen else 0)
                 if self._is_confirmed():
                     self._is_read = True
                     return self._ledger
@@ -114,11 +115,11 @@ class LedgerStore:
                 seen, self._anchored = self._head, None
             raise _busy(self.folder)
 
-    def _look(self, seen: Head | None) -> None:
-        """Read the entries that this object does not know yet; `seen` was the newest one in the look before."""
+    def _look(self, number: int) -> None:
+        """Read the entries that this object does not know yet, and this entry if it exists but is not listed."""
         # Read the head before the entries are listed, so that its entry exists by then.
         anchored = self._anchor_head()
-        names = self._listing(max(anchored.number, seen.number + 1 if seen else 0))
+        names = self._listing(max(anchored.number, self._head.number, number))
         if names[: len(self._names)] != self._names:
             self._forget()
         for name in names[len(self._names) :]:
@@ -175,12 +176,12 @@ class LedgerStore:
     def _create(self, text: str) -> bool:
         """Create the next entry; return whether no other writer created it before."""
         replaced, created = self._head, self._head.after(text.encode())
-        name = f"{created.number:06}.json"
+        name = name_of(created.number)
         self._announce(created)
         if not create_whole(self.folder / name, text):
-            self.read()
+            self._look(created.number)
             # A second try of the same task may have written the same entry.
-            if self._digests[created.number] != created.digest:
+            if self._digests.get(created.number, created.digest) != created.digest:
                 self._withdraw(created)
             return False
         self._take(name, replaced)
@@ -191,14 +192,14 @@ class LedgerStore:
         return True
 
     def _listing(self, newest: int) -> list[str]:
-        """Return the names of the entries, in order; `newest` is the number of an entry known to be written."""
+        """Return the names of the entries, in order; `newest` is the number of an entry that may not be listed."""
         try:
             names = {name for name in listed(self.folder) if name.endswith(".json") and not name.startswith(".")}
         except EvidenceUnreadable as error:
             # A link or a file is in the place of the ledger's folder.
             raise Refused(replace(finding, code=Code.LEDGER_BROKEN) for finding in error.findings) from None
         # A network file system may return an outdated listing; files are still found by name.
-        recent = (f"{number:06}.json" for number in range(max(newest - _UNLISTED, 0) + 1, newest + 1))
+        recent = map(name_of, range(max(newest - _UNLISTED, 0) + 1, newest + 1))
         names |= {name for name in recent if name not in names and is_there(self.folder / name)}
         self._require(listing_findings(sorted(names), str(self.folder)))
         return sorted(names)
@@ -248,11 +249,17 @@ class LedgerStore:
         return self._anchored
 
     def _keep_head(self) -> None:
-        """Keep the head, unless another writer has kept a later one in the meantime."""
-        if self._anchor:
-            if self._anchor.head().number < self._head.number:
-                self._anchor.keep(self._head)
-            self._anchored = self._head
+        """Keep the head, unless another writer has kept a later one; then the head of an entry that was added since."""
+        kept = None
+        while self._anchor and kept != self._head:
+            kept = self._head
+            if self._anchor.head().number < kept.number:
+                self._anchor.keep(kept)
+            self._anchored = kept
+            # Another writer may have kept a later head between the two steps above, which was set back.
+            if is_there(self.folder / name_of(kept.number + 1)):
+                self._look(kept.number + 1)
+                self.read()
 
     def _announce(self, head: Head) -> None:
         if self._anchor:

@@ -50,6 +50,9 @@ class VariableAnchor:
         key = announcement_key(self.migration, head)
         with _answering(f"keep the variable {key}"):
             Variable.set(key, head.to_text(), _ANNOUNCEMENT)
+        # Airflow 3.2 only logs that it did not set a variable.
+        if not self.is_announced(head):
+            raise TransientError(f"Airflow did not keep the variable {key}")
 
     def is_announced(self, head: Head) -> bool:
         """Return whether an entry is announced; raises `TransientError` if Airflow does not answer."""

@@ -64,7 +64,7 @@ def stop(arguments: Namespace) -> int:
     if stopped_at := stopped_without_certificate(store, generation.number):
         say(aligned([("Stopped", f"{stopped_at}, MirrorMaker has ended; {_NO_CERTIFICATE}")]))
         return ExitCode.PARTLY_DONE
-    say(aligned([("Waited", _not_stopped_words(arguments.timeout))]))
+    say(aligned([("Waited", _not_stopped_words(arguments.timeout)), _ledger_row(store)]))
     return ExitCode.NOT_READY
 
 
@@ -72,7 +72,7 @@ def open_generation(store: MigrationStore) -> Generation:
     """Return the open generation; raises `Refused` (`NOTHING_TO_STOP`) if there is none."""
     ledger = store.ledger.read()
     if ledger.open_generation is None:
-        raise Refused([_nothing_to_stop(store.name, ledger)])
+        raise Refused([_nothing_to_stop(store, ledger)])
     return ledger.open_generation
 
 
@@ -86,6 +86,7 @@ def asked_lines(store: MigrationStore, request: StopRequest, *, is_new: bool) ->
         ("Run", request.run if mode is None else f"{request.run}, mode {mode}"),
         ("Request", str(request)),
         ("Next", f"the run sees the request {within}, then stops MirrorMaker; {what_follows(mode)}"),
+        _ledger_row(store),
     ]
     return aligned(rows)
 
@@ -93,7 +94,7 @@ def asked_lines(store: MigrationStore, request: StopRequest, *, is_new: bool) ->
 def wait_for_stop(
     store: MigrationStore, generation: int, timeout_s: float, clock: Clock, sleep: Callable[[float], None]
 ) -> StopCertificate | None:
-    """Return the stop certificate of a generation as soon as it is in the ledger.
+    """Return the stop certificate of a generation as soon as it is in the ledger, unless Airflow does not confirm it.
 
     Returns `None` after the timeout, or one minute after MirrorMaker has ended: an unreachable cluster delays the
     certificate.
@@ -149,16 +150,24 @@ def _watch_settings(store: MigrationStore, holder: str) -> WatchSettings | None:
 
 
 def _certificate(store: MigrationStore, generation: int) -> StopCertificate | None:
-    return next((g.stop for g in store.ledger.read().generations if g.number == generation), None)
+    found = next((g.stop for g in store.ledger.read().generations if g.number == generation), None)
+    return None if found is None or store.confirmation().not_confirmed else found
 
 
-def _nothing_to_stop(name: str, ledger: Ledger) -> Finding:
+def _ledger_row(store: MigrationStore) -> tuple[str, str]:
+    try:
+        return "Ledger", str(store.confirmation())
+    except _UNREADABLE as error:
+        return "Ledger", f"not compared with Airflow: {error}"
+
+
+def _nothing_to_stop(store: MigrationStore, ledger: Ledger) -> Finding:
     last = ledger.last_stop
     found = "MirrorMaker was never started" if last is None else f"generation {last.generation} stopped at {last.at}"
     return Finding(
         Code.NOTHING_TO_STOP,
-        f"migration {name}",
-        found,
+        f"migration {store.name}",
+        f"{found}; ledger: {_ledger_row(store)[1]}",
         "a running generation of MirrorMaker",
         "No request was written. To stop a run that has not started MirrorMaker yet, mark it failed.",
     )

@@ -25,7 +25,10 @@ from kafka_migration.cli.stop import login_name, wait_for_stop
 from kafka_migration.cli.store import MigrationStore
 from kafka_migration.cli.verdict import verdict_document
 from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.kept import digest_of
+from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.ledger.chain import Confirmation, Head
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
@@ -33,6 +36,7 @@ from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.core.validation.contract import POSITION_DIGEST
+from tests.contract.memory_anchor import MemoryAnchor
 from tests.present import present
 from tests.unit.partitions import P0
 
@@ -143,8 +147,41 @@ def test_nothing_to_stop_is_refused(root: Path, capsys: pytest.CaptureFixture[st
     end(root, 2)
 
     assert kafka_migration(root, "stop", "shop") == 3
-    assert f"NOTHING_TO_STOP · migration shop: found generation 2 stopped at {AT};" in capsys.readouterr().err
+    assert (
+        f"NOTHING_TO_STOP · migration shop: found generation 2 stopped at {AT}; ledger: 5 entries"
+        in capsys.readouterr().err
+    )
     assert StopRequestStore(root, "shop").find(2) is None
+
+
+def test_certificate_that_airflow_does_not_confirm_stops_nothing(
+    root: Path, time: FakeTime, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A forged certificate ends no waiting, and the refusal to stop says which entries are not confirmed."""
+    anchor = MemoryAnchor(Head(4, digest_of((root / "shop" / "ledger" / "000004.json").read_bytes())))
+    monkeypatch.setattr(MigrationStore, "confirmation", lambda store: store.ledger.confirmation(anchor))
+    time.at_s = 30
+
+    assert kafka_migration(root, "stop", "shop", "--wait", "--timeout", "90s") == 5
+    shown = capsys.readouterr().out
+    assert "Ledger   4 entries, confirmed by Airflow\n" in shown
+    assert "Ledger  5 entries; NOT CONFIRMED by Airflow: 5 to 5\n" in shown
+    assert kafka_migration(root, "stop", "shop") == 3
+    assert "ledger: 5 entries; NOT CONFIRMED by Airflow: 5 to 5" in capsys.readouterr().err
+
+
+def test_request_stands_although_airflow_cannot_be_asked(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An Airflow that does not answer is named, and hides no request that was written."""
+
+    def not_answered(store: MigrationStore) -> Confirmation:
+        raise TransientError("Airflow's database did not answer")
+
+    monkeypatch.setattr(MigrationStore, "confirmation", not_answered)
+
+    assert kafka_migration(root, "stop", "shop") == 0
+    assert "Ledger   not compared with Airflow: Airflow's database did not answer\n" in capsys.readouterr().out
 
 
 def test_evidence_root_that_is_not_there_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -126,6 +126,19 @@ def test_everything_that_a_listing_shows_is_named_at_once(tmp_path: Path, folder
     assert ["000004.bak.json, which is not an entry", "no entry 2"] == found
 
 
+def test_flood_of_missing_entries_is_counted(tmp_path: Path, folder: Path) -> None:
+    """One file with a high number names some of the missing entries, and says how many more there are."""
+    (folder / "999999.json").write_text("{}")
+    (folder / "00000\N{ARABIC-INDIC DIGIT SIX}.json").write_text("{}")
+
+    with pytest.raises(Refused) as refused:
+        LedgerStore(tmp_path, "shop").read()
+
+    found = [finding.found for finding in refused.value.findings]
+    assert ["00000٦.json, which is not an entry", "no entry 6"] == found[:2]
+    assert (21, "999,974 more like these") == (len(found), found[-1])
+
+
 def test_entries_that_are_read_are_not_read_again(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 from kafka_migration.core.findings.codes import Code
@@ -20,7 +21,9 @@ from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.text.names import quoted
 
 SCHEMA = 2
-_ENTRY_NAME = re.compile(r"^(?P<number>\d{6})\.json$")
+_ENTRY_NAME = re.compile(r"(?P<number>[0-9]{6})\.json")
+# One file with a high number makes a million entries missing.
+_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class Head:
         try:
             document = json.loads(text)
             return cls(int(document["number"]), str(document["digest"]))
-        except (LookupError, TypeError, RecursionError) as error:
+        except (LookupError, TypeError, OverflowError, RecursionError) as error:
             raise ValueError(f"not the head of a ledger: {text[:200]!r}") from error
 
 
@@ -61,20 +64,28 @@ def linked(entry: Mapping[str, Any], head: Head) -> dict[str, Any]:
     return {"schema": SCHEMA, "number": head.number + 1, "previous": head.digest, **entry}
 
 
+def name_of(number: int) -> str:
+    """Return the file name of an entry."""
+    return f"{number:06}.json"
+
+
 def number_of(name: str) -> int | None:
     """Return the entry number of a file name, such as 12 for `000012.json`; `None` for any other file."""
-    match = _ENTRY_NAME.match(name)
+    match = _ENTRY_NAME.fullmatch(name)
     return int(match["number"]) if match else None
 
 
 def listing_findings(names: Iterable[str], folder: str) -> tuple[Finding, ...]:
-    """Return findings for missing entries and for files whose names are not those of entries."""
+    """Return findings for missing entries and for files that are no entries: some of them, and how many more."""
     numbers = {name: number_of(name) for name in names}
     known = {number for number in numbers.values() if number is not None}
-    return (
-        *(broken(folder, f"{name}, which is not an entry") for name, n in numbers.items() if n is None),
-        *(broken(folder, f"no entry {n}") for n in range(1, max(known, default=0)) if n not in known),
+    found = chain(
+        (f"{name}, which is not an entry" for name, number in numbers.items() if number is None),
+        (f"no entry {number}" for number in range(1, max(known, default=0)) if number not in known),
     )
+    named = [*islice(found, _NAMED)]
+    more = sum(1 for _ in found)
+    return tuple(broken(folder, each) for each in (*named, *([f"{more:,} more like these"] if more else [])))
 
 
 def link_findings(entry: Mapping[str, Any], head: Head, path: str) -> tuple[Finding, ...]:
