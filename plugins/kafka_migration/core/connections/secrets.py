@@ -83,10 +83,13 @@ def _is_secret(name: str) -> bool:
 
 
 def _forms(value: str) -> Iterator[str]:
+    if "-----BEGIN" in value:
+        # Airflow compiles all masks again for each new one, so a long one in many forms would take seconds.
+        yield from _lines_of_pem(value)
+        return
     for text in {value, value.strip(), *_passwords_of_jaas(value)}:
         yield from _escaped(text)
         yield from _escaped(jaas_quoted(text)[1:-1])
-    yield from _lines_of_pem(value)
 
 
 def _escaped(text: str) -> Iterator[str]:
@@ -137,10 +140,11 @@ def _passwords_of_jaas(value: str) -> Iterator[str]:
 
 
 def _lines_of_pem(value: str) -> Iterator[str]:
-    """Yield the lines of a PEM block, so that it is masked regardless of its line breaks."""
-    if "-----BEGIN" in value:
-        lines = (line.strip() for line in re.split(r"\r\n|\r|\n|\\n", value))
-        yield from (line for line in lines if len(line) >= _MIN_LINE and not line.startswith("-----"))
+    """Yield the lines of a PEM block, so that it is masked regardless of its line breaks; also as URLs have them."""
+    lines = (line.strip() for line in re.split(r"\r\n|\r|\n|\\n", value))
+    for line in lines:
+        if len(line) >= _MIN_LINE and not line.startswith("-----"):
+            yield from (line, quote(line, safe=""), quote(line))
 
 
 def _jaas_lines(config: Mapping[str, object]) -> Iterator[str]:
