@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +60,14 @@ class LiveWorld:
         made = LiveMigration(self.sandbox, self.api, self.migrations / f"{name}.yaml", settings)
         made.prepare()
         return made
+
+
+@pytest.fixture(autouse=True)
+def _masks() -> Iterator[None]:
+    """Forget the secrets of a test, because Airflow compiles the pattern of all secrets again for each new one."""
+    yield
+    if masking := sys.modules.get("airflow.sdk._shared.secrets_masker"):
+        masking._secrets_masker().reset_masker()
 
 
 @pytest.fixture(scope="session")
