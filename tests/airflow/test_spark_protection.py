@@ -19,7 +19,7 @@ from airflow.sdk.exceptions import AirflowException
 from kafka_migration.airflow_adapters import spark as spark_adapter
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.validation.spark_target import SparkTarget, parsed_properties, unprotected_findings
 from kafka_migration.core.validation.spark_versions import SparkVersions
 from kafka_migration.orchestration.failing import FailedForGood, FailedForNow
@@ -70,12 +70,25 @@ def test_declared_cluster_is_a_warning(world: World) -> None:
     assert "SPARK_NOT_PROTECTED" in report.partition("## Worth knowing")[2]
 
 
-@pytest.mark.parametrize("versions", [SparkVersions("x", "4.0.0", "2.13"), SparkVersions("x", unknown="exit code 1")])
-def test_weak_cipher_is_refused(world: World, versions: SparkVersions) -> None:
-    """Preflight and the task refuse Spark's default cipher, and one that may not work in this version."""
+def test_unknown_version_refuses_no_cluster_for_good(world: World) -> None:
+    """Where the version decides, preflight says that it is unknown, and the task asks again; else it is not asked."""
     world.source.produce("orders", 0, RECORD)
     world.copy({P0: 1})
-    world.spark_versions = versions
+    world.spark_versions = SparkVersions("x", unknown="no memory")
+    world.spark = SparkTarget("spark", MASTER, own=STRONG)
+
+    world.refuses("preflight", match="SPARK_VERSION_MISMATCH .*unknown version: no memory")
+    with pytest.raises(TransientError, match="the version of Spark is unknown, because x failed: no memory"):
+        world.do("validate_topics")
+    world.spark = SparkTarget("spark", MASTER, own=SETTINGS)
+    world.refuses("preflight", match="SPARK_CIPHER_WEAK · connection spark")
+
+
+def test_weak_cipher_is_refused(world: World) -> None:
+    """Preflight and the task refuse Spark's default cipher, and one that does not work in this version."""
+    world.source.produce("orders", 0, RECORD)
+    world.copy({P0: 1})
+    world.spark_versions = SparkVersions("x", "4.0.0", "2.13")
 
     for settings in (SETTINGS, STRONG):
         world.spark = SparkTarget("spark", MASTER, own=settings)

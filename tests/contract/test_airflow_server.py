@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -61,6 +62,31 @@ def test_another_service_is_refused(server: AirflowServer, fault: tuple[int, str
 
     with pytest.raises(Refused, match=rf"AIRFLOW_API_REFUSED .*status {fault[0]}"):
         client(server).trigger(DAG_ID, "manual__1", {})
+
+
+ECHO = json.dumps(
+    {"detail": [{"type": "missing", "loc": ["body", "x"], "msg": "Field required", "input": {"password": PASSWORD}}]}
+)
+
+
+@pytest.mark.parametrize("text", [ECHO, json.dumps({"detail": f"no {PASSWORD} and no {TOKEN}"})])
+def test_answer_that_repeats_its_input_shows_no_login(server: AirflowServer, text: str) -> None:
+    """A finding has neither the password nor the token, whatever the server repeats."""
+    server.faults.append((422, text))
+    airflow = client(server, TOKEN)
+
+    with pytest.raises(Refused, match="status 422") as refused:
+        airflow.trigger(DAG_ID, "manual__1", {})
+    assert PASSWORD not in str(refused.value)
+    assert TOKEN not in str(refused.value)
+
+
+def test_questions_in_an_odd_form_are_refused(server: AirflowServer) -> None:
+    """Answers about a run that Airflow does not give are a finding."""
+    server.faults.append((200, json.dumps({"hitl_details": [{"task_instance": 5}]})))
+
+    with pytest.raises(Refused, match="AIRFLOW_API_REFUSED"):
+        client(server, TOKEN).questions(DAG_ID, "manual__1")
 
 
 def test_settings_that_no_client_takes() -> None:

@@ -220,6 +220,21 @@ def test_other_hosts_are_reached_through_the_proxy(client: Client, environment: 
     assert not [each for each in environment.heard if b"authorization" in each.lower()]
 
 
+@pytest.mark.parametrize(
+    ("proxy", "found"),
+    [("http://user:S3cret/x@127.0.0.1:3", "that cannot be read"), ("http://user:p%C3%A4ss@127.0.0.1:{}", "502")],
+)
+def test_login_of_a_proxy_is_used_or_hidden(
+    client: Client, environment: HostileServer, monkeypatch: pytest.MonkeyPatch, proxy: str, found: str
+) -> None:
+    """A proxy's login may have any letter, and no part of it is in a finding."""
+    monkeypatch.setenv("https_proxy", proxy.format(environment.port))
+    text = error_of(client, "https://service.invalid", LONG_S)
+
+    assert found in text
+    assert "S3cret" not in text
+
+
 def test_no_proxy_is_obeyed(client: Client, environment: HostileServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """A host that NO_PROXY names is asked directly."""
     monkeypatch.setenv("no_proxy", ".invalid")

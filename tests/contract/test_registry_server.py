@@ -219,11 +219,14 @@ def test_references_of_a_schema_are_bounded(server: RegistryServer) -> None:
     assert all(registry.schema(half) for half in halves)
 
 
-def test_kept_texts_are_bounded(server: RegistryServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The schemas of a client together have a bound, so that many large ones do not fill the memory."""
-    monkeypatch.setattr(schema_registry, "MAX_CHARACTERS", 3)
-    ids = [server.register("s", "{}") for _ in range(2)]
+def test_one_schema_is_bounded_and_many_are_not(server: RegistryServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A schema with its references has a bound; any number of schemas may be read, and only some are remembered."""
+    monkeypatch.setattr(schema_registry, "MAX_CHARACTERS", 5)
+    for name in ("a", "b", "c"):
+        server.register(name, "{}")
+    ids = [server.register(f"s{name}", "{}", references=[("r", name, 1)]) for name in ("a", "b", "c")]
+    both = server.register("both", "{}", references=[("a", "a", 1), ("b", "b", 1)])
     registry = client(server)
 
-    assert registry.schema(ids[0])
-    assert "schemas of more than 3 characters in all" in refused(registry, ids[1])
+    assert all(registry.schema(each) for each in (*ids, *ids))
+    assert "a schema of more than 5 characters with its references" in refused(client(server), both)

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from kafka_migration.adapters.http_service import DEADLINE_S, HttpAnswer, HttpService
 from kafka_migration.core.connections.http import HttpSettings
+from kafka_migration.core.connections.secrets import without_secrets
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.migration.run_conf import conf_finding
@@ -18,6 +19,8 @@ from kafka_migration.core.text.brief import brief
 
 TIMEOUT_S = 30.0
 _LONGEST_ANSWER = 500
+# Answers about a login that do not mean a wrong form of the request.
+_LOGIN_STATUSES = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 # Airflow's text for a field of the conf that the form of the DAG does not take.
 _WRONG_PARAM = re.compile(r"Invalid input for param (?P<field>\w+): (?P<problem>.*)")
 
@@ -76,7 +79,10 @@ class HttpAirflow:
         """Return the questions of a run that have no answer yet: each with its subject, by task."""
         found = self._found(f"{_run_path(dag_id, run_id)}/hitlDetails?response_received=false") or {}
         details = found.get("hitl_details") or ()
-        return {str(each["task_instance"]["task_id"]): str(each["subject"]) for each in details}
+        try:
+            return {str(each["task_instance"]["task_id"]): str(each["subject"]) for each in details}
+        except (KeyError, TypeError):
+            raise self._refused("questions in a form that Airflow does not give") from None
 
     def close(self) -> None:
         """Close the connection."""
@@ -100,6 +106,9 @@ class HttpAirflow:
         # Without a user, Airflow gives a token only if it takes everyone for an administrator.
         login = {"username": user, "password": password} if user else None
         answer = self._sent("POST" if login else "GET", "/auth/token", login)
+        if 400 <= answer.status < 500 and answer.status not in _LOGIN_STATUSES and login:
+            # The answer may repeat the login.
+            raise self._refused(f"a login in a form that it does not take (status {answer.status})")
         if not login and 400 <= answer.status < 500:
             raise self._refused("no user and no token, which are required")
         token = self._understood(answer).get("access_token")
@@ -125,9 +134,13 @@ class HttpAirflow:
             raise self._refused("a user without the right to do this, or a wrong token (status 403)")
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise TransientError(f"{self.url} answered with status {status}")
-        if detail := _detail(answer):
+        if detail := without_secrets(_detail(answer), self._secrets()):
             raise self._refused(f"status {status}, {detail}")
         raise self._refused(f"an answer that Airflow does not give (status {status})")
+
+    def _secrets(self) -> Mapping[str, object]:
+        token = self._token.get("Authorization", "").removeprefix("Bearer ")
+        return {"login": self._settings.user, "password": self._settings.password, "token": token}
 
     def _refused(self, found: str) -> Refused:
         return Refused(
@@ -154,8 +167,17 @@ def _run_path(dag_id: str, run_id: str) -> str:
 
 def _detail(answer: HttpAnswer) -> str:
     """Return the first line of the reason that Airflow gives for an error; empty if it gives none."""
-    lines = str(_json_of(answer).get("detail", "")).splitlines()
+    detail = _json_of(answer).get("detail", "")
+    text = "; ".join(map(_place_and_reason, detail)) if isinstance(detail, list) else str(detail)
+    lines = text.splitlines()
     return brief(lines[0], _LONGEST_ANSWER) if lines else ""
+
+
+def _place_and_reason(item: object) -> str:
+    """Return place and message of one error of FastAPI, which also repeats its input."""
+    found = item if isinstance(item, dict) else {}
+    place = found.get("loc")
+    return f"{'.'.join(map(str, place)) if isinstance(place, list) else 'request'}: {found.get('msg', 'not accepted')}"
 
 
 def _json_of(answer: HttpAnswer) -> Mapping[str, Any]:

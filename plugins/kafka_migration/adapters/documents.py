@@ -94,9 +94,9 @@ def to_json(document: Mapping[str, Any]) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
-def read_json(path: Any) -> dict[str, Any]:
-    """Return the JSON document at a path; raises `EvidenceUnreadable` for any other content."""
-    return parse_json(read_whole(path), path)
+def read_json(path: Any, most: int | None = None) -> dict[str, Any]:
+    """Return the JSON document at a path; raises `EvidenceUnreadable` for any other content, and like `read_whole`."""
+    return parse_json(read_whole(path, most), path)
 
 
 def read_whole(path: Any, most: int | None = None) -> bytes:

@@ -43,6 +43,8 @@ MIGRATION_FILE = "migration.yaml"
 REPORT_FILE = "report.md"
 # Another task of the run may be writing. Its digest is kept at the latest this long after its document appears.
 _LOOK_AGAIN_AFTER_S = (0, 1, 2)
+# More documents than the tasks of a run write; and of how many each is named.
+_MOST_LEFT, _MOST_NAMED = 1_000, 20
 _NO_DOCUMENT = b"\0"
 
 
@@ -182,23 +184,33 @@ class RunEvidence:
         return found
 
     def disown_strangers(self) -> None:
-        """Ignore documents that were in this attempt's folder before its first task; an earlier run left them."""
-        self._keep(dict.fromkeys(self._strangers(self._files()), ANNOUNCED))
+        """Ignore documents that were in this attempt's folder before its first task; an earlier run left them.
+
+        Raises `Refused` (`EVIDENCE_CHANGED`) if there are more than a run leaves.
+        """
+        strangers = self._strangers(self._files())
+        if len(strangers) > _MOST_LEFT:
+            raise Refused([changed_finding(self.folder.name, f"{len(strangers):,} documents of no task", None)])
+        self._keep(dict.fromkeys(strangers, ANNOUNCED))
 
     def _changes(self) -> Iterator[Finding]:
         files = self._files()
         if files is None:
             yield changed_finding(self.folder.name, "a link or a file instead of the folder", None)
         for name, digest in sorted(self._digests().items()):
-            if not _is_of_tasks(name.rpartition("/")[2]):
+            # No task reads a document that was only announced, so it is not opened.
+            if digest == ANNOUNCED or not _is_of_tasks(name.rpartition("/")[2]):
                 continue
             content = self._content(name)
             if found := self._change_of(name, digest, content):
                 yield changed_finding(name, found, digest)
             elif content is not None:
                 self._checked[name] = (digest, content)
-        for name in self._strangers(files):
+        strangers = self._strangers(files)
+        for name in strangers[:_MOST_NAMED]:
             yield changed_finding(name, change_of(None, None), None)
+        if more := len(strangers[_MOST_NAMED:]):
+            yield changed_finding(self.folder.name, f"{more:,} more documents of no task", None)
 
     def _strangers(self, files: Iterable[str] | None) -> list[str]:
         """Return the documents, of the files in this attempt's folder, that no task of the run has announced."""

@@ -28,14 +28,19 @@ def proxy_of(url: SplitResult) -> httpcore.Proxy | None:
 
 
 def _proxy(text: str) -> httpcore.Proxy:
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", _SECURE, *_SOCKS) or not parts.hostname:
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        # The error may quote a part of the login.
+        raise ValueError("a proxy address in the environment that cannot be read") from None
+    if parts.scheme not in ("http", _SECURE, *_SOCKS) or not host:
         raise ValueError(f"a proxy of the kind {parts.scheme!a} in the environment")
     if parts.scheme in _SOCKS and not find_spec("socksio"):
         raise ValueError(f"a proxy of the kind {parts.scheme} in the environment, which needs the package socksio")
-    login = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
+    login = (unquote(parts.username).encode(), unquote(parts.password or "").encode()) if parts.username else None
     return httpcore.Proxy(
-        httpcore.URL(scheme=parts.scheme, host=parts.hostname, port=parts.port, target="/"),
+        httpcore.URL(scheme=parts.scheme, host=host, port=port, target="/"),
         auth=login,
         ssl_context=trusting(None) if parts.scheme == _SECURE else None,
     )

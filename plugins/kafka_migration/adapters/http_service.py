@@ -41,6 +41,8 @@ _UNREACHED = (
     httpcore.ProxyError,
     OSError,
 )
+# Errors of TLS that a server or a load balancer has for a time; others, such as a wrong certificate, remain.
+_PASSING = ("UNEXPECTED_EOF", "ALERT_INTERNAL_ERROR")
 # An address or a header that the client cannot use.
 _REFUSED = (httpcore.LocalProtocolError, httpcore.UnsupportedProtocol, ValueError)
 _JSON = {"Content-Type": "application/json"}
@@ -168,7 +170,7 @@ class HttpService:
             raise self._refused(f"an answer of {error}") from None
         except _UNREACHED as error:
             # httpcore has no class of its own for errors of TLS; OpenSSL's texts begin like this.
-            if str(error).startswith("[SSL"):
+            if str(error).startswith("[SSL") and not any(each in str(error) for each in _PASSING):
                 raise self._refused(f"a TLS connection that failed: {error}") from None
             what = f"{type(error).__name__} {brief(str(error))}".rstrip()
             raise TransientError(f"{self._name} did not answer: {what}") from error

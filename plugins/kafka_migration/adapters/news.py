@@ -13,6 +13,8 @@ from kafka_migration.adapters.documents import Folder, is_there, read_json, to_j
 
 PROGRESS_FILE = "progress.json"
 LAST_RUN_FILE = "last-run.json"
+# The triggerer parses the progress, for which all its triggers wait. The last run may have findings on 5,000 topics.
+_MOST_BYTES = {PROGRESS_FILE: 1024 * 1024, LAST_RUN_FILE: 16 * 1024 * 1024}
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +69,7 @@ class NewsStore:
         self._tell(LAST_RUN_FILE, document)
 
     def _read(self, name: str) -> dict[str, Any] | None:
-        return read_json(self.folder / name) if is_there(self.folder / name) else None
+        return read_json(self.folder / name, _MOST_BYTES[name]) if is_there(self.folder / name) else None
 
     def _tell(self, name: str, document: Mapping[str, Any]) -> None:
         try:

@@ -26,7 +26,7 @@ _NO_VERSION = (40401, 40402)
 _MAX_DEPTH = 50
 # References of one schema, also those of the schemas to which it refers.
 MAX_REFERENCES = 500
-# Texts that one client keeps: 10,000 schemas of 6 KiB.
+# Characters of one schema with its references, and of the texts that one client remembers.
 MAX_CHARACTERS = 64 * 1024 * 1024
 _Version = tuple[str, int]  # subject and version
 
@@ -47,7 +47,7 @@ class HttpSchemaRegistry:
         self._wait_s = wait_s
         self._service = HttpService(self._name, settings, self._refused, _ACCEPTED, deadline_s=deadline_s)
         self._versions: dict[_Version, Schema] = {}
-        self._references = self._characters = 0
+        self._references = self._characters = self._remembered = 0
 
     def schema(self, schema_id: int) -> Schema | None:
         """Return the schema of an id, `None` if the registry has none (error code 40403).
@@ -55,7 +55,7 @@ class HttpSchemaRegistry:
         Raises `Refused` (`REGISTRY_REFUSED`) for any other answer and for too many references or characters,
         `TransientError` without an answer.
         """
-        self._references = 0
+        self._references = self._characters = 0
         found = self._asked(f"/schemas/ids/{schema_id}", _NO_ID)
         return None if found is None else self._schema(found, ())
 
@@ -76,7 +76,7 @@ class HttpSchemaRegistry:
         if self._references > MAX_REFERENCES:
             raise self._refused(f"a schema with more than {MAX_REFERENCES:,} references")
         if self._characters > MAX_CHARACTERS:
-            raise self._refused(f"schemas of more than {MAX_CHARACTERS:,} characters in all")
+            raise self._refused(f"a schema of more than {MAX_CHARACTERS:,} characters with its references")
 
     def _reference(self, found: object, above: tuple[_Version, ...]) -> tuple[str, Schema]:
         match found:
@@ -93,8 +93,18 @@ class HttpSchemaRegistry:
             found = self._asked(path, _NO_VERSION)
             if found is None:
                 raise self._refused(f"a reference to version {version} of subject {brief(subject)}, which is not there")
-            self._versions[of] = self._schema(found, (*above, of))
+            schema = self._schema(found, (*above, of))
+            self._remember(of, schema)
+            return schema
         return self._versions[of]
+
+    def _remember(self, of: _Version, schema: Schema) -> None:
+        """Keep a schema to which others may refer; if all are too large together, forget the earlier ones."""
+        self._remembered += len(schema.text)
+        if self._remembered > MAX_CHARACTERS:
+            self._versions.clear()
+            self._remembered = len(schema.text)
+        self._versions[of] = schema
 
     def _asked(self, path: str, unknown: tuple[int, ...]) -> Mapping[str, Any] | None:
         attempts = Retrying(

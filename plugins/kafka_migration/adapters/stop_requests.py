@@ -8,6 +8,8 @@ from kafka_migration.adapters.documents import Folder, naming, read_json, to_jso
 from kafka_migration.core.migration.stop_request import StopRequest
 
 STOP_REQUESTS_FOLDER = "stop-requests"
+# The triggerer parses a request at each poll, for which all its triggers wait.
+MAX_BYTES = 64 * 1024
 
 
 class StopRequestStore:
@@ -27,7 +29,7 @@ class StopRequestStore:
         """Return the request for this generation, `None` if there is none; errors of the store are passed on."""
         try:
             with naming(self._path(generation)):
-                return StopRequest.from_document(read_json(self._path(generation)))
+                return StopRequest.from_document(read_json(self._path(generation), MAX_BYTES))
         except FileNotFoundError:
             return None
 

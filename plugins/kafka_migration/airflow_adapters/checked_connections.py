@@ -71,8 +71,14 @@ class AirflowConnections:
         return spark_target(connection_id)
 
     def spark_numbers(self, connection_id: str) -> tuple[int, ...]:
-        """Return the first three numbers of Spark's version, none if unknown. Raises `Refused` like `spark_target`."""
-        return self._spark_versions(spark_target(connection_id).binary).numbers
+        """Return the first three numbers of Spark's version.
+
+        Raises `Refused` like `spark_target`, and if the version is unknown (`SPARK_VERSION_MISMATCH`).
+        """
+        versions = self._spark_versions(spark_target(connection_id).binary)
+        if unknown := unknown_findings(versions, None):
+            raise Refused(unknown)
+        return versions.numbers
 
     def _spark_versions(self, binary: str) -> SparkVersions:
         if binary not in self._versions:

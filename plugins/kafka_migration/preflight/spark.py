@@ -43,8 +43,8 @@ def _unprotected(subject: Subject, *, declared: bool) -> tuple[Finding, ...]:
 
 
 def _version(subject: Subject, target: SparkTarget) -> Version:
-    """Return Spark's version; none for a local master, because it is not needed and starts Java."""
-    return () if target.is_local else subject.connections.spark_numbers(target.connection)
+    """Return Spark's version; none if it decides nothing, because the question starts Java."""
+    return subject.connections.spark_numbers(target.connection) if target.needs_version else ()
 
 
 CHECK = Check("spark", _check, needs=("connections",), warn=_declared)

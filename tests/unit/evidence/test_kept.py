@@ -11,7 +11,7 @@ import pytest
 from kafka_migration.adapters import evidence as evidence_module
 from kafka_migration.adapters.documents import write_whole
 from kafka_migration.adapters.evidence import RunEvidence
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.documents import Kind, document_name
 from kafka_migration.core.evidence.kept import ANNOUNCED, Kept, change_of, digest_of, joined, left_behind
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.run_identity import RunIdentity
@@ -155,6 +155,31 @@ def test_what_another_run_of_this_name_left_is_disowned(tmp_path: Path, memory: 
     made.write(Kind.PLAN, {"old": False})
 
     assert ((), [{"old": False}]) == (made.changes(), made.of_attempt(Kind.PLAN))
+
+
+def test_disowned_documents_are_not_opened(tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that are in the folder before the first task take no memory of any task, whatever they become."""
+    evidence(tmp_path, Memory()).write(Kind.PLAN, {"old": True})
+    made = evidence(tmp_path, memory)
+    made.disown_strangers()
+    monkeypatch.setattr(evidence_module, "read_whole", lambda path: pytest.fail(f"{path} was opened"))
+
+    assert () == made.changes()
+
+
+def test_flood_of_documents_is_one_refusal(tmp_path: Path, memory: Memory) -> None:
+    """More documents than a run leaves are refused by their number, and their names are kept nowhere."""
+    made = evidence(tmp_path, memory)
+    made.folder.mkdir(parents=True)
+    for number in range(1, 1_002):
+        (made.folder / document_name(Kind.PLAN, number)).touch()
+    for odd in ("03-plan-01.json", "03-plan-0.json", "04-plan-1.json", f"03-plan-{'9' * 10}.json", "03-plan-1.json\n"):
+        (made.folder / odd).touch()
+
+    with pytest.raises(Refused, match=r"EVIDENCE_CHANGED .*1,001 documents of no task"):
+        made.disown_strangers()
+    assert 21 == len(made.changes())
+    assert "981 more documents of no task" in str(made.changes()[-1])
 
 
 @pytest.mark.parametrize("is_written", [False, True])

@@ -56,7 +56,7 @@ class Kind(StrEnum):
 
 
 _ORDER = {kind: number for number, kind in enumerate(Kind, start=1)}
-_DOCUMENT_NAME = re.compile(r"^(?P<order>\d{2})-(?P<kind>[a-z-]+)-(?P<number>\d+)\.json$")
+_DOCUMENT_NAME = re.compile(r"[0-9]{2}-(?P<kind>[a-z-]{1,40})-(?P<number>[1-9][0-9]{0,8})\.json")
 # A folder name must not start with a dot, nor be longer than file systems allow.
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^[.]+")
 _LONGEST_NAME = 200
@@ -79,10 +79,11 @@ def document_name(kind: Kind, number: int) -> str:
 
 def parse_document_name(name: str) -> tuple[Kind, int] | None:
     """Return kind and number, or `None` for a file that is not a task document."""
-    match = _DOCUMENT_NAME.match(name)
+    match = _DOCUMENT_NAME.fullmatch(name)
     if match is None or match["kind"] not in set(Kind):
         return None
-    return Kind(match["kind"]), int(match["number"])
+    parsed = Kind(match["kind"]), int(match["number"])
+    return parsed if document_name(*parsed) == name else None
 
 
 @dataclass(frozen=True, slots=True)

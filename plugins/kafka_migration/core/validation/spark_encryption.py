@@ -26,6 +26,11 @@ def is_true(settings: Mapping[str, str], name: str) -> bool:
     return settings.get(name, "").strip().lower() == "true"
 
 
+def depends_on_version(settings: Mapping[str, str]) -> bool:
+    """Whether Spark's version decides if these settings protect the traffic."""
+    return is_true(settings, TLS) or (is_true(settings, CRYPTO) and settings.get(_CIPHER, "").strip() == _GCM)
+
+
 def lacking_encryption(settings: Mapping[str, str], spark: Version) -> Iterator[str]:
     """Return what a cluster's encryption lacks, one text each; nothing if strangers cannot read the traffic.
 

@@ -12,6 +12,7 @@ from kafka_migration.core.validation.spark_encryption import (
     CRYPTO,
     NOTICES_CHANGES,
     Version,
+    depends_on_version,
     is_true,
     lacking_encryption,
     weak_cipher,
@@ -56,6 +57,11 @@ class SparkTarget:
     def is_local(self) -> bool:
         """Whether driver and executors are one process; `local-cluster[…]` is a cluster."""
         return _LOCAL.fullmatch(self.master) is not None
+
+    @property
+    def needs_version(self) -> bool:
+        """Whether Spark's version decides if others can read or change the traffic."""
+        return not self.is_local and depends_on_version(self.settings)
 
     @property
     def makes_secrets(self) -> bool:

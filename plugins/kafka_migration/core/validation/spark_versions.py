@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.findings.errors import Finding, TransientError
 
 Version = tuple[int, ...]
 # The same values are in `spark_jobs/kafka_digest/shell/versions.py`, which a test compares.
@@ -102,6 +102,13 @@ def package_findings(installed: Mapping[str, str | None]) -> tuple[Finding, ...]
     said = ", ".join(f"{name} {version}" for name, version in found.items())
     remedy = "Install both again in one version, with --force-reinstall."
     return (_mismatch("Airflow's environment", said, "one version of both: they share a folder", remedy),)
+
+
+def known_numbers(versions: SparkVersions) -> Version:
+    """Return the first three numbers of Spark's version; raises `TransientError` if it is unknown."""
+    if versions.unknown:
+        raise TransientError(f"the version of Spark is unknown, because {versions.command} failed: {versions.unknown}")
+    return versions.numbers
 
 
 def unknown_findings(versions: SparkVersions, python: PythonVersions | None) -> tuple[Finding, ...]:

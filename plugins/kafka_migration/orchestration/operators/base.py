@@ -81,18 +81,27 @@ def reporting(
 ) -> Iterator[None]:
     """Publish the current step and check the evidence; close the run's connections at the end.
 
-    Expected errors and modified evidence (`EVIDENCE_CHANGED`) are recorded and translated, as are documents that
-    another version of the package wrote (`EVIDENCE_UNREADABLE`). After a failure of the evidence store Airflow may
-    retry the task.
+    Expected errors and modified evidence (`EVIDENCE_CHANGED`) are translated.
     """
     if tells_step:
         run.news.tell_step(run.identity.holder, task_id, run.now())
-    try:
+    with translating(run, task_id):
         changes = changes_of(run, needs_evidence=needs_evidence)
         if changes and needs_evidence:
             raise Refused(changes)
         run.evidence.leaves_out_changed = run.evidence.leaves_out_changed or bool(changes)
         log_findings(changes)
+        yield
+
+
+@contextmanager
+def translating(run: MigrationRun, task_id: str) -> Iterator[None]:
+    """Record expected errors and translate them to Airflow's; close the run's connections at the end.
+
+    So are documents that another version of the package wrote (`EVIDENCE_UNREADABLE`). After a failure of the evidence
+    store Airflow may retry the task.
+    """
+    try:
         yield
     except StoreFailed as error:
         run.refused(task_id, error)

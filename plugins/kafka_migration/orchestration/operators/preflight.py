@@ -15,7 +15,7 @@ from kafka_migration.core.migration.run_window import RunWindow
 from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.orchestration.alerting import alerts_of
 from kafka_migration.orchestration.context import run_of, run_type_of
-from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
+from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, translating
 from kafka_migration.orchestration.run_window_input import run_window_of
 from kafka_migration.preflight.check import CheckResult, without_checks
 from kafka_migration.preflight.checks import CHECKS
@@ -35,7 +35,9 @@ class PreflightOperator(MigrationOperator):
 
     def execute(self, context: Context) -> Summary:
         """Begin the evidence of the attempt, and run the step."""
-        run_of(context, self.migration).evidence.disown_strangers()
+        run = run_of(context, self.migration)
+        with translating(run, self.task_id):
+            run.evidence.disown_strangers()
         return super().execute(context)
 
     def step(self, run: MigrationRun, context: Context) -> Summary:

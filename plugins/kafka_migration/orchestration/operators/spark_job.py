@@ -34,7 +34,7 @@ from kafka_migration.core.validation.spark_target import (
     shipping_findings,
     unprotected_findings,
 )
-from kafka_migration.core.validation.spark_versions import unknown_findings
+from kafka_migration.core.validation.spark_versions import known_numbers, unknown_findings
 from kafka_migration.orchestration.failing import FailedForNow, log_findings, never_again
 from kafka_migration.orchestration.operators.spark_log import SparkLog
 from kafka_migration.steps.run import MigrationRun
@@ -115,7 +115,7 @@ class SparkJobOperator(SparkSubmitOperator):
         migration = run.migration
         target = spark_target(migration.validation.spark_connection)
         declared = migration.validation.spark_unprotected
-        version = () if target.is_local else spark_versions(target.binary).numbers
+        version = known_numbers(spark_versions(target.binary)) if target.needs_version else ()
         unprotected = unprotected_findings(target, version, declared=declared)
         has_logins = any(has_login(options) for options in clients.values())
         forbidden = [
