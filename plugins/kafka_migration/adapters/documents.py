@@ -21,6 +21,7 @@ from kafka_migration.adapters.local_files import LocalPath, local_path
 from kafka_migration.core.evidence.store import not_readable, not_writable
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding
+from kafka_migration.core.text.storable import storable
 
 # `LocalPath`, `pathlib.Path` or Airflow's `ObjectStoragePath`: all have `/`, `name`, `parent` and `str`.
 Folder = Any
@@ -91,7 +92,8 @@ def is_of_document(error: Exception, path: Any) -> bool:
 
 def to_json(document: Mapping[str, Any]) -> str:
     """Return the document as indented JSON."""
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    # Half a character, of a file's name or of a client's text, must not stop what is to be written.
+    return storable(json.dumps(document, indent=1, ensure_ascii=False)) + "\n"
 
 
 def read_json(path: Any, most: int | None = None) -> dict[str, Any]:

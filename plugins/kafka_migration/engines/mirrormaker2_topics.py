@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.engine import FailedTask
+from kafka_migration.core.text.storable import storable_document
 
 CONNECTOR = "MirrorSourceConnector"
 LONGEST_SHOWN = 100
@@ -23,6 +24,10 @@ Malformed = Callable[[bytes | None], None]
 """Called with the key of each row that is ignored because MirrorMaker would not write it."""
 
 T = TypeVar("T")
+
+
+def _loaded(data: bytes) -> Any:
+    return storable_document(json.loads(data))
 
 
 def _unsaid(_: bytes | None) -> None:
@@ -98,7 +103,7 @@ def stored_positions(
         partition = _position_key(key, alias)
         if partition is None or partition.topic not in topics:
             return None
-        return partition, _number(json.loads(value)["offset"], 64) + 1
+        return partition, _number(_loaded(value)["offset"], 64) + 1
 
     return dict(_decoded(rows, decode, malformed))
 
@@ -107,7 +112,7 @@ def copied_topics(rows: Iterable[Row], topics: Collection[str]) -> frozenset[str
     """Decode rows of an offsets topic into those of the topics of which there is a position, of whatever source."""
 
     def decode(key: bytes, _: bytes) -> str | None:
-        source = json.loads(key)[1]
+        source = _loaded(key)[1]
         # In Kafka Connect the connector may have any name; only the copying one has topics and no group.
         topic = None if "group" in source else source.get("topic")
         return topic if topic in topics else None
@@ -116,7 +121,7 @@ def copied_topics(rows: Iterable[Row], topics: Collection[str]) -> frozenset[str
 
 
 def _position_key(key: bytes, alias: str) -> TopicPartition | None:
-    connector, source = json.loads(key)
+    connector, source = _loaded(key)
     if connector != CONNECTOR or source.get("cluster") != alias:
         return None
     return TopicPartition(_of_type(source["topic"], str), _number(source["partition"], 32))
@@ -129,7 +134,7 @@ def failed_tasks(rows: Iterable[Row], malformed: Malformed = _unsaid) -> tuple[F
         name = key.decode()
         if not name.startswith(("status-connector-", "status-task-")):
             return None
-        status = json.loads(value)
+        status = _loaded(value)
         if _of_type(status["state"], str) != "FAILED":
             return None
         return FailedTask(name, _of_type(status.get("trace") or "", str)[:LONGEST_TRACE])
@@ -190,5 +195,5 @@ def _configuration(key: bytes, value: bytes) -> tuple[str, dict[str, str]] | Non
     name = key.decode(errors="replace")
     if not name.startswith((f"connector-{CONNECTOR}", f"task-{CONNECTOR}-")):
         return None
-    properties = _of_type(json.loads(value).get("properties") or {}, dict)
+    properties = _of_type(_loaded(value).get("properties") or {}, dict)
     return name, {key: _of_type(text, str) for key, text in properties.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from kafka_migration.core.findings.codes import Code
@@ -11,11 +10,11 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.text.brief import brief, given
 from kafka_migration.core.text.shown import shown
+from kafka_migration.core.text.storable import UNSTORABLE
 
 _REMEDY = "Correct the field and trigger the run again; nothing was started."
 
 MAX_UNKNOWN = 20
-_UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 _EVERY_MODE = frozenset(Mode)
 USED_BY: Mapping[str, frozenset[Mode]] = {
     "mode": _EVERY_MODE,
@@ -38,7 +37,7 @@ def conf_finding(field: str, found: str, expected: str, remedy: str = _REMEDY) -
 
 def unwritable_findings(conf: Mapping[str, object]) -> list[Finding]:
     """Refuse fields with a text that neither a file nor a database can store, at any depth, in names and in values."""
-    found = [name for name, value in conf.items() if any(map(_UNWRITABLE.search, texts_in([name, value])))]
+    found = [name for name, value in conf.items() if any(map(UNSTORABLE.search, texts_in([name, value])))]
     expected = "texts without NUL characters and without single surrogates (bytes that are not UTF-8)"
     return [conf_finding(shown(name), "such a character", expected) for name in found[:MAX_UNKNOWN]]
 

@@ -19,6 +19,7 @@ from kafka_migration.core.findings.errors import Finding, MigrationError, Mirror
 from kafka_migration.core.mirror.host import HostProbe, HostReply, MirrorLaunch, ProbeSubject
 from kafka_migration.core.mirror.reply_bounds import bounded
 from kafka_migration.core.text.brief import given
+from kafka_migration.core.text.storable import storable_document
 
 ACTING_VERBS = frozenset({"reserve", "release", "start", "stop", "clean"})
 # The longest quote of a host's message, and of its log in a finding.
@@ -148,7 +149,7 @@ def parse_reply(stdout: str) -> HostReply:
     if len(found) != 1:
         raise UnreadableReply(f"{len(found)} replies of mirrorctl in {len(stdout):,} characters of output")
     try:
-        reply = HostReply.from_document(json.loads(found[0]))
+        reply = HostReply.from_document(storable_document(json.loads(found[0])))
         for name in ("generation", "pid", "started_at", "uptime_s", "exit_code", "lease_remaining_s"):
             _require_number(name, getattr(reply, name))
         return bounded(reply)

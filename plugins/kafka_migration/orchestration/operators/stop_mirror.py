@@ -56,16 +56,29 @@ class StopMirrorOperator(MigrationOperator):
         ledger = _ledger_or_stop(run)
         generation = ledger.open_generation
         if generation is None:
-            stored = ledger.last_stop
-            self.log.info("No generation of this migration is open.")
-            return {"generation": stored.generation if stored else None, "stopped": False}
+            return self._stopped_before(run, ledger)
         reply = _stopped(run, generation)
         # Published first, because the certificate needs both clusters, which may not answer for long.
         run.news.tell_stopped(run.identity.holder, generation.number, run.now())
         certificate = end_when_settled(run, generation, reply, _reason(run, reply))
-        forecast = self._forecast(run, certificate, ledger.last_stop)
+        return self._recorded(run, certificate, ledger.last_stop, reply.log)
+
+    def _stopped_before(self, run: MigrationRun, ledger: Ledger) -> Summary:
+        """Return the stored certificate; record it if an earlier try of this task added it, and failed after that."""
+        last = ledger.last_generation
+        certificate = last.stop if last else None
+        self.log.info("No generation of this migration is open.")
+        if certificate and certificate.run == run.identity.holder and not run.evidence.of_attempt(Kind.STOP):
+            return self._recorded(run, certificate, None, "")
+        return {"generation": certificate.generation if certificate else None, "stopped": False}
+
+    def _recorded(
+        self, run: MigrationRun, certificate: StopCertificate, before: StopCertificate | None, text: str
+    ) -> Summary:
+        """Record how a generation ended; raises `MirrorFailed` if records were lost."""
+        forecast = self._forecast(run, certificate, before)
         opened = held_back_warnings(run, certificate.held_back)
-        document = {"at": run.now(), "certificate": certificate.to_document(), "log": reply.log}
+        document = {"at": run.now(), "certificate": certificate.to_document(), "log": text}
         run.evidence.write(
             Kind.STOP, {**document, "open_transactions": opened, "forecast": forecast and forecast.to_document()}
         )
