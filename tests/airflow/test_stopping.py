@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kafka_migration.adapters.evidence import RunEvidence
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.offsets import TopicPartition
@@ -76,6 +77,29 @@ def test_records_lost_while_it_ran_fail_the_stop_when_it_is_certified(running: W
 
     running.refuses("stop_mirror", match=r"GAP_DURING_RUN · orders\[0\].*offsets 1–2")
     assert {P0: (1, 3)} == running.certified.gaps
+    assert 1 == running.run.evidence.require(Kind.STOP)["certificate"]["generation"]
+    assert {"generation": 1, "stopped": False} == running.do("stop_mirror")
+
+
+def test_loss_is_told_by_the_next_try_if_its_document_could_not_be_written(
+    running: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A try that fails between certificate and document leaves the loss to the next one; it is never forgotten."""
+    running.mirror({P0: 1})
+    running.source.purge("orders", 0, 3)
+    write = RunEvidence.write
+
+    def full(evidence: RunEvidence, kind: Kind, document: Any) -> str:
+        if kind is Kind.STOP:
+            raise TransientError("the evidence store does not answer")
+        return write(evidence, kind, document)
+
+    with monkeypatch.context() as failing:
+        failing.setattr(RunEvidence, "write", full)
+        with pytest.raises(TransientError, match="does not answer"):
+            running.do("stop_mirror")
+
+    running.refuses("stop_mirror", match=r"GAP_DURING_RUN · orders\[0\].*offsets 1–2")
     assert 1 == running.run.evidence.require(Kind.STOP)["certificate"]["generation"]
     assert {"generation": 1, "stopped": False} == running.do("stop_mirror")
 

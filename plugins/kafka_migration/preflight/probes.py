@@ -10,9 +10,12 @@ from datetime import UTC, datetime
 
 from kafka_migration.core.connections.secrets import without_secrets
 from kafka_migration.core.connections.settings import OAUTH_ENDPOINT
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.migration.settings import Cluster, MirrorSettings
-from kafka_migration.core.mirror.host import HostProbe, MirrorHost, ProbeSubject
+from kafka_migration.core.mirror.host import HostProbe, HostReply, MirrorHost, ProbeSubject
+from kafka_migration.core.probes.answers import LOCKED
 from kafka_migration.engines.launching import ENDPOINTS_OPTION
 from kafka_migration.engines.properties import render_properties
 
@@ -77,7 +80,7 @@ class Probes:
                     for side, (probe, _) in asked.items()
                 }
             self._tools[subject] = {
-                side: _without_secrets(reply.result().facts, asked[side][1]) for side, reply in replies.items()
+                side: _without_secrets(facts_of(reply.result), asked[side][1]) for side, reply in replies.items()
             }
         return self._tools[subject]
 
@@ -96,6 +99,16 @@ class Probes:
             topics=_listed(topics),
         )
         return probe, properties
+
+
+def facts_of(reply: Callable[[], HostReply]) -> Mapping[str, str]:
+    """Return the facts of a reply. If other probes kept the host busy for too long, only that is known."""
+    try:
+        return reply().facts
+    except TransientError as error:
+        if Code.HOST_LOCKED not in str(error):
+            raise
+        return {"exit": LOCKED}
 
 
 def _without_secrets(facts: Mapping[str, str], properties: Mapping[str, str]) -> Mapping[str, str]:

@@ -11,6 +11,7 @@ from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.migration.settings import Cluster, MirrorSettings
 from kafka_migration.core.mirror.host import HostProbe, HostReply, ProbeSubject
+from kafka_migration.core.probes.answers import answer_of
 from kafka_migration.preflight.probes import MOST_NAMES, AskedSide, Probes
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
@@ -112,3 +113,23 @@ def test_names_are_bounded(host: FakeMirrorHost) -> None:
     Probes().machine(host, [f"b{number}" for number in range(MOST_NAMES + 1)])
 
     assert MOST_NAMES == len(host.probes[0].names)
+
+
+def test_host_that_answers_other_preflights_leaves_a_fact_unknown(
+    host: FakeMirrorHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A probe that does not get its turn is a fact that is unknown, with its reason; another failure is passed on."""
+
+    def refused(_: HostProbe) -> HostReply:
+        raise TransientError("HOST_LOCKED: process 5 has held the probing of this migration for over 130 s")
+
+    monkeypatch.setattr(host, "probe", refused)
+    unknown = answer_of("the quotas", ask(host, ProbeSubject.QUOTAS), "DescribeConfigs")
+    assert "the quotas is unknown: the host answered other preflights" in str(unknown)
+
+    def lost(_: HostProbe) -> HostReply:
+        raise TransientError("the connection was lost")
+
+    monkeypatch.setattr(host, "probe", lost)
+    with pytest.raises(TransientError, match="lost"):
+        ask(host, ProbeSubject.SPACE)

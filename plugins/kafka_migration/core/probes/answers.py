@@ -33,6 +33,10 @@ class UnknownFact:
         return f"{self.fact} is unknown: {self.reason}"
 
 
+# The exit of a tool that was not run, because other probes of the migration were.
+LOCKED = "locked"
+
+
 def answer_of(fact: str, facts: Mapping[str, str], right: str) -> str | UnknownFact:
     """Return the output of a tool, or why `fact` is unknown; `right` is what the tool's login needs."""
     tool, code = facts.get("tool", "the tool"), facts.get("exit", "")
@@ -42,6 +46,13 @@ def answer_of(fact: str, facts: Mapping[str, str], right: str) -> str | UnknownF
 
 
 def _why(fact: str, tool: str, code: str, errors: str, right: str) -> UnknownFact:
+    if code == LOCKED:
+        return UnknownFact(
+            fact,
+            "the host answered other preflights of this migration for over two minutes",
+            "Run preflight again when they have ended.",
+            is_failure=True,
+        )
     if code == "timeout":
         return UnknownFact(
             fact, f"{tool} did not end within 120 s", "Check the load and the network of the host.", is_failure=True
