@@ -130,5 +130,5 @@ def test_detail_of_fastapi_says_the_place_and_the_problem(server: AirflowServer)
 def test_odd_questions_are_refused(server: AirflowServer, details: Any) -> None:
     """Questions that Airflow does not give are a finding."""
     server.faults.append((200, {"hitl_details": details}))
-    with pytest.raises(Refused, match="AIRFLOW_API_REFUSED .*question"):
+    with pytest.raises(Refused, match=r"AIRFLOW_API_REFUSED .*question"):
         client(server).questions(DAG_ID, "manual__1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import socket
 import threading
 import tracemalloc
@@ -10,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 import pytest
 
@@ -218,6 +220,49 @@ def test_other_hosts_are_reached_through_the_proxy(client: Client, environment: 
     assert environment.heard
     assert all(each.startswith(b"CONNECT service.invalid:443 ") for each in environment.heard)
     assert not [each for each in environment.heard if b"authorization" in each.lower()]
+
+
+@pytest.mark.parametrize("password", ["s3cret", "s3crét", "s3cr%C3%A9t", "s3cr%FFt", "s3cret%0D%0Ax: y", ""])
+def test_proxy_gets_its_login(
+    client: Client, environment: HostileServer, monkeypatch: pytest.MonkeyPatch, password: str
+) -> None:
+    """A proxy gets the login of its address, whatever letters it has."""
+    for name in ("HTTPS_PROXY", "https_proxy"):
+        monkeypatch.setenv(name, f"http://adä:{password}@127.0.0.1:{environment.port}")
+    text = error_of(client, "https://service.invalid", LONG_S)
+
+    login = base64.b64encode("adä:".encode() + unquote_to_bytes(password))
+    assert "did not answer: ProxyError 502" in text
+    assert all(b"\r\nProxy-Authorization: Basic " + login + b"\r\n" in each for each in environment.heard)
+
+
+@pytest.mark.parametrize(
+    "login",
+    [
+        "u:S3cret/x",
+        "u:S3cret?x",
+        "u:S3cret#x",
+        "u:S3cret]",
+        "u:S3[cret",
+        "u:S3cret\u2100",
+        "u:S3cret\udcff",
+        "S3cret:/",
+        "S3cret:1234/x",
+        "S3cret:1234?x",
+        "S3cret:1234#x",
+    ],
+)
+def test_proxy_that_cannot_be_read_shows_no_password(
+    client: Client, environment: HostileServer, monkeypatch: pytest.MonkeyPatch, login: str
+) -> None:
+    """A proxy address with a password that is not escaped is refused without a part of it."""
+    for name in ("HTTPS_PROXY", "https_proxy"):
+        monkeypatch.setenv(name, f"http://{login}@127.0.0.1:{environment.port}")
+    text = error_of(client, "https://service.invalid", LONG_S)
+
+    assert "a proxy address in the environment that cannot be read" in text
+    assert "s3" not in text.lower()
+    assert not environment.connections
 
 
 def test_no_proxy_is_obeyed(client: Client, environment: HostileServer, monkeypatch: pytest.MonkeyPatch) -> None:

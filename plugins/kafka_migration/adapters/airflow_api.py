@@ -113,7 +113,7 @@ class HttpAirflow:
         if not login and 400 <= answer.status < 500:
             raise self._refused("no user and no token, which are required")
         # An error of `/auth/token` may repeat the login, in any form: only its status is shown.
-        if HTTPStatus.MULTIPLE_CHOICES <= answer.status:
+        if answer.status >= HTTPStatus.MULTIPLE_CHOICES:
             answer = HttpAnswer(answer.status, b"")
         token = self._understood(answer).get("access_token")
         if not isinstance(token, str):
