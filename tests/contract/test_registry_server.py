@@ -6,12 +6,12 @@ import base64
 import json
 import re
 import ssl
+import tracemalloc
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters import schema_registry
 from kafka_migration.adapters.schema_registry import ATTEMPTS, MAX_REFERENCES, HttpSchemaRegistry
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.codes import Code
@@ -19,6 +19,7 @@ from kafka_migration.core.findings.errors import Refused, TransientError
 from sandbox.security.authority import Authority
 from tests.contract.registry_contract import CUSTOMER, ORDER, RegistryContract
 from tests.contract.registry_server import Reference, RegistryServer
+from tests.present import present
 
 
 @pytest.fixture
@@ -219,11 +220,26 @@ def test_references_of_a_schema_are_bounded(server: RegistryServer) -> None:
     assert all(registry.schema(half) for half in halves)
 
 
-def test_kept_texts_are_bounded(server: RegistryServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The schemas of a client together have a bound, so that many large ones do not fill the memory."""
-    monkeypatch.setattr(schema_registry, "MAX_CHARACTERS", 3)
-    ids = [server.register("s", "{}") for _ in range(2)]
+def test_texts_are_not_kept(server: RegistryServer) -> None:
+    """Any number of large schemas is compared; memory does not grow with the texts, also of those in references."""
+    blanks = " " * 2**20
+    shared = [server.register(f"s{n}", json.dumps({"n": n}) + blanks) for n in range(35)]
+    ids = shared + [server.register(f"r{n}", "{}", references=[(f"s{n}", f"s{n}", 1)]) for n in range(len(shared))]
     registry = client(server)
+    tracemalloc.start()
+    try:
+        found = [present(registry.schema(each)) for each in ids]
+        kept = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
 
-    assert registry.schema(ids[0])
-    assert "schemas of more than 3 characters in all" in refused(registry, ids[1])
+    assert len(ids) == len({each.digest for each in found})
+    assert kept < 8 * len(blanks)
+
+
+def test_long_subject_of_a_reference_is_refused(server: RegistryServer) -> None:
+    """A subject, which is kept while other schemas are read, has a bound."""
+    server.register("s" * 5000, "{}")
+
+    assert "a reference" in refused(client(server), server.register("a", "{}", references=[("S", "s" * 5000, 1)]))
+    assert 1 == len(server.asked)
