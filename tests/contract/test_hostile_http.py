@@ -24,7 +24,7 @@ from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.steps.discovery.reading import discovered
-from tests.contract.hostile_http import DRIPS, FLOODS, OK, TLS_DRIP, HostileServer, once, redirect
+from tests.contract.hostile_http import DRIPS, FLOODS, OK, TLS_ALERT, TLS_DRIP, HostileServer, once, redirect
 from tests.waiting import wait_until
 
 LOGIN, SECRET = "ada", "s3cret-of-the-service"
@@ -132,6 +132,22 @@ def test_handshake_without_end_ends_at_the_deadline(client: Client, sent: bytes)
     """The deadline also ends the handshake of TLS."""
     with HostileServer(lambda: server.drip(sent) if sent else server.silence()) as server:
         assert "did not finish" in error_of(client, f"https://127.0.0.1:{server.port}", SHORT_S)
+
+
+@pytest.mark.parametrize("sent", [b"", TLS_ALERT + b"\x50", TLS_DRIP])
+def test_handshake_that_the_server_ends_may_succeed_later(client: Client, sent: bytes) -> None:
+    """A server that ends the handshake, or says that it has an internal error, may be restarted: no refusal."""
+    with HostileServer(once(sent)) as server:
+        text = error_of(client, f"https://127.0.0.1:{server.port}", LONG_S)
+    assert "did not answer" in text
+    assert "SSL" in text
+
+
+@pytest.mark.parametrize("sent", [TLS_ALERT + b"\x28", TLS_ALERT + b"\x46", OK + b"\r\n{}"])
+def test_handshake_that_cannot_succeed_is_refused(client: Client, sent: bytes) -> None:
+    """A server without a common protocol or cipher, or without TLS, is refused."""
+    with HostileServer(once(sent)) as server:
+        assert "a TLS connection that failed" in error_of(client, f"https://127.0.0.1:{server.port}", LONG_S)
 
 
 def test_request_that_is_not_read_ends_at_the_deadline() -> None:

@@ -178,8 +178,8 @@ def _reason(detail: object) -> str:
             return detail
         case list():
             return "; ".join(filter(None, map(_reason, detail)))
-        case {"msg": str(problem)} | {"reason": str(problem)}:
-            place = detail.get("loc")
+        case dict():
+            place, problem = detail.get("loc"), str(detail.get("msg") or detail.get("reason") or "")
             return f"{'.'.join(map(str, place))}: {problem}" if isinstance(place, list) else problem
     return ""
 

@@ -6,6 +6,7 @@ httpcore alone sends the requests: it follows no redirect, keeps no cookie, read
 from __future__ import annotations
 
 import json
+import re
 import ssl
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future, InvalidStateError, wait
@@ -43,6 +44,9 @@ _UNREACHED = (
 )
 # An address or a header that the client cannot use.
 _REFUSED = (httpcore.LocalProtocolError, httpcore.UnsupportedProtocol, ValueError)
+# httpcore has no class of its own for errors of TLS; OpenSSL's texts begin like this. A server that is restarted or
+# overloaded ends the connection, or says that it has an internal error.
+_TLS_REFUSED = re.compile(r"\[SSL(?!: (UNEXPECTED_EOF_WHILE_READING|\w+_ALERT_INTERNAL_ERROR)\])")
 _JSON = {"Content-Type": "application/json"}
 
 
@@ -167,8 +171,7 @@ class HttpService:
         except TooLarge as error:
             raise self._refused(f"an answer of {error}") from None
         except _UNREACHED as error:
-            # httpcore has no class of its own for errors of TLS; OpenSSL's texts begin like this.
-            if str(error).startswith("[SSL"):
+            if _TLS_REFUSED.match(str(error)):
                 raise self._refused(f"a TLS connection that failed: {error}") from None
             what = f"{type(error).__name__} {brief(str(error))}".rstrip()
             raise TransientError(f"{self._name} did not answer: {what}") from error
