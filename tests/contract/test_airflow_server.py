@@ -115,11 +115,11 @@ def test_error_that_repeats_its_request_shows_no_secret(
 
 def test_detail_of_fastapi_says_the_place_and_the_problem(server: AirflowServer) -> None:
     """An error of validation is shown as its places and problems."""
-    server.faults.append((422, {"detail": echo("items", {}, "")}))
+    server.faults.append((422, json.dumps({"detail": echo("items", {}, "")})))
     with pytest.raises(Refused, match=r"found status 422, body\.0: Field required; odd from"):
         client(server).trigger(DAG_ID, "manual__1", {})
 
-    server.faults.append((409, {"detail": echo("item", {}, "")}))
+    server.faults.append((409, json.dumps({"detail": echo("item", {}, "")})))
     with pytest.raises(Refused, match="found status 409, Unique constraint violation from"):
         client(server).trigger(DAG_ID, "manual__1", {})
 
@@ -129,6 +129,6 @@ def test_detail_of_fastapi_says_the_place_and_the_problem(server: AirflowServer)
 )
 def test_odd_questions_are_refused(server: AirflowServer, details: Any) -> None:
     """Questions that Airflow does not give are a finding."""
-    server.faults.append((200, {"hitl_details": details}))
+    server.faults.append((200, json.dumps({"hitl_details": details})))
     with pytest.raises(Refused, match=r"AIRFLOW_API_REFUSED .*question"):
         client(server).questions(DAG_ID, "manual__1")

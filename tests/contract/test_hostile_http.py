@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import socket
+import ssl
 import threading
 import tracemalloc
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -24,6 +26,7 @@ from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.steps.discovery.reading import discovered
+from sandbox.security.authority import Authority
 from tests.contract.hostile_http import DRIPS, FLOODS, OK, TLS_ALERT, TLS_DRIP, HostileServer, once, redirect
 from tests.waiting import wait_until
 
@@ -236,6 +239,45 @@ def test_other_hosts_are_reached_through_the_proxy(client: Client, environment: 
     assert environment.heard
     assert all(each.startswith(b"CONNECT service.invalid:443 ") for each in environment.heard)
     assert not [each for each in environment.heard if b"authorization" in each.lower()]
+
+
+@pytest.mark.parametrize("host", ["2001:db8::1", "2001:db8::2"])
+def test_ipv6_address_is_reached_through_the_proxy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: str) -> None:
+    """A proxy is asked for an IPv6 address with its brackets, and the certificate must be that of the address."""
+    authority, heard = Authority("services"), []
+    context = context_of(authority, "2001:db8::1", tmp_path)
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+    def tunnel(listener: socket.socket) -> None:
+        with listener.accept()[0] as connection, suppress(ssl.SSLError):
+            heard.append(connection.recv(65_536))
+            connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            with context.wrap_socket(connection, server_side=True) as secure:
+                secure.recv(65_536)
+                secure.sendall(b"HTTP/1.1 418 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as proxy:
+        for name in ("HTTPS_PROXY", "https_proxy"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{listener.getsockname()[1]}")
+        served = proxy.submit(tunnel, listener)
+        with pytest.raises(Refused) as error:
+            registry(HttpSettings("service", f"https://[{host}]", LOGIN, SECRET, authority.certificate), LONG_S)
+        served.result()
+
+    assert heard[0].startswith(f"CONNECT [{host}]:443 HTTP/1.1\r\nHost: [{host}]:443\r\n".encode())
+    assert ("(status 418)" if host.endswith("1") else "certificate verify failed: IP address mismatch") in str(
+        error.value
+    )
+
+
+def context_of(authority: Authority, host: str, folder: Path) -> ssl.SSLContext:
+    """Return the context of a server with this host's certificate."""
+    own, file = authority.issue("service", hosts=(host,)), folder / "service.pem"
+    file.write_text(own.key + own.certificate)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    return context
 
 
 @pytest.mark.parametrize("password", ["s3cret", "s3crét", "s3cr%C3%A9t", "s3cr%FFt", "s3cret%0D%0Ax: y", ""])

@@ -94,6 +94,10 @@ class HttpService:
         self._headers = {"Host": self._url.netloc, "Accept": accept, "Accept-Encoding": _PLAIN, **_login(settings)}
         self._tls = self._trusting(settings)
         self._proxy = self._proxy_of_environment()
+        self._host = self._url.hostname or ""
+        if ":" in self._host and self._proxy and self._proxy.url.scheme.startswith(b"http"):
+            # httpcore would ask the proxy for an IPv6 address without its brackets; the wire removes them for TLS.
+            self._host = f"[{self._host}]"
         self._connect()
 
     def get(self, path: str) -> HttpAnswer:
@@ -151,7 +155,7 @@ class HttpService:
         wire.allow(MAX_HEADER_BYTES, f"more than {MAX_HEADER_BYTES:,} bytes of headers")
         to = httpcore.URL(
             scheme=self._url.scheme,
-            host=self._url.hostname or "",
+            host=self._host,
             port=self._url.port,
             target=f"{self._url.path}{path}",
         )
