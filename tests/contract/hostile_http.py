@@ -176,3 +176,5 @@ DRIPS: dict[str, bytes] = {
 }
 # The beginning of a record of a handshake of TLS 1.2, whose length is never reached.
 TLS_DRIP = b"\x16\x03\x03\x40\x00\x02"
+# A fatal alert of TLS without its reason.
+TLS_ALERT = b"\x15\x03\x03\x00\x02\x02"

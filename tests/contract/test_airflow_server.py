@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -97,3 +98,62 @@ def test_settings_that_no_client_takes() -> None:
         HttpAirflow("--server", settings)
     with pytest.raises(Refused, match="no text of ASCII"):
         HttpAirflow("--server", HttpSettings("--server", "https://127.0.0.1:1"), "tok\nen")
+
+
+def echo(shape: str, body: Any, headers: str) -> Any:
+    """Return the detail of an error that repeats its request."""
+    item = {"type": "missing", "loc": ["body", 0], "msg": "Field required", "input": body, "ctx": {"error": headers}}
+    shapes = {
+        "items": [item, "odd", None, 7, {"loc": 1, "input": body}],
+        "item": {"reason": "Unique constraint violation", "statement": str(body), "orig_error": headers},
+        "nested": {"body": body, "headers": headers},
+        "text": f"wrong: {json.dumps(body)} {headers}",
+        "texts in the message": [{"msg": f"wrong: {body!r} {headers}", "loc": [body, headers]}],
+    }
+    return shapes[shape]
+
+
+@pytest.mark.parametrize("status", [302, 400, 401, 403, 409, 422, 500])
+@pytest.mark.parametrize("shape", ["items", "item", "nested", "text", "texts in the message"])
+@pytest.mark.parametrize("at", ["/auth/token", "/dagRuns", "given token"])
+def test_error_that_repeats_its_request_shows_no_secret(
+    server: AirflowServer, monkeypatch: pytest.MonkeyPatch, status: int, shape: str, at: str
+) -> None:
+    """No answer of Airflow brings the password or the token of the request into an error."""
+    password, given = 's3cret "ö of ada', "t0ken.of-a/da=="
+
+    def echoing(method: str, path: str, body: Any, token: str) -> tuple[int, Any]:
+        if path.endswith("/auth/token") and at != path:
+            return 201, {"access_token": given}
+        return status, {"detail": echo(shape, {"conf": password, **body}, f"Authorization: Bearer {token}")}
+
+    monkeypatch.setattr(server, "answer", echoing)
+    settings = HttpSettings("--server", server.url, "ada", password)
+    airflow = HttpAirflow("--server", settings, given if at == "given token" else "")
+    with pytest.raises((Refused, TransientError)) as error:
+        airflow.trigger(DAG_ID, "manual__1", {})
+
+    text = str(error.value)
+    assert str(status) in text
+    assert not [each for each in ("s3cret", "t0ken") if each in text]
+
+
+def test_detail_of_fastapi_says_the_place_and_the_problem(server: AirflowServer) -> None:
+    """An error of validation is shown as its places and problems."""
+    server.faults.append((422, json.dumps({"detail": echo("items", {}, "")})))
+    with pytest.raises(Refused, match=r"found status 422, body\.0: Field required; odd from"):
+        client(server).trigger(DAG_ID, "manual__1", {})
+
+    server.faults.append((409, json.dumps({"detail": echo("item", {}, "")})))
+    with pytest.raises(Refused, match="found status 409, Unique constraint violation from"):
+        client(server).trigger(DAG_ID, "manual__1", {})
+
+
+@pytest.mark.parametrize(
+    "details", [7, "odd", {"a": 1}, [7], [None], ["odd"], [{}], [{"task_instance": None, "subject": "s"}]]
+)
+def test_odd_questions_are_refused(server: AirflowServer, details: Any) -> None:
+    """Questions that Airflow does not give are a finding."""
+    server.faults.append((200, json.dumps({"hitl_details": details})))
+    with pytest.raises(Refused, match=r"AIRFLOW_API_REFUSED .*question"):
+        client(server).questions(DAG_ID, "manual__1")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import socket
+import ssl
 import threading
 import tracemalloc
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 import pytest
 
@@ -22,7 +26,8 @@ from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.steps.discovery.reading import discovered
-from tests.contract.hostile_http import DRIPS, FLOODS, OK, TLS_DRIP, HostileServer, once, redirect
+from sandbox.security.authority import Authority
+from tests.contract.hostile_http import DRIPS, FLOODS, OK, TLS_ALERT, TLS_DRIP, HostileServer, once, redirect
 from tests.waiting import wait_until
 
 LOGIN, SECRET = "ada", "s3cret-of-the-service"
@@ -132,6 +137,22 @@ def test_handshake_without_end_ends_at_the_deadline(client: Client, sent: bytes)
         assert "did not finish" in error_of(client, f"https://127.0.0.1:{server.port}", SHORT_S)
 
 
+@pytest.mark.parametrize("sent", [b"", TLS_ALERT + b"\x50", TLS_DRIP])
+def test_handshake_that_the_server_ends_may_succeed_later(client: Client, sent: bytes) -> None:
+    """A server that ends the handshake, or says that it has an internal error, may be restarted: no refusal."""
+    with HostileServer(once(sent)) as server:
+        text = error_of(client, f"https://127.0.0.1:{server.port}", LONG_S)
+    assert "did not answer" in text
+    assert "SSL" in text
+
+
+@pytest.mark.parametrize("sent", [TLS_ALERT + b"\x28", TLS_ALERT + b"\x46", OK + b"\r\n{}"])
+def test_handshake_that_cannot_succeed_is_refused(client: Client, sent: bytes) -> None:
+    """A server without a common protocol or cipher, or without TLS, is refused."""
+    with HostileServer(once(sent)) as server:
+        assert "a TLS connection that failed" in error_of(client, f"https://127.0.0.1:{server.port}", LONG_S)
+
+
 def test_request_that_is_not_read_ends_at_the_deadline() -> None:
     """The deadline also ends the sending of a request."""
     with HostileServer(lambda: server.silence(), is_deaf=True) as server:
@@ -220,19 +241,86 @@ def test_other_hosts_are_reached_through_the_proxy(client: Client, environment: 
     assert not [each for each in environment.heard if b"authorization" in each.lower()]
 
 
-@pytest.mark.parametrize(
-    ("proxy", "found"),
-    [("http://user:S3cret/x@127.0.0.1:3", "that cannot be read"), ("http://user:p%C3%A4ss@127.0.0.1:{}", "502")],
-)
-def test_login_of_a_proxy_is_used_or_hidden(
-    client: Client, environment: HostileServer, monkeypatch: pytest.MonkeyPatch, proxy: str, found: str
+@pytest.mark.parametrize("host", ["2001:db8::1", "2001:db8::2"])
+def test_ipv6_address_is_reached_through_the_proxy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: str) -> None:
+    """A proxy is asked for an IPv6 address with its brackets, and the certificate must be that of the address."""
+    authority, heard = Authority("services"), []
+    context = context_of(authority, "2001:db8::1", tmp_path)
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+    def tunnel(listener: socket.socket) -> None:
+        with listener.accept()[0] as connection, suppress(ssl.SSLError):
+            heard.append(connection.recv(65_536))
+            connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            with context.wrap_socket(connection, server_side=True) as secure:
+                secure.recv(65_536)
+                secure.sendall(b"HTTP/1.1 418 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as proxy:
+        for name in ("HTTPS_PROXY", "https_proxy"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{listener.getsockname()[1]}")
+        served = proxy.submit(tunnel, listener)
+        with pytest.raises(Refused) as error:
+            registry(HttpSettings("service", f"https://[{host}]", LOGIN, SECRET, authority.certificate), LONG_S)
+        served.result()
+
+    assert heard[0].startswith(f"CONNECT [{host}]:443 HTTP/1.1\r\nHost: [{host}]:443\r\n".encode())
+    assert ("(status 418)" if host.endswith("1") else "certificate verify failed: IP address mismatch") in str(
+        error.value
+    )
+
+
+def context_of(authority: Authority, host: str, folder: Path) -> ssl.SSLContext:
+    """Return the context of a server with this host's certificate."""
+    own, file = authority.issue("service", hosts=(host,)), folder / "service.pem"
+    file.write_text(own.key + own.certificate)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    return context
+
+
+@pytest.mark.parametrize("password", ["s3cret", "s3crét", "s3cr%C3%A9t", "s3cr%FFt", "s3cret%0D%0Ax: y", ""])
+def test_proxy_gets_its_login(
+    client: Client, environment: HostileServer, monkeypatch: pytest.MonkeyPatch, password: str
 ) -> None:
-    """A proxy's login may have any letter, and no part of it is in a finding."""
-    monkeypatch.setenv("https_proxy", proxy.format(environment.port))
+    """A proxy gets the login of its address, whatever letters it has."""
+    for name in ("HTTPS_PROXY", "https_proxy"):
+        monkeypatch.setenv(name, f"http://adä:{password}@127.0.0.1:{environment.port}")
     text = error_of(client, "https://service.invalid", LONG_S)
 
-    assert found in text
-    assert "S3cret" not in text
+    login = base64.b64encode("adä:".encode() + unquote_to_bytes(password))
+    assert "did not answer: ProxyError 502" in text
+    assert all(b"\r\nProxy-Authorization: Basic " + login + b"\r\n" in each for each in environment.heard)
+
+
+@pytest.mark.parametrize(
+    "login",
+    [
+        "u:S3cret/x",
+        "u:S3cret?x",
+        "u:S3cret#x",
+        "u:S3cret]",
+        "u:S3[cret",
+        "u:S3cret\u2100",
+        "u:S3cret\udcff",
+        "S3cret:/",
+        "S3cret:1234/x",
+        "S3cret:1234?x",
+        "S3cret:1234#x",
+    ],
+)
+def test_proxy_that_cannot_be_read_shows_no_password(
+    client: Client, environment: HostileServer, monkeypatch: pytest.MonkeyPatch, login: str
+) -> None:
+    """A proxy address with a password that is not escaped is refused without a part of it."""
+    for name in ("HTTPS_PROXY", "https_proxy"):
+        monkeypatch.setenv(name, f"http://{login}@127.0.0.1:{environment.port}")
+    text = error_of(client, "https://service.invalid", LONG_S)
+
+    assert "a proxy address in the environment that cannot be read" in text
+    assert "s3" not in text.lower()
+    assert not environment.connections
 
 
 def test_no_proxy_is_obeyed(client: Client, environment: HostileServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,12 +6,12 @@ import base64
 import json
 import re
 import ssl
+import tracemalloc
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters import schema_registry
 from kafka_migration.adapters.schema_registry import ATTEMPTS, MAX_REFERENCES, HttpSchemaRegistry
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.codes import Code
@@ -19,6 +19,7 @@ from kafka_migration.core.findings.errors import Refused, TransientError
 from sandbox.security.authority import Authority
 from tests.contract.registry_contract import CUSTOMER, ORDER, RegistryContract
 from tests.contract.registry_server import Reference, RegistryServer
+from tests.present import present
 
 
 @pytest.fixture
@@ -219,14 +220,26 @@ def test_references_of_a_schema_are_bounded(server: RegistryServer) -> None:
     assert all(registry.schema(half) for half in halves)
 
 
-def test_one_schema_is_bounded_and_many_are_not(server: RegistryServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A schema with its references has a bound; any number of schemas may be read, and only some are remembered."""
-    monkeypatch.setattr(schema_registry, "MAX_CHARACTERS", 5)
-    for name in ("a", "b", "c"):
-        server.register(name, "{}")
-    ids = [server.register(f"s{name}", "{}", references=[("r", name, 1)]) for name in ("a", "b", "c")]
-    both = server.register("both", "{}", references=[("a", "a", 1), ("b", "b", 1)])
+def test_texts_are_not_kept(server: RegistryServer) -> None:
+    """Any number of large schemas is compared; memory does not grow with the texts, also of those in references."""
+    blanks = " " * 2**20
+    shared = [server.register(f"s{n}", json.dumps({"n": n}) + blanks) for n in range(35)]
+    ids = shared + [server.register(f"r{n}", "{}", references=[(f"s{n}", f"s{n}", 1)]) for n in range(len(shared))]
     registry = client(server)
+    tracemalloc.start()
+    try:
+        found = [present(registry.schema(each)) for each in ids]
+        kept = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
 
-    assert all(registry.schema(each) for each in (*ids, *ids))
-    assert "a schema of more than 5 characters with its references" in refused(client(server), both)
+    assert len(ids) == len({each.digest for each in found})
+    assert kept < 8 * len(blanks)
+
+
+def test_long_subject_of_a_reference_is_refused(server: RegistryServer) -> None:
+    """A subject, which is kept while other schemas are read, has a bound."""
+    server.register("s" * 5000, "{}")
+
+    assert "a reference" in refused(client(server), server.register("a", "{}", references=[("S", "s" * 5000, 1)]))
+    assert 1 == len(server.asked)

@@ -19,8 +19,6 @@ from kafka_migration.core.text.brief import brief
 
 TIMEOUT_S = 30.0
 _LONGEST_ANSWER = 500
-# Answers about a login that do not mean a wrong form of the request.
-_LOGIN_STATUSES = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 # Airflow's text for a field of the conf that the form of the DAG does not take.
 _WRONG_PARAM = re.compile(r"Invalid input for param (?P<field>\w+): (?P<problem>.*)")
 
@@ -41,6 +39,7 @@ class HttpAirflow:
     ) -> None:
         self._subject = subject
         self._settings = settings
+        self._secrets = {"login": settings.user, "password": settings.password, "token": token}
         # The login goes to `/auth/token` only.
         service = replace(settings, user="", password="")
         self._service = HttpService(settings.url, service, self._refused, timeout_s=TIMEOUT_S, deadline_s=deadline_s)
@@ -66,7 +65,7 @@ class HttpAirflow:
         """Create a run with this id. After `TransientError` it may exist; nothing is repeated."""
         body = {"dag_run_id": run_id, "logical_date": None, "conf": dict(conf)}
         answer = self._asked("POST", f"{_dag_path(dag_id)}/dagRuns", body)
-        if answer.status == HTTPStatus.BAD_REQUEST and (found := _WRONG_PARAM.match(_detail(answer))):
+        if answer.status == HTTPStatus.BAD_REQUEST and (found := _WRONG_PARAM.match(self._detail(answer))):
             raise Refused([conf_finding(found["field"], found["problem"], "a value that the form of the DAG takes")])
         self._understood(answer)
 
@@ -78,15 +77,20 @@ class HttpAirflow:
     def questions(self, dag_id: str, run_id: str) -> dict[str, str]:
         """Return the questions of a run that have no answer yet: each with its subject, by task."""
         found = self._found(f"{_run_path(dag_id, run_id)}/hitlDetails?response_received=false") or {}
-        details = found.get("hitl_details") or ()
-        try:
-            return {str(each["task_instance"]["task_id"]): str(each["subject"]) for each in details}
-        except (KeyError, TypeError):
-            raise self._refused("questions in a form that Airflow does not give") from None
+        details = found.get("hitl_details") or []
+        if not isinstance(details, list):
+            raise self._refused("questions that are no list")
+        return dict(self._question(each) for each in details)
 
     def close(self) -> None:
         """Close the connection."""
         self._service.close()
+
+    def _question(self, found: object) -> tuple[str, str]:
+        match found:
+            case {"task_instance": {"task_id": task}, "subject": subject}:
+                return str(task), str(subject)
+        raise self._refused("a question without a task and a subject")
 
     def _found(self, path: str) -> Mapping[str, Any] | None:
         answer = self._asked("GET", path)
@@ -106,11 +110,11 @@ class HttpAirflow:
         # Without a user, Airflow gives a token only if it takes everyone for an administrator.
         login = {"username": user, "password": password} if user else None
         answer = self._sent("POST" if login else "GET", "/auth/token", login)
-        if 400 <= answer.status < 500 and answer.status not in _LOGIN_STATUSES and login:
-            # The answer may repeat the login.
-            raise self._refused(f"a login in a form that it does not take (status {answer.status})")
         if not login and 400 <= answer.status < 500:
             raise self._refused("no user and no token, which are required")
+        # An error of `/auth/token` may repeat the login, in any form: only its status is shown.
+        if answer.status >= HTTPStatus.MULTIPLE_CHOICES:
+            answer = HttpAnswer(answer.status, b"")
         token = self._understood(answer).get("access_token")
         if not isinstance(token, str):
             raise self._refused("an answer without a token at /auth/token")
@@ -119,6 +123,7 @@ class HttpAirflow:
     def _use(self, token: str) -> None:
         if not token.isascii() or not token.isprintable():
             raise self._refused("a token that is no text of ASCII characters")
+        self._secrets["token"] = token
         self._token = {"Authorization": f"Bearer {token}"}
 
     def _sent(self, method: str, path: str, body: Mapping[str, Any] | None) -> HttpAnswer:
@@ -134,13 +139,14 @@ class HttpAirflow:
             raise self._refused("a user without the right to do this, or a wrong token (status 403)")
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise TransientError(f"{self.url} answered with status {status}")
-        if detail := without_secrets(_detail(answer), self._secrets()):
+        if detail := self._detail(answer):
             raise self._refused(f"status {status}, {detail}")
         raise self._refused(f"an answer that Airflow does not give (status {status})")
 
-    def _secrets(self) -> Mapping[str, object]:
-        token = self._token.get("Authorization", "").removeprefix("Bearer ")
-        return {"login": self._settings.user, "password": self._settings.password, "token": token}
+    def _detail(self, answer: HttpAnswer) -> str:
+        """Return the first line of the reason that Airflow gives for an error; empty if it gives none."""
+        lines = without_secrets(_reason(_json_of(answer).get("detail")), self._secrets).splitlines()
+        return brief(lines[0], _LONGEST_ANSWER) if lines else ""
 
     def _refused(self, found: str) -> Refused:
         return Refused(
@@ -165,19 +171,17 @@ def _run_path(dag_id: str, run_id: str) -> str:
     return f"{_dag_path(dag_id)}/dagRuns/{quote(run_id, safe='')}"
 
 
-def _detail(answer: HttpAnswer) -> str:
-    """Return the first line of the reason that Airflow gives for an error; empty if it gives none."""
-    detail = _json_of(answer).get("detail", "")
-    text = "; ".join(map(_place_and_reason, detail)) if isinstance(detail, list) else str(detail)
-    lines = text.splitlines()
-    return brief(lines[0], _LONGEST_ANSWER) if lines else ""
-
-
-def _place_and_reason(item: object) -> str:
-    """Return place and message of one error of FastAPI, which also repeats its input."""
-    found = item if isinstance(item, dict) else {}
-    place = found.get("loc")
-    return f"{'.'.join(map(str, place)) if isinstance(place, list) else 'request'}: {found.get('msg', 'not accepted')}"
+def _reason(detail: object) -> str:
+    """Return what a `detail` says; its other fields may repeat the request, as `input` does in an error of FastAPI."""
+    match detail:
+        case str():
+            return detail
+        case list():
+            return "; ".join(filter(None, map(_reason, detail)))
+        case dict():
+            place, problem = detail.get("loc"), str(detail.get("msg") or detail.get("reason") or "")
+            return f"{'.'.join(map(str, place))}: {problem}" if isinstance(place, list) else problem
+    return ""
 
 
 def _json_of(answer: HttpAnswer) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, unquote_to_bytes, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpcore
@@ -29,18 +29,23 @@ def proxy_of(url: SplitResult) -> httpcore.Proxy | None:
 
 def _proxy(text: str) -> httpcore.Proxy:
     try:
-        parts = urlsplit(text)
-        host, port = parts.hostname, parts.port
+        parts, url, login = _read(text)
     except ValueError:
-        # The error may quote a part of the login.
+        # The reason of Python repeats a part of the address, which may be a part of the password.
         raise ValueError("a proxy address in the environment that cannot be read") from None
-    if parts.scheme not in ("http", _SECURE, *_SOCKS) or not host:
+    if parts.scheme not in ("http", _SECURE, *_SOCKS) or not parts.hostname:
         raise ValueError(f"a proxy of the kind {parts.scheme!a} in the environment")
     if parts.scheme in _SOCKS and not find_spec("socksio"):
         raise ValueError(f"a proxy of the kind {parts.scheme} in the environment, which needs the package socksio")
-    login = (unquote(parts.username).encode(), unquote(parts.password or "").encode()) if parts.username else None
-    return httpcore.Proxy(
-        httpcore.URL(scheme=parts.scheme, host=host, port=port, target="/"),
-        auth=login,
-        ssl_context=trusting(None) if parts.scheme == _SECURE else None,
-    )
+    return httpcore.Proxy(url, auth=login, ssl_context=trusting(None) if parts.scheme == _SECURE else None)
+
+
+def _read(text: str) -> tuple[SplitResult, httpcore.URL, tuple[bytes, bytes] | None]:
+    """Return the parts of a proxy's address, the proxy without its login, and the login as bytes."""
+    parts = urlsplit(text)
+    if "@" in parts.path + parts.query + parts.fragment:
+        raise ValueError("a login with a character that is not escaped")
+    url = httpcore.URL(scheme=parts.scheme, host=parts.hostname or "", port=parts.port, target="/")
+    # httpcore takes only ASCII in a login that is text.
+    login = (unquote_to_bytes(parts.username), unquote_to_bytes(parts.password or "")) if parts.username else None
+    return parts, url, login

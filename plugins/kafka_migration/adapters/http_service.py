@@ -6,6 +6,7 @@ httpcore alone sends the requests: it follows no redirect, keeps no cookie, read
 from __future__ import annotations
 
 import json
+import re
 import ssl
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future, InvalidStateError, wait
@@ -41,10 +42,11 @@ _UNREACHED = (
     httpcore.ProxyError,
     OSError,
 )
-# Errors of TLS that a server or a load balancer has for a time; others, such as a wrong certificate, remain.
-_PASSING = ("UNEXPECTED_EOF", "ALERT_INTERNAL_ERROR")
 # An address or a header that the client cannot use.
 _REFUSED = (httpcore.LocalProtocolError, httpcore.UnsupportedProtocol, ValueError)
+# httpcore has no class of its own for errors of TLS; OpenSSL's texts begin like this. A server that is restarted or
+# overloaded ends the connection, or says that it has an internal error.
+_TLS_REFUSED = re.compile(r"\[SSL(?!: (UNEXPECTED_EOF_WHILE_READING|\w+_ALERT_INTERNAL_ERROR)\])")
 _JSON = {"Content-Type": "application/json"}
 
 
@@ -92,6 +94,10 @@ class HttpService:
         self._headers = {"Host": self._url.netloc, "Accept": accept, "Accept-Encoding": _PLAIN, **_login(settings)}
         self._tls = self._trusting(settings)
         self._proxy = self._proxy_of_environment()
+        self._host = self._url.hostname or ""
+        if ":" in self._host and self._proxy and self._proxy.url.scheme.startswith(b"http"):
+            # httpcore would ask the proxy for an IPv6 address without its brackets; the wire removes them for TLS.
+            self._host = f"[{self._host}]"
         self._connect()
 
     def get(self, path: str) -> HttpAnswer:
@@ -149,7 +155,7 @@ class HttpService:
         wire.allow(MAX_HEADER_BYTES, f"more than {MAX_HEADER_BYTES:,} bytes of headers")
         to = httpcore.URL(
             scheme=self._url.scheme,
-            host=self._url.hostname or "",
+            host=self._host,
             port=self._url.port,
             target=f"{self._url.path}{path}",
         )
@@ -169,8 +175,7 @@ class HttpService:
         except TooLarge as error:
             raise self._refused(f"an answer of {error}") from None
         except _UNREACHED as error:
-            # httpcore has no class of its own for errors of TLS; OpenSSL's texts begin like this.
-            if str(error).startswith("[SSL") and not any(each in str(error) for each in _PASSING):
+            if _TLS_REFUSED.match(str(error)):
                 raise self._refused(f"a TLS connection that failed: {error}") from None
             what = f"{type(error).__name__} {brief(str(error))}".rstrip()
             raise TransientError(f"{self._name} did not answer: {what}") from error

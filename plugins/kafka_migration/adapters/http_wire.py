@@ -105,8 +105,10 @@ class _Stream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
+        # A certificate has an IPv6 address without the brackets that a proxy needs.
+        name = server_hostname and server_hostname.strip("[]")
         try:
-            return _Stream(self._stream.start_tls(ssl_context, server_hostname, timeout), self._wire)
+            return _Stream(self._stream.start_tls(ssl_context, name, timeout), self._wire)
         except BaseException:
             self.close()
             raise

@@ -26,8 +26,8 @@ _NO_VERSION = (40401, 40402)
 _MAX_DEPTH = 50
 # References of one schema, also those of the schemas to which it refers.
 MAX_REFERENCES = 500
-# Characters of one schema with its references, and of the texts that one client remembers.
-MAX_CHARACTERS = 64 * 1024 * 1024
+# Characters; a subject of a topic and a record has some hundreds.
+_LONGEST_SUBJECT = 4096
 _Version = tuple[str, int]  # subject and version
 
 
@@ -47,15 +47,15 @@ class HttpSchemaRegistry:
         self._wait_s = wait_s
         self._service = HttpService(self._name, settings, self._refused, _ACCEPTED, deadline_s=deadline_s)
         self._versions: dict[_Version, Schema] = {}
-        self._references = self._characters = self._remembered = 0
+        self._references = 0
 
     def schema(self, schema_id: int) -> Schema | None:
         """Return the schema of an id, `None` if the registry has none (error code 40403).
 
-        Raises `Refused` (`REGISTRY_REFUSED`) for any other answer and for too many references or characters,
+        Raises `Refused` (`REGISTRY_REFUSED`) for any other answer and for too many references,
         `TransientError` without an answer.
         """
-        self._references = self._characters = 0
+        self._references = 0
         found = self._asked(f"/schemas/ids/{schema_id}", _NO_ID)
         return None if found is None else self._schema(found, ())
 
@@ -67,22 +67,21 @@ class HttpSchemaRegistry:
         kind, text, references = found.get("schemaType", "AVRO"), found.get("schema"), found.get("references") or []
         if not isinstance(text, str) or not isinstance(kind, str) or not isinstance(references, list):
             raise self._refused("an answer without a schema")
-        self._count(len(text), len(references))
+        self._count(len(references))
         return Schema(kind, text, tuple(self._reference(each, above) for each in references))
 
-    def _count(self, characters: int, references: int) -> None:
-        self._characters += characters
+    def _count(self, references: int) -> None:
         self._references += references
         if self._references > MAX_REFERENCES:
             raise self._refused(f"a schema with more than {MAX_REFERENCES:,} references")
-        if self._characters > MAX_CHARACTERS:
-            raise self._refused(f"a schema of more than {MAX_CHARACTERS:,} characters with its references")
 
     def _reference(self, found: object, above: tuple[_Version, ...]) -> tuple[str, Schema]:
         match found:
-            case {"name": str(name), "subject": str(subject), "version": int(version)}:
+            case {"name": str(name), "subject": str(subject), "version": int(version)} if (
+                len(subject) <= _LONGEST_SUBJECT
+            ):
                 return name, self._version((subject, version), above)
-        raise self._refused("an answer with a reference that has no name, subject and version")
+        raise self._refused("an answer with a reference that has no usable name, subject and version")
 
     def _version(self, of: _Version, above: tuple[_Version, ...]) -> Schema:
         if of in above or len(above) > _MAX_DEPTH:
@@ -93,18 +92,8 @@ class HttpSchemaRegistry:
             found = self._asked(path, _NO_VERSION)
             if found is None:
                 raise self._refused(f"a reference to version {version} of subject {brief(subject)}, which is not there")
-            schema = self._schema(found, (*above, of))
-            self._remember(of, schema)
-            return schema
+            self._versions[of] = self._schema(found, (*above, of))
         return self._versions[of]
-
-    def _remember(self, of: _Version, schema: Schema) -> None:
-        """Keep a schema to which others may refer; if all are too large together, forget the earlier ones."""
-        self._remembered += len(schema.text)
-        if self._remembered > MAX_CHARACTERS:
-            self._versions.clear()
-            self._remembered = len(schema.text)
-        self._versions[of] = schema
 
     def _asked(self, path: str, unknown: tuple[int, ...]) -> Mapping[str, Any] | None:
         attempts = Retrying(

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A schema with the schemas to which it refers.
+    """A schema with the schemas to which it refers, of which only the digest of the whole content is kept.
 
     `kind` is `AVRO`, `JSON` or `PROTOBUF`. `references` are pairs of the name that the text uses and its schema.
-    `digest` is that of the whole content.
     """
 
-    kind: str
-    text: str
-    references: tuple[tuple[str, Schema], ...] = ()
-    digest: str = field(init=False, repr=False, compare=False)
+    kind: InitVar[str]
+    text: InitVar[str]
+    references: InitVar[tuple[tuple[str, Schema], ...]] = ()
+    digest: str = field(init=False)
 
-    def __post_init__(self) -> None:
-        references = sorted((name, each.digest) for name, each in self.references)
-        content = json.dumps([self.kind, _normal(self.text), references])
+    def __post_init__(self, kind: str, text: str, references: tuple[tuple[str, Schema], ...]) -> None:
+        content = json.dumps([kind, _normal(text), sorted((name, each.digest) for name, each in references)])
         object.__setattr__(self, "digest", hashlib.sha256(content.encode()).hexdigest())
 
     def is_same_as(self, other: Schema) -> bool:
