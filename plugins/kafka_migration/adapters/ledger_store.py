@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -102,39 +103,49 @@ class LedgerStore:
 
         Raises `TransientError` if other writers append all the time.
         """
+        return self._read_with(0)
+
+    def _read_with(self, number: int) -> Ledger:
+        """Like `read`; the entry of this number may exist without being listed."""
         with self._lock, collector_paused():
             seen = None
             for _ in range(_LOOKS):
-                self._look(seen.number + 1 if seen else 0)
-                if self._is_confirmed():
+                stranger = self._look(seen.number + 1 if seen else number)
+                if stranger is None:
                     self._is_read = True
                     return self._ledger
                 # Another process may have appended, kept its head and withdrawn this entry's announcement since.
-                if seen == self._head:
-                    self._require((not_announced(str(self.folder), self._migration, self._anchor_head(), seen),))
-                seen, self._anchored = self._head, None
+                if seen == stranger:
+                    self._require((not_announced(str(self.folder), self._migration, self._anchor_head(), stranger),))
+                seen, self._anchored = stranger, None
             raise _busy(self.folder)
 
-    def _look(self, number: int) -> None:
-        """Read the entries that this object does not know yet, and this entry if it exists but is not listed."""
+    def _look(self, number: int) -> Head | None:
+        """Read the entries that this object does not know yet, and this entry if it exists but is not listed.
+
+        Returns the newest entry if Airflow neither recorded nor announced it. Then no entry after the kept head is
+        read, because a stranger may have written any number of them.
+        """
         # Read the head before the entries are listed, so that its entry exists by then.
         anchored = self._anchor_head()
         names = self._listing(max(anchored.number, self._head.number, number))
         if names[: len(self._names)] != self._names:
             self._forget()
-        for name in names[len(self._names) :]:
+        stranger = self._stranger(names, anchored)
+        for name in names[len(self._names) : anchored.number if stranger else None]:
             self._take(name, anchored)
         self._require(anchor_findings(anchored, self._digests, str(self.folder)))
+        return stranger
 
-    def _is_confirmed(self) -> bool:
-        """Return whether Airflow recorded or announced the newest entry, and thus all entries before it."""
-        newest = self._head.number
-        if self._anchor is None or newest <= max(self._anchor_head().number, self._vouched):
-            return True
-        if not self._anchor.is_announced(self._head):
-            return False
-        self._vouched = newest
-        return True
+    def _stranger(self, names: Sequence[str], anchored: Head) -> Head | None:
+        """Return the newest entry, unless Airflow recorded or announced it, and thus all entries before it."""
+        if self._anchor is None or len(names) <= max(anchored.number, self._vouched):
+            return None
+        newest = Head(len(names) - 1).after(self._bytes_of(self.folder / names[-1]))
+        if not self._anchor.is_announced(newest):
+            return newest
+        self._vouched = newest.number
+        return None
 
     def known(self) -> Ledger:
         """Return the ledger as this object knows it, with the entries that it appended; read it if it has not yet.
@@ -179,7 +190,7 @@ class LedgerStore:
         name = name_of(created.number)
         self._announce(created)
         if not create_whole(self.folder / name, text):
-            self._look(created.number)
+            self._read_with(created.number)
             # A second try of the same task may have written the same entry.
             if self._digests.get(created.number, created.digest) != created.digest:
                 self._withdraw(created)
@@ -210,23 +221,22 @@ class LedgerStore:
         An entry up to the anchored head is the one that was written, which was checked then. Any other is checked now.
         """
         path = self.folder / name
-        try:
-            data = read_whole(path)
+        data = self._bytes_of(path)
+        with _as_broken(path):
             entry = parse_typed(data, path)
             self._require(link_findings(entry, self._head, str(path)))
             with naming(path):
                 if self._head.number >= anchored.number:
                     require_readable(entry)
                 ledger = with_entry(self._ledger, entry)
-        except EvidenceUnreadable as error:
-            raise Refused(replace(finding, code=Code.LEDGER_BROKEN) for finding in error.findings) from None
-        except OSError as error:
-            if not is_of_document(error, path):
-                raise
-            raise Refused([broken(str(path), f"{type(error).__name__}: {error.strerror}", "a readable file")]) from None
         self._ledger, self._head = ledger, self._head.after(data)
         self._digests[self._head.number] = self._head.digest
         self._names.append(name)
+
+    @staticmethod
+    def _bytes_of(path: Any) -> bytes:
+        with _as_broken(path):
+            return read_whole(path)
 
     def _text_of(self, entry: Mapping[str, Any]) -> str:
         """Return the text of the next entry. An entry that cannot be read back would break the ledger for good."""
@@ -258,8 +268,7 @@ class LedgerStore:
             self._anchored = kept
             # Another writer may have kept a later head between the two steps above, which was set back.
             if is_there(self.folder / name_of(kept.number + 1)):
-                self._look(kept.number + 1)
-                self.read()
+                self._read_with(kept.number + 1)
 
     def _announce(self, head: Head) -> None:
         if self._anchor:
@@ -273,6 +282,19 @@ class LedgerStore:
     def _require(findings: tuple[Finding, ...]) -> None:
         if findings:
             raise Refused(findings)
+
+
+@contextmanager
+def _as_broken(path: Any) -> Iterator[None]:
+    """Refuse the ledger (`LEDGER_BROKEN`) for what an entry is; what the store does is passed on."""
+    try:
+        yield
+    except EvidenceUnreadable as error:
+        raise Refused(replace(finding, code=Code.LEDGER_BROKEN) for finding in error.findings) from None
+    except OSError as error:
+        if not is_of_document(error, path):
+            raise
+        raise Refused([broken(str(path), f"{type(error).__name__}: {error.strerror}", "a readable file")]) from None
 
 
 def _busy(folder: Folder) -> TransientError:

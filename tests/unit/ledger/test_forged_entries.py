@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kafka_migration.adapters import ledger_store
-from kafka_migration.adapters.documents import create_whole, to_json
+from kafka_migration.adapters.documents import create_whole, read_whole, to_json
 from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
@@ -252,3 +252,21 @@ def test_confirmation_in_words(tmp_path: Path, store: LedgerStore, anchor: Memor
     without = LedgerStore(tmp_path, "shop")
     assert "3 entries; NOT CONFIRMED by Airflow: 3 to 3" == str(without.confirmation(anchor))
     assert "3 entries, checked only by their own chain" in str(without.confirmation(None))
+
+
+def test_entries_of_a_stranger_are_not_parsed(
+    tmp_path: Path, store: LedgerStore, anchor: MemoryAnchor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A flood of entries costs the reading of the newest one, because only that one is compared with Airflow."""
+    for _ in range(50):
+        forge(store.folder, LIES[0].to_document())
+    read: list[str] = []
+
+    def noted(path: Path) -> bytes:
+        read.append(path.name)
+        return read_whole(path)
+
+    monkeypatch.setattr(ledger_store, "read_whole", noted)
+
+    assert "found entries 3 to 52, which Airflow did not announce" in refused(tmp_path, anchor)
+    assert {"000001.json", "000002.json", "000052.json"} == set(read)

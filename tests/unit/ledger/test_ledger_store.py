@@ -85,7 +85,7 @@ TAMPERING: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "doubled as the newest": (
         lambda f: (f / "000006.json").write_text((f / "000005.json").read_text()),
-        "number 5 in the entry",
+        "entry 6, which Airflow did not announce",
     ),
     "older restored": (
         lambda f: (f / "000004.json").write_text((f / "000003.json").read_text()),
