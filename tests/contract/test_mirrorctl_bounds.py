@@ -167,8 +167,17 @@ def test_stop_ends_what_runs_in_a_folder_of_others(slow_machine: Machine, behavi
         (b"\n", "line 1 of the request is not an assignment"),
         (b"MIRRORCTL_HOLDER='a\0b'\nMIRRORCTL_ENCODED='1'\n", "is not encoded"),
         (b"MIRRORCTL_HOLDER='" + b"x" * 1001 + b"'\nMIRRORCTL_ENCODED='1'\n", "more than 1000 characters"),
+        # A shell that searches a long text for its end takes hours.
+        (
+            b"MIRRORCTL_" + b"A" * 7 * MIB + b"='x'\nMIRRORCTL_ENCODED='1'\n",
+            "line 1 of the request is not an assignment",
+        ),
+        (
+            b"MIRRORCTL_A" + b"='" * 3 * MIB + b"x\nMIRRORCTL_ENCODED='1'\n",
+            "line 1 of the request is not an assignment",
+        ),
     ],
-    ids=range(9),
+    ids=range(11),
 )
 def test_long_request_is_refused(any_machine: Machine, stdin: bytes, said: str) -> None:
     """No more of a request is read than a request may have, and a reply does not show it."""
