@@ -7,7 +7,7 @@ import re
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.text.brief import brief
-from kafka_migration.core.text.secret_forms import masked
+from kafka_migration.core.text.secret_forms import LONGEST_NAME, masked
 from kafka_migration.mirrormaker_files.connectors import CLASS, connector_properties_file, connectors_file
 from kafka_migration.mirrormaker_files.documents import WrongDocument
 from kafka_migration.mirrormaker_files.judging import refusal
@@ -110,6 +110,8 @@ def _read(name: str, text: str, kind: FileKind) -> MirrorFile:
         return connectors_file(name, text.removeprefix("\ufeff"))
     found = entries(text)
     require_few(found, MOST_SETTINGS, "settings")
+    for entry in found:
+        require_few(entry.name, LONGEST_NAME, "characters in the name of a setting")
     if kind is FileKind.CONNECTORS:
         if not any(entry.name == CLASS for entry in found):
             raise WrongDocument(f"no key {CLASS}")

@@ -12,13 +12,13 @@ import pytest
 from kafka_migration.cli.main import main
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.text.secret_forms import LONGEST_NAME
 from kafka_migration.mirrormaker_files.importing import import_files
 from kafka_migration.mirrormaker_files.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.key_rules import MOST_COMPARED
 from kafka_migration.mirrormaker_files.limits import (
     LONGEST_ALIAS,
     LONGEST_COMMAND,
-    LONGEST_NAME,
     MOST_CLUSTERS,
     MOST_EXCLUSIONS,
     MOST_FLOWS,
@@ -112,9 +112,10 @@ FLOWS = clusters(MOST_CLUSTERS) + "\n".join(f"a{x}->a{y}.enabled = true" for x, 
         (f"{HEAD}groups = {','.join(['a'] * (MOST_ITEMS + 1))}\n", "items in one list, line 6", MOST_ITEMS),
         (f"{START} --whitelist {'a' * LONGEST_COMMAND}\n", "characters in one command, line 1", LONGEST_COMMAND),
         (f'{{"connector.class": "x", "{"a" * (LONGEST_NAME + 1)}": "1"}}', "name of a setting", LONGEST_NAME),
+        (f"{HEAD}{'a' * (LONGEST_NAME + 1)} = 1\n", "name of a setting", LONGEST_NAME),
         (f"{KIND}x: [{', '.join('1' * MOST_NODES)}]\n", "names and values", MOST_NODES),
     ],
-    ids=["clusters", "alias", "settings", "flows", "items", "command", "name", "nodes"],
+    ids=["clusters", "alias", "settings", "flows", "items", "command", "name", "name of properties", "nodes"],
 )
 def test_a_limit_is_named(text: str, found: str, most: int) -> None:
     """A file beyond a limit is refused as a whole; the finding says of what it has too much, and the limit."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.text.secret_forms import has_secret_form, is_secret_name, masked, may_be_shown
+from kafka_migration.core.text import secret_forms
+from kafka_migration.core.text.secret_forms import LONGEST_NAME, has_secret_form, is_secret_name, masked, may_be_shown
 
 pytestmark = pytest.mark.unit
 
@@ -65,3 +66,14 @@ def test_harmless_texts(text: str) -> None:
     """Patterns, names, addresses, classes and paths are no secrets."""
     assert may_be_shown(text)
     assert masked(text) == text
+
+
+def test_very_long_texts_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name or a value beyond its limit is not shown, which is decided before any search."""
+    assert not is_secret_name("a" * LONGEST_NAME)
+    assert may_be_shown("ab " * 3_000)
+
+    for searched in ("_is_mistyped", "_places", "_names_a_secret"):
+        monkeypatch.setattr(secret_forms, searched, lambda _: pytest.fail("the text was searched"))
+    assert is_secret_name("a" * (LONGEST_NAME + 1))
+    assert not may_be_shown("ab " * 3_334)

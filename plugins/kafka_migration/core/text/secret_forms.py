@@ -22,7 +22,9 @@ _WORDS = (
 # The same as a whole part of a name; other names contain their letters by chance.
 _PARTS = frozenset({"pass", "passwort", "pwd", "pw", "pin", "sas", "jwt", "auth", "creds"})
 _PART = re.compile(r"[A-Z]?[a-z0-9]{1,40}|[A-Z0-9]{1,40}")
-_LONGEST_NAME = 1_000
+LONGEST_NAME = 1_000
+# A longer value is not shown, and not searched.
+_LONGEST_VALUE = 10_000
 
 _GAP = r"[\s._-]{0,3}"
 _NAMED = "|".join(
@@ -69,11 +71,13 @@ _ASSIGNMENT = re.compile(r"[\w)\]\"'}\\]\s{0,20}=|[\w\"']:\s|\s-{1,2}\w")
 
 @lru_cache(maxsize=1024)
 def is_secret_name(name: str) -> bool:
-    """Return whether a setting of this name may hold a secret, also if the name is mistyped."""
-    compact = re.sub(r"[^a-z0-9]", "", name[:_LONGEST_NAME].lower())
+    """Return whether a setting of this name may hold a secret, also if the name is mistyped or too long to search."""
+    if len(name) > LONGEST_NAME:
+        return True
+    compact = re.sub(r"[^a-z0-9]", "", name.lower())
     if any(word in compact for word in _WORDS):
         return True
-    parts = [part.lower() for part in _PART.findall(name[:_LONGEST_NAME])]
+    parts = [part.lower() for part in _PART.findall(name)]
     return any(part in _PARTS or _is_mistyped(part) for part in parts)
 
 
@@ -107,7 +111,9 @@ def masked(text: str) -> str:
 
 
 def may_be_shown(value: str) -> bool:
-    """Return whether a value can be shown: it has no form of a secret, and no second setting within it."""
+    """Return whether a value can be shown: it has no form of a secret, no second setting, and is not very long."""
+    if len(value) > _LONGEST_VALUE:
+        return False
     return not (has_secret_form(value) or _ASSIGNMENT.search(value) or any(map(_names_a_secret, value.split(","))))
 
 
