@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from kafka_migration.core.connections.settings import KERBEROS, OAUTH
 from kafka_migration.core.discovery.commands import ConnectionToCreate
 from kafka_migration.core.migration.settings import Insecurity
-from kafka_migration.core.text.secret_forms import has_secret_form, may_be_shown
+from kafka_migration.core.text.secret_forms import has_key_form, has_secret_form, may_be_shown
 from kafka_migration.mirrormaker_files.chosen_flow import SidedSetting
 from kafka_migration.mirrormaker_files.judging import listed
 
@@ -16,6 +16,8 @@ CONNECTION_KEYS = ("bootstrap.servers", "security.", "sasl.", "ssl.")
 # Every option of a JAAS line, so that no part of one value is taken for another option.
 _OPTION = re.compile(r"""(?<!\w)(\w{1,100})\s{0,20}=\s{0,20}(?:"((?:[^"\\]|\\.)*)"?|'(?:[^'\\]|\\.)*'?|[^\s;"']+)""")
 _SHOWN_OPTIONS = frozenset({"username", "principal", "keyTab", "clientId"})
+# A host and its port, without a login; only an IPv6 address has more colons.
+_ADDRESS = re.compile(r"(?:[\w.-]{1,255}|\[[0-9a-fA-F:.]{2,45}\]):\d{1,5}")
 _NOT_SHOWN = "<VALUE>"
 _LONGEST_JAAS = 10_000
 _PEM = "<CERTIFICATES OF THE AUTHORITY IN PEM>"
@@ -30,9 +32,15 @@ def values_of(settings: Iterable[SidedSetting]) -> dict[str, str]:
 
 def _value(each: SidedSetting) -> str:
     """Return the value; empty for a reference. Of a JAAS line, only some parts are used."""
-    is_shown = each.setting.key == "sasl.jaas.config" or may_be_shown(each.value)
+    is_shown = each.setting.key == "sasl.jaas.config" or may_be_shown(each.value) or _are_addresses(each)
     value = each.value.strip() if is_shown else _NOT_SHOWN
     return "" if each.setting.is_reference else value
+
+
+def _are_addresses(each: SidedSetting) -> bool:
+    """Whether the value is a list of addresses, whose names may contain words such as token."""
+    is_list = each.setting.key == "bootstrap.servers" and not has_key_form(each.value)
+    return is_list and all(map(_ADDRESS.fullmatch, listed(each.value)))
 
 
 def kafka_connection(name: str, values: Mapping[str, str]) -> ConnectionToCreate:

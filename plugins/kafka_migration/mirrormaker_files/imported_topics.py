@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kafka_migration.core.migration.patterns import pattern_problem
-from kafka_migration.core.text.secret_forms import may_be_shown
+from kafka_migration.core.text.secret_forms import has_key_form, may_be_shown
 from kafka_migration.mirrormaker_files.judging import listed
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -36,10 +36,11 @@ def items_of(value: str, *, is_mirrormaker1: bool = False) -> Iterator[NameItem]
 def _item(text: str) -> NameItem:
     bare = text.removeprefix("^").removesuffix("$")
     name = bare.replace("[.]", ".").replace("\\.", ".").replace("\\-", "-")
+    # A name of a topic may contain a digest, or a word such as token.
+    if _NAME.fullmatch(name) and not has_key_form(name):
+        return NameItem(name, is_name=True)
     if not may_be_shown(bare):
         return NameItem(bare, is_name=False, problem="it looks like a secret")
-    if _NAME.fullmatch(name):
-        return NameItem(name, is_name=True)
     if _ONLY_JAVA.search(bare):
         return NameItem(bare, is_name=False, problem="it has syntax that only Java knows")
     if bare.count("{") != bare.count("}"):

@@ -151,12 +151,14 @@ def _exclusions(files: Sequence[MirrorFile], fields: dict[str, str]) -> tuple[Na
 
 
 def _usable(items: Iterable[NameItem], key: str) -> tuple[NameItem, ...]:
-    found = tuple(dict.fromkeys(items))
+    found: dict[NameItem, int] = {}
+    for position, item in enumerate(items, 1):
+        found.setdefault(item, position)
     if wrong := [item for item in found if item.problem]:
         remedy = "Write the pattern differently in a copy of the file, and import the copy."
-        texts = [f"{given_unless_secret(item.text)}: {item.problem}" for item in wrong]
+        texts = [f"item {found[item]}, {given_unless_secret(item.text)}: {item.problem}" for item in wrong]
         raise Refused([_not_imported(key, text, "a pattern that a migration file takes", remedy) for text in texts])
-    return found
+    return tuple(found)
 
 
 def _not_imported(subject: str, found: str, expected: str, remedy: str) -> Finding:

@@ -207,3 +207,24 @@ def test_every_text_is_written_as_it_is(data: st.DataObject) -> None:
     assert [topic, value] == [each["pattern"] for each in read_back["topics"] if "pattern" in each]
     assert (value, {key: value}) == (read_back["mirror"]["isolation_level"], read_back["mirror"]["properties"])
     assert [group] == read_back["cutover"]["groups"]
+
+
+def test_names_with_a_form_of_a_secret_are_taken() -> None:
+    """A topic with a digest in its name, and a broker with a word for a secret, are no secrets."""
+    topic, broker = "tenant.9f86d081884c7d659a2feaa0c55ad015", "token-broker1.example:9092"
+    found = imported({"f": f"clusters = a, b\na.bootstrap.servers = {broker}\na->b.topics = x, {topic}\n"})
+
+    assert topic in found.text
+    assert broker == found.connections[0].fields["extra"]["bootstrap.servers"]
+
+
+@pytest.mark.parametrize("secret", ["AKIAIOSFODNN7EXAMPLE", "eyJhbGciOiJIUzI1NiJ9", "glpat-abc", "password=x"])
+def test_secrets_among_names_are_refused(secret: str) -> None:
+    """An item with the form of a key is refused by its position, and an address with one is not shown."""
+    with pytest.raises(Refused, match="item 2, a value that is not shown: it looks like a secret") as refused:
+        imported({"f": f"clusters = a, b\na->b.topics = x, {secret}\n"})
+    assert secret not in str(refused.value)
+
+    for address in (f"{secret}:9092", "user:token:9092", "u:token@host:9092"):
+        found = imported({"f": f"clusters = a, b\na.bootstrap.servers = {address}\na->b.topics = x\n"})
+        assert "<ADDRESSES>" == found.connections[0].fields["extra"]["bootstrap.servers"]

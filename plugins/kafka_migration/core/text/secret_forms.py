@@ -104,6 +104,11 @@ def has_secret_form(text: str) -> bool:
     return next(_places(text), None) is not None
 
 
+def has_key_form(text: str) -> bool:
+    """Return whether a part of the text is like a key of a known service, or random: a digest or a word is neither."""
+    return any(pattern.search(text) for pattern in _FORMS) or any(map(_is_random, _RUN.findall(text)))
+
+
 def masked(text: str) -> str:
     """Return the text up to the first part that looks like a secret: what follows may belong to it."""
     start = min(_places(text), default=len(text))
