@@ -30,7 +30,7 @@ class Ready(PatientTrigger):
     async def events(self) -> AsyncGenerator[TriggerEvent]:
         """Yield the event, and clean up."""
         try:
-            yield TriggerEvent("done")
+            yield TriggerEvent(self.arguments.get("payload", "done"))
         finally:
             self.closed = True
 
@@ -51,6 +51,13 @@ def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 async def payloads(trigger: PatientTrigger) -> list[Any]:
     return [event.payload async for event in trigger.run()]
+
+
+def test_event_can_be_sent_and_stored(slept: list[float]) -> None:
+    """A zero byte or half a character in an event, which would end the process of all triggers, is replaced."""
+    trigger = Ready(payload={"found\x00": ["a\ud800b", 5, None]})
+
+    assert [{"found\ufffd": ["a\ufffdb", 5, None]}] == asyncio.run(payloads(trigger))
 
 
 def test_event_waits_until_airflow_has_settled(slept: list[float]) -> None:

@@ -16,7 +16,6 @@ from asgiref.sync import sync_to_async
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.orchestration.context import run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
-from kafka_migration.orchestration.triggers.telling import stored_event
 from kafka_migration.steps.mirror.cutover_guide import Stage
 from kafka_migration.steps.run import MigrationRun
 
@@ -50,7 +49,7 @@ class AnnouncementTrigger(PatientTrigger):
         poll_interval_s = await sync_to_async(lambda: run.migration.watch.poll_interval_s)()
         while True:
             if self.question and (answer := await sync_to_async(answer_to)(self.question)):
-                yield stored_event(answer)
+                yield TriggerEvent(answer)
                 return
             is_late = run.clock.now() >= datetime.fromisoformat(self.deadline)
             announced = await sync_to_async(was_announced, thread_sensitive=False)(run)
@@ -58,7 +57,7 @@ class AnnouncementTrigger(PatientTrigger):
                 await sync_to_async(has_ended, thread_sensitive=False)(run) if self.is_over else announced is not None
             )
             if is_reached or is_late:
-                yield stored_event({"announced": bool(announced)})
+                yield TriggerEvent({"announced": bool(announced)})
                 return
             await asyncio.sleep(poll_interval_s)
 

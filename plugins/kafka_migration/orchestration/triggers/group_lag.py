@@ -17,7 +17,7 @@ from kafka_migration.core.migration.settings import POLL_GRACE_S
 from kafka_migration.core.mirror.silence import Party, Silence, SilenceWatch, moment
 from kafka_migration.orchestration.context import cluster_at, run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
-from kafka_migration.orchestration.triggers.telling import stored_event, tell
+from kafka_migration.orchestration.triggers.telling import tell
 from kafka_migration.steps.alerts import unreachable_alert
 from kafka_migration.steps.groups.lag import GroupLagReader, GroupLagWatcher, failed_event
 
@@ -88,7 +88,7 @@ class ConsumerGroupLagTrigger(PatientTrigger):
         try:
             watcher = await sync_to_async(self._watcher)()
         except FindingsError as error:
-            yield stored_event(failed_event(error))
+            yield TriggerEvent(failed_event(error))
             return
         while True:
             event = await asyncio.to_thread(watcher.poll)
@@ -96,7 +96,7 @@ class ConsumerGroupLagTrigger(PatientTrigger):
             for silence in watcher.silence.take_untold(watcher.clock.now()):
                 self._tell(silence, watcher.silence.gives_up_at(silence))
             if event is not None:
-                yield stored_event(event)
+                yield TriggerEvent(event)
                 return
             await asyncio.sleep(self.poll_interval_s)
 

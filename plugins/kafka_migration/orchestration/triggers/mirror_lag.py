@@ -20,7 +20,7 @@ from kafka_migration.core.mirror.watch import Outcome, WatchLimits, WatchResult,
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.orchestration.context import run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
-from kafka_migration.orchestration.triggers.telling import stored_event, tell
+from kafka_migration.orchestration.triggers.telling import tell
 from kafka_migration.steps.alerts import unreachable_alert
 from kafka_migration.steps.mirror.cutover_guide import CutoverGuide
 from kafka_migration.steps.mirror.follow_guide import FollowGuide
@@ -73,7 +73,7 @@ class MirrorLagTrigger(PatientTrigger):
             except FindingsError as error:
                 # For example modified evidence; the task reports it.
                 failed = WatchResult(Outcome.FAILED, "", findings=error.findings).to_document()
-                yield stored_event({**failed, "generation": self.generation, "holder": run.identity.holder})
+                yield TriggerEvent({**failed, "generation": self.generation, "holder": run.identity.holder})
                 return
             poll = sync_to_async(_in_turn(_measured(watcher, run.name)), thread_sensitive=False, executor=thread)
             while True:
@@ -86,7 +86,7 @@ class MirrorLagTrigger(PatientTrigger):
                     tell(run, alert)
                 if result is not None:
                     told = {"generation": watcher.generation, "holder": run.identity.holder}
-                    yield stored_event({**result.to_document(), **told})
+                    yield TriggerEvent({**result.to_document(), **told})
                     return
                 await asyncio.sleep(run.migration.watch.poll_interval_s)
         finally:

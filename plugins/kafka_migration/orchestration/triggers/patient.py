@@ -1,4 +1,4 @@
-"""A trigger that does not resume its task before Airflow has registered that the task was deferred."""
+"""A trigger whose events Airflow can take: not before the task is registered as deferred, and with storable texts."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
+from kafka_migration.core.text.storable import storable_document
+
 # Airflow 3.3 fails a task that resumes before the scheduler has seen the end of the process that deferred it
 # (apache/airflow#72716). On a busy machine that process needs some seconds to end.
 SETTLED_AFTER_S = 10.0
@@ -18,6 +20,8 @@ SETTLED_AFTER_S = 10.0
 
 class PatientTrigger(BaseTrigger):
     """Delay events until some seconds after the trigger's start; the watch itself begins at once.
+
+    Texts that Airflow cannot send or store are replaced, because they would end the process with all triggers.
 
     The arguments are those of the subclass's constructor, as JSON values: the triggerer makes the trigger from them.
     """
@@ -36,7 +40,7 @@ class PatientTrigger(BaseTrigger):
         async with aclosing(self.events()) as events:
             async for event in events:
                 await sleep(max(0.0, begun_s + SETTLED_AFTER_S - monotonic()))
-                yield event
+                yield TriggerEvent(storable_document(event.payload))
 
     @abstractmethod
     def events(self) -> AsyncGenerator[TriggerEvent]:

@@ -14,7 +14,6 @@ from kafka_migration.core.findings.errors import FindingsError, TransientError
 from kafka_migration.core.mirror.host import MirrorHost
 from kafka_migration.orchestration.context import run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
-from kafka_migration.orchestration.triggers.telling import stored_event
 from kafka_migration.steps.run import MigrationRun
 
 # Only the task can ask Airflow whether the holder's run is over, so it is resumed at this interval.
@@ -51,7 +50,7 @@ class ReservationTrigger(PatientTrigger):
                 is_time = holder is not None and run.clock.monotonic_s() >= look_again_s
                 is_over = run.clock.now() >= datetime.fromisoformat(self.deadline)
                 if is_time or is_over or holder not in {None, self.holder}:
-                    yield stored_event({"holder": holder})
+                    yield TriggerEvent({"holder": holder})
                     return
                 await asyncio.sleep(poll_interval_s)
         finally:

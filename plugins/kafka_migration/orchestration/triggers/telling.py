@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
-from airflow.triggers.base import TriggerEvent
 from asgiref.sync import sync_to_async
 
 from kafka_migration.core.report.alerts import Alert
-from kafka_migration.core.text.storable import storable_document
 from kafka_migration.orchestration.alerting import send
 from kafka_migration.steps.run import MigrationRun
 
 # Keeps references, because the event loop alone does not keep a future alive.
 _telling: set[asyncio.Future[None]] = set()
-
-
-def stored_event(payload: Any) -> TriggerEvent:
-    """Return an event that Airflow can send and store: with another one, the process with all triggers would end."""
-    return TriggerEvent(storable_document(payload))
 
 
 def tell(run: MigrationRun, alert: Alert | None) -> None:
