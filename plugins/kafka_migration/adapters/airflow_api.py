@@ -130,7 +130,7 @@ class HttpAirflow:
         return self._service.request(method, path, body, self._token)
 
     def _understood(self, answer: HttpAnswer) -> Mapping[str, Any]:
-        status, found = answer.status, _json_of(answer)
+        status, found = answer.status, answer.json_object()
         if 200 <= status < 300 and found:
             return found
         if status == HTTPStatus.UNAUTHORIZED:
@@ -145,7 +145,7 @@ class HttpAirflow:
 
     def _detail(self, answer: HttpAnswer) -> str:
         """Return the first line of the reason that Airflow gives for an error; empty if it gives none."""
-        lines = without_secrets(_reason(_json_of(answer).get("detail")), self._secrets).splitlines()
+        lines = without_secrets(_reason(answer.json_object().get("detail")), self._secrets).splitlines()
         return brief(lines[0], _LONGEST_ANSWER) if lines else ""
 
     def _refused(self, found: str) -> Refused:
@@ -182,8 +182,3 @@ def _reason(detail: object) -> str:
             place, problem = detail.get("loc"), str(detail.get("msg") or detail.get("reason") or "")
             return f"{'.'.join(map(str, place))}: {problem}" if isinstance(place, list) else problem
     return ""
-
-
-def _json_of(answer: HttpAnswer) -> Mapping[str, Any]:
-    found = answer.document()
-    return found if isinstance(found, dict) else {}

@@ -64,6 +64,11 @@ class HttpAnswer:
         except (ValueError, RecursionError):
             return None
 
+    def json_object(self) -> Mapping[str, Any]:
+        """Return the JSON object, an empty one if it is none."""
+        found = self.document()
+        return found if isinstance(found, dict) else {}
+
 
 class HttpService:
     """Sends requests to the service of an HTTP connection, one at a time. Not thread-safe.

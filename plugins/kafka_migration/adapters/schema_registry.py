@@ -111,7 +111,7 @@ class HttpSchemaRegistry:
         return self._understood(answer, unknown)
 
     def _understood(self, answer: HttpAnswer, unknown: tuple[int, ...]) -> Mapping[str, Any] | None:
-        status, found = answer.status, _json_of(answer)
+        status, found = answer.status, answer.json_object()
         if status == HTTPStatus.NOT_FOUND and found.get("error_code") in unknown:
             return None
         if status == HTTPStatus.OK and found:
@@ -139,8 +139,3 @@ class HttpSchemaRegistry:
 
 class _Busy(TransientError):
     """The registry asks to come back later."""
-
-
-def _json_of(answer: HttpAnswer) -> Mapping[str, Any]:
-    found = answer.document()
-    return found if isinstance(found, dict) else {}

@@ -31,6 +31,7 @@ class AirflowConnections:
 
     def __init__(self) -> None:
         self._configs: dict[Cluster, dict[str, Any]] = {}
+        self._targets: dict[str, SparkTarget] = {}
         self._versions: dict[str, SparkVersions] = {}
 
     def _config(self, cluster: Cluster) -> dict[str, Any]:
@@ -68,14 +69,16 @@ class AirflowConnections:
 
     def spark_target(self, connection_id: str) -> SparkTarget:
         """Return the target of a Spark connection. Raises `Refused` if it cannot be used."""
-        return spark_target(connection_id)
+        if connection_id not in self._targets:
+            self._targets[connection_id] = spark_target(connection_id)
+        return self._targets[connection_id]
 
-    def spark_numbers(self, connection_id: str) -> tuple[int, ...]:
+    def spark_numbers(self, target: SparkTarget) -> tuple[int, ...]:
         """Return the first three numbers of Spark's version.
 
-        Raises `Refused` like `spark_target`, and if the version is unknown (`SPARK_VERSION_MISMATCH`).
+        Raises `Refused` (`SPARK_VERSION_MISMATCH`) if it is unknown.
         """
-        versions = self._spark_versions(spark_target(connection_id).binary)
+        versions = self._spark_versions(target.binary)
         if unknown := unknown_findings(versions, None):
             raise Refused(unknown)
         return versions.numbers
@@ -95,7 +98,7 @@ class AirflowConnections:
 
     def spark_version_findings(self, connection_id: str) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
         """Return which versions cannot work together, and which are unknown. Raises `Refused` like `spark_target`."""
-        target = spark_target(connection_id)
+        target = self.spark_target(connection_id)
         versions, python = self._spark_versions(target.binary), python_versions(target)
         found = (*package_findings(installed_packages()), *version_findings(versions, python, spark_jars()))
         return found, unknown_findings(versions, python)

@@ -98,11 +98,16 @@ class _CheckedHook(KafkaAdminClientHook):  # type: ignore[misc]
         return config
 
 
+def mask(settings: Mapping[str, object]) -> None:
+    """Let Airflow mask the secrets of these settings, in every form in which clients write them."""
+    mask_secret(list(secret_texts(settings)))
+
+
 def _checked(connection_id: str, allowed: Collection[Insecurity]) -> dict[str, Any]:
     connection = read_connection(connection_id, CONNECTION_TYPE)
     settings = extra_of(connection)
     # Before anything else uses them, because an error may quote its input.
-    mask_secret(list(secret_texts(settings)))
+    mask(settings)
     findings = connection_findings(connection_id, settings, allowed, has_feature, token_endpoints())
     if findings:
         raise Refused(findings)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from airflow.sdk.log import mask_secret
-
-from kafka_migration.airflow_adapters.connections import extra_of, read_connection
+from kafka_migration.airflow_adapters.connections import extra_of, mask, read_connection
 from kafka_migration.core.connections.http import CA, CONNECTION_TYPE, HttpSettings, address, http_findings
-from kafka_migration.core.connections.secrets import secret_texts
 from kafka_migration.core.discovery.cluster import ClusterManager
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import Side
@@ -20,7 +17,7 @@ def http_settings(connection_id: str) -> HttpSettings:
     """
     connection = read_connection(connection_id, CONNECTION_TYPE)
     extra = extra_of(connection)
-    mask_secret(list(secret_texts({"login": connection.login, "password": connection.password})))
+    mask({"login": connection.login, "password": connection.password})
     settings = HttpSettings(
         connection_id,
         address(connection.host or "", connection.schema or "", connection.port),

@@ -12,19 +12,17 @@ import random
 import socket
 import threading
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import paramiko
 from airflow.providers.ssh.hooks.ssh import SSHHook
 from airflow.sdk.exceptions import AirflowException, AirflowNotFoundException
-from airflow.sdk.log import mask_secret
 from paramiko.config import SSH_PORT
 
 from kafka_migration.adapters.patience import time_left
 from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut, ReplyTooLong
-from kafka_migration.core.connections.secrets import secret_texts
+from kafka_migration.airflow_adapters.connections import mask
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.text.brief import brief
@@ -238,7 +236,7 @@ def _hook(ssh_conn_id: str, name: str) -> _Known:
         extra = json.loads(connection.extra or "{}")
         keys = {setting: extra.get(setting) for setting in ("private_key", "private_key_passphrase")}
         # Before the hook reads them, because its errors may quote its input.
-        _mask({"login": connection.login, "password": connection.password, **keys})
+        mask({"login": connection.login, "password": connection.password, **keys})
         hook = SSHHook(ssh_conn_id, conn_retry_attempts=1, banner_timeout=CONNECT_TIMEOUT_S)
     except AirflowNotFoundException:
         raise Refused([_missing(name)]) from None
@@ -255,10 +253,6 @@ def _hook(ssh_conn_id: str, name: str) -> _Known:
     return _Known(hook, str(extra.get("look_for_keys")).lower() == "true")
 
 
-def _mask(settings: Mapping[str, object]) -> None:
-    mask_secret(list(secret_texts(settings)))
-
-
 def _login(hook: SSHHook) -> dict[str, Any]:
     """Return the login method; if there is a key, the password only decrypts it.
 
@@ -269,7 +263,7 @@ def _login(hook: SSHHook) -> dict[str, Any]:
         path = Path(hook.key_file).expanduser()
         # Airflow's own key parser, as for `private_key`.
         text = path.read_text(encoding="utf-8")
-        _mask({"private_key": text})
+        mask({"private_key": text})
         key = hook._pkey_from_private_key(text, passphrase=password)
         certificate = path.with_name(f"{path.name}-cert.pub")
         if certificate.is_file():

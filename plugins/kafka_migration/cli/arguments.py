@@ -17,8 +17,6 @@ from kafka_migration.cli.problems import usage_finding
 from kafka_migration.migration_file.scalars import Duration
 
 NAME_HELP = "name of the migration: its file name without .yaml"
-
-
 # What stands before the value in the messages of argparse.
 _BEFORE_VALUE = re.compile(r"invalid choice|invalid [\w ]{0,40}value|ignored explicit argument")
 _CHOICES = " (choose from "

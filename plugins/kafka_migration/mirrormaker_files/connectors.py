@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import yaml
 
-from kafka_migration.mirrormaker_files.documents import DEEPEST, WrongDocument, fields, flat, items, node_of
+from kafka_migration.mirrormaker_files.documents import WrongDocument, fields, flat, items, node_of
 from kafka_migration.mirrormaker_files.mirror_settings import FileKind, Flow, MirrorFile, Place
 from kafka_migration.mirrormaker_files.mirrormaker2 import prefixed
 from kafka_migration.mirrormaker_files.properties import Entry
@@ -30,15 +30,13 @@ def connector_properties_file(name: str, entries: Sequence[Entry]) -> MirrorFile
     return _file(name, [entries])
 
 
-def _configs(node: yaml.Node, depth: int = 0) -> Iterator[yaml.Node]:
-    if depth > DEEPEST:
-        raise WrongDocument(f"more than {DEEPEST} levels")
+def _configs(node: yaml.Node) -> Iterator[yaml.Node]:
     inner = fields(node)
     if CLASS in inner:
         yield node
         return
     for child in (*inner.values(), *items(node)):
-        yield from _configs(child, depth + 1)
+        yield from _configs(child)
 
 
 def _file(name: str, configs: Sequence[Sequence[Entry]]) -> MirrorFile:

@@ -103,13 +103,8 @@ def line_of(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
 
 
-def flat(node: yaml.Node | None, prefix: str = "", depth: int = 0) -> Iterator[Entry]:
-    """Yield each scalar below a node, named by its path with dots; a list becomes one value with commas.
-
-    Raises `WrongDocument` for a document that is nested too deeply.
-    """
-    if depth > DEEPEST:
-        raise WrongDocument(f"more than {DEEPEST} levels")
+def flat(node: yaml.Node | None, prefix: str = "") -> Iterator[Entry]:
+    """Yield each scalar below a node, named by its path with dots; a list becomes one value with commas."""
     for name, value in fields(node).items():
         path = f"{prefix}{name}"
         require_few(path, LONGEST_NAME, "characters in the name of a setting")
@@ -119,6 +114,6 @@ def flat(node: yaml.Node | None, prefix: str = "", depth: int = 0) -> Iterator[E
             yield Entry(line_of(value), path, ",".join(map(text_of, value.value)))
         elif isinstance(value, yaml.SequenceNode):
             for position, item in enumerate(value.value):
-                yield from flat(item, f"{path}[{position}].", depth + 1)
+                yield from flat(item, f"{path}[{position}].")
         else:
-            yield from flat(value, f"{path}.", depth + 1)
+            yield from flat(value, f"{path}.")

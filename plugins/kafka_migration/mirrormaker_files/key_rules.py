@@ -29,10 +29,9 @@ _NEVER = (
     (re.compile(r".*\.topic\.retention\.ms"), "Remove it. MirrorMaker 2 creates its topics with their own retention."),
     (re.compile(r"enable"), "Write `enabled`."),
 )
-
-
 # So many unknown keys of a file are compared with all known keys.
 MOST_COMPARED = 100
+_NOT_COMPARED = f" Only the first {MOST_COMPARED} unknown keys of a file are compared with the known ones."
 
 
 def known_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
@@ -99,9 +98,6 @@ def _unknown(file: MirrorFile, setting: MirrorSetting, ground: Ground, *, is_com
         f"a key of {span(ground.keys.versions)}",
         "Remove it, unless a plug-in of yours reads it." + ("" if is_compared else _NOT_COMPARED),
     )
-
-
-_NOT_COMPARED = f" Only the first {MOST_COMPARED} unknown keys of a file are compared with the known ones."
 
 
 def _never(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:

@@ -54,8 +54,8 @@ class Connections(Protocol):
     def spark_target(self, connection_id: str) -> SparkTarget:
         """Return the cluster to which a Spark connection submits. Raises `Refused` if it cannot be used."""
 
-    def spark_numbers(self, connection_id: str) -> tuple[int, ...]:
-        """Return the first three numbers of the version of a connection's Spark; none if it is unknown."""
+    def spark_numbers(self, target: SparkTarget) -> tuple[int, ...]:
+        """Return the first three numbers of Spark's version. Raises `Refused` if it is unknown."""
 
     def has_login(self, cluster: Cluster) -> bool:
         """Return whether a Kafka connection has a login. Raises `Refused` if it cannot be translated."""

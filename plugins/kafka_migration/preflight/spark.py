@@ -6,20 +6,20 @@ from collections.abc import Iterable
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.validation.spark_encryption import Version
 from kafka_migration.core.validation.spark_target import (
     SparkTarget,
     cipher_findings,
     shipping_findings,
     unprotected_findings,
 )
+from kafka_migration.core.validation.spark_versions import Version
 from kafka_migration.preflight.check import Check, Subject
 
 
 def _check(subject: Subject) -> Iterable[Finding]:
     if subject.mode is Mode.RESTORE or subject.migration.validation.spark_unprotected:
         return ()
-    target = subject.connections.spark_target(subject.migration.validation.spark_connection)
+    target = _target(subject)
     return (*_unprotected(subject, declared=False), *cipher_findings(target, _version(subject, target)))
 
 
@@ -27,8 +27,7 @@ def _check_client(subject: Subject) -> Iterable[Finding]:
     sides = (subject.migration.source, subject.migration.target)
     if subject.mode is Mode.RESTORE or not any(subject.connections.has_login(side) for side in sides):
         return ()
-    target = subject.connections.spark_target(subject.migration.validation.spark_connection)
-    return (*shipping_findings(target), *subject.connections.spark_client_findings())
+    return (*shipping_findings(_target(subject)), *subject.connections.spark_client_findings())
 
 
 def _declared(subject: Subject) -> tuple[Finding, ...]:
@@ -37,14 +36,17 @@ def _declared(subject: Subject) -> tuple[Finding, ...]:
 
 
 def _unprotected(subject: Subject, *, declared: bool) -> tuple[Finding, ...]:
-    connection = subject.migration.validation.spark_connection
-    target = subject.connections.spark_target(connection)
+    target = _target(subject)
     return unprotected_findings(target, _version(subject, target), declared=declared)
+
+
+def _target(subject: Subject) -> SparkTarget:
+    return subject.connections.spark_target(subject.migration.validation.spark_connection)
 
 
 def _version(subject: Subject, target: SparkTarget) -> Version:
     """Return Spark's version; none if it decides nothing, because the question starts Java."""
-    return subject.connections.spark_numbers(target.connection) if target.needs_version else ()
+    return subject.connections.spark_numbers(target) if target.needs_version else ()
 
 
 CHECK = Check("spark", _check, needs=("connections",), warn=_declared)

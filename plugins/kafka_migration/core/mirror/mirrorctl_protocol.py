@@ -29,6 +29,7 @@ LONGEST_LOG = 16_384
 LARGEST_NUMBER = 10**15
 # The only file of a probe; the host keeps it in memory if it can.
 PROBE_FILE = "secrets/client.properties"
+_BEGIN, _END = "@@mirrorctl ", "@@"
 
 _MIGRATION = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _WORD = re.compile(r"[a-z]+|0|[1-9][0-9]{0,8}")
@@ -41,9 +42,6 @@ _COUNTS = ("FILES", "JAVA_OPTIONS", "ARGUMENTS", "ALARMS")
 # The encoded form of each byte: octal unless it is plain.
 _ENCODED = [chr(byte) if 32 <= byte < 127 and chr(byte) not in "'\\" else f"\\0{byte:03o}" for byte in range(256)]
 _ENCODED[ord("\n")] = "\\n"
-
-
-_BEGIN, _END = "@@mirrorctl ", "@@"
 
 
 class UnreadableReply(ValueError):

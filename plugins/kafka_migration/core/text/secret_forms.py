@@ -147,7 +147,7 @@ def _places(text: str) -> Iterator[int]:
 def _word_begins(text: str, place: int) -> int:
     """Return where the word at a place begins, after a blank or a slash; a long word begins at most 600 before."""
     before = text[max(0, place - 600) : place]
-    return place - len(before.replace("/", " ").rpartition(" ")[2].split("\n")[-1].split("\t")[-1])
+    return place - len(re.split(r"[ /\n\t]", before)[-1])
 
 
 def _named_values(text: str) -> Iterator[int]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from kafka_migration.core.validation.spark_versions import Version
+
 CRYPTO, TLS = "spark.network.crypto.enabled", "spark.ssl.rpc.enabled"
-Version = tuple[int, ...]
 _CIPHER, _GCM = "spark.network.crypto.cipher", "AES/GCM/NoPadding"
 # Older versions ignore the settings of TLS between Spark's processes.
 _TLS_SINCE: Version = (4, 0)

@@ -11,12 +11,12 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.validation.spark_encryption import (
     CRYPTO,
     NOTICES_CHANGES,
-    Version,
     depends_on_version,
     is_true,
     lacking_encryption,
     weak_cipher,
 )
+from kafka_migration.core.validation.spark_versions import Version
 
 SETTING_PREFIX = "spark."
 # The first version of Apache Kafka's clients with the fixes of CVE-2025-27817 and CVE-2025-27818.
