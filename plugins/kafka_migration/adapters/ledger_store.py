@@ -94,9 +94,8 @@ class LedgerStore:
         self._digests: dict[int, str] = {}
         self._ledger, self._head = Ledger(), Head()
         self._is_read = False
+        # The newest entry that is known to be recorded or announced.
         self._anchored: Head | None = None
-        # The newest entry that this object found announced.
-        self._vouched = 0
 
     def read(self) -> Ledger:
         """Return the ledger; the ledger of a new migration has no entries.
@@ -134,17 +133,19 @@ class LedgerStore:
         stranger = self._stranger(names, anchored)
         for name in names[len(self._names) : anchored.number if stranger else None]:
             self._take(name, anchored)
-        self._require(anchor_findings(anchored, self._digests, str(self.folder)))
+        # Also if a file was exchanged after it was compared with Airflow.
+        for vouched in dict.fromkeys((anchored, self._anchored or anchored)):
+            self._require(anchor_findings(vouched, self._digests, str(self.folder)))
         return stranger
 
     def _stranger(self, names: Sequence[str], anchored: Head) -> Head | None:
         """Return the newest entry, unless Airflow recorded or announced it, and thus all entries before it."""
-        if self._anchor is None or len(names) <= max(anchored.number, self._vouched):
+        if self._anchor is None or len(names) <= anchored.number:
             return None
         newest = Head(len(names) - 1).after(self._bytes_of(self.folder / names[-1]))
         if not self._anchor.is_announced(newest):
             return newest
-        self._vouched = newest.number
+        self._anchored = newest
         return None
 
     def known(self) -> Ledger:
@@ -204,11 +205,8 @@ class LedgerStore:
 
     def _listing(self, newest: int) -> list[str]:
         """Return the names of the entries, in order; `newest` is the number of an entry that may not be listed."""
-        try:
+        with _as_broken(self.folder):
             names = {name for name in listed(self.folder) if name.endswith(".json") and not name.startswith(".")}
-        except EvidenceUnreadable as error:
-            # A link or a file is in the place of the ledger's folder.
-            raise Refused(replace(finding, code=Code.LEDGER_BROKEN) for finding in error.findings) from None
         # A network file system may return an outdated listing; files are still found by name.
         recent = map(name_of, range(max(newest - _UNLISTED, 0) + 1, newest + 1))
         names |= {name for name in recent if name not in names and is_there(self.folder / name)}
@@ -239,7 +237,7 @@ class LedgerStore:
             return read_whole(path)
 
     def _text_of(self, entry: Mapping[str, Any]) -> str:
-        """Return the text of the next entry. An entry that cannot be read back would break the ledger for good."""
+        """Return the text of the next entry. An entry that cannot be read back would break the ledger."""
         text = to_json(linked(entry, self._head))
         with naming(self.folder):
             written = json.loads(text)
@@ -286,7 +284,10 @@ class LedgerStore:
 
 @contextmanager
 def _as_broken(path: Any) -> Iterator[None]:
-    """Refuse the ledger (`LEDGER_BROKEN`) for what an entry is; what the store does is passed on."""
+    """Refuse the ledger (`LEDGER_BROKEN`) for what is in the place of an entry or of the folder.
+
+    What the store does is passed on.
+    """
     try:
         yield
     except EvidenceUnreadable as error:

@@ -175,6 +175,23 @@ def test_entry_that_is_replaced_while_it_is_written_is_not_anchored(
     assert 2 == anchor.kept.number
 
 
+def test_entry_that_is_exchanged_while_it_is_read_is_refused(
+    tmp_path: Path, store: LedgerStore, anchor: MemoryAnchor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An announced entry that is exchanged after it was compared with Airflow does not become a part of the ledger."""
+    anchor.announce(forge(store.folder, Reserved("ada", AT).to_document()))
+
+    def exchanged(path: Path) -> bytes:
+        content = read_whole(path)
+        if path.name == "000003.json":
+            forge(store.folder, Reserved("mallory", AT).to_document(), number=3)
+        return content
+
+    monkeypatch.setattr(ledger_store, "read_whole", exchanged)
+    with pytest.raises(Refused, match="an entry 3 that Airflow did not record"):
+        LedgerStore(tmp_path, "shop", anchor=anchor).read()
+
+
 def test_ledger_that_this_airflow_does_not_know_is_refused_with_the_command_that_accepts_it(
     tmp_path: Path, anchor: MemoryAnchor
 ) -> None:
