@@ -197,7 +197,7 @@ LOGINS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def read(kind: str) -> None:
-    """Read the connection as the package does, whatever comes of it."""
+    """Read the connection as the package does, and ignore the result."""
     readers: dict[str, Callable[[str], object]] = {
         "kafka": connection_config,
         "http": http_settings,

@@ -332,7 +332,7 @@ def test_only_the_report_that_finish_wrote_is_served(
 
 @pytest.mark.parametrize("above", ["attempt", "run", "migration"])
 def test_report_below_a_linked_folder_is_not_served(reported: World, above: str, tmp_path: Path) -> None:
-    """A folder that was replaced by a link is refused, even if the very report is behind it."""
+    """A folder that was replaced by a link is refused, even if it leads to the unchanged report."""
     attempt = report_file(reported).parent
     folder = {"attempt": attempt, "run": attempt.parent, "migration": attempt.parent.parent}[above]
     folder.rename(tmp_path / "moved")

@@ -70,7 +70,7 @@ def test_declared_cluster_is_a_warning(world: World) -> None:
     assert "SPARK_NOT_PROTECTED" in report.partition("## Worth knowing")[2]
 
 
-def test_unknown_version_refuses_no_cluster_for_good(world: World) -> None:
+def test_unknown_version_refuses_no_protected_cluster(world: World) -> None:
     """Where the version decides, preflight says that it is unknown, and the task asks again; else it is not asked."""
     world.source.produce("orders", 0, RECORD)
     world.copy({P0: 1})

@@ -204,6 +204,12 @@ def test_request_asks_for_plain_bytes_and_keeps_no_cookie(client: Client) -> Non
     assert not [each for each in server.heard if b"cookie" in each.lower()]
 
 
+def set_proxy(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    """Name a proxy for https in the environment."""
+    for name in ("HTTPS_PROXY", "https_proxy"):
+        monkeypatch.setenv(name, address)
+
+
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Iterator[HostileServer]:
     """A proxy for everything, and a `.netrc` with a login for everyone."""
@@ -258,8 +264,7 @@ def test_ipv6_address_is_reached_through_the_proxy(monkeypatch: pytest.MonkeyPat
                 secure.sendall(b"HTTP/1.1 418 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
 
     with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as proxy:
-        for name in ("HTTPS_PROXY", "https_proxy"):
-            monkeypatch.setenv(name, f"http://127.0.0.1:{listener.getsockname()[1]}")
+        set_proxy(monkeypatch, f"http://127.0.0.1:{listener.getsockname()[1]}")
         served = proxy.submit(tunnel, listener)
         with pytest.raises(Refused) as error:
             registry(HttpSettings("service", f"https://[{host}]", LOGIN, SECRET, authority.certificate), LONG_S)
@@ -285,8 +290,7 @@ def test_proxy_gets_its_login(
     client: Client, environment: HostileServer, monkeypatch: pytest.MonkeyPatch, password: str
 ) -> None:
     """A proxy gets the login of its address, whatever letters it has."""
-    for name in ("HTTPS_PROXY", "https_proxy"):
-        monkeypatch.setenv(name, f"http://adä:{password}@127.0.0.1:{environment.port}")
+    set_proxy(monkeypatch, f"http://adä:{password}@127.0.0.1:{environment.port}")
     text = error_of(client, "https://service.invalid", LONG_S)
 
     login = base64.b64encode("adä:".encode() + unquote_to_bytes(password))
@@ -314,8 +318,7 @@ def test_proxy_that_cannot_be_read_shows_no_password(
     client: Client, environment: HostileServer, monkeypatch: pytest.MonkeyPatch, login: str
 ) -> None:
     """A proxy address with a password that is not escaped is refused without a part of it."""
-    for name in ("HTTPS_PROXY", "https_proxy"):
-        monkeypatch.setenv(name, f"http://{login}@127.0.0.1:{environment.port}")
+    set_proxy(monkeypatch, f"http://{login}@127.0.0.1:{environment.port}")
     text = error_of(client, "https://service.invalid", LONG_S)
 
     assert "a proxy address in the environment that cannot be read" in text

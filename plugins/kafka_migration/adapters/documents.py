@@ -67,7 +67,8 @@ def _listed(folder: Folder, wanted: Callable[[Any], str | None], *, only_folders
 def is_there(path: Any) -> bool:
     """Return whether a document or a folder currently exists at a path, from any process.
 
-    Raises `EvidenceUnreadable` for a local link or file in place of a folder, `StoreFailed` if that is not known.
+    Raises `EvidenceUnreadable` for a local link or file in the place of a folder, and `StoreFailed` if the store does
+    not answer.
     """
     if is_local(path):
         with _reading(path):
@@ -219,7 +220,8 @@ def write_whole(path: Any, text: str) -> None:
     """Write a document atomically, so that no reader sees a part of it and it survives a power loss.
 
     Locally it is written to a temporary file in the same folder, flushed and renamed. An object store's put is atomic.
-    Raises `StoreFailed` if the store refuses it, or if a link or a file is in place of a folder; nothing is left then.
+    Raises `StoreFailed` if the store refuses the write, or if a link or a file is in the place of a folder. Then no
+    part of the document remains.
     """
     with _writing(path):
         if is_local(path):

@@ -263,7 +263,7 @@ class RunEvidence:
         except FileNotFoundError:
             return None
         except EvidenceUnreadable as error:
-            # A local link, or a file in place of a folder, counts as a changed document.
+            # A local link counts as a changed document. So does a file in the place of a folder.
             if self._keeper is None:
                 raise
             self._others[name] = error.findings[0].found

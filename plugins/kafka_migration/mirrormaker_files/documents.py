@@ -65,7 +65,7 @@ def _first(text: str) -> yaml.Node | None:
 
 
 def _reason(error: yaml.YAMLError) -> str:
-    """Return what is wrong and where, without the words of the text, which the error quotes."""
+    """Return what is wrong and where. The words of the text, which the error quotes, are left out."""
     if not isinstance(error, yaml.MarkedYAMLError) or not error.problem_mark:
         return "a character that YAML does not allow"
     problem = _without_quoted(error.problem or "")

@@ -86,7 +86,7 @@ def mode(path: Path) -> str:
 def test_modes_do_not_depend_on_the_umask(
     tmp_path: Path, umask: int, monkeypatch: pytest.MonkeyPatch, write: Any, has_links: bool
 ) -> None:
-    """Documents are readable for the group of their folder, and for nobody else; a new root is like its folders."""
+    """Only the owner and the group of a folder can read its documents; a new root is like its folders."""
     if not has_links:
         monkeypatch.setattr(os, "link", lambda *_, **__: (_ for _ in ()).throw(PermissionError(1, "no links here")))
     write(rooted(tmp_path / "root") / "shop/ledger/000001.json", "{}")

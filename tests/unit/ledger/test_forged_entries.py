@@ -64,11 +64,6 @@ LIES: tuple[Document, ...] = (
 
 
 @pytest.fixture
-def anchor() -> MemoryAnchor:
-    return MemoryAnchor()
-
-
-@pytest.fixture
 def store(tmp_path: Path, anchor: MemoryAnchor) -> LedgerStore:
     """A ledger with two entries that Airflow recorded."""
     made = LedgerStore(tmp_path, "shop", anchor=anchor)

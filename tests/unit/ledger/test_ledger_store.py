@@ -38,11 +38,6 @@ def reserved_entry(run: str) -> dict[str, Any]:
 
 
 @pytest.fixture
-def anchor() -> MemoryAnchor:
-    return MemoryAnchor()
-
-
-@pytest.fixture
 def folder(tmp_path: Path, anchor: MemoryAnchor) -> Path:
     """The folder of a ledger with five entries."""
     store = LedgerStore(tmp_path, "shop", anchor=anchor)
