@@ -21,7 +21,7 @@ from kafka_migration.core.text.markdown import table  # noqa: E402
 from kafka_migration.migration_file.json_schema import Schema, migration_schema  # noqa: E402
 from kafka_migration.migration_file.models import MigrationModel  # noqa: E402
 from kafka_migration.migration_file.scalars import DURATION_SCHEMA, TIME_OF_DAY_SCHEMA  # noqa: E402
-from kafka_migration.mirrormaker_files.lint_codes import LintCode  # noqa: E402
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode  # noqa: E402
 from kafka_migration.preflight.checks import CHECKS  # noqa: E402
 from tests.live import reliability_table  # noqa: E402
 

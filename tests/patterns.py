@@ -29,7 +29,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any] | None] = {
     "core/migration/patterns.py": None,
     "core/mirror/other_mirrors.py": {"group": SimpleNamespace(group="connect-mirror")},
     "engines/mirrormaker2_topics.py": {"migration": "shop"},
-    "mirrormaker_files/flow_rules.py": None,
+    "mirrormaker_files/rules/flow_rules.py": None,
 }
 # A repetition up to this number is bounded.
 BOUNDED = 1_000

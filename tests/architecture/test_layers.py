@@ -78,6 +78,14 @@ JOB_ROOMS = {
     "translate": {"keys", "reading", "shell"},
     "validate": {"keys", "position", "reading", "shell"},
 }
+# The same for the rooms of MirrorMaker's files.
+FILE_ROOMS = {
+    "model": set(),
+    "reading": {"model"},
+    "effective": {"model"},
+    "rules": {"effective", "model"},
+    "importing": {"effective", "model"},
+}
 # Which third-party packages a layer may import; a layer that is not named may import any.
 THIRD_PARTY = {
     "core": set(),
@@ -148,15 +156,17 @@ def wrong_core_doors(core: Path) -> list[str]:
 
 
 def test_rooms_follow_the_table() -> None:
-    """No room of `core`, or of the Spark jobs' package, imports another room against its table of rooms."""
+    """No room imports another room of its package against the table of rooms."""
     assert [] == wrong_core_doors(PACKAGE / "core")
     assert [] == wrong_doors(ROOT / "spark_jobs" / "kafka_digest", "kafka_digest", JOB_ROOMS)
+    assert [] == wrong_doors(PACKAGE / "mirrormaker_files", "kafka_migration.mirrormaker_files", FILE_ROOMS)
 
 
 def test_every_layer_and_room_is_in_its_table() -> None:
     """Each folder and module of a package is in its table, and each layer and room of a table exists."""
     job_rooms = ROOT / "spark_jobs" / "kafka_digest", JOB_ROOMS
-    for folder, table in ((PACKAGE, MAY_IMPORT), (PACKAGE / "core", ROOMS), job_rooms):
+    files = PACKAGE / "mirrormaker_files", FILE_ROOMS
+    for folder, table in ((PACKAGE, MAY_IMPORT), (PACKAGE / "core", ROOMS), job_rooms, files):
         parts = {path.name.removesuffix(".py") for path in folder.iterdir() if path.is_dir() or path.suffix == ".py"}
         named = [{name for name in names if not name.startswith("__")} for names in (table, parts)]
         assert named[0] == named[1]
@@ -164,7 +174,7 @@ def test_every_layer_and_room_is_in_its_table() -> None:
 
 def test_rooms_have_no_cycle() -> None:
     """Each room imports only earlier rooms of the table, so no two rooms can need each other."""
-    for table in (ROOMS, JOB_ROOMS):
+    for table in (ROOMS, JOB_ROOMS, FILE_ROOMS):
         order = list(table)
         assert [] == [(r, other) for r in order for other in table[r] if order.index(other) > order.index(r)]
 

@@ -49,14 +49,14 @@ def unguarded(path: Path) -> list[str]:
 
 def test_no_message_has_a_value_that_nothing_decided_about() -> None:
     """Outside of the deciding module, no value or name of a setting is put into a message directly."""
-    assert [] == [line for path in sorted(FOLDER.glob("*.py")) if path.name != DOOR for line in unguarded(path)]
+    assert [] == [line for path in sorted(FOLDER.rglob("*.py")) if path.name != DOOR for line in unguarded(path)]
 
 
 def test_findings_are_made_in_one_module() -> None:
     """Only the deciding module makes findings, so that each text of one passes it."""
     made = {
         path.name
-        for path in FOLDER.glob("*.py")
+        for path in FOLDER.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"Finding", "LintFinding"}
     }

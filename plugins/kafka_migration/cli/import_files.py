@@ -20,11 +20,11 @@ from kafka_migration.cli.output import aligned, say, say_json
 from kafka_migration.cli.wave_files import check_files, files_in, write_files
 from kafka_migration.core.discovery.commands import placeholders
 from kafka_migration.migration_file.loading import load_migration
-from kafka_migration.mirrormaker_files.importing import Imported, KeyUse, import_files
-from kafka_migration.mirrormaker_files.judging import LintFinding
-from kafka_migration.mirrormaker_files.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.lint import lint
-from kafka_migration.mirrormaker_files.mirror_settings import MirrorFile
+from kafka_migration.mirrormaker_files.importing.proposal import Imported, KeyUse, import_files
+from kafka_migration.mirrormaker_files.model.judging import LintFinding
+from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile
+from kafka_migration.mirrormaker_files.rules.lint import lint
 
 IMPORT_SCHEMA = 1
 

@@ -14,12 +14,12 @@ from kafka_migration.cli.arguments import VerbParser, Verbs, add_bare_verb, add_
 from kafka_migration.cli.output import say, say_json
 from kafka_migration.cli.text_files import read_texts
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.mirrormaker_files.judging import LintFinding, minor, span
-from kafka_migration.mirrormaker_files.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.lint import lint
-from kafka_migration.mirrormaker_files.lint_codes import Severity
-from kafka_migration.mirrormaker_files.mirror_settings import FileKind, MirrorFile
-from kafka_migration.mirrormaker_files.reading import read_mirror_file
+from kafka_migration.mirrormaker_files.model.judging import LintFinding, minor, span
+from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.mirrormaker_files.model.lint_codes import Severity
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
+from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
+from kafka_migration.mirrormaker_files.rules.lint import lint
 
 LINT_SCHEMA = 1
 

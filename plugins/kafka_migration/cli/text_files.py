@@ -8,7 +8,7 @@ from pathlib import Path
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.migration_file.regular_files import regular_bytes
-from kafka_migration.mirrormaker_files.judging import refusal
+from kafka_migration.mirrormaker_files.model.judging import refusal
 
 MOST_BYTES = 1_000_000
 

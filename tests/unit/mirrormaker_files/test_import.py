@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.patterns import matches
 from kafka_migration.migration_file.loading import load_migration
-from kafka_migration.mirrormaker_files.imported_file import FileParts, file_text
-from kafka_migration.mirrormaker_files.imported_topics import NameItem
-from kafka_migration.mirrormaker_files.importing import Imported, import_files
-from kafka_migration.mirrormaker_files.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.lint import lint
-from kafka_migration.mirrormaker_files.mirror_settings import Flow, MirrorFile
-from kafka_migration.mirrormaker_files.reading import read_mirror_file
+from kafka_migration.mirrormaker_files.importing.imported_file import FileParts, file_text
+from kafka_migration.mirrormaker_files.importing.imported_topics import NameItem
+from kafka_migration.mirrormaker_files.importing.proposal import Imported, import_files
+from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.mirrormaker_files.model.mirror_settings import Flow, MirrorFile
+from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
+from kafka_migration.mirrormaker_files.rules.lint import lint
 from tests.golden import assert_golden
 from tests.unit.mirrormaker_files.planted import CLEAN, CONSUMER, HEAD, PLANTED, PRODUCER, START
 from tests.unit.mirrormaker_files.public_files import PUBLIC

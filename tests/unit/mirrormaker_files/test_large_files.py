@@ -13,10 +13,9 @@ from kafka_migration.cli.main import main
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.text.secret_forms import LONGEST_NAME
-from kafka_migration.mirrormaker_files.importing import import_files
-from kafka_migration.mirrormaker_files.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.key_rules import MOST_COMPARED
-from kafka_migration.mirrormaker_files.limits import (
+from kafka_migration.mirrormaker_files.importing.proposal import import_files
+from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.mirrormaker_files.model.limits import (
     LONGEST_ALIAS,
     LONGEST_COMMAND,
     MOST_CLUSTERS,
@@ -26,9 +25,10 @@ from kafka_migration.mirrormaker_files.limits import (
     MOST_NODES,
     MOST_SETTINGS,
 )
-from kafka_migration.mirrormaker_files.lint import lint
-from kafka_migration.mirrormaker_files.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.reading import read_mirror_file
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
+from kafka_migration.mirrormaker_files.rules.key_rules import MOST_COMPARED
+from kafka_migration.mirrormaker_files.rules.lint import lint
 from tests.unit.mirrormaker_files.large_files import KIND, NUMBERED, large_files
 from tests.unit.mirrormaker_files.planted import HEAD, START
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import pytest
 
 from kafka_migration.core.findings.errors import Refused
-from kafka_migration.mirrormaker_files.judging import LintFinding
-from kafka_migration.mirrormaker_files.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.lint import lint
-from kafka_migration.mirrormaker_files.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.reading import read_mirror_file
+from kafka_migration.mirrormaker_files.model.judging import LintFinding
+from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
+from kafka_migration.mirrormaker_files.rules.lint import lint
 from tests.unit.mirrormaker_files.planted import CLEAN, CONSUMER, HEAD, PLANTED, START
 
 pytestmark = pytest.mark.unit

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_migration.mirrormaker_files.properties import Entry, entries
+from kafka_migration.mirrormaker_files.reading.properties import Entry, entries
 
 pytestmark = pytest.mark.unit
 

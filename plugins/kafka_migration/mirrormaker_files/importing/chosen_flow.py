@@ -9,8 +9,15 @@ from enum import StrEnum
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.text.brief import some
-from kafka_migration.mirrormaker_files.judging import may_be_secret, refusal
-from kafka_migration.mirrormaker_files.mirror_settings import COMMENT, FileKind, Flow, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.judging import may_be_secret, refusal
+from kafka_migration.mirrormaker_files.model.mirror_settings import (
+    COMMENT,
+    FileKind,
+    Flow,
+    MirrorFile,
+    MirrorSetting,
+    Place,
+)
 
 
 class Side(StrEnum):

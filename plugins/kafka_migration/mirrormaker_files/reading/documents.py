@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import yaml
 
 from kafka_migration.core.text.secret_forms import LONGEST_NAME
-from kafka_migration.mirrormaker_files.limits import MOST_NODES, TooMany, require_few
-from kafka_migration.mirrormaker_files.properties import Entry
+from kafka_migration.mirrormaker_files.model.limits import MOST_NODES, TooMany, require_few
+from kafka_migration.mirrormaker_files.reading.properties import Entry
 
 DEEPEST = 30
 

@@ -10,10 +10,10 @@ from enum import StrEnum
 from kafka_migration.core.migration.client_tuning import TUNING_KEYS, owner_of, value_problem
 from kafka_migration.core.text.brief import brief
 from kafka_migration.core.text.secret_forms import has_secret_form
-from kafka_migration.mirrormaker_files.chosen_flow import Side, SidedSetting
-from kafka_migration.mirrormaker_files.imported_connections import CONNECTION_KEYS
-from kafka_migration.mirrormaker_files.judging import is_shown, may_be_secret
-from kafka_migration.mirrormaker_files.mirror_settings import FileKind, Flow, Place
+from kafka_migration.mirrormaker_files.importing.chosen_flow import Side, SidedSetting
+from kafka_migration.mirrormaker_files.importing.imported_connections import CONNECTION_KEYS
+from kafka_migration.mirrormaker_files.model.judging import is_shown, may_be_secret
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, Place
 
 
 class Use(StrEnum):

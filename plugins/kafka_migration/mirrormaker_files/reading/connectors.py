@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import yaml
 
-from kafka_migration.mirrormaker_files.documents import WrongDocument, fields, flat, items, node_of
-from kafka_migration.mirrormaker_files.mirror_settings import FileKind, Flow, MirrorFile, Place
-from kafka_migration.mirrormaker_files.mirrormaker2 import prefixed
-from kafka_migration.mirrormaker_files.properties import Entry
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, Place
+from kafka_migration.mirrormaker_files.reading.documents import WrongDocument, fields, flat, items, node_of
+from kafka_migration.mirrormaker_files.reading.mirrormaker2 import prefixed
+from kafka_migration.mirrormaker_files.reading.properties import Entry
 
 CLASS = "connector.class"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_migration.core.text.brief import some
-from kafka_migration.mirrormaker_files.judging import (
+from kafka_migration.mirrormaker_files.model.judging import (
     Ground,
     LintFinding,
     at,
@@ -16,8 +16,8 @@ from kafka_migration.mirrormaker_files.judging import (
     on_file,
     value_of,
 )
-from kafka_migration.mirrormaker_files.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 
 _OPTIONS = frozenset(
     {

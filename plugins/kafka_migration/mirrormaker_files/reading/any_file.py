@@ -8,15 +8,15 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.text.brief import brief
 from kafka_migration.core.text.secret_forms import LONGEST_NAME, masked
-from kafka_migration.mirrormaker_files.connectors import CLASS, connector_properties_file, connectors_file
-from kafka_migration.mirrormaker_files.documents import WrongDocument
-from kafka_migration.mirrormaker_files.judging import refusal
-from kafka_migration.mirrormaker_files.limits import MOST_SETTINGS, TooMany, require_few, require_small
-from kafka_migration.mirrormaker_files.mirror_settings import FileKind, MirrorFile
-from kafka_migration.mirrormaker_files.mirrormaker1 import COMMAND, client_file, command_file
-from kafka_migration.mirrormaker_files.mirrormaker2 import mirrormaker2_file
-from kafka_migration.mirrormaker_files.properties import Entry, entries
-from kafka_migration.mirrormaker_files.strimzi import strimzi_file
+from kafka_migration.mirrormaker_files.model.judging import refusal
+from kafka_migration.mirrormaker_files.model.limits import MOST_SETTINGS, TooMany, require_few, require_small
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
+from kafka_migration.mirrormaker_files.reading.connectors import CLASS, connector_properties_file, connectors_file
+from kafka_migration.mirrormaker_files.reading.documents import WrongDocument
+from kafka_migration.mirrormaker_files.reading.mirrormaker1 import COMMAND, client_file, command_file
+from kafka_migration.mirrormaker_files.reading.mirrormaker2 import mirrormaker2_file
+from kafka_migration.mirrormaker_files.reading.properties import Entry, entries
+from kafka_migration.mirrormaker_files.reading.strimzi import strimzi_file
 
 _STRIMZI = re.compile(r"^[ \t]*kind:[ \t]*[\"']?KafkaMirrorMaker", re.MULTILINE)
 _CONSUMER_KEYS = frozenset(

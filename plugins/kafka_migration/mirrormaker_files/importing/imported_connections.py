@@ -9,8 +9,8 @@ from kafka_migration.core.connections.settings import KERBEROS, OAUTH
 from kafka_migration.core.discovery.commands import ConnectionToCreate
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.text.secret_forms import has_key_form, has_secret_form, may_be_shown
-from kafka_migration.mirrormaker_files.chosen_flow import SidedSetting
-from kafka_migration.mirrormaker_files.judging import listed
+from kafka_migration.mirrormaker_files.importing.chosen_flow import SidedSetting
+from kafka_migration.mirrormaker_files.model.judging import listed
 
 CONNECTION_KEYS = ("bootstrap.servers", "security.", "sasl.", "ssl.")
 # Every option of a JAAS line, so that no part of one value is taken for another option.

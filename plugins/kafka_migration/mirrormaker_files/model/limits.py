@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sized
 
 from kafka_migration.core.text.secret_forms import may_be_shown
-from kafka_migration.mirrormaker_files.mirror_settings import COMMENT, MirrorFile
+from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, MirrorFile
 
 MOST_SETTINGS = 10_000
 MOST_CLUSTERS = 100

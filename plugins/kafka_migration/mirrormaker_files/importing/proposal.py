@@ -14,14 +14,18 @@ from kafka_migration.core.migration.patterns import matches
 from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES
 from kafka_migration.core.text.brief import some
 from kafka_migration.core.text.secret_forms import given_unless_secret, has_secret_form
-from kafka_migration.mirrormaker_files.chosen_flow import Side, SidedSetting, chosen_flow, sided
-from kafka_migration.mirrormaker_files.import_rules import MIRROR_GROUP, Decision, Use, decide
-from kafka_migration.mirrormaker_files.imported_connections import insecurities_of, kafka_connection, values_of
-from kafka_migration.mirrormaker_files.imported_file import FileParts, file_text
-from kafka_migration.mirrormaker_files.imported_topics import NameItem, items_of, patterns_of
-from kafka_migration.mirrormaker_files.judging import name_of, quoted, refusal
-from kafka_migration.mirrormaker_files.limits import MOST_EXCLUSIONS
-from kafka_migration.mirrormaker_files.mirror_settings import COMMENT, Flow, MirrorFile, Place
+from kafka_migration.mirrormaker_files.importing.chosen_flow import Side, SidedSetting, chosen_flow, sided
+from kafka_migration.mirrormaker_files.importing.import_rules import MIRROR_GROUP, Decision, Use, decide
+from kafka_migration.mirrormaker_files.importing.imported_connections import (
+    insecurities_of,
+    kafka_connection,
+    values_of,
+)
+from kafka_migration.mirrormaker_files.importing.imported_file import FileParts, file_text
+from kafka_migration.mirrormaker_files.importing.imported_topics import NameItem, items_of, patterns_of
+from kafka_migration.mirrormaker_files.model.judging import name_of, quoted, refusal
+from kafka_migration.mirrormaker_files.model.limits import MOST_EXCLUSIONS
+from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, Flow, MirrorFile, Place
 
 # The exclusions of MirrorMaker 2 that a migration's patterns do not have by themselves.
 _DEFAULT_EXCLUSIONS = (r".*[\-\.]internal", r".*\.replica")

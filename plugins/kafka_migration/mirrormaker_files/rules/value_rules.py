@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from kafka_migration.core.text.secret_forms import HIDDEN, is_secret_name
-from kafka_migration.mirrormaker_files.judging import (
+from kafka_migration.mirrormaker_files.model.judging import (
     Ground,
     LintFinding,
     at,
@@ -16,9 +16,9 @@ from kafka_migration.mirrormaker_files.judging import (
     may_be_secret,
     value_of,
 )
-from kafka_migration.mirrormaker_files.key_rules import keys_of
-from kafka_migration.mirrormaker_files.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.mirror_settings import COMMENT, FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.rules.key_rules import keys_of
 
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _TYPES = {

@@ -5,9 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from kafka_migration.mirrormaker_files.limits import LONGEST_ALIAS, require_few_clusters
-from kafka_migration.mirrormaker_files.mirror_settings import CLIENTS, FileKind, Flow, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_files.properties import Entry
+from kafka_migration.mirrormaker_files.model.limits import LONGEST_ALIAS, require_few_clusters
+from kafka_migration.mirrormaker_files.model.mirror_settings import (
+    CLIENTS,
+    FileKind,
+    Flow,
+    MirrorFile,
+    MirrorSetting,
+    Place,
+)
+from kafka_migration.mirrormaker_files.reading.properties import Entry
 
 # Keys of connectors that begin like a prefix.
 _WHOLE_KEYS = frozenset(

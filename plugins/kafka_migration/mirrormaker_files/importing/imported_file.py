@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.text.yaml_text import yaml_string
-from kafka_migration.mirrormaker_files.imported_topics import NameItem
-from kafka_migration.mirrormaker_files.mirror_settings import Flow
+from kafka_migration.mirrormaker_files.importing.imported_topics import NameItem
+from kafka_migration.mirrormaker_files.model.mirror_settings import Flow
 
 SCHEMA_LINE = "# yaml-language-server: $schema=migration-file.schema.json"
 # MirrorMaker 2 creates topics with this many replicas if it is not told otherwise.

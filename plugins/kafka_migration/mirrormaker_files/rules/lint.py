@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_migration.mirrormaker_files.client_rules import CLIENT_RULES, mirrormaker1_loop
-from kafka_migration.mirrormaker_files.flow_rules import FLOW_RULES
-from kafka_migration.mirrormaker_files.judging import Ground, LintFinding, minor
-from kafka_migration.mirrormaker_files.kafka_keys import KafkaKeys
-from kafka_migration.mirrormaker_files.key_rules import KEY_RULES
-from kafka_migration.mirrormaker_files.mirror_settings import MirrorFile
-from kafka_migration.mirrormaker_files.value_rules import VALUE_RULES
+from kafka_migration.mirrormaker_files.model.judging import Ground, LintFinding, minor
+from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKeys
+from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile
+from kafka_migration.mirrormaker_files.rules.client_rules import CLIENT_RULES, mirrormaker1_loop
+from kafka_migration.mirrormaker_files.rules.flow_rules import FLOW_RULES
+from kafka_migration.mirrormaker_files.rules.key_rules import KEY_RULES
+from kafka_migration.mirrormaker_files.rules.value_rules import VALUE_RULES
 
 RULES = (*KEY_RULES, *VALUE_RULES, *FLOW_RULES, *CLIENT_RULES)
 

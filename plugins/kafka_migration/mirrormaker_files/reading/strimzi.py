@@ -7,10 +7,17 @@ from collections.abc import Iterator
 
 import yaml
 
-from kafka_migration.mirrormaker_files.documents import WrongDocument, fields, flat, items, node_of, text_of
-from kafka_migration.mirrormaker_files.mirror_settings import CLIENTS, FileKind, Flow, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_files.mirrormaker2 import prefixed
-from kafka_migration.mirrormaker_files.properties import Entry
+from kafka_migration.mirrormaker_files.model.mirror_settings import (
+    CLIENTS,
+    FileKind,
+    Flow,
+    MirrorFile,
+    MirrorSetting,
+    Place,
+)
+from kafka_migration.mirrormaker_files.reading.documents import WrongDocument, fields, flat, items, node_of, text_of
+from kafka_migration.mirrormaker_files.reading.mirrormaker2 import prefixed
+from kafka_migration.mirrormaker_files.reading.properties import Entry
 
 KIND = "KafkaMirrorMaker2"
 # The kind of a resource has the form of a class name.

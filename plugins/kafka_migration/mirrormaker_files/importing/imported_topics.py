@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kafka_migration.core.migration.patterns import pattern_problem
 from kafka_migration.core.text.secret_forms import has_key_form, may_be_shown
-from kafka_migration.mirrormaker_files.judging import listed
+from kafka_migration.mirrormaker_files.model.judging import listed
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _GROUPING = re.compile(r"[()\[\]]")

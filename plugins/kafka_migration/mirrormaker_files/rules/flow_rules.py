@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from kafka_migration.core.text.brief import some
 from kafka_migration.core.text.secret_forms import HIDDEN
-from kafka_migration.mirrormaker_files.judging import (
+from kafka_migration.mirrormaker_files.model.judging import (
     Ground,
     LintFinding,
     at,
@@ -19,10 +19,10 @@ from kafka_migration.mirrormaker_files.judging import (
     on_file,
     value_of,
 )
-from kafka_migration.mirrormaker_files.limits import LONGEST_PATTERN
-from kafka_migration.mirrormaker_files.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_files.value_rules import has_comment
+from kafka_migration.mirrormaker_files.model.limits import LONGEST_PATTERN
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.rules.value_rules import has_comment
 
 _PATTERN_KEYS = frozenset(
     f"{what}{suffix}" for what in ("topics", "groups", "config.properties") for suffix in ("", ".exclude", ".blacklist")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kafka_migration.mirrormaker_files.mirror_settings import FileKind, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorSetting, Place
 
 CONNECTOR_ROLES = (
     "mirror_source",

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from kafka_migration.core.text.brief import given, some
-from kafka_migration.mirrormaker_files.judging import (
+from kafka_migration.mirrormaker_files.model.judging import (
     Ground,
     LintFinding,
     at,
@@ -18,10 +18,10 @@ from kafka_migration.mirrormaker_files.judging import (
     span,
     value_of,
 )
-from kafka_migration.mirrormaker_files.kafka_keys import KafkaKey
-from kafka_migration.mirrormaker_files.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_files.roles import CONNECTOR_ROLES, OLD_KEYS, is_free, roles_at
+from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKey
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.roles import CONNECTOR_ROLES, OLD_KEYS, is_free, roles_at
 
 # Keys that guides print, although no released version has them; the text says what to do.
 _NEVER = (

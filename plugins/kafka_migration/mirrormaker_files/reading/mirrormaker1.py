@@ -6,9 +6,9 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
-from kafka_migration.mirrormaker_files.limits import LONGEST_COMMAND, require_few
-from kafka_migration.mirrormaker_files.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_files.properties import Entry
+from kafka_migration.mirrormaker_files.model.limits import LONGEST_COMMAND, require_few
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.reading.properties import Entry
 
 COMMAND = re.compile(r"kafka-mirror-maker(?:\.sh|\.bat)?\b|kafka\.tools\.MirrorMaker\b")
 # Words of a shell that end a command.

@@ -12,10 +12,10 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.brief import brief, given
 from kafka_migration.core.text.secret_forms import HIDDEN, is_secret_name, masked, may_be_shown
-from kafka_migration.mirrormaker_files.kafka_keys import KafkaKey, KafkaKeys, kafka_keys
-from kafka_migration.mirrormaker_files.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.mirror_settings import COMMENT, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_files.roles import NOT_IN_TABLES, OLD_KEYS
+from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKey, KafkaKeys, kafka_keys
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.roles import NOT_IN_TABLES, OLD_KEYS
 
 _SECRET = re.compile(
     r"(?:password|passwd|secret|credentials)$|ssl\.keystore\.key$|jaas\.config$|basic\.auth\.user\.info$"

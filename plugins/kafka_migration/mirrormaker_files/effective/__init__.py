@@ -1,0 +1,1 @@
+"""What each reader of a configuration gets, as Kafka hands keys on."""

@@ -1,0 +1,1 @@
+"""The migration file that `kafka-migration import` proposes."""

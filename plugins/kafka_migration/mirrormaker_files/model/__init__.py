@@ -1,0 +1,1 @@
+"""What the readers and the rules share: settings, Kafka's keys, limits, findings."""
