@@ -21,7 +21,7 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Mi
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
 from kafka_migration.mirrormaker_files.rules.lint import lint
 
-LINT_SCHEMA = 1
+LINT_SCHEMA = 2
 
 
 class LintExit(IntEnum):
@@ -88,14 +88,16 @@ def lint_exit(findings: Sequence[LintFinding]) -> LintExit:
     """Return the exit code for the worst finding."""
     if any(each.code.severity is Severity.ERROR for each in findings):
         return LintExit.ERRORS
-    return LintExit.WARNINGS if findings else LintExit.CLEAN
+    is_clean = all(each.code.severity is Severity.INFO for each in findings)
+    return LintExit.CLEAN if is_clean else LintExit.WARNINGS
 
 
 def lint_lines(files: Sequence[MirrorFile], findings: Sequence[LintFinding], version: str | None) -> Iterator[str]:
     """Yield one line for each finding, and a last line with their numbers."""
     yield from map(str, findings)
     counts = Counter(each.code.severity for each in findings)
-    errors, warnings = (f"{counts[each]} {each}{'s' * (counts[each] != 1)}" for each in Severity)
+    severities = (Severity.ERROR, Severity.WARNING)
+    errors, warnings = (f"{counts[each]} {each}{'s' * (counts[each] != 1)}" for each in severities)
     judged = f"Kafka {version}" if version else f"{span(kafka_keys().versions)}; name yours with --kafka-version"
     yield f"{errors} and {warnings} in {len(files)} file{'s' * (len(files) != 1)}, compared with {judged}"
 

@@ -38,21 +38,41 @@ _LONGEST_TEXT, _MOST_SEARCHED = 600, 2_000
 
 @dataclass(frozen=True, slots=True)
 class LintFinding(Document):
-    """One mistake in a file. A line of 0 means the file as a whole."""
+    """One mistake in a file. A line of 0 means the file as a whole.
+
+    `found` is what is written, `effect` its consequence, `fix` what to do. `others` are further lines with the same
+    cause.
+    """
 
     code: LintCode
     file: str
     line: int
     key: str
     found: str
-    expected: str
+    effect: str
     fix: str
+    others: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
         subject = f"{self.key}: " if self.key else ""
-        mistake = f"{subject}found {self.found}; expected {self.expected}"
-        return f"{self.code.severity} {self.code} · {place} · {mistake}. {self.fix}"
+        lines = f" (also {_lines(self.others)})" if self.others else ""
+        sentences = " ".join(map(_sentence, (self.found + lines, self.effect, self.fix)))
+        return f"{self.code.severity} {self.code} · {place} · {subject}{sentences}"
+
+
+_MOST_LINES = 8
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    more = f" and {len(numbers) - _MOST_LINES:,} more" if len(numbers) > _MOST_LINES else ""
+    return f"line{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers[:_MOST_LINES]))}{more}"
+
+
+def _sentence(text: str) -> str:
+    """Return a text with a capital letter, unless it starts with a name, and a full stop."""
+    text = text if text[:1] in {"`", ""} else text[0].upper() + text[1:]
+    return text if text.endswith((".", "!")) else f"{text}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +100,14 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".")[:2])
 
 
-def at(file: MirrorFile, setting: MirrorSetting, code: LintCode, found: str, expected: str, fix: str) -> LintFinding:
+def at(file: MirrorFile, setting: MirrorSetting, code: LintCode, found: str, effect: str, fix: str) -> LintFinding:
     """Return a finding about one setting."""
-    return LintFinding(code, file.name, setting.line, name_of(setting), *map(quoted, (found, expected, fix)))
+    return LintFinding(code, file.name, setting.line, name_of(setting), *map(quoted, (found, effect, fix)))
 
 
-def on_file(file: MirrorFile, code: LintCode, found: str, expected: str, fix: str) -> LintFinding:
-    """Return a finding about the file as a whole."""
-    return LintFinding(code, file.name, 0, "", *map(quoted, (found, expected, fix)))
+def on_file(file: MirrorFile, code: LintCode, found: str, effect: str, fix: str, line: int = 0) -> LintFinding:
+    """Return a finding about what is missing: on the line that it belongs to, or about the file as a whole."""
+    return LintFinding(code, file.name, line, "", *map(quoted, (found, effect, fix)))
 
 
 def may_be_secret(setting: MirrorSetting) -> bool:

@@ -9,11 +9,13 @@ class Severity(StrEnum):
     """How much a finding matters.
 
     `error`: MirrorMaker does not start, ignores what is written, or can lose, double or reorder records.
-    `warning`: it works, but a safer or later way exists.
+    `warning`: it works, but it surprises, or a safer way exists.
+    `info`: worth knowing; nothing has to be done.
     """
 
     ERROR = "error"
     WARNING = "warning"
+    INFO = "info"
 
 
 class LintCode(StrEnum):
