@@ -220,3 +220,9 @@ class LintCode(StrEnum):
         Severity.WARNING,
         "A login or certificate is given, and the security protocol does not use it.",
     )
+    KEY_OF_BROKERS = "KEY_OF_BROKERS", Severity.WARNING, "The key belongs to brokers or topics; MirrorMaker ignores it."
+    KEY_WITHOUT_EFFECT = (
+        "KEY_WITHOUT_EFFECT",
+        Severity.INFO,
+        "No part of MirrorMaker reads the key where it stands; its value is the default, so nothing is lost.",
+    )

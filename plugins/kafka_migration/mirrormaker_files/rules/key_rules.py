@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kafka_migration.core.text.brief import given, some
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, has_secret, key_of, minor, span, value_of
@@ -13,9 +14,9 @@ from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.model.roles import OLD_KEYS, is_free
 from kafka_migration.mirrormaker_files.rules.ground import Ground
-from kafka_migration.mirrormaker_files.rules.meant import meant, roles_meant
+from kafka_migration.mirrormaker_files.rules.meant import OF_BROKERS, meant, roles_meant
 from kafka_migration.mirrormaker_files.rules.right_place import right_place
-from kafka_migration.mirrormaker_files.rules.views import default_in
+from kafka_migration.mirrormaker_files.rules.views import default_in, is_given
 
 # So many unknown keys of a file are compared with all known keys.
 MOST_COMPARED = 100
@@ -28,14 +29,16 @@ def known_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     left = MOST_COMPARED
     replaced = _replaced(file)
     for setting in file.settings:
-        if not _is_judged(file, setting) or id(setting) in replaced:
+        if not _is_judged(setting) or id(setting) in replaced:
             continue
         known = definitions_of(setting, ground)
-        if known:
-            yield from _versions(file, setting, known, ground)
-        elif explained := _explained(file, setting, ground):
+        # Lines of these roles may be replaced by others, or belong to a flow that does not run.
+        at_place = _definitions_at(file, setting, ground)
+        if explained := None if known else _explained(file, setting, ground):
             yield explained
-        elif not _is_overridden(file, setting, ground):
+        elif known or at_place:
+            yield from _versions(file, setting, [*known, *at_place], ground)
+        else:
             left -= 1
             near = _misspelled(file, setting, ground) if left >= 0 else None
             yield near or _unknown(file, setting, is_compared=left >= 0)
@@ -47,12 +50,9 @@ def definitions_of(setting: MirrorSetting, ground: Ground) -> list[KafkaKey]:
     return list({id(key): key for key in found if key}.values())
 
 
-def _is_judged(file: MirrorFile, setting: MirrorSetting) -> bool:
-    """Return whether a table can know the key; lines of flows that do not run have a finding of their own."""
-    if setting.place in {Place.OPTION, Place.FIELD} or is_free(setting):
-        return False
-    is_idle = setting.place is Place.FLOW and setting.owner not in map(str, file.flows)
-    return not is_idle or file.kind is not FileKind.MIRRORMAKER2
+def _is_judged(setting: MirrorSetting) -> bool:
+    """Return whether a table can know the key."""
+    return setting.place not in {Place.OPTION, Place.FIELD} and not is_free(setting)
 
 
 def _replaced(file: MirrorFile) -> set[int]:
@@ -61,9 +61,10 @@ def _replaced(file: MirrorFile) -> set[int]:
     return {id(each) for each in file.settings} - set(last.values())
 
 
-def _is_overridden(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> bool:
-    """Return whether readers exist that would get the line, if lines of a flow or cluster did not replace it."""
-    return bool(roles_meant(file, setting, ground))
+def _definitions_at(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> list[KafkaKey]:
+    """Return Kafka's definitions of the key in the roles that may read lines at its place."""
+    roles = roles_meant(file, setting, ground)
+    return [key for role in roles if (key := ground.keys.get(role, setting.key))]
 
 
 def _versions(file: MirrorFile, setting: MirrorSetting, known: list[KafkaKey], ground: Ground) -> Iterator[LintFinding]:
@@ -87,7 +88,10 @@ def _newer_name(setting: MirrorSetting) -> str:
 
 def _explained(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
     """Return the finding for a key that no reader has; the most exact explanation comes first."""
-    found = (explain(file, setting, ground) for explain in (_meant, _foreign_alias, _old_key, _misplaced))
+    found = (
+        explain(file, setting, ground)
+        for explain in (_overriding, _meant, _foreign_alias, _old_key, _of_brokers, _misplaced)
+    )
     return next(filter(None, found), None)
 
 
@@ -97,14 +101,45 @@ def _meant(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFind
     if found is None:
         return None
     words = "no version of Kafka has this key"
-    return at(file, setting, LintCode.KEY_NEVER_EXISTED, words, _ignored(found.key, ground), found.fix)
+    return at(file, setting, LintCode.KEY_NEVER_EXISTED, words, _ignored(file, found.key, ground), found.fix)
 
 
-def _ignored(name: str, ground: Ground) -> str:
-    """Return what stays instead of an ignored line: the default of the key that was meant, if there is one."""
+def _overriding(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
+    """Return the finding for `producer.override.` and its like outside of a connector of Kafka Connect."""
+    client, key = setting.client, setting.key.removeprefix("override.")
+    if file.kind is FileKind.CONNECTORS or key == setting.key or not ground.keys.get(client, key):
+        return None
+    found = "only connectors of Kafka Connect know `override`"
+    fix = right_place(file, replace(setting, key=key), ground)
+    return at(file, setting, LintCode.KEY_MISPLACED, found, _ignored(file, key, ground), fix)
+
+
+def _of_brokers(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFinding | None:
+    if not OF_BROKERS.fullmatch(setting.key):
+        return None
+    found, effect = "this is a key of brokers or topics", "MirrorMaker ignores it"
+    fix = "Remove it; set it on the brokers or topics, if they need it."
+    return at(file, setting, LintCode.KEY_OF_BROKERS, found, effect, fix)
+
+
+def _ignored(file: MirrorFile, name: str, ground: Ground) -> str:
+    """Return what counts instead of an ignored line: another line, or the default of the key that was meant."""
+    if line := _line_that_counts(file, name, ground):
+        return f"it is ignored: line {line} counts"
     defaults = {default_in(key, ground) for key in ground.keys.named(name)}
     default = defaults.pop() if len(defaults) == 1 else None
     return f"it is ignored: the default {given(default)} stays" if default else "it is ignored"
+
+
+def _line_that_counts(file: MirrorFile, name: str, ground: Ground) -> int:
+    """Return the line from which the running connectors and their clients have a key; 0 if they have none."""
+    running = set(map(str, file.flows))
+    for each in ground.readers.all:
+        value = each.values.get(name)
+        is_own = value is not None and is_given(value, file) and each.reader.flow in running
+        if value is not None and value.setting is not None and is_own and ground.keys.get(each.reader.role, name):
+            return value.setting.line
+    return 0
 
 
 def _unknown(file: MirrorFile, setting: MirrorSetting, *, is_compared: bool) -> LintFinding:
@@ -141,8 +176,10 @@ def _misplaced(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lint
     if roles_meant(file, setting, ground):
         return None
     found = "no part of MirrorMaker reads this key here"
-    fix = right_place(file, setting, ground)
-    return at(file, setting, LintCode.KEY_MISPLACED, found, _ignored(setting.key, ground), fix)
+    fix, effect = right_place(file, setting, ground), _ignored(file, setting.key, ground)
+    is_default = {default_in(key, ground) for key in ground.keys.named(setting.key)} == {setting.value.strip()}
+    code = LintCode.KEY_WITHOUT_EFFECT if is_default and "default" in effect else LintCode.KEY_MISPLACED
+    return at(file, setting, code, found, effect, fix)
 
 
 def _misspelled(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
@@ -151,7 +188,7 @@ def _misspelled(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lin
         return None
     is_case = near.lower() == setting.key.lower()
     found = "no version of Kafka has this key" + (", because keys are case-sensitive" if is_case else "")
-    return at(file, setting, LintCode.KEY_MISSPELLED, found, _ignored(near, ground), f"Write {given(near)}.")
+    return at(file, setting, LintCode.KEY_MISSPELLED, found, _ignored(file, near, ground), f"Write {given(near)}.")
 
 
 def repeated_keys(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:

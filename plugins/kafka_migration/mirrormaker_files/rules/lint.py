@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kafka_migration.mirrormaker_files.effective.all_files import readers_of
 from kafka_migration.mirrormaker_files.effective.readers import Readers
-from kafka_migration.mirrormaker_files.effective.readers_of import readers_of
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, minor
 from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKeys
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile

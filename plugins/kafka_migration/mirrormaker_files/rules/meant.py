@@ -19,12 +19,36 @@ class Meant:
     fix: str
 
 
+# Keys of brokers and topics, which guides and copied files have among those of MirrorMaker.
+OF_BROKERS = re.compile(
+    r"message\.max\.bytes|replica\.fetch\.max\.bytes|num\.partitions|default\.replication\.factor|min\.insync\.replicas|"
+    r"offsets(?:\.topic)?\.replication\.factor|offsets\.topic\.num\.partitions|transaction\.state\.log\.[\w.]{1,100}|"
+    r"auto\.create\.topics\.enable|delete\.topic\.enable|unclean\.leader\.election\.enable|log\.[\w.]{1,100}|"
+    r"retention\.(?:ms|bytes)|cleanup\.policy|segment\.(?:ms|bytes)|max\.message\.bytes|zookeeper\.[\w.]{1,100}|"
+    r"num\.(?:network|io|replica\.fetcher)[\w.]{0,100}|advertised\.listeners|inter\.broker\.[\w.]{1,100}|broker\.id|socket\.[\w.]{1,100}"
+)
 # Keys that guides print, although no released version has them.
 _NEVER: tuple[tuple[re.Pattern[str], Meant], ...] = (
     (re.compile(r"readahead\.queue\.capacity"), Meant("", "Remove it. MirrorMaker 2 has no such queue.")),
     (
         re.compile(r"[\w.-]{0,200}\.topic\.retention\.ms"),
         Meant("", "Remove it. MirrorMaker 2 creates its topics with their own retention."),
+    ),
+    (
+        re.compile(r"checkpoints?\.(?:topic\.)?replication\.factor"),
+        Meant("checkpoints.topic.replication.factor", "Write `checkpoints.topic.replication.factor`."),
+    ),
+    (
+        re.compile(r"heartbeats?\.(?:topic\.)?replication\.factor"),
+        Meant("heartbeats.topic.replication.factor", "Write `heartbeats.topic.replication.factor`."),
+    ),
+    (
+        re.compile(r"offset[-.]?syncs?\.(?:topic\.)?replication\.factor"),
+        Meant("offset-syncs.topic.replication.factor", "Write `offset-syncs.topic.replication.factor`."),
+    ),
+    (
+        re.compile(r"Mirror(?:Checkpoint|Heartbeat|Source)Connector\.enabled"),
+        Meant("", "Remove it; emit.checkpoints.enabled and emit.heartbeats.enabled switch these connectors."),
     ),
     (re.compile(r"enable"), Meant("enabled", "Write `enabled`.")),
     (re.compile(r"max\.tasks"), Meant("tasks.max", "Write `tasks.max`.")),
@@ -49,6 +73,8 @@ _NEVER: tuple[tuple[re.Pattern[str], Meant], ...] = (
 
 def meant(setting: MirrorSetting, ground: Ground) -> Meant | None:
     """Return what a key that guides print was meant to be; `None` for any other key."""
+    if any(ground.keys.get(role, setting.key) for role in CONNECTOR_ROLES):
+        return None
     for suffix, better in ((".ms", ".seconds"), ("", ".enabled")):
         name = f"{setting.key.removesuffix(suffix)}{better}"
         if setting.key.endswith(suffix) and any(ground.keys.get(role, name) for role in CONNECTOR_ROLES):

@@ -119,6 +119,8 @@ def _overridden(
     if wrong and setting is not None and setting.owner == "":
         found = f"this line gives the flow {wrong[0]} an alias that is not that of its {('source', 'target')[end]}"
         effect = "topics get the prefix of another cluster, and MirrorMaker does not recognise its own copies"
+        if naming(uses[0][1]).keeps_names:
+            effect = "the topics for offset syncs and checkpoints get the alias of another cluster"
         fix = "Remove the line; the alias comes from `clusters`."
         yield at_given(file, given, LintCode.ALIAS_OVERRIDDEN, found, effect, fix)
 

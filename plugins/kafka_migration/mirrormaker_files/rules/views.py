@@ -52,10 +52,12 @@ def default_in(key: KafkaKey, ground: Ground) -> str | None:
     return value
 
 
-def at_given(file: MirrorFile, given: Given, code: LintCode, found: str, effect: str, fix: str) -> LintFinding:
-    """Return a finding about the line of a given value."""
+def at_given(
+    file: MirrorFile, given: Given, code: LintCode, found: str, effect: str, fix: str, others: tuple[int, ...] = ()
+) -> LintFinding:
+    """Return a finding about the line of a given value, and about further lines with the same cause."""
     setting = given.setting
-    return at(file, setting, code, found, effect, fix) if setting else on_file(file, code, found, effect, fix)
+    return at(file, setting, code, found, effect, fix, others) if setting else on_file(file, code, found, effect, fix)
 
 
 def line_of_flow(file: MirrorFile, flow: Flow) -> int:
