@@ -1,4 +1,5 @@
 """Stand-in."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

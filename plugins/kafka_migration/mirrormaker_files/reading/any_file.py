@@ -11,7 +11,13 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.text.brief import brief, some
 from kafka_migration.core.text.secret_forms import LONGEST_NAME, masked
 from kafka_migration.mirrormaker_files.model.judging import refusal
-from kafka_migration.mirrormaker_files.model.limits import MOST_SETTINGS, TooMany, require_few, require_small
+from kafka_migration.mirrormaker_files.model.limits import (
+    MOST_COMMANDS,
+    MOST_SETTINGS,
+    TooMany,
+    require_few,
+    require_small,
+)
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
 from kafka_migration.mirrormaker_files.reading.connectors import (
@@ -28,8 +34,11 @@ from kafka_migration.mirrormaker_files.reading.mirrormaker2 import mirrormaker2_
 from kafka_migration.mirrormaker_files.reading.parts import Part
 from kafka_migration.mirrormaker_files.reading.properties import entries, remarks
 from kafka_migration.mirrormaker_files.reading.scripts import Script, script_of
+from kafka_migration.mirrormaker_files.reading.shell_words import OpenQuote
 from kafka_migration.mirrormaker_files.reading.strimzi_others import worker_file
 
+# So many characters are put in for the names of a here-document.
+_MOST_REPLACED = 1_000_000
 _VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w{0,200})|\{([A-Za-z_]\w{0,200})\})")
 
 
@@ -49,6 +58,7 @@ def read_mirror_files(
         raise Refused([_unreadable(name, "a file of an unknown kind", expected, "Name its kind with --kind.")])
     try:
         files = tuple(_read(name, text, kind, is_utf8=is_utf8))
+        require_few([each for file in files for each in file.settings], MOST_SETTINGS, "settings")
         for file in files:
             require_small(file)
     except TooMany as error:
@@ -86,6 +96,7 @@ def _of_manifest(name: str, text: str) -> Iterator[MirrorFile]:
 
 
 def _of_script(name: str, script: Script) -> Iterator[MirrorFile]:
+    require_few(script.starts, MOST_COMMANDS, "commands")
     values = {each.name: each.value for each in script.assigned if each.is_known}
     parts = [Part(each.file, _replaced(each.text, values), each.line) for each in script.here_documents]
     found = [*command_files(name, script), *(file for part in parts for file in _of_part(name, part))]
@@ -96,7 +107,9 @@ def _of_script(name: str, script: Script) -> Iterator[MirrorFile]:
 
 def _replaced(text: str, values: dict[str, str]) -> str:
     """Return a here-document as its reader gets it; a name without a known value is written as a reference."""
-    return _VARIABLE.sub(lambda match: values.get(match[1] or match[2], f"${{{match[1] or match[2]}}}"), text)
+    longest = max(map(len, values.values()), default=0)
+    known = values if longest * text.count("$") <= _MOST_REPLACED else {}
+    return _VARIABLE.sub(lambda match: known.get(match[1] or match[2], f"${{{match[1] or match[2]}}}"), text)
 
 
 def _of_part(name: str, part: Part) -> Iterator[MirrorFile]:
@@ -137,7 +150,7 @@ def _first_foreign(text: str) -> Remark:
 
 
 def _wrong(name: str, kind: FileKind, error: ValueError) -> Finding:
-    line = error.line if isinstance(error, WrongDocument) else 0
+    line = error.line if isinstance(error, WrongDocument | OpenQuote) else 0
     found, place = brief(str(error)), f"{name}:{line}" if line else name
     return _unreadable(place, found, kind.words, "Correct it, or name its kind with --kind.")
 

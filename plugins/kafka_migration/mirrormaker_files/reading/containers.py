@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import yaml
 
-from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile
+from kafka_migration.mirrormaker_files.model.limits import LONGEST_COMMAND, MOST_COMMANDS, require_few
+from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting
 from kafka_migration.mirrormaker_files.reading.documents import fields, flat, items, line_of, text_of
 from kafka_migration.mirrormaker_files.reading.mirrormaker1 import command_files
 from kafka_migration.mirrormaker_files.reading.scripts import Assigned, Script, Started, started_by
@@ -17,6 +18,8 @@ from kafka_migration.mirrormaker_files.reading.shell_words import Splitter, Synt
 _COMMANDS = ("entrypoint", "command", "args")
 # Kubernetes replaces `$(NAME)`.
 _REFERENCE = re.compile(r"\$\((\w{1,200})\)")
+# A longer value is not put in; a text over more lines is not searched for the line of an option.
+_LONGEST_KNOWN, _MOST_LINES = 1_000, 1_000
 # An image may have MirrorMaker as its program, so that the container has only its options.
 _OPTION = re.compile(r"--?(?:consumer|producer)\.config(?:=.*)?")
 
@@ -36,6 +39,7 @@ def _files(name: str, container: dict[str, yaml.Node], source: Sequence[str]) ->
     nodes = [container[key] for key in _COMMANDS if key in container]
     words = [word for node in nodes for word in _words(node, variables)]
     starts = list(started_by(words, variables)) or list(_by_image(words))
+    require_few(starts, MOST_COMMANDS, "commands")
     for file in command_files(name, Script(tuple(starts), assigned, ())):
         yield _located(file, nodes, source)
 
@@ -52,8 +56,9 @@ def _words(node: yaml.Node, variables: dict[str, str]) -> Iterator[Word]:
         for command in Splitter(text_of(node).replace("$$", "$"), _line(node), Syntax.WORDS, variables).commands():
             yield from command.words
     for item in items(node):
-        text = _REFERENCE.sub(lambda match: variables.get(match[1], match[0]), text_of(item))
-        yield Word(_line(item), text, is_quoted=True)
+        text = text_of(item)
+        replaced = _REFERENCE.sub(lambda match: variables.get(match[1], match[0]), text)
+        yield Word(_line(item), replaced if len(replaced) <= LONGEST_COMMAND else text, is_quoted=True)
 
 
 def _line(node: yaml.Node) -> int:
@@ -75,17 +80,19 @@ def _environment(container: dict[str, yaml.Node]) -> Iterator[Assigned]:
 
 
 def _assigned(line: int, name: str, value: str, *, is_given: bool = True) -> Assigned:
-    return Assigned(line, name, value, is_known=is_given and "$" not in value)
+    return Assigned(line, name, value, is_known=is_given and "$" not in value and len(value) <= _LONGEST_KNOWN)
 
 
 def _located(file: MirrorFile, nodes: Sequence[yaml.Node], source: Sequence[str]) -> MirrorFile:
     """Return the file with the lines of its options, which a text over several lines of another style than `|` lost."""
     folded = [each for each in nodes if isinstance(each, yaml.ScalarNode) and each.style != "|"]
-    spans = {_line(each): each.end_mark.line + 1 for each in folded if each.end_mark.line > each.start_mark.line}
-    settings, line = [], 0
+    spans = {_line(each): min(each.end_mark.line + 1, _line(each) + _MOST_LINES, len(source)) for each in folded}
+    settings, moved, line = list[MirrorSetting](), dict[tuple[int, str], int](), 0
     for setting in file.settings:
-        last = spans.get(setting.line, 0)
         line = max(line, setting.line)
-        line = next((n for n in range(line, last + 1) if setting.name in source[n - 1]), line)
-        settings.append(replace(setting, line=line) if last else setting)
-    return replace(file, settings=tuple(settings))
+        span = range(line, spans.get(setting.line, 0) + 1)
+        line = next((number for number in span if setting.name in source[number - 1]), line)
+        settings.append(replace(setting, line=line) if span else setting)
+        moved[setting.line, setting.name] = settings[-1].line
+    remarks = tuple(replace(each, line=moved.get((each.line, each.name), each.line)) for each in file.remarks)
+    return replace(file, settings=tuple(settings), remarks=remarks)

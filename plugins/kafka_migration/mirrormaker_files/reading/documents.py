@@ -33,7 +33,7 @@ def json_node(text: str) -> yaml.Node:
     except (RecursionError, ValueError):
         raise WrongDocument(f"more than {DEEPEST} levels, or a huge number") from None
     # YAML allows no tabs between values; within strings JSON allows none.
-    return nodes_of(text.replace("\t", " "))[0]
+    return next(iter(nodes_of(text.replace("\t", " "))))
 
 
 def nodes_of(text: str) -> list[yaml.Node]:
@@ -72,7 +72,8 @@ def _composed(text: str) -> Iterator[yaml.Node]:
     loader = _Bounded(text)
     try:
         while loader.check_node():
-            yield loader.get_node()
+            if (node := loader.get_node()) is not None:
+                yield node
     finally:
         loader.dispose()
 

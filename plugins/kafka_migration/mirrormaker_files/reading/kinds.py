@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind
+from kafka_migration.mirrormaker_files.model.roles import OLD_KEYS
 from kafka_migration.mirrormaker_files.reading.connectors import CLASS
 from kafka_migration.mirrormaker_files.reading.properties import Entry, entries
 from kafka_migration.mirrormaker_files.reading.scripts import PROGRAM
@@ -49,7 +51,8 @@ _START = "\ufeff \t\r\n"
 _JSON = re.compile(r"\{|\[\s*(?:[{\[\]\"]|\Z)")
 # A resource of Kubernetes, or a Compose file with or without `services`.
 _MANIFEST = re.compile(
-    r"^(?:- )?[ \t]{0,4}[\"']?kind[\"']?:[ \t]*[\"']?[A-Z]|^services:[ \t]*\r?$|^[ \t]{1,8}(?:image|build):[ \t]|^  *entrypoint:",
+    r"^[ \t-]{0,8}[\"']?kind[\"']?:[ \t]{0,20}[\"']?[A-Z]|^services:[ \t]{0,20}\r?$|"
+    r"^[ \t]{1,8}(?:image|build|entrypoint):[ \t]",
     re.MULTILINE,
 )
 # MirrorMaker's program, and what shows that it is called: an option, a continued line, or nothing before it.
@@ -91,9 +94,19 @@ def kind_of_properties(name: str, found: Sequence[Entry]) -> FileKind | None:
         return FileKind.CONNECTORS
     if names & _WORKER_KEYS:
         return FileKind.WORKER
+    return _client_kind(name.lower(), names)
+
+
+def _client_kind(name: str, names: set[str]) -> FileKind | None:
+    """Return which client a file is for: what its name says if it has keys of clients, or most of its keys."""
+    named = [kind for kind in _CLIENT_FILES if kind.value.rpartition("-")[2] in name]
+    if len(named) == 1 and any(_is_of_client(each) for each in names):
+        return named[0]
     consumer, producer = len(names & _CONSUMER_KEYS), len(names & _PRODUCER_KEYS)
     if consumer != producer:
         return FileKind.CONSUMER if consumer > producer else FileKind.PRODUCER
-    if "bootstrap.servers" in names:
-        return next((kind for kind in _CLIENT_FILES if kind.value.rpartition("-")[2] in name.lower()), None)
     return None
+
+
+def _is_of_client(key: str) -> bool:
+    return key in OLD_KEYS or bool({"consumer", "producer"} & set(kafka_keys().roles_of(key)))

@@ -22,8 +22,10 @@ COMMAND = re.compile(rf"(?:{PROGRAM})\b")
 _PROGRAM = re.compile(rf"(?:.*[/\\=])?(?:{PROGRAM})", re.DOTALL)
 # Programs that take the name of MirrorMaker's as an argument, but do not start it.
 _OTHERS = frozenset(
-    "echo printf grep egrep pgrep pkill killall ps which ls cat cp mv rm chmod chown cd systemctl service COPY ADD "
-    "rem REM LABEL apt-get yum".split()
+    {
+        *("echo", "printf", "grep", "egrep", "pgrep", "pkill", "killall", "ps", "which", "ls", "cat", "cp", "mv", "rm"),
+        *("chmod", "chown", "cd", "systemctl", "service", "COPY", "ADD", "rem", "REM", "LABEL", "apt-get", "yum"),
+    }
 )
 _INLINE = re.compile(r"-[a-z]{0,5}c|/c")
 _REMOTE = frozenset({"eval", "ssh"})
@@ -139,7 +141,9 @@ def _started(command: Command, syntax: Syntax, variables: dict[str, str]) -> Ite
         return
     for place, word in enumerate(words):
         if _PROGRAM.fullmatch(word.text):
-            require_few("".join(each.text for each in words), LONGEST_COMMAND, f"characters in one command, {word.line}")
+            require_few(
+                "".join(each.text for each in words), LONGEST_COMMAND, f"characters in one command, {word.line}"
+            )
             before, after = tuple(words[:place]), tuple(words[place + 1 :])
             yield Started(word.line, before, after, syntax, command.ends_with == "|" and command.is_glued)
             return

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 _PLAIN = re.compile(r"[^\s'\"\\$`^%#;&|<>()*?\[]+")
+_MOST_REPLACED, _LONGEST_EXPRESSION = 1_000_000, 1_000
 _IN_QUOTES = {'"': re.compile(r'[^"\\$`%\n]+'), "'": re.compile(r"[^']+")}
 _NAME = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 _BATCH_NAME = re.compile(r"%(\w+)%")
@@ -25,7 +26,11 @@ class Syntax(Enum):
 
 
 class OpenQuote(ValueError):
-    """A quote is not closed; the message names its line."""
+    """A quote is not closed."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__("No closing quotation")
+        self.line = line
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,8 @@ class Splitter:
         self._commands, self._command, self._pending = list[Command](), Command(), ""
         self._ends = list[tuple[str, bool, Command]]()
         self.here_documents = list[HereDocument]()
+        # So many characters are put in for names or searched for the end of an expression, so that both end soon.
+        self._left = 2 * len(text) + _MOST_REPLACED
 
     def commands(self) -> list[Command]:
         """Return the simple commands. Raises `OpenQuote`."""
@@ -85,16 +92,21 @@ class Splitter:
             self._at = match.end()
         elif sign == "\n":
             self._new_line()
-        elif sign == "#" and not self._is_word and self._syntax is not Syntax.BATCH:
-            self._at = self._find("\n")
-        elif sign == self._escape and self._text[self._at + 1 : self._at + 2]:
-            self._escaped()
         elif sign in self._quotes:
             self._quote(sign)
         elif sign in "$`%":
             self._variable(is_quoted=False)
-        elif self._syntax is not Syntax.WORDS and (match := _OPERATOR.match(self._text, self._at)):
-            self._operator(match[0], match.end())
+        else:
+            self._sign(sign)
+
+    def _sign(self, sign: str) -> None:
+        operator = None if self._syntax is Syntax.WORDS else _OPERATOR.match(self._text, self._at)
+        if sign == "#" and not self._is_word and self._syntax is not Syntax.BATCH:
+            self._at = self._find("\n")
+        elif sign == self._escape and self._text[self._at + 1 : self._at + 2]:
+            self._escaped()
+        elif operator:
+            self._operator(operator[0], operator.end())
         else:
             self._glob = self._glob or sign in "*?["
             self._add(sign, self._at + 1)
@@ -153,7 +165,7 @@ class Splitter:
         while self._at < self._end and self._text[self._at] != sign:
             self._within(sign)
         if self._at >= self._end:
-            raise OpenQuote(f"line {start}: No closing quotation")
+            raise OpenQuote(start)
         self._at += 1
 
     def _within(self, quote: str) -> None:
@@ -172,7 +184,9 @@ class Splitter:
     def _variable(self, *, is_quoted: bool) -> None:
         pattern = _BATCH_NAME if self._syntax is Syntax.BATCH else _NAME
         match = pattern.match(self._text, self._at)
-        if match and (value := self._variables.get(next(filter(None, match.groups())))) is not None:
+        value = self._variables.get(next(filter(None, match.groups()))) if match else None
+        if match and value is not None and len(value) <= self._left:
+            self._left -= len(value)
             self._at = match.end()
             self._substitute(value, is_quoted=is_quoted or self._syntax is not Syntax.SHELL)
         else:
@@ -196,7 +210,9 @@ class Splitter:
             end = self._text.find("`", self._at + 1)
             return end + 1 if end > 0 else self._at + 1
         depth, opening = 0, self._text[self._at + 1 : self._at + 2]
-        for place in range(self._at + 1, min(self._end, self._at + 1_000) if closing else self._at):
+        longest = min(_LONGEST_EXPRESSION, self._left) if closing else 0
+        for place in range(self._at + 1, min(self._end, self._at + longest)):
+            self._left -= 1
             depth += (self._text[place] == opening) - (self._text[place] == closing)
             if depth == 0:
                 return place + 1
@@ -209,7 +225,8 @@ class Splitter:
             self._parts, self._is_word = [], False
         self._close_word()
         self._at = end
-        if operator[0] in "<>" or operator[0].isdigit() or operator == "&" and self._text[end : end + 1] == ">":
+        is_both = operator == "&" and self._text[end : end + 1] == ">"
+        if operator[0] in "<>" or operator[0].isdigit() or is_both:
             self._pending = operator
         else:
             self._close_command(operator, is_glued=is_glued and not self._text[end : end + 1].isspace())

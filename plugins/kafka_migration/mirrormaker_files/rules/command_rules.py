@@ -73,7 +73,10 @@ def _option(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Iterato
         fix = f"Correct or remove it. The options are {some(sorted(OPTIONS), 20)}."
         yield at(file, setting, LintCode.OPTION_UNKNOWN, found, _NOT_STARTED, fix)
     elif setting.key == "blacklist":
-        found, fix = "only versions before Kafka 2.0 have the option", "Write a --whitelist that leaves these topics out."
+        found, fix = (
+            "only versions before Kafka 2.0 have the option",
+            "Write a --whitelist that leaves these topics out.",
+        )
         yield at(file, setting, version, found, f"{_NOT_STARTED} with a later version", fix)
     elif setting.key == "include" and ground.is_at_least("3.0") is False:
         found = "only Kafka 3.0 and later have the option"
