@@ -51,6 +51,48 @@ class LintCode(StrEnum):
     CLUSTERS_MISSING = "CLUSTERS_MISSING", Severity.ERROR, "The file names fewer than two clusters."
     BOOTSTRAP_MISSING = "BOOTSTRAP_MISSING", Severity.ERROR, "A cluster or client has no `bootstrap.servers`."
     LOOP = "LOOP", Severity.ERROR, "Records would be copied back to the cluster from which they come."
+    FILE_NOT_LOADED = "FILE_NOT_LOADED", Severity.ERROR, "Java cannot load the file, so MirrorMaker does not start."
+    LINE_NOT_CONTINUED = (
+        "LINE_NOT_CONTINUED",
+        Severity.ERROR,
+        "A backslash with a blank after it does not continue the line.",
+    )
+    COMMENT_IN_VALUE = (
+        "COMMENT_IN_VALUE",
+        Severity.ERROR,
+        "A line that starts with `#` within a continued value is a part of the value.",
+    )
+    COMMENT_NOT_CONTINUED = (
+        "COMMENT_NOT_CONTINUED",
+        Severity.WARNING,
+        "A comment ends with its line, also after a backslash.",
+    )
+    SEPARATOR_MISSING = (
+        "SEPARATOR_MISSING",
+        Severity.ERROR,
+        "A line has no `=`, so Java reads its first word as a key.",
+    )
+    CHARACTER_MISLEADING = (
+        "CHARACTER_MISLEADING",
+        Severity.ERROR,
+        "A character cannot be seen, or looks like another one.",
+    )
+    ENCODING_WRONG = (
+        "ENCODING_WRONG",
+        Severity.ERROR,
+        "Kafka reads the bytes of the file in another encoding, so it gets other letters.",
+    )
+    VALUE_NOT_TEXT = (
+        "VALUE_NOT_TEXT",
+        Severity.ERROR,
+        "Connect takes only texts, numbers and booleans as values, and refuses the connector.",
+    )
+    VALUE_NULL = "VALUE_NULL", Severity.WARNING, "A value is `null`, which is not the default."
+    CONNECTOR_OF_OTHER_PRODUCT = (
+        "CONNECTOR_OF_OTHER_PRODUCT",
+        Severity.WARNING,
+        "A connector is none of MirrorMaker, so its settings are not judged.",
+    )
     VALUE_COMMENT = "VALUE_COMMENT", Severity.ERROR, "A comment after a value is a part of the value."
     VALUE_QUOTED = "VALUE_QUOTED", Severity.ERROR, "Quotes around a value, or in a list, are parts of it."
     VALUE_BLANK = "VALUE_BLANK", Severity.WARNING, "A value ends with blanks, which some readers keep."
@@ -128,6 +170,18 @@ class LintCode(StrEnum):
         "OPTION_OF_ANOTHER_VERSION",
         Severity.ERROR,
         "The named version of MirrorMaker 1 does not have this option.",
+    )
+    OPTION_REPEATED = "OPTION_REPEATED", Severity.ERROR, "A command has an option twice, which MirrorMaker 1 refuses."
+    MESSAGE_HANDLER = "MESSAGE_HANDLER", Severity.INFO, "A class of your own handles each record of MirrorMaker 1."
+    PATTERN_PIPED = (
+        "PATTERN_PIPED",
+        Severity.ERROR,
+        "The shell reads a `|` without quotes as a pipe, so the pattern ends there.",
+    )
+    PATTERN_UNQUOTED = (
+        "PATTERN_UNQUOTED",
+        Severity.INFO,
+        "The shell replaces a pattern without quotes by the names of files that fit.",
     )
     OPTION_WITHOUT_EFFECT = "OPTION_WITHOUT_EFFECT", Severity.WARNING, "MirrorMaker 1 ignores this option."
     MIRRORMAKER1_REMOVED = "MIRRORMAKER1_REMOVED", Severity.ERROR, "Kafka 4.0 and later have no MirrorMaker 1."

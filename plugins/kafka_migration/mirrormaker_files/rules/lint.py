@@ -18,9 +18,11 @@ from kafka_migration.mirrormaker_files.rules.key_rules import KEY_RULES
 from kafka_migration.mirrormaker_files.rules.name_rules import NAME_RULES
 from kafka_migration.mirrormaker_files.rules.pattern_rules import PATTERN_RULES
 from kafka_migration.mirrormaker_files.rules.replication_rules import REPLICATION_RULES
+from kafka_migration.mirrormaker_files.rules.text_rules import TEXT_RULES, without_consequences
 from kafka_migration.mirrormaker_files.rules.value_rules import VALUE_RULES
 
 RULES = (
+    *TEXT_RULES,
     *KEY_RULES,
     *VALUE_RULES,
     *PATTERN_RULES,
@@ -44,7 +46,8 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
     for group, readers in groups:
         findings += partners(group, Ground(keys, minor(version), readers))
         findings += [each for file in group for each in _of_file(file, keys, version, readers)]
-    return sorted(dict.fromkeys(findings), key=lambda each: (order[each.file], each.line))
+    findings = without_consequences(list(dict.fromkeys(findings)), files)
+    return sorted(findings, key=lambda each: (order[each.file], each.line))
 
 
 def _of_file(file: MirrorFile, keys: KafkaKeys, version: str, readers: Readers) -> Iterator[LintFinding]:
@@ -57,7 +60,7 @@ def _together(files: Sequence[MirrorFile]) -> list[list[MirrorFile]]:
     """Return the files that one process or one cluster of workers reads together."""
     alone = [[file] for file in files if file.kind in {FileKind.MIRRORMAKER2, FileKind.STRIMZI}]
     first = [file for file in files if file.kind.is_mirrormaker1]
-    connect = [file for file in files if file.kind is FileKind.CONNECTORS]
+    connect = [file for file in files if file.kind in {FileKind.CONNECTORS, FileKind.WORKER}]
     return [*alone, *filter(None, (first, connect))]
 
 
