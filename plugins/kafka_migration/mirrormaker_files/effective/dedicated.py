@@ -1,4 +1,4 @@
-"""The dedicated MirrorMaker 2: what `MirrorMakerConfig` hands to the workers and connectors that `MirrorMaker` starts."""
+"""The dedicated MirrorMaker 2: what `MirrorMakerConfig` hands to its workers and connectors."""
 
 from __future__ import annotations
 
