@@ -127,7 +127,7 @@ PLANTED = {
     ),
     "replicas.properties": (
         f"{HEAD}replication.factor = 1\nnew.config.storage.replication.factor = 1\n",
-        ["6 REPLICATION_TOO_LOW", "7 REPLICATION_TOO_LOW"],
+        ["6 REPLICATION_ONE"],
     ),
     "min-insync.properties": (
         f"{HEAD}replication.factor = 1\nnew.offset.storage.min.insync.replicas = 2\n",
@@ -173,7 +173,7 @@ PLANTED = {
     ),
     "connector-class.json": (
         _connector('"replication.factor": 1,').replace("MirrorSourceConnector", "MirrorSinkConnector"),
-        ["2 CLASS_UNKNOWN", "6 REPLICATION_TOO_LOW"],
+        ["2 CLASS_UNKNOWN", "6 REPLICATION_ONE"],
     ),
     "resource.yaml": (
         _resource("groupsPattern: 'shop*'", "refresh.topic.interval.seconds: 60"),

@@ -280,3 +280,13 @@ class LintCode(StrEnum):
         Severity.INFO,
         "No part of MirrorMaker reads the key where it stands; its value is the default, so nothing is lost.",
     )
+    SOURCE_ALIAS_MISSING = (
+        "SOURCE_ALIAS_MISSING",
+        Severity.ERROR,
+        "A connector has no alias of its source, which Kafka requires.",
+    )
+    TARGET_ALIAS_MISSING = (
+        "TARGET_ALIAS_MISSING",
+        Severity.INFO,
+        "A connector has no alias of its target; Kafka takes `target`.",
+    )

@@ -107,9 +107,11 @@ def _meant(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFind
 def _overriding(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
     """Return the finding for `producer.override.` and its like outside of a connector of Kafka Connect."""
     client, key = setting.client, setting.key.removeprefix("override.")
-    if file.kind is FileKind.CONNECTORS or key == setting.key or not ground.keys.get(client, key):
+    if ".override." not in f".{setting.name}" or not ground.keys.get(client, key):
         return None
     found = "only connectors of Kafka Connect know `override`"
+    if file.kind is FileKind.CONNECTORS:
+        found = "`consumer.override` reaches sink connectors only"
     fix = right_place(file, replace(setting, key=key), ground)
     return at(file, setting, LintCode.KEY_MISPLACED, found, _ignored(file, key, ground), fix)
 
@@ -124,22 +126,25 @@ def _of_brokers(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFind
 
 def _ignored(file: MirrorFile, name: str, ground: Ground) -> str:
     """Return what counts instead of an ignored line: another line, or the default of the key that was meant."""
-    if line := _line_that_counts(file, name, ground):
-        return f"it is ignored: line {line} counts"
+    if instead := _what_counts(file, name, ground):
+        return f"it is ignored: {instead}"
     defaults = {default_in(key, ground) for key in ground.keys.named(name)}
     default = defaults.pop() if len(defaults) == 1 else None
     return f"it is ignored: the default {given(default)} stays" if default else "it is ignored"
 
 
-def _line_that_counts(file: MirrorFile, name: str, ground: Ground) -> int:
-    """Return the line from which the running connectors and their clients have a key; 0 if they have none."""
+def _what_counts(file: MirrorFile, name: str, ground: Ground) -> str:
+    """Return what the running connectors and their clients have for a key; empty if they have nothing."""
     running = set(map(str, file.flows))
     for each in ground.readers.all:
         value = each.values.get(name)
-        is_own = value is not None and is_given(value, file) and each.reader.flow in running
-        if value is not None and value.setting is not None and is_own and ground.keys.get(each.reader.role, name):
-            return value.setting.line
-    return 0
+        if value is None or each.reader.flow not in running or not ground.keys.get(each.reader.role, name):
+            continue
+        if value.setting is None and value.value:
+            return f"MirrorMaker sets {given(value.value)}"
+        if value.setting is not None and is_given(value, file):
+            return f"line {value.setting.line} counts"
+    return ""
 
 
 def _unknown(file: MirrorFile, setting: MirrorSetting, *, is_compared: bool) -> LintFinding:
@@ -223,8 +228,10 @@ def wrong_sides(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     running = set(map(str, file.flows))
     for setting in file.settings:
         client = setting.client
-        readers = [each.reader for each, _ in ground.readers.of(setting)]
+        readers = [each.reader for each, _ in ground.readers.uses_of(setting)]
         if client not in {"producer", "consumer"} or not readers or not running or _is_login(setting, ground):
+            continue
+        if file.kind in _PER_OWNER and not _is_of_source(file, setting):
             continue
         if not any(each.role == client and each.duty == "records" and each.flow in running for each in readers):
             duties = some(sorted({each.duty for each in readers if each.role == client and each.duty}))
@@ -233,6 +240,12 @@ def wrong_sides(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             effect = f"it reaches only the {client} of the {duties}" if duties else "it has no effect on the copy"
             fix = right_place(file, setting, ground)
             yield at(file, setting, LintCode.CLIENT_LIMITED, found, effect, fix)
+
+
+def _is_of_source(file: MirrorFile, setting: MirrorSetting) -> bool:
+    """Return whether a line belongs to a source connector, which has the clients of the records."""
+    kind = file.last(Place.CONNECTOR, "connector.class", setting.owner)
+    return setting.name.startswith("sourceConnector.") or (kind is not None and "MirrorSource" in kind.value)
 
 
 def _is_login(setting: MirrorSetting, ground: Ground) -> bool:

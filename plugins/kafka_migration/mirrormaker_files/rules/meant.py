@@ -19,6 +19,8 @@ class Meant:
     fix: str
 
 
+# What a connector needs with `cluster.` in the middle.
+_OF_A_SIDE = re.compile(r"(source|target)\.((?:bootstrap\.servers|security\.|sasl\.|ssl\.)[\w.]{0,100})")
 # Keys of brokers and topics, which guides and copied files have among those of MirrorMaker.
 OF_BROKERS = re.compile(
     r"message\.max\.bytes|replica\.fetch\.max\.bytes|num\.partitions|default\.replication\.factor|min\.insync\.replicas|"
@@ -31,8 +33,8 @@ OF_BROKERS = re.compile(
 _NEVER: tuple[tuple[re.Pattern[str], Meant], ...] = (
     (re.compile(r"readahead\.queue\.capacity"), Meant("", "Remove it. MirrorMaker 2 has no such queue.")),
     (
-        re.compile(r"[\w.-]{0,200}\.topic\.retention\.ms"),
-        Meant("", "Remove it. MirrorMaker 2 creates its topics with their own retention."),
+        re.compile(r"[\w.-]{0,200}\.topic\.(?:retention\.(?:ms|bytes)|cleanup\.policy|segment\.(?:ms|bytes))"),
+        Meant("", "Remove it. MirrorMaker 2 creates its topics with their own settings."),
     ),
     (
         re.compile(r"checkpoints?\.(?:topic\.)?replication\.factor"),
@@ -80,6 +82,9 @@ def meant(setting: MirrorSetting, ground: Ground) -> Meant | None:
         if setting.key.endswith(suffix) and any(ground.keys.get(role, name) for role in CONNECTOR_ROLES):
             unit = " The unit is seconds." if suffix else ""
             return Meant(name, f"Write {key_of(setting, name)}.{unit}")
+    if match := _OF_A_SIDE.fullmatch(setting.name):
+        name = f"{match[1]}.cluster.{match[2]}"
+        return Meant(match[2], f"Write {key_of(setting, name)}.")
     return next((found for pattern, found in _NEVER if pattern.fullmatch(setting.key)), None)
 
 
