@@ -44,6 +44,8 @@ OLD_KEYS = {
     "zookeeper.session.timeout.ms": _CONSUMER,
     "zookeeper.connection.timeout.ms": _CONSUMER,
     "zookeeper.sync.time.ms": _CONSUMER,
+    "socket.receive.buffer.bytes": "Write `receive.buffer.bytes`.",
+    "socket.timeout.ms": "Write `request.timeout.ms`.",
     "auto.commit.enable": "Remove it; MirrorMaker commits by itself.",
     "auto.commit.interval.ms": "Remove it; MirrorMaker commits by itself.",
     "consumer.timeout.ms": "Remove it.",

@@ -30,6 +30,8 @@ def known_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     replaced = _replaced(file)
     for setting in file.settings:
         if not _is_judged(setting) or id(setting) in replaced:
+            if setting.place is Place.CLUSTER and is_free(setting) and not ground.readers.of(setting):
+                yield _of_source_only(file, setting)
             continue
         known = definitions_of(setting, ground)
         # Lines of these roles may be replaced by others, or belong to a flow that does not run.
@@ -42,6 +44,13 @@ def known_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             left -= 1
             near = _misspelled(file, setting, ground) if left >= 0 else None
             yield near or _unknown(file, setting, is_compared=left >= 0)
+
+
+def _of_source_only(file: MirrorFile, setting: MirrorSetting) -> LintFinding:
+    """Return that a setting of workers stands at a cluster on which no worker keeps its topics."""
+    found, effect = "no worker reads the lines of this cluster", "it is ignored"
+    fix = "Write it for the target, or remove it."
+    return at(file, setting, LintCode.KEY_WITHOUT_EFFECT, found, effect, fix)
 
 
 def definitions_of(setting: MirrorSetting, ground: Ground) -> list[KafkaKey]:
@@ -117,7 +126,7 @@ def _overriding(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lin
 
 
 def _of_brokers(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFinding | None:
-    if not OF_BROKERS.fullmatch(setting.key):
+    if file.kind.is_mirrormaker1 or not OF_BROKERS.fullmatch(setting.key):
         return None
     found, effect = "this is a key of brokers or topics", "MirrorMaker ignores it"
     fix = "Remove it; set it on the brokers or topics, if they need it."

@@ -18,6 +18,7 @@ from kafka_migration.mirrormaker_files.rules.key_rules import KEY_RULES
 from kafka_migration.mirrormaker_files.rules.name_rules import NAME_RULES
 from kafka_migration.mirrormaker_files.rules.pattern_rules import PATTERN_RULES
 from kafka_migration.mirrormaker_files.rules.replication_rules import REPLICATION_RULES
+from kafka_migration.mirrormaker_files.rules.resource_rules import RESOURCE_RULES
 from kafka_migration.mirrormaker_files.rules.text_rules import TEXT_RULES, without_consequences
 from kafka_migration.mirrormaker_files.rules.value_rules import VALUE_RULES
 
@@ -32,6 +33,7 @@ RULES = (
     *CLIENT_RULES,
     *CONNECT_RULES,
     *COMMAND_RULES,
+    *RESOURCE_RULES,
 )
 
 
