@@ -135,6 +135,8 @@ def _of_brokers(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFind
 
 def _ignored(file: MirrorFile, name: str, ground: Ground) -> str:
     """Return what counts instead of an ignored line: another line, or the default of the key that was meant."""
+    if name == "enabled" and file.kind is FileKind.MIRRORMAKER2:
+        return "it is ignored, so MirrorMaker does not copy this flow"
     if instead := _what_counts(file, name, ground):
         return f"it is ignored: {instead}"
     defaults = {default_in(key, ground) for key in ground.keys.named(name)}
