@@ -88,7 +88,7 @@ def converters(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             if found and is_given(found, file) and not _keeps_bytes(found):
                 text = f"{value_of(found.setting) if found.setting else ''} is not ByteArrayConverter"
                 effect = "the bytes of the records change, so consumers may not be able to read them"
-                yield at_given(file, found, LintCode.CONVERTER_CHANGES_BYTES, text, effect, f"Write {key}={_BYTES}.")
+                yield at_given(file, found, LintCode.CONVERTER_CHANGES_BYTES, text, effect, f"Write `{key}={_BYTES}`.")
         missing = [key for key, found in zip(_CONVERTERS, given, strict=True) if found is None]
         if missing and is_of(file, each) and file.kind is FileKind.CONNECTORS:
             words = f"the connector has no {' and no '.join(missing)}"

@@ -14,7 +14,7 @@ from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.model.roles import OLD_KEYS, is_free
 from kafka_migration.mirrormaker_files.rules.ground import Ground
-from kafka_migration.mirrormaker_files.rules.meant import OF_BROKERS, meant, roles_meant
+from kafka_migration.mirrormaker_files.rules.meant import OF_BROKERS, meant, renamed, roles_meant
 from kafka_migration.mirrormaker_files.rules.right_place import right_place
 from kafka_migration.mirrormaker_files.rules.views import default_in, is_given
 
@@ -91,7 +91,7 @@ def _versions(file: MirrorFile, setting: MirrorSetting, known: list[KafkaKey], g
 
 def _newer_name(setting: MirrorSetting) -> str:
     if setting.key.endswith(".blacklist"):
-        return f"From Kafka 2.7 on write {key_of(setting, setting.key.removesuffix('blacklist') + 'exclude')}."
+        return f"Write {key_of(setting, setting.name.removesuffix('blacklist') + 'exclude')} from Kafka 2.7 on."
     return ""
 
 
@@ -110,7 +110,7 @@ def _meant(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFind
     if found is None:
         return None
     words = "no version of Kafka has this key"
-    return at(file, setting, LintCode.KEY_NEVER_EXISTED, words, _ignored(file, found.key, ground), found.fix)
+    return at(file, setting, LintCode.KEY_NEVER_EXISTED, words, _ignored(file, found.key, ground), found.fix(setting))
 
 
 def _overriding(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
@@ -183,7 +183,17 @@ def _old_key(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFinding
     if setting.key not in OLD_KEYS or not file.kind.is_mirrormaker1:
         return None
     found = "only the clients before Kafka 2.0 have this key"
-    return at(file, setting, LintCode.KEY_OF_ANOTHER_VERSION, found, "later clients ignore it", OLD_KEYS[setting.key])
+    return at(
+        file, setting, LintCode.KEY_OF_ANOTHER_VERSION, found, "later clients ignore it", _newer_key(file, setting)
+    )
+
+
+def _newer_key(file: MirrorFile, setting: MirrorSetting) -> str:
+    """Return what to write instead of an old key; nothing if the file has the new one."""
+    fix = OLD_KEYS[setting.key]
+    new = re.match(r"Write `([\w.]+)`", fix)
+    there = file.last(Place.CLIENT, new[1]) if new else None
+    return f"Remove it; line {there.line} has the new key." if there else fix
 
 
 def _misplaced(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
@@ -204,7 +214,8 @@ def _misspelled(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lin
         return None
     is_case = near.lower() == setting.key.lower()
     found = "no version of Kafka has this key" + (", because keys are case-sensitive" if is_case else "")
-    return at(file, setting, LintCode.KEY_MISSPELLED, found, _ignored(file, near, ground), f"Write {given(near)}.")
+    fix = f"Write {key_of(setting, renamed(setting, near))}."
+    return at(file, setting, LintCode.KEY_MISSPELLED, found, _ignored(file, near, ground), fix)
 
 
 def repeated_keys(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
