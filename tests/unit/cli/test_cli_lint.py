@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from kafka_migration.cli.main import main
 from kafka_migration.migration_file.loading import load_migration
-from tests.unit.mirrormaker_files.planted import CLEAN, HEAD, PLANTED
+from tests.unit.mirrormaker_files.planted import HEAD, PLANTED
 
 pytestmark = pytest.mark.unit
 
@@ -52,14 +54,70 @@ def test_json_has_the_findings_of_all_files(tmp_path: Path, capsys: pytest.Captu
     assert document["findings"][0]["line"] == 1
 
 
-def test_all_unreadable_files_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Files that are missing, too large, binary or of no kind are refused together, before any is judged."""
+def test_an_unreadable_file_hides_the_findings_of_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Files that are missing, too large, binary or of no kind are refused, and the other files are judged."""
     names = [str(tmp_path / "missing"), write(tmp_path, "large", "a" * 1_000_001), write(tmp_path, "binary", "\0")]
-    names += [write(tmp_path, "words", "hello\n"), write(tmp_path, "good.properties", CLEAN["dedicated.properties"])]
+    names += [write(tmp_path, "words", "hello\n"), write(tmp_path, "bad.properties", f"{HEAD}taks.max = 1\n")]
+    os.mkfifo(tmp_path / "pipe")
 
-    assert main(["lint", *names, str(tmp_path)]) == 3
-    lines = capsys.readouterr().err.splitlines()
-    assert [line.partition(" ")[0] for line in lines] == ["MIRROR_FILE_UNREADABLE"] * 5
+    assert main(["lint", *names, str(tmp_path), str(tmp_path / "pipe"), "/dev/zero"]) == 3
+    printed = capsys.readouterr()
+    assert [line.partition(" ")[0] for line in printed.err.splitlines()] == ["MIRROR_FILE_UNREADABLE"] * 7
+    assert any("KEY_MISSPELLED" in line for line in printed.out.splitlines())
+    assert "in 1 file, compared with" in printed.out.splitlines()[-1]
+
+
+def test_json_has_the_refusals_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Standard output is one document, also if no file can be read."""
+    broken = write(tmp_path, "copy.json", '{"name": "a",\n "config" }')
+
+    assert main(["lint", broken, "-o", "json"]) == 3
+    document = json.loads(capsys.readouterr().out)
+    assert (document["files"], document["findings"]) == ([], [])
+    assert [each["subject"] for each in document["refused"]] == [f"{broken}:2"]
+
+
+def test_a_refusal_names_the_place_and_no_other_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the kind is clear, a comma that is missing is no question of the kind."""
+    main(["lint", broken := write(tmp_path, "copy.json", '{"name": "a"\n "config": {}}')])
+
+    assert capsys.readouterr().err.splitlines() == [
+        f"MIRROR_FILE_UNREADABLE · {broken}:2: found Expecting ',' delimiter, column 2; "
+        "expected connectors of MirrorMaker 2 for Kafka Connect. Correct it, or name its kind with --kind."
+    ]
+
+
+def test_a_file_that_is_named_twice_is_judged_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The findings and the number of files are those of one file."""
+    name = write(tmp_path, "mm2.properties", f"{HEAD}taks.max = 1\n")
+    main(["lint", name, name])
+
+    assert sum("KEY_MISSPELLED" in line for line in capsys.readouterr().out.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+def test_standard_input_is_read(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file may come through a pipe, with the same limit."""
+    text = io.TextIOWrapper(io.BytesIO(f"{HEAD}taks.max = 1\n".encode()))
+    monkeypatch.setattr("sys.stdin", text)
+    main(["lint", name])
+    assert f"KEY_MISSPELLED · {name}:6" in capsys.readouterr().out
+
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a" * 1_000_001)))
+    assert main(["lint", name]) == 3
+
+
+def test_each_command_of_a_script_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The document names where each of them starts, and the summary counts files."""
+    command = "kafka-mirror-maker.sh --consumer.config c --producer.config p"
+    name = write(tmp_path, "start.sh", f"{command} --whitelist 'a'\n{command}\n")
+    main(["lint", name, "-o", "json"])
+    document = json.loads(capsys.readouterr().out)
+
+    assert [each["line"] for each in document["files"]] == [1, 2]
+    assert [(each["code"], each["line"]) for each in document["findings"]] == [("OPTION_MISSING", 2)]
+    main(["lint", name])
+    assert "in 1 file, compared" in capsys.readouterr().out
 
 
 def test_an_unknown_version_is_wrong_usage(tmp_path: Path) -> None:

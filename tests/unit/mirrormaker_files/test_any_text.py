@@ -13,7 +13,7 @@ from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.mirrormaker_files.importing.proposal import import_files
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind
-from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
+from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
 from kafka_migration.mirrormaker_files.rules.lint import lint
 from tests.unit.mirrormaker_files.planted import HEAD
 
@@ -45,6 +45,19 @@ WORDS = [
     *("1", "-1", "9" * 5000, "host:9092", ".*", "(a|b)*", "a{1,3}", "\u202e", "é", "\x00", "\t", "${file:x:y}", "- "),
     *("producer.", "consumer.", "linger.ms", "sasl.jaas.config", "password=", "security.protocol", "SASL_SSL"),
     *("kind: KafkaMirrorMaker2", "spec:", "mirrors:", "clusters:", "alias:", "connector.class", "source.cluster.alias"),
+    *(
+        "kind: ConfigMap",
+        "kind: KafkaConnector",
+        "kind: KafkaMirrorMaker",
+        "data:",
+        "  a: |",
+        "    ",
+        "---\n",
+        "&a ",
+        "*a",
+    ),
+    *("<<: ", "<<EOF", "EOF", "services:", "command: ", "- ", "$A", "A=", "${", "$(", ")", "`", "^", "%A%", "\ufeff"),
+    *("CMD [", "ExecStart=", "if ", "fi", "bash -c ", "null", "\u00a0", "\\u12", "-whitelist"),
     *("kafka-mirror-maker.sh", "--whitelist", "--consumer.config", "--num.streams", "&", "|", ">"),
 ]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=60).map("".join)
@@ -70,19 +83,19 @@ VALUES = st.lists(
 LINES = st.lists(st.tuples(KEYS, VALUES.map("".join)).map("=".join), max_size=12)
 
 
-def imported_text(text: str, kind: FileKind) -> str | None:
+def imported_text(text: str, kind: FileKind | None) -> str | None:
     """Return the migration file for a text; `None` if it is refused."""
     with contextlib.suppress(Refused):
-        files = [read_mirror_file("file", text, kind)]
+        files = read_mirror_files("file", text, kind)
         lint(files, kafka_keys())
         return import_files(files, "copied").text
     return None
 
 
-@pytest.mark.parametrize("kind", FileKind)
+@pytest.mark.parametrize("kind", [*FileKind, None])
 @given(text=TEXTS)
 @settings(max_examples=150, deadline=None)
-def test_any_text_is_read_or_refused(kind: FileKind, text: str) -> None:
+def test_any_text_is_read_or_refused(kind: FileKind | None, text: str) -> None:
     """Each text is refused with a code, or has findings."""
     imported_text(text, kind)
 

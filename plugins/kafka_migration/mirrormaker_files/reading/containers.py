@@ -53,7 +53,8 @@ def _by_image(words: Sequence[Word]) -> Iterator[Started]:
 def _words(node: yaml.Node, variables: dict[str, str]) -> Iterator[Word]:
     """Yield the words of a list, or of a text, which Compose splits."""
     if isinstance(node, yaml.ScalarNode):
-        for command in Splitter(text_of(node).replace("$$", "$"), _line(node), Syntax.WORDS, variables).commands():
+        # Compose puts in no variable of the container, and writes `$$` for a `$`.
+        for command in Splitter(text_of(node).replace("$$", "$"), _line(node), Syntax.WORDS, {}).commands():
             yield from command.words
     for item in items(node):
         text = text_of(item)
