@@ -71,10 +71,19 @@ class Readers:
 
     def at(self, *roles: str, flow: str | None = None, duty: str | None = None) -> Iterator[Effective]:
         """Yield the readers of these roles, of a flow and with a duty if they are named."""
+        for role in roles:
+            for each in self._by_role.get((role, flow), ()):
+                if duty in {None, each.reader.duty}:
+                    yield each
+
+    @cached_property
+    def _by_role(self) -> dict[tuple[str, str | None], list[Effective]]:
+        """The readers of each role, and those of each role and flow."""
+        found = defaultdict[tuple[str, str | None], list[Effective]](list)
         for each in self.all:
-            is_meant = flow in {None, each.reader.flow} and duty in {None, each.reader.duty}
-            if each.reader.role in roles and is_meant:
-                yield each
+            found[each.reader.role, each.reader.flow].append(each)
+            found[each.reader.role, None].append(each)
+        return found
 
     def _each_of(self, setting: MirrorSetting) -> Iterator[tuple[Effective, str]]:
         seen = set[tuple[int, str]]()

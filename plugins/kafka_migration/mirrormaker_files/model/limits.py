@@ -8,7 +8,7 @@ from kafka_migration.core.text.secret_forms import may_be_shown
 from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, MirrorFile
 
 MOST_SETTINGS = 10_000
-MOST_CLUSTERS = 100
+MOST_CLUSTERS = 50
 MOST_FLOWS = 1_000
 MOST_ITEMS = 10_000
 MOST_COMMANDS = 100
