@@ -76,7 +76,7 @@ def test_commands_of_a_shell(text: str, expected: list[list[str]]) -> None:
         ("x.service", f'[Service]\nEnvironment="WL=a"\nExecStart=/opt/{RUN} --whitelist ${{WL}}\n', [
             ["3 --whitelist=a"]]),
         ("x.conf", f"[program:mirror]\ncommand=/opt/{RUN} --whitelist a\n", [["2 --whitelist=a"]]),
-        ("x.bat", "@echo off\r\nset WL=a\r\nC:\\k\\kafka-mirror-maker.bat ^\r\n --whitelist \"%WL%\" --include %N%\r\n", [
+        ("x.bat", "@echo off\r\nset WL=a\r\nkafka-mirror-maker.bat ^\r\n --whitelist \"%WL%\" --include %N%\r\n", [
             ["4 --whitelist=a", "4 --include=%N%"]]),
         ("x.bat", "kafka-mirror-maker.bat --whitelist 'a'\n", [["1 --whitelist='a'"]]),
     ],
