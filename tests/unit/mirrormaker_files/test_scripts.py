@@ -36,7 +36,7 @@ def options(text: str, name: str = "start.sh") -> list[list[str]]:
         ("kafka-run-class.sh kafka.tools.MirrorMaker --whitelist a", [["1 --whitelist=a"]]),
         ("java -Dx=y -cp '/opt/*' kafka.tools.MirrorMaker --whitelist a", [["1 --whitelist=a", "1 -Dx=y"]]),
         (f"{RUN} -whitelist a -num 3", [["1 -whitelist=a", "1 -num=3"]]),
-        (f"{RUN} --whitelist --num.streams 3", [["1 --whitelist=--num.streams", "1 3=3"]]),
+        (f"{RUN} --whitelist --num.streams 3", [["1 --whitelist=--num.streams", "1 a word=3"]]),
         (f"{RUN} --whitelist= a", [["1 --whitelist=a"]]),
         (f"{RUN} --new.consumer --whitelist a", [["1 --new.consumer=", "1 --whitelist=a"]]),
         (f"{RUN} --whitelist a new.consumer", [["1 --whitelist=a", "1 new.consumer=new.consumer"]]),
