@@ -16,7 +16,8 @@ START = f"{RUN} --consumer.config c --producer.config p"
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (f"{START} --whitelist 'a|b' --num.streams 4 --offset.commit.interval.ms 60000 --abort.on.send.failure true", []),
+        (f"{START} --whitelist 'a|b' --num.streams 4 --offset.commit.interval.ms 60000", []),
+        (f"{START} --whitelist 'a|b' --abort.on.send.failure true", []),
         (f"{START} --include 'a'", []),
         (f"{START} -white 'a' -num 2", []),
         (f"{START} --help", []),

@@ -36,7 +36,7 @@ def options(text: str, name: str = "start.sh") -> list[list[str]]:
         ("kafka-run-class.sh kafka.tools.MirrorMaker --whitelist a", [["1 --whitelist=a"]]),
         ("java -Dx=y -cp '/opt/*' kafka.tools.MirrorMaker --whitelist a", [["1 --whitelist=a", "1 -Dx=y"]]),
         (f"{RUN} -whitelist a -num 3", [["1 -whitelist=a", "1 -num=3"]]),
-        (f"{RUN} --whitelist --num.streams 3", [["1 --whitelist=--num.streams", "1 3=3"]]),
+        (f"{RUN} --whitelist --num.streams 3", [["1 --whitelist=--num.streams", "1 a word=3"]]),
         (f"{RUN} --whitelist= a", [["1 --whitelist=a"]]),
         (f"{RUN} --new.consumer --whitelist a", [["1 --new.consumer=", "1 --whitelist=a"]]),
         (f"{RUN} --whitelist a new.consumer", [["1 --whitelist=a", "1 new.consumer=new.consumer"]]),
@@ -76,7 +76,7 @@ def test_commands_of_a_shell(text: str, expected: list[list[str]]) -> None:
         ("x.service", f'[Service]\nEnvironment="WL=a"\nExecStart=/opt/{RUN} --whitelist ${{WL}}\n', [
             ["3 --whitelist=a"]]),
         ("x.conf", f"[program:mirror]\ncommand=/opt/{RUN} --whitelist a\n", [["2 --whitelist=a"]]),
-        ("x.bat", "@echo off\r\nset WL=a\r\nC:\\k\\kafka-mirror-maker.bat ^\r\n --whitelist \"%WL%\" --include %N%\r\n", [
+        ("x.bat", "@echo off\r\nset WL=a\r\nkafka-mirror-maker.bat ^\r\n --whitelist \"%WL%\" --include %N%\r\n", [
             ["4 --whitelist=a", "4 --include=%N%"]]),
         ("x.bat", "kafka-mirror-maker.bat --whitelist 'a'\n", [["1 --whitelist='a'"]]),
     ],

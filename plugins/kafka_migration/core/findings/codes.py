@@ -593,7 +593,7 @@ class Code(StrEnum):
     COMMAND_FAILED = "COMMAND_FAILED", "The command line failed with an unexpected error."
     MIRROR_FILE_UNREADABLE = (
         "MIRROR_FILE_UNREADABLE",
-        "`kafka-migration lint` or `import` cannot read a file, it is no file of MirrorMaker, or it is too large.",
+        "`kafka-migration lint` or `import` cannot read a file; it is empty, too large, or no file of MirrorMaker.",
     )
     MIRROR_FILE_NOT_IMPORTED = (
         "MIRROR_FILE_NOT_IMPORTED",

@@ -31,7 +31,7 @@ from kafka_migration.mirrormaker_files.reading.kinds import is_json, kind_of
 from kafka_migration.mirrormaker_files.reading.manifests import Manifest
 from kafka_migration.mirrormaker_files.reading.mirrormaker1 import client_file, command_files
 from kafka_migration.mirrormaker_files.reading.mirrormaker2 import mirrormaker2_file
-from kafka_migration.mirrormaker_files.reading.parts import Part
+from kafka_migration.mirrormaker_files.reading.parts import TextPart
 from kafka_migration.mirrormaker_files.reading.properties import entries, remarks
 from kafka_migration.mirrormaker_files.reading.scripts import Script, script_of
 from kafka_migration.mirrormaker_files.reading.shell_words import OpenQuote
@@ -98,7 +98,7 @@ def _of_manifest(name: str, text: str) -> Iterator[MirrorFile]:
 def _of_script(name: str, script: Script) -> Iterator[MirrorFile]:
     require_few(script.starts, MOST_COMMANDS, "commands")
     values = {each.name: each.value for each in script.assigned if each.is_known}
-    parts = [Part(each.file, _replaced(each.text, values), each.line) for each in script.here_documents]
+    parts = [TextPart(each.file, _replaced(each.text, values), each.line) for each in script.here_documents]
     found = [*command_files(name, script), *(file for part in parts for file in _of_part(name, part))]
     if not found:
         raise WrongDocument("no command that starts MirrorMaker 1")
@@ -112,7 +112,7 @@ def _replaced(text: str, values: dict[str, str]) -> str:
     return _VARIABLE.sub(lambda match: known.get(match[1] or match[2], f"${{{match[1] or match[2]}}}"), text)
 
 
-def _of_part(name: str, part: Part) -> Iterator[MirrorFile]:
+def _of_part(name: str, part: TextPart) -> Iterator[MirrorFile]:
     """Yield what a part of a file is; a part of another kind is passed over."""
     kind = kind_of(part.name, part.text) if part.text.strip() else None
     if kind is None or kind is FileKind.STRIMZI:

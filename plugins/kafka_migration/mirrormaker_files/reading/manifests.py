@@ -11,7 +11,7 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile
 from kafka_migration.mirrormaker_files.reading.connectors import Connector, file_of_connectors
 from kafka_migration.mirrormaker_files.reading.containers import container_files
 from kafka_migration.mirrormaker_files.reading.documents import fields, items, line_of, nodes_of, text_of
-from kafka_migration.mirrormaker_files.reading.parts import Part
+from kafka_migration.mirrormaker_files.reading.parts import TextPart
 from kafka_migration.mirrormaker_files.reading.strimzi import KIND, strimzi_file
 from kafka_migration.mirrormaker_files.reading.strimzi_others import connector_of, mirrormaker1_files, worker_of
 
@@ -24,7 +24,7 @@ class Manifest:
 
     def __init__(self, name: str, text: str) -> None:
         """Read all documents. Raises `WrongDocument`."""
-        self.files, self.parts, self.kinds = list[MirrorFile](), list[Part](), list[str]()
+        self.files, self.parts, self.kinds = list[MirrorFile](), list[TextPart](), list[str]()
         self._name, self._source = name, text.splitlines()
         self._connectors = list[Connector]()
         for node in nodes_of(text):
@@ -60,7 +60,7 @@ def _resources(node: yaml.Node) -> Iterator[yaml.Node]:
         yield node
 
 
-def _parts(resource: yaml.Node) -> Iterator[Part]:
+def _parts(resource: yaml.Node) -> Iterator[TextPart]:
     """Yield the texts in a ConfigMap or Secret; those in `data` of a Secret are encoded and fit no kind of file."""
     inner = fields(resource)
     for data in (inner.get("data"), inner.get("stringData")):
@@ -69,7 +69,7 @@ def _parts(resource: yaml.Node) -> Iterator[Part]:
                 yield part_of(name, node)
 
 
-def part_of(name: str, node: yaml.ScalarNode) -> Part:
+def part_of(name: str, node: yaml.ScalarNode) -> TextPart:
     """Return the text of a scalar. Only in the style `|` each of its lines is a line of the file."""
     is_block = node.style == "|"
-    return Part(name, text_of(node), line_of(node) - (not is_block), is_one_line=not is_block)
+    return TextPart(name, text_of(node), line_of(node) - (not is_block), is_one_line=not is_block)

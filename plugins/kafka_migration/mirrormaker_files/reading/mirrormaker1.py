@@ -21,6 +21,7 @@ from kafka_migration.mirrormaker_files.reading.shell_words import Syntax, Word
 
 # What Kafka's scripts hand to Java.
 _VARIABLES = re.compile(r"KAFKA_\w{0,40}_?OPTS|KAFKA_DEBUG|JMX_PORT|CLASSPATH|EXTRA_ARGS|LOG_DIR")
+_REFERENCE = re.compile(r"\$\{?\w{1,100}\}?|\"?\$\{?\w{1,100}\[@\]\}?\"?")
 _PROPERTY = re.compile(r"-D([^=\s]{1,200})=?(\S*)")
 
 
@@ -56,7 +57,7 @@ def _options(words: Sequence[Word]) -> Iterator[tuple[MirrorSetting, Word | None
     while rest:
         word = rest.pop()
         if len(word.text) < 2 or not word.text.startswith("-"):
-            yield MirrorSetting(word.line, word.text, word.text, Place.OPTION, ""), None
+            yield MirrorSetting(word.line, _shown(word.text), word.text, Place.OPTION, ""), None
             continue
         written, _, value = word.text.partition("=")
         option = option_of(written.lstrip("-"))
@@ -65,6 +66,11 @@ def _options(words: Sequence[Word]) -> Iterator[tuple[MirrorSetting, Word | None
             source = rest.pop()
             value = source.text
         yield MirrorSetting(word.line, written, value, Place.OPTION, option), source
+
+
+def _shown(word: str) -> str:
+    """Return the name of a word that belongs to no option: itself only if it can be no secret."""
+    return word if word in OPTIONS or _REFERENCE.fullmatch(word) else "a word"
 
 
 def _takes(option: str, word: Word) -> bool:

@@ -8,7 +8,7 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TextPart:
     """The text and its own name. `before` is the line before its first one; `is_one_line` if all is on the next."""
 
     name: str

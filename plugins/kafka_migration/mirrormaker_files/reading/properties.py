@@ -32,7 +32,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _LogicalLine:
     """A logical line: its first physical line, and each of them without the backslash that continues it."""
 
     parts: tuple[tuple[int, str], ...]
@@ -72,7 +72,7 @@ def remarks(text: str, *, is_utf8: bool = True) -> list[Remark]:
     return found
 
 
-def _of_line(line: _Line, after: _Line | None) -> Iterator[Remark]:
+def _of_line(line: _LogicalLine, after: _LogicalLine | None) -> Iterator[Remark]:
     name = _entry(line).name
     if line.after_comment:
         yield Remark(Oddity.COMMENT_NOT_CONTINUED, line.after_comment, other=line.number)
@@ -94,7 +94,7 @@ def _is_cut(ending: str) -> bool:
     return stripped != ending and _is_continued(stripped)
 
 
-def _line_of_escape(line: _Line) -> int:
+def _line_of_escape(line: _LogicalLine) -> int:
     return next((number for number, part in line.parts if _is_refused(part)), line.number)
 
 
@@ -103,9 +103,9 @@ def _is_refused(text: str) -> bool:
     return any(match[0] == "\\u" for match in _ESCAPE.finditer(text))
 
 
-def _logical_lines(text: str) -> list[_Line]:
+def _logical_lines(text: str) -> list[_LogicalLine]:
     """Return the lines with continued ones joined; comments and empty lines are left out."""
-    found, parts, comment = list[_Line](), list[tuple[int, str]](), 0
+    found, parts, comment = list[_LogicalLine](), list[tuple[int, str]](), 0
     for number, line in enumerate(_BREAK.split(text.removeprefix(_MARK)), 1):
         stripped = line.lstrip(_BLANK)
         if not parts and (not stripped or stripped[0] in "#!"):
@@ -119,16 +119,16 @@ def _logical_lines(text: str) -> list[_Line]:
     return [*found, _made(parts, comment)] if parts else found
 
 
-def _made(parts: Sequence[tuple[int, str]], comment: int) -> _Line:
-    line = _Line(tuple(parts))
-    return _Line(line.parts, comment) if comment and not _separator(line.content).strip(_BLANK) else line
+def _made(parts: Sequence[tuple[int, str]], comment: int) -> _LogicalLine:
+    line = _LogicalLine(tuple(parts))
+    return _LogicalLine(line.parts, comment) if comment and not _separator(line.content).strip(_BLANK) else line
 
 
 def _is_continued(line: str) -> bool:
     return (len(line) - len(line.rstrip("\\"))) % 2 == 1
 
 
-def _entry(line: _Line) -> Entry:
+def _entry(line: _LogicalLine) -> Entry:
     content = line.content
     end = _end_of_key(content)
     value = content[end + len(_separator(content)) :]

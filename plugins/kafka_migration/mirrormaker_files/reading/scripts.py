@@ -142,7 +142,7 @@ def _started(command: Command, syntax: Syntax, variables: dict[str, str]) -> Ite
     for place, word in enumerate(words):
         if _PROGRAM.fullmatch(word.text):
             require_few(
-                "".join(each.text for each in words), LONGEST_COMMAND, f"characters in one command, {word.line}"
+                "".join(each.text for each in words), LONGEST_COMMAND, f"characters in one command, line {word.line}"
             )
             before, after = tuple(words[:place]), tuple(words[place + 1 :])
             yield Started(word.line, before, after, syntax, command.ends_with == "|" and command.is_glued)
