@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from kafka_migration.cli.arguments import VerbParser, Verbs, add_bare_verb, add_output, is_json
-from kafka_migration.cli.output import say, say_json
+from kafka_migration.cli.output import ExitCode, complain, say, say_json
 from kafka_migration.cli.text_files import read_texts
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, minor, span
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import Severity
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
-from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
+from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
 from kafka_migration.mirrormaker_files.rules.lint import lint
 
 LINT_SCHEMA = 2
@@ -32,7 +32,7 @@ class LintExit(IntEnum):
     ERRORS = 2
 
 
-LINT_EXIT_CODES = "exit codes: 0 clean; 1 warnings; 2 errors, or wrong usage; 3 refused: a file could not be read"
+LINT_EXIT_CODES = "exit codes: 0 clean; 1 warnings; 2 errors, or wrong usage; 3 a file could not be read"
 
 
 def add_lint(verbs: Verbs) -> None:
@@ -46,7 +46,7 @@ def add_lint(verbs: Verbs) -> None:
 
 def add_mirror_files(verb: VerbParser) -> None:
     """Add the arguments that name MirrorMaker files; `mirror_files_of` reads them."""
-    verb.add_argument("files", nargs="+", type=Path, metavar="FILE", help="file to read")
+    verb.add_argument("files", nargs="+", type=Path, metavar="FILE", help="file to read, or - for standard input")
     verb.add_argument(
         "--kind", type=FileKind, choices=list(FileKind), help="kind of all files (default: each file's content decides)"
     )
@@ -59,29 +59,36 @@ def add_mirror_files(verb: VerbParser) -> None:
 
 
 def run_lint(arguments: Namespace) -> int:
-    """Print the findings. Raises `Refused` if a file cannot be read."""
-    files = mirror_files_of(arguments)
+    """Print the findings on all files that can be read, and a refusal for each other file."""
+    files, refusals = _read(arguments)
     findings = lint(files, kafka_keys(), arguments.kafka_version or "")
     if is_json(arguments):
-        say_json({"schema": LINT_SCHEMA, **lint_document(files, findings, arguments.kafka_version)})
-    else:
+        document = lint_document(files, findings, arguments.kafka_version)
+        say_json({"schema": LINT_SCHEMA, **document, "refused": [each.to_document() for each in refusals]})
+    elif files:
         say(lint_lines(files, findings, arguments.kafka_version))
-    return lint_exit(findings)
+    complain(refusals)
+    return ExitCode.REFUSED if refusals else lint_exit(findings)
 
 
 def mirror_files_of(arguments: Namespace) -> list[MirrorFile]:
     """Read the named files. Raises `Refused` with a finding for each file that cannot be read."""
-    files, refusals = list[MirrorFile](), list[Finding]()
-    texts, unread = read_texts(arguments.files)
-    refusals += unread
-    for name, text in texts.items():
-        try:
-            files.append(read_mirror_file(name, text, arguments.kind))
-        except Refused as refused:
-            refusals += refused.findings
+    files, refusals = _read(arguments)
     if refusals:
         raise Refused(refusals)
     return files
+
+
+def _read(arguments: Namespace) -> tuple[list[MirrorFile], list[Finding]]:
+    """Return the configurations of the files that can be read, and a finding for each file that cannot."""
+    texts, refusals = read_texts(arguments.files)
+    files = list[MirrorFile]()
+    for each in texts:
+        try:
+            files += read_mirror_files(each.name, each.text, arguments.kind, is_utf8=each.is_utf8)
+        except Refused as refused:
+            refusals += refused.findings
+    return files, refusals
 
 
 def lint_exit(findings: Sequence[LintFinding]) -> LintExit:
@@ -99,14 +106,15 @@ def lint_lines(files: Sequence[MirrorFile], findings: Sequence[LintFinding], ver
     severities = (Severity.ERROR, Severity.WARNING)
     errors, warnings = (f"{counts[each]} {each}{'s' * (counts[each] != 1)}" for each in severities)
     judged = f"Kafka {version}" if version else f"{span(kafka_keys().versions)}; name yours with --kafka-version"
-    yield f"{errors} and {warnings} in {len(files)} file{'s' * (len(files) != 1)}, compared with {judged}"
+    number = len({file.name for file in files})
+    yield f"{errors} and {warnings} in {number} file{'s' * (number != 1)}, compared with {judged}"
 
 
 def lint_document(files: Sequence[MirrorFile], findings: Sequence[LintFinding], version: str | None) -> dict[str, Any]:
     """Return the JSON document without its schema."""
     return {
         "kafka_version": version,
-        "files": [{"file": file.name, "kind": file.kind} for file in files],
+        "files": [{"file": file.name, "kind": file.kind, "line": file.line} for file in files],
         "findings": [{"severity": each.code.severity, **each.to_document()} for each in findings],
     }
 

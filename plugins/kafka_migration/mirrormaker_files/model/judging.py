@@ -12,7 +12,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.brief import brief, given
 from kafka_migration.core.text.secret_forms import HIDDEN, is_secret_name, masked, may_be_shown
-from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKey, KafkaKeys, kafka_keys
+from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.model.roles import NOT_IN_TABLES, OLD_KEYS
@@ -75,39 +75,28 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "!")) else f"{text}."
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """Kafka's keys, and the version that a file is for as `major.minor`; an empty version means any."""
-
-    keys: KafkaKeys
-    version: str = ""
-
-    def has(self, key: KafkaKey) -> bool:
-        """Return whether the version has the key."""
-        return not self.version or any(minor(each) == self.version for each in key.versions)
-
-    def is_at_least(self, version: str) -> bool | None:
-        """Return whether the version is this one or later; `None` if no version is named."""
-        return _numbers(self.version) >= _numbers(version) if self.version else None
-
-
 def minor(version: str) -> str:
     """Return `major.minor` of a version."""
     return ".".join(version.split(".")[:2])
 
 
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".")[:2])
-
-
-def at(file: MirrorFile, setting: MirrorSetting, code: LintCode, found: str, effect: str, fix: str) -> LintFinding:
-    """Return a finding about one setting."""
-    return LintFinding(code, file.name, setting.line, name_of(setting), *map(quoted, (found, effect, fix)))
+def at(
+    file: MirrorFile,
+    setting: MirrorSetting,
+    code: LintCode,
+    found: str,
+    effect: str,
+    fix: str,
+    others: tuple[int, ...] = (),
+) -> LintFinding:
+    """Return a finding about one setting, and about further lines with the same cause."""
+    texts = quoted(found), quoted(effect), quoted(fix)
+    return LintFinding(code, file.name, setting.line, name_of(setting), *texts, others)
 
 
 def on_file(file: MirrorFile, code: LintCode, found: str, effect: str, fix: str, line: int = 0) -> LintFinding:
     """Return a finding about what is missing: on the line that it belongs to, or about the file as a whole."""
-    return LintFinding(code, file.name, line, "", *map(quoted, (found, effect, fix)))
+    return LintFinding(code, file.name, line, "", quoted(found), quoted(effect), quoted(fix))
 
 
 def may_be_secret(setting: MirrorSetting) -> bool:

@@ -50,6 +50,10 @@ class KafkaKeys:
         """Return the roles that have a key of this name."""
         return tuple(role for role, keys in self._keys.items() if name in keys)
 
+    def named(self, name: str) -> tuple[KafkaKey, ...]:
+        """Return the keys of this name in all roles."""
+        return tuple(keys[name] for keys in self._keys.values() if name in keys)
+
     def types_of(self, name: str) -> frozenset[str]:
         """Return the types of the keys of this name in all roles; empty for an unknown name."""
         return frozenset(keys[name].type for keys in self._keys.values() if name in keys)

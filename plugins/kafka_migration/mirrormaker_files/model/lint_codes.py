@@ -39,7 +39,6 @@ class LintCode(StrEnum):
         "No released version has this key, although guides print it.",
     )
     KEY_UNKNOWN = "KEY_UNKNOWN", Severity.WARNING, "No version has this key. A plug-in may read it."
-    KEY_MISPLACED = "KEY_MISPLACED", Severity.ERROR, "Kafka has this key, but does not read it at this place."
     KEY_OF_ANOTHER_VERSION = (
         "KEY_OF_ANOTHER_VERSION",
         Severity.ERROR,
@@ -48,16 +47,52 @@ class LintCode(StrEnum):
     KEY_REMOVED = "KEY_REMOVED", Severity.WARNING, "Later versions do not have this key."
     KEY_REPEATED = "KEY_REPEATED", Severity.ERROR, "A key has several values; Kafka uses the last one."
     KEYS_OVERLAP = "KEYS_OVERLAP", Severity.ERROR, "An old and a new name of one key are both given."
-    FLOW_LIMITED = (
-        "FLOW_LIMITED",
-        Severity.WARNING,
-        "A producer setting of a flow reaches only the producer of the offset syncs, not the one of the records.",
-    )
     ALIAS_UNKNOWN = "ALIAS_UNKNOWN", Severity.ERROR, "A key starts with an alias that `clusters` does not name."
     CLUSTERS_MISSING = "CLUSTERS_MISSING", Severity.ERROR, "The file names fewer than two clusters."
     BOOTSTRAP_MISSING = "BOOTSTRAP_MISSING", Severity.ERROR, "A cluster or client has no `bootstrap.servers`."
-    NO_FLOW = "NO_FLOW", Severity.ERROR, "No flow is enabled, so MirrorMaker copies nothing."
     LOOP = "LOOP", Severity.ERROR, "Records would be copied back to the cluster from which they come."
+    FILE_NOT_LOADED = "FILE_NOT_LOADED", Severity.ERROR, "Java cannot load the file, so MirrorMaker does not start."
+    LINE_NOT_CONTINUED = (
+        "LINE_NOT_CONTINUED",
+        Severity.ERROR,
+        "A backslash with a blank after it does not continue the line.",
+    )
+    COMMENT_IN_VALUE = (
+        "COMMENT_IN_VALUE",
+        Severity.ERROR,
+        "A line that starts with `#` within a continued value is a part of the value.",
+    )
+    COMMENT_NOT_CONTINUED = (
+        "COMMENT_NOT_CONTINUED",
+        Severity.WARNING,
+        "A comment ends with its line, also after a backslash.",
+    )
+    SEPARATOR_MISSING = (
+        "SEPARATOR_MISSING",
+        Severity.ERROR,
+        "A line has no `=`, so Java reads its first word as a key.",
+    )
+    CHARACTER_MISLEADING = (
+        "CHARACTER_MISLEADING",
+        Severity.ERROR,
+        "A character cannot be seen, or looks like another one.",
+    )
+    ENCODING_WRONG = (
+        "ENCODING_WRONG",
+        Severity.ERROR,
+        "Kafka reads the bytes of the file in another encoding, so it gets other letters.",
+    )
+    VALUE_NOT_TEXT = (
+        "VALUE_NOT_TEXT",
+        Severity.ERROR,
+        "Connect takes only texts, numbers and booleans as values, and refuses the connector.",
+    )
+    VALUE_NULL = "VALUE_NULL", Severity.WARNING, "A value is `null`, which is not the default."
+    CONNECTOR_OF_OTHER_PRODUCT = (
+        "CONNECTOR_OF_OTHER_PRODUCT",
+        Severity.WARNING,
+        "A connector is none of MirrorMaker, so its settings are not judged.",
+    )
     VALUE_COMMENT = "VALUE_COMMENT", Severity.ERROR, "A comment after a value is a part of the value."
     VALUE_QUOTED = "VALUE_QUOTED", Severity.ERROR, "Quotes around a value, or in a list, are parts of it."
     VALUE_BLANK = "VALUE_BLANK", Severity.WARNING, "A value ends with blanks, which some readers keep."
@@ -81,11 +116,6 @@ class LintCode(StrEnum):
         "CLASS_OF_ANOTHER_VERSION",
         Severity.ERROR,
         "The named version of Kafka does not have this class.",
-    )
-    REPLICATION_TOO_LOW = (
-        "REPLICATION_TOO_LOW",
-        Severity.WARNING,
-        "Topics with one replica are lost with their broker.",
     )
     REPLICATION_BELOW_MIN_INSYNC = (
         "REPLICATION_BELOW_MIN_INSYNC",
@@ -141,5 +171,112 @@ class LintCode(StrEnum):
         Severity.ERROR,
         "The named version of MirrorMaker 1 does not have this option.",
     )
+    OPTION_REPEATED = "OPTION_REPEATED", Severity.ERROR, "A command has an option twice, which MirrorMaker 1 refuses."
+    MESSAGE_HANDLER = "MESSAGE_HANDLER", Severity.INFO, "A class of your own handles each record of MirrorMaker 1."
+    PATTERN_PIPED = (
+        "PATTERN_PIPED",
+        Severity.ERROR,
+        "The shell reads a `|` without quotes as a pipe, so the pattern ends there.",
+    )
+    PATTERN_UNQUOTED = (
+        "PATTERN_UNQUOTED",
+        Severity.INFO,
+        "The shell replaces a pattern without quotes by the names of files that fit.",
+    )
     OPTION_WITHOUT_EFFECT = "OPTION_WITHOUT_EFFECT", Severity.WARNING, "MirrorMaker 1 ignores this option."
     MIRRORMAKER1_REMOVED = "MIRRORMAKER1_REMOVED", Severity.ERROR, "Kafka 4.0 and later have no MirrorMaker 1."
+    KEY_MISPLACED = (
+        "KEY_MISPLACED",
+        Severity.ERROR,
+        "Kafka has this key, but no part of MirrorMaker reads it where it stands.",
+    )
+    CLIENT_LIMITED = (
+        "CLIENT_LIMITED",
+        Severity.WARNING,
+        "A setting reaches clients of MirrorMaker, but not the one that reads or writes the records.",
+    )
+    NO_FLOW = "NO_FLOW", Severity.ERROR, "No flow is enabled, so MirrorMaker copies nothing."
+    FLOWS_OFF = "FLOWS_OFF", Severity.INFO, "All flows are switched off, so MirrorMaker copies nothing."
+    FLOW_NOT_ENABLED = (
+        "FLOW_NOT_ENABLED",
+        Severity.WARNING,
+        "A flow has settings and no `enabled`, so MirrorMaker does not copy it.",
+    )
+    NOTHING_COPIED = "NOTHING_COPIED", Severity.ERROR, "A blank list of topics copies nothing."
+    NO_GROUPS = "NO_GROUPS", Severity.INFO, "A blank list of groups moves no group."
+    REFRESH_OFF = (
+        "REFRESH_OFF",
+        Severity.WARNING,
+        "MirrorMaker does not look for topics, partitions or groups that are added later.",
+    )
+    CHECKPOINTS_REFUSED = (
+        "CHECKPOINTS_REFUSED",
+        Severity.WARNING,
+        "From Kafka 3.9 on, the checkpoint connector refuses to run without checkpoints.",
+    )
+    GROUPS_NOT_SYNCED = (
+        "GROUPS_NOT_SYNCED",
+        Severity.INFO,
+        "MirrorMaker writes checkpoints, but no offsets of groups on the target.",
+    )
+    ONE_TASK = "ONE_TASK", Severity.INFO, "One task copies all partitions, because `tasks.max` is not given."
+    POLICIES_DIFFER = (
+        "POLICIES_DIFFER",
+        Severity.ERROR,
+        "Two connectors of a flow name topics in different ways, so groups are not moved.",
+    )
+    SEPARATOR_BLANK = (
+        "SEPARATOR_BLANK",
+        Severity.WARNING,
+        "Without a separator, the alias cannot be told from the name of a topic.",
+    )
+    NAMES_KEPT_BY_BLANKS = (
+        "NAMES_KEPT_BY_BLANKS",
+        Severity.INFO,
+        "A blank alias and separator keep the names of topics.",
+    )
+    ALIAS_OVERRIDDEN = (
+        "ALIAS_OVERRIDDEN",
+        Severity.ERROR,
+        "A line gives flows an alias that is not that of their cluster.",
+    )
+    NAMES_MERGED = "NAMES_MERGED", Severity.WARNING, "Two flows write topics of the same names into one cluster."
+    WORKERS_SHARED = (
+        "WORKERS_SHARED",
+        Severity.ERROR,
+        "The workers of several flows share a group or an internal topic.",
+    )
+    TOPIC_NOT_COPIED = (
+        "TOPIC_NOT_COPIED",
+        Severity.ERROR,
+        "MirrorMaker takes a named topic for a copy or for an internal topic, and does not copy it.",
+    )
+    CONNECTORS_DIFFER = (
+        "CONNECTORS_DIFFER",
+        Severity.WARNING,
+        "A checkpoint connector does not fit the source connector beside it.",
+    )
+    REPLICATION_TOO_LOW = "REPLICATION_TOO_LOW", Severity.WARNING, "Topics with one replica are lost with their broker."
+    REPLICATION_ONE = (
+        "REPLICATION_ONE",
+        Severity.INFO,
+        "Topics with one replica are lost with their broker; a cluster of one broker allows no more.",
+    )
+    REPLICATION_ABOVE_BROKERS = (
+        "REPLICATION_ABOVE_BROKERS",
+        Severity.INFO,
+        "A replication factor is above the number of brokers that the file names.",
+    )
+    LOGIN_MISSING = "LOGIN_MISSING", Severity.WARNING, "SASL is switched on, and the login is missing."
+    LOGIN_ELSEWHERE = "LOGIN_ELSEWHERE", Severity.INFO, "The Kerberos login is not in the file."
+    LOGIN_NOT_USED = (
+        "LOGIN_NOT_USED",
+        Severity.WARNING,
+        "A login or certificate is given, and the security protocol does not use it.",
+    )
+    KEY_OF_BROKERS = "KEY_OF_BROKERS", Severity.WARNING, "The key belongs to brokers or topics; MirrorMaker ignores it."
+    KEY_WITHOUT_EFFECT = (
+        "KEY_WITHOUT_EFFECT",
+        Severity.INFO,
+        "No part of MirrorMaker reads the key where it stands; its value is the default, so nothing is lost.",
+    )

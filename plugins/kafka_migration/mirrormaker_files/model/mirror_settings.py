@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
+from kafka_migration.mirrormaker_files.model.remarks import Remark
+
 
 class FileKind(StrEnum):
     """What a file is; the values are those of `--kind`."""
@@ -19,6 +21,7 @@ class FileKind(StrEnum):
     COMMAND = "mirrormaker1-command"
     CONNECTORS = "connectors"
     STRIMZI = "strimzi"
+    WORKER = "connect-worker"
 
     @property
     def words(self) -> str:
@@ -38,6 +41,7 @@ _WORDS = {
     FileKind.COMMAND: "command line of MirrorMaker 1",
     FileKind.CONNECTORS: "connectors of MirrorMaker 2 for Kafka Connect",
     FileKind.STRIMZI: "KafkaMirrorMaker2 resource of Strimzi",
+    FileKind.WORKER: "properties of a Connect worker",
 }
 
 
@@ -51,8 +55,11 @@ class Place(StrEnum):
     CLIENT = "client file"
     OPTION = "command line"
     FIELD = "field of the resource"
+    WORKER = "worker file"
 
 
+# What a shell or `cmd.exe` replaces.
+_VARIABLE = re.compile(r"\$[A-Za-z_0-9@*(]|`|%[A-Za-z_0-9]{1,100}%")
 # A comment after a value, which is a part of the value.
 COMMENT = re.compile(r"\s#")
 CLIENTS = ("producer", "consumer", "admin")
@@ -80,7 +87,9 @@ class MirrorSetting:
 
     @property
     def is_reference(self) -> bool:
-        """Whether the value, or a part of it, is replaced at run time: `${provider:path:key}` or `$VARIABLE`."""
+        """Whether the value, or a part of it, is replaced at run time: `${provider:path:key}`, or a shell's `$NAME`."""
+        if self.place is Place.OPTION and _VARIABLE.search(self.value):
+            return True
         return "${" in self.value or "{{" in self.value
 
 
@@ -103,7 +112,11 @@ class Flow:
 # Without slots, because the indexes are built when they are needed first.
 @dataclass(frozen=True)
 class MirrorFile:
-    """A file that was read. `kafka_version` is the version that the file itself names, else empty."""
+    """A configuration that was read: a file, or a part of one that stands on its own, such as one command of a script.
+
+    `kafka_version` is the version that the file itself names, else empty. `line` is the line on which a part starts,
+    and 0 for a whole file. `remarks` are places where Kafka reads something other than what is meant.
+    """
 
     name: str
     kind: FileKind
@@ -111,6 +124,8 @@ class MirrorFile:
     clusters: tuple[str, ...] = ()
     flows: tuple[Flow, ...] = ()
     kafka_version: str = ""
+    line: int = 0
+    remarks: tuple[Remark, ...] = ()
 
     def at(self, place: Place, owner: str | None = None) -> Iterator[MirrorSetting]:
         """Yield the settings of a place, in the order of the file."""

@@ -83,6 +83,8 @@ def roles_at(kind: FileKind, setting: MirrorSetting) -> tuple[str, ...]:
         return ("consumer",) if kind is FileKind.CONSUMER else ("producer",)
     if setting.client in {"producer", "consumer", "admin"}:
         return (setting.client,)
+    if setting.place is Place.WORKER:
+        return (_WORKER,)
     if setting.client == "cluster":
         return (*_CLUSTER_ROLES, "admin")
     if setting.place is Place.CLUSTER:

@@ -1,134 +1,163 @@
-"""Which kind of file a text is, and its settings."""
+"""The configurations in a text of any kind."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.text.brief import brief
+from kafka_migration.core.text.brief import brief, some
 from kafka_migration.core.text.secret_forms import LONGEST_NAME, masked
 from kafka_migration.mirrormaker_files.model.judging import refusal
-from kafka_migration.mirrormaker_files.model.limits import MOST_SETTINGS, TooMany, require_few, require_small
+from kafka_migration.mirrormaker_files.model.limits import (
+    MOST_COMMANDS,
+    MOST_SETTINGS,
+    TooMany,
+    require_few,
+    require_small,
+)
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
-from kafka_migration.mirrormaker_files.reading.connectors import CLASS, connector_properties_file, connectors_file
+from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
+from kafka_migration.mirrormaker_files.reading.connectors import (
+    CLASS,
+    Connector,
+    connectors_file,
+    file_of_connectors,
+)
 from kafka_migration.mirrormaker_files.reading.documents import WrongDocument
-from kafka_migration.mirrormaker_files.reading.mirrormaker1 import COMMAND, client_file, command_file
+from kafka_migration.mirrormaker_files.reading.kinds import is_json, kind_of
+from kafka_migration.mirrormaker_files.reading.manifests import Manifest
+from kafka_migration.mirrormaker_files.reading.mirrormaker1 import client_file, command_files
 from kafka_migration.mirrormaker_files.reading.mirrormaker2 import mirrormaker2_file
-from kafka_migration.mirrormaker_files.reading.properties import Entry, entries
-from kafka_migration.mirrormaker_files.reading.strimzi import strimzi_file
+from kafka_migration.mirrormaker_files.reading.parts import Part
+from kafka_migration.mirrormaker_files.reading.properties import entries, remarks
+from kafka_migration.mirrormaker_files.reading.scripts import Script, script_of
+from kafka_migration.mirrormaker_files.reading.shell_words import OpenQuote
+from kafka_migration.mirrormaker_files.reading.strimzi_others import worker_file
 
-_STRIMZI = re.compile(r"^[ \t]*kind:[ \t]*[\"']?KafkaMirrorMaker", re.MULTILINE)
-_CONSUMER_KEYS = frozenset(
-    {
-        "group.id",
-        "auto.offset.reset",
-        "exclude.internal.topics",
-        "partition.assignment.strategy",
-        "zookeeper.connect",
-        "enable.auto.commit",
-    }
-)
-_PRODUCER_KEYS = frozenset(
-    {
-        "acks",
-        "retries",
-        "linger.ms",
-        "batch.size",
-        "compression.type",
-        "max.in.flight.requests.per.connection",
-        "max.request.size",
-        "producer.type",
-        "metadata.broker.list",
-        "request.required.acks",
-    }
-)
+# So many characters are put in for the names of a here-document.
+_MOST_REPLACED = 1_000_000
+_VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w{0,200})|\{([A-Za-z_]\w{0,200})\})")
 
 
-def read_mirror_file(name: str, text: str, kind: FileKind | None = None) -> MirrorFile:
-    """Return the settings of a file; without `kind` the content decides.
+def read_mirror_files(
+    name: str, text: str, kind: FileKind | None = None, *, is_utf8: bool = True
+) -> tuple[MirrorFile, ...]:
+    """Return the configurations of a file: one, or each resource of a YAML file and each command of a script.
 
-    Raises `Refused` with `MIRROR_FILE_UNREADABLE` for a text that is of no known kind, or not of the given kind.
+    Without `kind` the content decides. `is_utf8` says how the bytes were read. Raises `Refused` with
+    `MIRROR_FILE_UNREADABLE` for a text that is of no known kind, or not of the given kind.
     """
+    if not text.strip("\ufeff \t\r\n"):
+        raise Refused([_unreadable(name, "an empty file", "settings of MirrorMaker", "Name the file that has them.")])
     kind = kind or kind_of(name, text)
     if kind is None:
-        raise Refused([_unreadable(name, "a file of an unknown kind", "Name its kind with --kind.")])
+        expected = ", ".join(each.words for each in FileKind)
+        raise Refused([_unreadable(name, "a file of an unknown kind", expected, "Name its kind with --kind.")])
     try:
-        file = _read(masked(name), text, kind)
-        require_small(file)
+        files = tuple(_read(name, text, kind, is_utf8=is_utf8))
+        require_few([each for file in files for each in file.settings], MOST_SETTINGS, "settings")
+        for file in files:
+            require_small(file)
     except TooMany as error:
         raise Refused([_too_large(name, error)]) from None
     except ValueError as error:
-        raise Refused([_unreadable(name, f"no {kind.words}: {brief(str(error))}", "Correct it, or --kind.")]) from None
-    return file
+        raise Refused([_wrong(name, kind, error)]) from None
+    return files
 
 
-def kind_of(name: str, text: str) -> FileKind | None:
-    """Return the kind of a file from its content and, for client properties, its name; `None` if it is unknown."""
-    if text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["}:
-        return FileKind.CONNECTORS
-    if _STRIMZI.search(text):
-        return FileKind.STRIMZI
-    if any(map(_is_command, text.split("\n"))):
-        return FileKind.COMMAND
-    return _kind_of_properties(name, entries(text))
+def read_mirror_file(name: str, text: str, kind: FileKind | None = None) -> MirrorFile:
+    """Return the first configuration of a file. Raises `Refused`, as `read_mirror_files`."""
+    return read_mirror_files(name, text, kind)[0]
 
 
-def _is_command(line: str) -> bool:
-    """Return whether MirrorMaker's program is followed by an option or the end of the line, before any `=` or `:`."""
-    if not COMMAND.search(line):
-        return False
-    code, comment, _ = line.partition("#")
-    parts = re.split("[=:]", code)
-    found = [(COMMAND.search(part), part, part is parts[-1] and not comment) for part in parts]
-    return any(match and (is_end or "--" in part[match.end() :]) for match, part, is_end in found)
+def _read(name: str, text: str, kind: FileKind, *, is_utf8: bool) -> Iterator[MirrorFile]:
+    shown = masked(name)
+    if kind is FileKind.STRIMZI or (kind is FileKind.COMMAND and kind_of(name, text) is FileKind.STRIMZI):
+        yield from _of_manifest(shown, text)
+    elif kind is FileKind.COMMAND:
+        yield from _of_script(shown, script_of(text, name))
+    elif kind is FileKind.CONNECTORS and is_json(text):
+        file = connectors_file(shown, text.removeprefix("\ufeff"))
+        yield file if is_utf8 else replace(file, remarks=(*file.remarks, _first_foreign(text)))
+    else:
+        yield _of_properties(shown, text, kind, is_utf8=is_utf8)
 
 
-def _kind_of_properties(name: str, found: list[Entry]) -> FileKind | None:
-    names = {entry.name for entry in found}
-    if "clusters" in names or any("->" in each or each.startswith("replication.policy.") for each in names):
-        return FileKind.MIRRORMAKER2
-    if CLASS in names:
-        return FileKind.CONNECTORS
-    consumer, producer = len(names & _CONSUMER_KEYS), len(names & _PRODUCER_KEYS)
-    if consumer != producer:
-        return FileKind.CONSUMER if consumer > producer else FileKind.PRODUCER
-    if "bootstrap.servers" in names:
-        return next((kind for kind in _CLIENT_FILES if kind.value.rpartition("-")[2] in name.lower()), None)
-    return None
+def _of_manifest(name: str, text: str) -> Iterator[MirrorFile]:
+    manifest = Manifest(name, text)
+    found = [*manifest.files, *(file for part in manifest.parts for file in _of_part(name, part))]
+    if not found:
+        kinds = some(list(dict.fromkeys(manifest.kinds)) or ["ConfigMap"])
+        raise WrongDocument(f"only other resources (kind {kinds})")
+    yield from found
 
 
-_CLIENT_FILES = (FileKind.CONSUMER, FileKind.PRODUCER)
+def _of_script(name: str, script: Script) -> Iterator[MirrorFile]:
+    require_few(script.starts, MOST_COMMANDS, "commands")
+    values = {each.name: each.value for each in script.assigned if each.is_known}
+    parts = [Part(each.file, _replaced(each.text, values), each.line) for each in script.here_documents]
+    found = [*command_files(name, script), *(file for part in parts for file in _of_part(name, part))]
+    if not found:
+        raise WrongDocument("no command that starts MirrorMaker 1")
+    yield from found
 
 
-def _read(name: str, text: str, kind: FileKind) -> MirrorFile:
-    if kind is FileKind.STRIMZI:
-        return strimzi_file(name, text)
-    if kind is FileKind.COMMAND:
-        return command_file(name, text)
-    if kind is FileKind.CONNECTORS and text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["}:
-        return connectors_file(name, text.removeprefix("\ufeff"))
+def _replaced(text: str, values: dict[str, str]) -> str:
+    """Return a here-document as its reader gets it; a name without a known value is written as a reference."""
+    longest = max(map(len, values.values()), default=0)
+    known = values if longest * text.count("$") <= _MOST_REPLACED else {}
+    return _VARIABLE.sub(lambda match: known.get(match[1] or match[2], f"${{{match[1] or match[2]}}}"), text)
+
+
+def _of_part(name: str, part: Part) -> Iterator[MirrorFile]:
+    """Yield what a part of a file is; a part of another kind is passed over."""
+    kind = kind_of(part.name, part.text) if part.text.strip() else None
+    if kind is None or kind is FileKind.STRIMZI:
+        return
+    try:
+        files = list(_read(part.name, part.text, kind, is_utf8=True))
+    except TooMany:
+        raise
+    except WrongDocument as error:
+        if kind is FileKind.COMMAND:
+            return
+        raise WrongDocument(str(error), error.line + part.before if error.line else part.before + 1) from None
+    yield from (part.in_place(file, name) for file in files)
+
+
+def _of_properties(name: str, text: str, kind: FileKind, *, is_utf8: bool) -> MirrorFile:
     found = entries(text)
     require_few(found, MOST_SETTINGS, "settings")
     for entry in found:
         require_few(entry.name, LONGEST_NAME, "characters in the name of a setting")
+    if kind is FileKind.CONNECTORS and not any(entry.name == CLASS for entry in found):
+        raise WrongDocument(f"no key {CLASS}")
     if kind is FileKind.CONNECTORS:
-        if not any(entry.name == CLASS for entry in found):
-            raise WrongDocument(f"no key {CLASS}")
-        return connector_properties_file(name, found)
-    return mirrormaker2_file(name, found) if kind is FileKind.MIRRORMAKER2 else client_file(name, kind, found)
+        file = file_of_connectors(name, [Connector(found)])
+    elif kind is FileKind.WORKER:
+        file = worker_file(name, found)
+    else:
+        file = mirrormaker2_file(name, found) if kind is FileKind.MIRRORMAKER2 else client_file(name, kind, found)
+    return replace(file, remarks=(*file.remarks, *remarks(text, is_utf8=is_utf8)))
+
+
+def _first_foreign(text: str) -> Remark:
+    before = next((text[:place] for place, sign in enumerate(text) if not sign.isascii()), "")
+    return Remark(Oddity.NOT_UTF_8, before.count("\n") + 1)
+
+
+def _wrong(name: str, kind: FileKind, error: ValueError) -> Finding:
+    line = error.line if isinstance(error, WrongDocument | OpenQuote) else 0
+    found, place = brief(str(error)), f"{name}:{line}" if line else name
+    return _unreadable(place, found, kind.words, "Correct it, or name its kind with --kind.")
 
 
 def _too_large(name: str, error: TooMany) -> Finding:
-    remedy = "Split the file, or remove what MirrorMaker ignores."
-    return refusal(Code.MIRROR_FILE_UNREADABLE, name, str(error), error.expected, remedy)
+    return _unreadable(name, str(error), error.expected, "Split the file, or remove what MirrorMaker ignores.")
 
 
-def _unreadable(name: str, found: str, remedy: str) -> Finding:
-    return refusal(
-        Code.MIRROR_FILE_UNREADABLE,
-        name,
-        found,
-        ", ".join(kind.words for kind in FileKind),
-        remedy,
-    )
+def _unreadable(name: str, found: str, expected: str, remedy: str) -> Finding:
+    return refusal(Code.MIRROR_FILE_UNREADABLE, name, found, expected, remedy)

@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import yaml
 
-from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, Place
-from kafka_migration.mirrormaker_files.reading.documents import WrongDocument, fields, flat, items, node_of
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
+from kafka_migration.mirrormaker_files.reading.documents import (
+    WrongDocument,
+    fields,
+    flat,
+    is_null,
+    items,
+    json_node,
+    line_of,
+    repeats,
+)
 from kafka_migration.mirrormaker_files.reading.mirrormaker2 import prefixed
 from kafka_migration.mirrormaker_files.reading.properties import Entry
 
 CLASS = "connector.class"
+
+
+@dataclass(frozen=True, slots=True)
+class Connector:
+    """The settings of one connector, and what was noticed about its text."""
+
+    entries: Sequence[Entry]
+    remarks: Sequence[Remark] = ()
 
 
 def connectors_file(name: str, text: str) -> MirrorFile:
@@ -19,15 +38,20 @@ def connectors_file(name: str, text: str) -> MirrorFile:
 
     Raises `WrongDocument` if no part of it has a `connector.class`.
     """
-    found = [list(flat(node)) for node in _configs(node_of(text, is_json=True))]
+    root = json_node(text)
+    found = [Connector(list(flat(node)), list(not_texts(node))) for node in _configs(root)]
     if not found:
         raise WrongDocument(f"no configuration with {CLASS}")
-    return _file(name, found)
+    return file_of_connectors(name, found, list(repeats(root)))
 
 
-def connector_properties_file(name: str, entries: Sequence[Entry]) -> MirrorFile:
-    """Return one connector, given as properties."""
-    return _file(name, [entries])
+def not_texts(config: yaml.Node | None) -> Iterator[Remark]:
+    """Yield a remark for each value that Connect does not take: a list, an object, or `null`."""
+    for key, value in fields(config).items():
+        if not isinstance(value, yaml.ScalarNode):
+            yield Remark(Oddity.NOT_TEXT, line_of(value), key)
+        elif is_null(value):
+            yield Remark(Oddity.NULL, line_of(value), key)
 
 
 def _configs(node: yaml.Node) -> Iterator[yaml.Node]:
@@ -39,12 +63,34 @@ def _configs(node: yaml.Node) -> Iterator[yaml.Node]:
         yield from _configs(child)
 
 
-def _file(name: str, configs: Sequence[Sequence[Entry]]) -> MirrorFile:
+def file_of_connectors(name: str, connectors: Sequence[Connector], remarks: Sequence[Remark] = ()) -> MirrorFile:
+    """Return the file with the settings of all its connectors."""
+    configs = [each.entries for each in connectors]
     named = [(_name(entries, position), entries) for position, entries in enumerate(configs, 1)]
-    settings = tuple(prefixed(entry, Place.CONNECTOR, owner, entry.name) for owner, es in named for entry in es)
+    settings = tuple(_setting(entry, owner, entries) for owner, entries in named for entry in entries)
     flows = tuple(dict.fromkeys(filter(None, (_flow(entries) for entries in configs))))
     clusters = tuple(dict.fromkeys(alias for flow in flows for alias in (flow.source, flow.target)))
-    return MirrorFile(name, FileKind.CONNECTORS, settings, clusters, flows)
+    noticed = [*remarks, *(remark for each in connectors for remark in _noticed(each))]
+    return MirrorFile(name, FileKind.CONNECTORS, settings, clusters, flows, remarks=tuple(noticed))
+
+
+def _noticed(connector: Connector) -> Iterator[Remark]:
+    yield from connector.remarks
+    for entry in connector.entries:
+        if entry.name == CLASS and _is_foreign(connector.entries):
+            yield Remark(Oddity.OTHER_PRODUCT, entry.line, entry.name)
+
+
+def _setting(entry: Entry, owner: str, entries: Sequence[Entry]) -> MirrorSetting:
+    """Return a setting at its place. No table has the keys of another product, so they are not judged."""
+    if entry.name != CLASS and _is_foreign(entries):
+        return MirrorSetting(entry.line, entry.name, entry.value, Place.FIELD, entry.name, owner)
+    return prefixed(entry, Place.CONNECTOR, owner, entry.name)
+
+
+def _is_foreign(entries: Sequence[Entry]) -> bool:
+    name = next((entry.value for entry in reversed(entries) if entry.name == CLASS), "")
+    return "mirror" not in name.lower() and "$" not in name and "{{" not in name and bool(name.strip())
 
 
 def _name(entries: Iterable[Entry], position: int) -> str:

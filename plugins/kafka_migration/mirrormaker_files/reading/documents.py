@@ -9,42 +9,55 @@ import yaml
 
 from kafka_migration.core.text.secret_forms import LONGEST_NAME
 from kafka_migration.mirrormaker_files.model.limits import MOST_NODES, TooMany, require_few
+from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
 from kafka_migration.mirrormaker_files.reading.properties import Entry
 
-DEEPEST = 30
+DEEPEST = 50
+_MERGE, _NULL = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:null"
 
 
 class WrongDocument(ValueError):
-    """A text is not the document that was expected; the message says why."""
+    """A text is not the document that was expected; the message says why. A line of 0 means the text as a whole."""
+
+    def __init__(self, found: str, line: int = 0) -> None:
+        super().__init__(found)
+        self.line = line
 
 
-def node_of(text: str, *, is_json: bool) -> yaml.Node:
-    """Return the root node of the first document. Raises `WrongDocument`."""
+def json_node(text: str) -> yaml.Node:
+    """Return the root node of a JSON document. Raises `WrongDocument`."""
     try:
-        if is_json:
-            json.loads(text)
-            # YAML allows no tabs between values; within strings JSON allows none.
-            text = text.replace("\t", " ")
-        node = _first(text)
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        raise WrongDocument(f"{error.msg}, column {error.colno}", error.lineno) from None
+    except (RecursionError, ValueError):
+        raise WrongDocument(f"more than {DEEPEST} levels, or a huge number") from None
+    # YAML allows no tabs between values; within strings JSON allows none.
+    return next(iter(nodes_of(text.replace("\t", " "))))
+
+
+def nodes_of(text: str) -> list[yaml.Node]:
+    """Return the root nodes of all documents of a YAML text. Raises `WrongDocument`."""
+    try:
+        nodes = list(_composed(text))
     except yaml.YAMLError as error:
-        raise WrongDocument(_reason(error)) from None
+        raise _reason(error) from None
     except RecursionError:
         raise WrongDocument(f"more than {DEEPEST} levels") from None
-    if node is None:
-        raise WrongDocument("the file is empty")
-    return node
+    sizes = dict[int, tuple[int, int] | None]()
+    if sum(_size(node, 0, sizes)[0] for node in nodes) > MOST_NODES:
+        raise WrongDocument(f"aliases (*name) that make more than {MOST_NODES:,} names and values")
+    return nodes
 
 
 class _Bounded(yaml.SafeLoader):
-    """Composes nodes up to a depth and a number. Aliases are refused, because they can make a small file huge."""
+    """Composes nodes up to a depth and a number."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self._depth = self._nodes = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise WrongDocument("the file has aliases (*name)")
         self._depth, self._nodes = self._depth + 1, self._nodes + 1
         if self._depth > DEEPEST:
             raise WrongDocument(f"more than {DEEPEST} levels")
@@ -55,21 +68,38 @@ class _Bounded(yaml.SafeLoader):
         return node
 
 
-def _first(text: str) -> yaml.Node | None:
-    """Return the root node of the first document."""
+def _composed(text: str) -> Iterator[yaml.Node]:
     loader = _Bounded(text)
     try:
-        return loader.get_node() if loader.check_node() else None
+        while loader.check_node():
+            if (node := loader.get_node()) is not None:
+                yield node
     finally:
         loader.dispose()
 
 
-def _reason(error: yaml.YAMLError) -> str:
+def _size(node: yaml.Node, depth: int, known: dict[int, tuple[int, int] | None]) -> tuple[int, int]:
+    """Return how many nodes, and how many levels, there are if each alias is replaced by what it names."""
+    if id(node) not in known:
+        known[id(node)] = None
+        parts = node.value if isinstance(node, yaml.CollectionNode) else []
+        children = [each for part in parts for each in (part if isinstance(part, tuple) else (part,))]
+        sizes = [_size(child, depth + 1, known) for child in children] if depth <= DEEPEST else []
+        known[id(node)] = 1 + sum(size for size, _ in sizes), 1 + max((levels for _, levels in sizes), default=0)
+    size = known[id(node)]
+    if size is None:
+        raise WrongDocument("an alias (*name) within what it names", line_of(node))
+    if depth + size[1] > DEEPEST + 1:
+        raise WrongDocument(f"more than {DEEPEST} levels", line_of(node))
+    return size
+
+
+def _reason(error: yaml.YAMLError) -> WrongDocument:
     """Return what is wrong and where. The words of the text, which the error quotes, are left out."""
     if not isinstance(error, yaml.MarkedYAMLError) or not error.problem_mark:
-        return "a character that YAML does not allow"
-    problem = _without_quoted(error.problem or "")
-    return f"line {error.problem_mark.line + 1}, column {error.problem_mark.column + 1}: {problem}"
+        return WrongDocument("a character that YAML does not allow")
+    found = f"{_without_quoted(error.problem or 'wrong YAML')}, column {error.problem_mark.column + 1}"
+    return WrongDocument(found, error.problem_mark.line + 1)
 
 
 def _without_quoted(problem: str) -> str:
@@ -82,10 +112,41 @@ def _without_quoted(problem: str) -> str:
 
 
 def fields(node: yaml.Node | None) -> dict[str, yaml.Node]:
-    """Return the fields of a mapping; no fields for anything else."""
-    if not isinstance(node, yaml.MappingNode):
-        return {}
-    return {key.value: value for key, value in node.value if isinstance(key, yaml.ScalarNode)}
+    """Return the fields of a mapping, with those that `<<` merges into it; no fields for anything else."""
+    return dict(_pairs(node))
+
+
+def _pairs(node: yaml.Node | None) -> Iterator[tuple[str, yaml.Node]]:
+    """Yield the fields in the order in which a later one replaces an earlier one."""
+    pairs = [] if not isinstance(node, yaml.MappingNode) else node.value
+    named = [(key, value) for key, value in pairs if isinstance(key, yaml.ScalarNode)]
+    for key, value in named:
+        if key.tag == _MERGE:
+            for each in reversed(items(value) or [value]):
+                yield from fields(each).items()
+    yield from ((key.value, value) for key, value in named if key.tag != _MERGE)
+
+
+def repeats(node: yaml.Node) -> Iterator[Remark]:
+    """Yield a remark for each key of a mapping, or of one within it, that a later one with another value replaces."""
+    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+    last = {key.value: (key, value) for key, value in pairs if isinstance(key, yaml.ScalarNode)}
+    for key, value in pairs:
+        final, replacing = last.get(key.value, (key, value)) if isinstance(key, yaml.ScalarNode) else (key, value)
+        if final is not key and key.tag != _MERGE and not _is_same(value, replacing):
+            yield Remark(Oddity.REPEATED, line_of(key), key.value[:LONGEST_NAME], line_of(final))
+        yield from repeats(value)
+    for each in items(node):
+        yield from repeats(each)
+
+
+def _is_same(one: yaml.Node, other: yaml.Node) -> bool:
+    return isinstance(one, yaml.ScalarNode) and isinstance(other, yaml.ScalarNode) and one.value == other.value
+
+
+def is_null(node: yaml.Node) -> bool:
+    """Return whether a value is `null`, or is missing."""
+    return isinstance(node, yaml.ScalarNode) and node.tag == _NULL
 
 
 def items(node: yaml.Node | None) -> list[yaml.Node]:
@@ -94,8 +155,8 @@ def items(node: yaml.Node | None) -> list[yaml.Node]:
 
 
 def text_of(node: yaml.Node | None) -> str:
-    """Return a scalar as it is written; empty for anything else."""
-    return str(node.value) if isinstance(node, yaml.ScalarNode) else ""
+    """Return a scalar as it is written; empty for `null` and for anything else."""
+    return str(node.value) if isinstance(node, yaml.ScalarNode) and not is_null(node) else ""
 
 
 def line_of(node: yaml.Node) -> int:
@@ -104,12 +165,18 @@ def line_of(node: yaml.Node) -> int:
 
 
 def flat(node: yaml.Node | None, prefix: str = "") -> Iterator[Entry]:
-    """Yield each scalar below a node, named by its path with dots; a list becomes one value with commas."""
-    for name, value in fields(node).items():
+    """Yield each scalar below a node, named by its path with dots; a list becomes one value with commas.
+
+    A scalar that a later one with the same name replaces is there too, before it.
+    """
+    last = fields(node)
+    for name, value in _pairs(node):
         path = f"{prefix}{name}"
         require_few(path, LONGEST_NAME, "characters in the name of a setting")
         if isinstance(value, yaml.ScalarNode):
             yield Entry(line_of(value), path, text_of(value))
+        elif last[name] is not value:
+            continue
         elif isinstance(value, yaml.SequenceNode) and all(isinstance(item, yaml.ScalarNode) for item in value.value):
             yield Entry(line_of(value), path, ",".join(map(text_of, value.value)))
         elif isinstance(value, yaml.SequenceNode):

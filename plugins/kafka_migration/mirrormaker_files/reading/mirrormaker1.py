@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from kafka_migration.mirrormaker_files.model.limits import LONGEST_COMMAND, require_few
+from kafka_migration.mirrormaker_files.model.command_options import (
+    ENVIRONMENT,
+    FLAGS,
+    OPTIONS,
+    PATTERNS,
+    WITH_VALUE,
+    option_of,
+)
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
 from kafka_migration.mirrormaker_files.reading.properties import Entry
+from kafka_migration.mirrormaker_files.reading.scripts import Assigned, Script, Started
+from kafka_migration.mirrormaker_files.reading.shell_words import Syntax, Word
 
-COMMAND = re.compile(r"kafka-mirror-maker(?:\.sh|\.bat)?\b|kafka\.tools\.MirrorMaker\b")
-# Words of a shell that end a command.
-_END = re.compile(r"[;&|]+|\d?>.*|<.*")
+# What Kafka's scripts hand to Java.
+_VARIABLES = re.compile(r"KAFKA_\w{0,40}_?OPTS|KAFKA_DEBUG|JMX_PORT|CLASSPATH|EXTRA_ARGS|LOG_DIR")
+_PROPERTY = re.compile(r"-D([^=\s]{1,200})=?(\S*)")
 
 
-def client_file(name: str, kind: FileKind, entries: Sequence[Entry]) -> MirrorFile:
+def client_file(name: str, kind: FileKind, entries: Iterable[Entry]) -> MirrorFile:
     """Return a consumer or producer file."""
     settings = (
         MirrorSetting(each.line, each.name, each.value, Place.CLIENT, each.name, dropped=each.dropped)
@@ -24,49 +33,60 @@ def client_file(name: str, kind: FileKind, entries: Sequence[Entry]) -> MirrorFi
     return MirrorFile(name, kind, tuple(settings))
 
 
-def command_file(name: str, text: str) -> MirrorFile:
-    """Return the options of each MirrorMaker command in a script; other commands are left out.
-
-    Raises `ValueError` if a quote of the command is not closed.
-    """
-    settings = [each for line, command in _commands(text) for each in _options(line, command)]
-    return MirrorFile(name, FileKind.COMMAND, tuple(settings))
+def command_files(name: str, script: Script) -> list[MirrorFile]:
+    """Return one file for each command that starts MirrorMaker: each is a MirrorMaker of its own."""
+    return [_command(name, started, script.assigned) for started in script.starts]
 
 
-def _commands(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line and the words after the program's name of each command that starts MirrorMaker."""
-    for line, content in _joined(text):
-        if COMMAND.search(content.partition(" #")[0]) and not content.lstrip().startswith("#"):
-            require_few(content, LONGEST_COMMAND, f"characters in one command, line {line}")
-            words = shlex.split(content, comments=True)
-            start = next((i for i, word in enumerate(words) if COMMAND.search(word)), None)
-            if start is not None:
-                yield line, words[start + 1 :]
+def _command(name: str, started: Started, assigned: Sequence[Assigned]) -> MirrorFile:
+    settings, remarks = list[MirrorSetting](), list[Remark]()
+    for setting, word in _options(started.arguments):
+        settings.append(setting)
+        if word and word.is_glob and setting.key in PATTERNS and started.syntax is Syntax.SHELL:
+            remarks.append(Remark(Oddity.UNQUOTED, setting.line, setting.name))
+    if started.has_pipe and settings:
+        remarks.append(Remark(Oddity.PIPE, settings[-1].line, settings[-1].name))
+    settings += _environment(started.before, assigned)
+    return MirrorFile(name, FileKind.COMMAND, tuple(settings), line=started.line, remarks=tuple(remarks))
 
 
-def _joined(text: str) -> Iterator[tuple[int, str]]:
-    start, parts = 0, list[str]()
-    for number, line in enumerate(text.splitlines(), 1):
-        start = start if parts else number
-        parts.append(line.removesuffix("\\"))
-        if not line.endswith("\\"):
-            yield start, " ".join(parts)
-            parts = []
-    if parts:
-        yield start, " ".join(parts)
+def _options(words: Sequence[Word]) -> Iterator[tuple[MirrorSetting, Word | None]]:
+    """Yield the options with the word of the value. As Kafka's parser does, an option takes the next word, any word."""
+    rest = list(reversed(words))
+    while rest:
+        word = rest.pop()
+        if len(word.text) < 2 or not word.text.startswith("-"):
+            yield MirrorSetting(word.line, word.text, word.text, Place.OPTION, ""), None
+            continue
+        written, _, value = word.text.partition("=")
+        option = option_of(written.lstrip("-"))
+        source = word if value else None
+        if not value and rest and _takes(option, rest[-1]):
+            source = rest.pop()
+            value = source.text
+        yield MirrorSetting(word.line, written, value, Place.OPTION, option), source
 
 
-def _options(line: int, words: Sequence[str]) -> Iterator[MirrorSetting]:
-    """Yield the options; a word without dashes is the value of the option before it."""
-    option, value = "", ""
-    for word in [*words, ";"]:
-        is_end = _END.fullmatch(word) is not None
-        if option and (is_end or word.startswith("--")):
-            yield MirrorSetting(line, f"--{option}", value, Place.OPTION, option)
-            option, value = "", ""
-        if is_end:
-            return
-        if word.startswith("--"):
-            option, _, value = word.removeprefix("--").partition("=")
-        else:
-            value = f"{value} {word}".strip()
+def _takes(option: str, word: Word) -> bool:
+    if option in OPTIONS:
+        return option in WITH_VALUE
+    return option not in FLAGS and not word.text.startswith("-")
+
+
+def _environment(before: Iterable[Word], assigned: Iterable[Assigned]) -> Iterator[MirrorSetting]:
+    """Yield the variables that Kafka's scripts hand to Java, and Java's properties in them and in the command."""
+    for word in before:
+        if match := _PROPERTY.fullmatch(word.text):
+            yield _of_environment(word.line, f"-D{match[1]}", match[2], match[1])
+    for each in assigned:
+        if _VARIABLES.fullmatch(each.name):
+            found = list(_PROPERTY.finditer(each.value))
+            for match in found:
+                yield _of_environment(each.line, f"-D{match[1]}", match[2], match[1])
+            rest = _PROPERTY.sub("", each.value).strip()
+            if rest or not found:
+                yield _of_environment(each.line, each.name, rest, each.name)
+
+
+def _of_environment(line: int, name: str, value: str, key: str) -> MirrorSetting:
+    return MirrorSetting(line, name, value, Place.OPTION, key, ENVIRONMENT)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
 
 _BLANK = " \t\f"
 _SEPARATOR = re.compile(rf"[{_BLANK}]*[=:]?[{_BLANK}]*")
@@ -13,6 +15,7 @@ _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.|$)", re.DOTALL)
 _DROPPED = re.compile(r"\\[^\\tnrfu\W_]|\\[.*+?()\[\]{}|^$-]")
 _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _BREAK = re.compile(r"\r\n|\r|\n")
+_MARK = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,36 +31,114 @@ class Entry:
     dropped: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A logical line: its first physical line, and each of them without the backslash that continues it."""
+
+    parts: tuple[tuple[int, str], ...]
+    # The comment before it ends with a backslash, so the writer may have meant a part of the comment.
+    after_comment: int = 0
+
+    @property
+    def number(self) -> int:
+        return self.parts[0][0]
+
+    @property
+    def content(self) -> str:
+        return "".join(part for _, part in self.parts)
+
+
 def entries(text: str) -> list[Entry]:
     """Return the entries in the order of the file, repeated keys included.
 
     A value keeps its trailing blanks, and `#` starts a comment only at the beginning of a line.
     """
-    return [_entry(line, content) for line, content in _logical_lines(text)]
+    return [_entry(line) for line in _logical_lines(text)]
 
 
-def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each entry's first line number and its text, with continued lines joined."""
-    start, parts = 0, list[str]()
-    for number, line in enumerate(_BREAK.split(text.removeprefix("\ufeff")), 1):
+def remarks(text: str, *, is_utf8: bool = True) -> list[Remark]:
+    """Return where Java reads something other than what is meant. Java takes the bytes of the file as ISO 8859-1."""
+    lines = _logical_lines(text)
+    found = [each for line, after in zip(lines, [*lines[1:], None], strict=True) for each in _of_line(line, after)]
+    if text.startswith(_MARK) and lines and lines[0].number == 1:
+        found.append(Remark(Oddity.FIRST_BYTES, 1, _entry(lines[0]).name))
+    if is_utf8:
+        found += [
+            Remark(Oddity.NOT_ISO_8859_1, number, _entry(line).name)
+            for line in lines
+            for number, part in line.parts
+            if not part.isascii()
+        ]
+    return found
+
+
+def _of_line(line: _Line, after: _Line | None) -> Iterator[Remark]:
+    name = _entry(line).name
+    if line.after_comment:
+        yield Remark(Oddity.COMMENT_NOT_CONTINUED, line.after_comment, other=line.number)
+    elif not _separator(line.content).strip(_BLANK):
+        yield Remark(Oddity.NO_SEPARATOR, line.number, name)
+    if _is_refused(line.content):
+        yield Remark(Oddity.BAD_ESCAPE, _line_of_escape(line), name)
+    last, ending = line.parts[-1]
+    if after and after.number == last + 1 and _is_cut(ending) and not _separator(after.content).strip(_BLANK):
+        yield Remark(Oddity.NOT_CONTINUED, last, name, after.number)
+    for number, part in line.parts[1:]:
+        if part[:1] in {"#", "!"}:
+            yield Remark(Oddity.COMMENT_IN_VALUE, number, name)
+
+
+def _is_cut(ending: str) -> bool:
+    """Return whether a line ends with a backslash and blanks after it, which continue nothing."""
+    stripped = ending.rstrip(_BLANK)
+    return stripped != ending and _is_continued(stripped)
+
+
+def _line_of_escape(line: _Line) -> int:
+    return next((number for number, part in line.parts if _is_refused(part)), line.number)
+
+
+def _is_refused(text: str) -> bool:
+    """Return whether Java refuses the whole file: `\\u` without four hexadecimal digits."""
+    return any(match[0] == "\\u" for match in _ESCAPE.finditer(text))
+
+
+def _logical_lines(text: str) -> list[_Line]:
+    """Return the lines with continued ones joined; comments and empty lines are left out."""
+    found, parts, comment = list[_Line](), list[tuple[int, str]](), 0
+    for number, line in enumerate(_BREAK.split(text.removeprefix(_MARK)), 1):
         stripped = line.lstrip(_BLANK)
         if not parts and (not stripped or stripped[0] in "#!"):
+            comment = number if stripped and _is_continued(stripped) else 0
             continue
-        start = start if parts else number
-        is_continued = (len(stripped) - len(stripped.rstrip("\\"))) % 2 == 1
-        parts.append(stripped[:-1] if is_continued else stripped)
+        is_continued = _is_continued(stripped)
+        parts.append((number, stripped[:-1] if is_continued else stripped))
         if not is_continued:
-            yield start, "".join(parts)
-            parts = []
-    if parts:
-        yield start, "".join(parts)
+            found.append(_made(parts, comment))
+            parts, comment = [], 0
+    return [*found, _made(parts, comment)] if parts else found
 
 
-def _entry(line: int, content: str) -> Entry:
+def _made(parts: Sequence[tuple[int, str]], comment: int) -> _Line:
+    line = _Line(tuple(parts))
+    return _Line(line.parts, comment) if comment and not _separator(line.content).strip(_BLANK) else line
+
+
+def _is_continued(line: str) -> bool:
+    return (len(line) - len(line.rstrip("\\"))) % 2 == 1
+
+
+def _entry(line: _Line) -> Entry:
+    content = line.content
     end = _end_of_key(content)
-    separator = _SEPARATOR.match(content, end)
-    value = content[separator.end() if separator else end :]
-    return Entry(line, _unescaped(content[:end]), _unescaped(value), _dropped(value))
+    value = content[end + len(_separator(content)) :]
+    return Entry(line.number, _unescaped(content[:end]), _unescaped(value), _dropped(value))
+
+
+def _separator(content: str) -> str:
+    """Return what stands between the key and the value."""
+    match = _SEPARATOR.match(content, _end_of_key(content))
+    return match[0] if match else ""
 
 
 def _dropped(value: str) -> str:

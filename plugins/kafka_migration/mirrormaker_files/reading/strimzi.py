@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import yaml
@@ -15,13 +14,11 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import (
     MirrorSetting,
     Place,
 )
-from kafka_migration.mirrormaker_files.reading.documents import WrongDocument, fields, flat, items, node_of, text_of
+from kafka_migration.mirrormaker_files.reading.documents import fields, flat, items, line_of, repeats, text_of
 from kafka_migration.mirrormaker_files.reading.mirrormaker2 import prefixed
 from kafka_migration.mirrormaker_files.reading.properties import Entry
 
 KIND = "KafkaMirrorMaker2"
-# The kind of a resource has the form of a class name.
-_KIND = re.compile(r"(?:[A-Z][a-z]+){1,5}[0-9]?")
 # Fields of a mirror, and the keys of the connectors that Strimzi's operator writes from them.
 _MIRROR_KEYS = {
     "topicsPattern": "topics",
@@ -34,14 +31,9 @@ _MIRROR_KEYS = {
 _CONNECTORS = ("sourceConnector", "checkpointConnector", "heartbeatConnector")
 
 
-def strimzi_file(name: str, text: str) -> MirrorFile:
-    """Return the settings of the resource. Raises `WrongDocument` if the document is another resource."""
-    root = fields(node_of(text, is_json=False))
-    if text_of(root.get("kind")) != KIND:
-        kind = text_of(root.get("kind"))
-        shown = kind if _KIND.fullmatch(kind) else "another" if kind else "missing"
-        raise WrongDocument(f"kind {shown}, expected {KIND}")
-    spec = fields(root.get("spec"))
+def strimzi_file(name: str, resource: yaml.Node) -> MirrorFile:
+    """Return the settings of the resource."""
+    spec = fields(fields(resource).get("spec"))
     target = spec.get("target")
     clusters = [*items(spec.get("clusters")), *([target] if target else [])]
     mirrors = items(spec.get("mirrors"))
@@ -51,7 +43,9 @@ def strimzi_file(name: str, text: str) -> MirrorFile:
     settings += list(_rest(spec))
     flows = tuple(dict.fromkeys(_flow(node, _alias(target)) for node in mirrors))
     aliases = tuple(dict.fromkeys(_alias(node) for node in clusters))
-    return MirrorFile(name, FileKind.STRIMZI, tuple(settings), aliases, flows, text_of(spec.get("version")))
+    version, line = text_of(spec.get("version")), line_of(resource)
+    remarks = tuple(repeats(resource))
+    return MirrorFile(name, FileKind.STRIMZI, tuple(settings), aliases, flows, version, line, remarks)
 
 
 def _alias(node: yaml.Node | None) -> str:

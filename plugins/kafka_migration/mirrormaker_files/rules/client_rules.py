@@ -1,146 +1,131 @@
-"""Rules on the consumers and producers, and on the command line of MirrorMaker 1."""
+"""Rules on the consumers and producers that copy: records skipped, lost or reordered, and logins that do not work."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator
 
-from kafka_migration.core.text.brief import some
-from kafka_migration.mirrormaker_files.model.judging import (
-    Ground,
-    LintFinding,
-    at,
-    is_false,
-    is_true,
-    key_of,
-    listed,
-    on_file,
-    value_of,
-)
+from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
+from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, is_true, on_file
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, Place
+from kafka_migration.mirrormaker_files.rules.ground import Ground
+from kafka_migration.mirrormaker_files.rules.views import at_given, is_given, value
 
-_OPTIONS = frozenset(
-    {
-        "consumer.config",
-        "producer.config",
-        "num.streams",
-        "whitelist",
-        "include",
-        "blacklist",
-        "offset.commit.interval.ms",
-        "consumer.rebalance.listener",
-        "rebalance.listener.args",
-        "message.handler",
-        "message.handler.args",
-        "abort.on.send.failure",
-        "new.consumer",
-        "help",
-        "version",
-    }
-)
-# What MirrorMaker 1 sends, at most, before it has an answer; more can change the order after a retry.
-_ORDERED_IN_FLIGHT = 1
+# Without idempotence, more requests in flight can change the order after a retry.
+_ORDERED, _ORDERED_IF_IDEMPOTENT = 1, 5
+# What a protocol must have in its name so that the key has an effect.
+_NEEDS = {"sasl.jaas.config": "SASL_", "sasl.mechanism": "SASL_", "ssl.truststore.location": "SSL"}
+_PASSWORD_MECHANISMS = re.compile(r"PLAIN|SCRAM-SHA-(?:256|512)|OAUTHBEARER|AWS_MSK_IAM")
 
 
-def consumers(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+def consumers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for consumers that skip records."""
-    for setting in file.settings:
-        is_consumer = setting.client == "consumer" or file.kind is FileKind.CONSUMER
-        if is_consumer and setting.key == "auto.offset.reset" and setting.value.strip() in {"latest", "largest"}:
-            yield at(file, setting, LintCode.RESET_TO_LATEST, value_of(setting), "earliest", "Write `earliest`.")
+    for each in _of_records(ground, "consumer"):
+        given = each.values.get("auto.offset.reset")
+        if given and is_given(given, file) and given.value.strip().lower() in {"latest", "largest"}:
+            found = "the consumer begins at the end of a partition without a position"
+            effect = "records that exist before MirrorMaker first reads the partition are not copied"
+            yield at_given(file, given, LintCode.RESET_TO_LATEST, found, effect, "Write `earliest`.")
     if file.kind is FileKind.CONSUMER:
         yield from _mirrormaker1_consumer(file)
 
 
 def _mirrormaker1_consumer(file: MirrorFile) -> Iterator[LintFinding]:
+    first = file.settings[0].line if file.settings else 0
+    address = file.last(Place.CLIENT, "bootstrap.servers")
+    line = address.line if address else first
     if not file.last(Place.CLIENT, "group.id"):
-        yield on_file(file, LintCode.GROUP_MISSING, "no `group.id`", "`group.id`", "Add `group.id`.")
+        found, effect = "the file has no `group.id`", "MirrorMaker 1 does not start"
+        yield on_file(file, LintCode.GROUP_MISSING, found, effect, "Add `group.id`.", line)
     if not file.last(Place.CLIENT, "auto.offset.reset"):
-        found = "no `auto.offset.reset`, whose default is latest"
-        yield on_file(file, LintCode.RESET_TO_LATEST, found, "earliest", "Add `auto.offset.reset=earliest`.")
+        group = file.last(Place.CLIENT, "group.id")
+        found = "the file has no `auto.offset.reset`, whose default is latest"
+        effect = "records that exist before MirrorMaker first reads a partition are not copied"
+        fix = "Add `auto.offset.reset=earliest`."
+        yield on_file(file, LintCode.RESET_TO_LATEST, found, effect, fix, group.line if group else line)
     commit = file.last(Place.CLIENT, "enable.auto.commit")
     if commit and is_true(commit):
-        yield at(file, commit, LintCode.AUTO_COMMIT, "true", "false", "Remove it. MirrorMaker commits by itself.")
+        found = "the consumer commits by itself"
+        effect = "it commits records that the producer may not have written; after a crash they are not copied"
+        yield at(file, commit, LintCode.AUTO_COMMIT, found, effect, "Remove it. MirrorMaker commits by itself.")
 
 
-def producers(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+def producers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for producers that can lose or reorder records."""
-    own = [each for each in file.settings if each.client == "producer" or file.kind is FileKind.PRODUCER]
-    idempotent = {each.owner for each in own if each.key == "enable.idempotence" and is_true(each)}
-    for setting in own:
-        value = setting.value.strip()
-        if setting.key in {"acks", "request.required.acks"} and value in {"0", "1"}:
-            yield at(file, setting, LintCode.ACKS_TOO_LOW, value_of(setting), "all", "Write `all`, or remove it.")
-        if setting.key == "retries" and value == "0":
-            yield at(file, setting, LintCode.RETRIES_OFF, value_of(setting), "the default", "Remove it.")
-        if setting.key == "max.in.flight.requests.per.connection" and _reorders(value, setting.owner in idempotent):
-            expected = "1, or enable.idempotence=true and at most 5"
-            yield at(
-                file, setting, LintCode.ORDER_NOT_KEPT, value_of(setting), expected, "Remove it, or enable idempotence."
-            )
+    for each in _of_records(ground, "producer"):
+        for key in ("acks", "request.required.acks"):
+            given = each.values.get(key)
+            if given and is_given(given, file) and given.value.strip() in {"0", "1"}:
+                found = "brokers confirm a record before all in-sync replicas have it"
+                effect = "a confirmed record is lost if the leader fails; MirrorMaker does not copy it again"
+                yield at_given(file, given, LintCode.ACKS_TOO_LOW, found, effect, "Write `all`, or remove it.")
+        retries = each.values.get("retries")
+        if retries and is_given(retries, file) and retries.value.strip() == "0":
+            found = "the producer does not try again"
+            effect = "a failure that would pass, such as a change of the leader, loses records or stops the copy"
+            yield at_given(file, retries, LintCode.RETRIES_OFF, found, effect, "Remove it.")
+        yield from _order(file, each)
 
 
-def _reorders(value: str, is_idempotent: bool) -> bool:
-    return value.isdecimal() and len(value) < 10 and int(value) > (5 if is_idempotent else _ORDERED_IN_FLIGHT)
+def _order(file: MirrorFile, each: Effective) -> Iterator[LintFinding]:
+    given = each.values.get("max.in.flight.requests.per.connection")
+    if given and is_given(given, file) and _reorders(given.value.strip(), value(each, "enable.idempotence")):
+        found = "several requests may be in flight without idempotence"
+        effect = "a retry can change the order of records"
+        fix = "Remove it, or add enable.idempotence=true and write at most 5."
+        yield at_given(file, given, LintCode.ORDER_NOT_KEPT, found, effect, fix)
 
 
-def command(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
-    """Yield a finding for each option that is missing, unknown, of another version, or without effect."""
-    if file.kind is not FileKind.COMMAND:
+def _reorders(requests: str, idempotence: str) -> bool:
+    most = _ORDERED_IF_IDEMPOTENT if idempotence.lower() == "true" else _ORDERED
+    return requests.isdecimal() and len(requests) < 10 and int(requests) > most
+
+
+def _of_records(ground: Ground, role: str) -> list[Effective]:
+    return list(ground.readers.at(role, duty="records"))
+
+
+def logins(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each login or certificate that its clients cannot or do not use."""
+    for each in ground.readers.at("consumer", "producer", "admin"):
+        protocol = each.values.get("security.protocol")
+        name = protocol.value.strip().upper() if protocol else "PLAINTEXT"
+        if "${" in name or "$" in name:
+            continue
+        if name.startswith("SASL_") and protocol and is_given(protocol, file):
+            yield from _missing_login(file, each, protocol)
+        for key, needs in (
+            ("sasl.jaas.config", "SASL_"),
+            ("sasl.mechanism", "SASL_"),
+            ("ssl.truststore.location", "SSL"),
+        ):
+            given = each.values.get(key)
+            if given and is_given(given, file) and needs not in name and given.value.strip():
+                yield _unused(file, given, name)
+                break
+
+
+def _missing_login(file: MirrorFile, each: Effective, protocol: Given) -> Iterator[LintFinding]:
+    mechanism = value(each, "sasl.mechanism", "GSSAPI")
+    if value(each, "sasl.jaas.config") or value(each, "sasl.client.callback.handler.class"):
         return
-    there = {each.key for each in file.settings}
-    for setting in file.settings:
-        yield from _option(file, setting, ground)
-    if "consumer.config" not in there:
-        yield on_file(file, LintCode.OPTION_MISSING, "no --consumer.config", "it", "Add --consumer.config FILE.")
-    if not there & {"whitelist", "include", "blacklist", "help", "version"}:
-        fix = "Add --whitelist PATTERN."
-        yield on_file(file, LintCode.OPTION_MISSING, "no --whitelist and no --include", "one of them", fix)
+    found = "the clients of this cluster have no `sasl.jaas.config`"
+    fix = "Add `sasl.jaas.config` beside this line, or check the file of java.security.auth.login.config."
+    if _PASSWORD_MECHANISMS.fullmatch(mechanism):
+        effect = "they cannot log in, unless a system property of Java names a file with the login"
+        yield at_given(file, protocol, LintCode.LOGIN_MISSING, found, effect, fix)
+    elif mechanism == "GSSAPI":
+        effect = "they take the Kerberos login from the file that a system property of Java names"
+        yield at_given(file, protocol, LintCode.LOGIN_ELSEWHERE, found, effect, "Check that the process has it.")
 
 
-def _option(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Iterator[LintFinding]:
-    version = LintCode.OPTION_OF_ANOTHER_VERSION
-    if setting.key not in _OPTIONS:
-        expected = f"one of {some(sorted(_OPTIONS), 20)}"
-        yield at(
-            file, setting, LintCode.OPTION_UNKNOWN, key_of(setting, setting.name), expected, "Correct or remove it."
-        )
-    elif setting.key == "blacklist":
-        fix = "Write a --whitelist that leaves these topics out."
-        yield at(file, setting, version, "an option of Kafka before 2.0", "--whitelist", fix)
-    elif setting.key == "include" and ground.is_at_least("3.0") is False:
-        yield at(file, setting, version, "an option of Kafka 3.0 and later", "--whitelist", "Write --whitelist.")
-    elif setting.key == "new.consumer":
-        expected = "no such option"
-        yield at(file, setting, LintCode.OPTION_WITHOUT_EFFECT, "it", expected, "Remove it.")
-    elif setting.key == "abort.on.send.failure" and is_false(setting):
-        yield at(file, setting, LintCode.FAILURE_IGNORED, "false", "true", "Remove it.")
-    elif setting.key in {"num.streams", "offset.commit.interval.ms"} and not setting.value.isdecimal():
-        yield at(file, setting, LintCode.VALUE_TYPE, value_of(setting), "a whole number", "Correct the value.")
+def _unused(file: MirrorFile, given: Given, protocol: str) -> LintFinding:
+    found = f"the clients of this cluster use {protocol}"
+    effect = "this login or certificate is not used, so a secured cluster refuses the connection"
+    want = "SASL_SSL or SASL_PLAINTEXT" if "sasl" in (given.setting.key if given.setting else "") else "SSL or SASL_SSL"
+    fix = f"Add `security.protocol` ({want}) beside it."
+    return at_given(file, given, LintCode.LOGIN_NOT_USED, found, effect, fix)
 
 
-def removed(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
-    """Yield a finding if the version has no MirrorMaker 1."""
-    if file.kind.is_mirrormaker1 and ground.is_at_least("4.0"):
-        fix = "Use MirrorMaker 2."
-        expected = "MirrorMaker 2"
-        yield on_file(file, LintCode.MIRRORMAKER1_REMOVED, f"MirrorMaker 1 with Kafka {ground.version}", expected, fix)
-
-
-def mirrormaker1_loop(files: Sequence[MirrorFile]) -> Iterator[LintFinding]:
-    """Yield a finding if a consumer and a producer of MirrorMaker 1 use the same cluster."""
-    consumed = {address for file in files if file.kind is FileKind.CONSUMER for address in _addresses(file)}
-    for file in files:
-        setting = file.last(Place.CLIENT, "bootstrap.servers")
-        if file.kind is FileKind.PRODUCER and setting and consumed & _addresses(file):
-            found = "an address of the consumer's cluster"
-            expected = "an address of the target"
-            yield at(file, setting, LintCode.LOOP, found, expected, "Correct `bootstrap.servers`.")
-
-
-def _addresses(file: MirrorFile) -> frozenset[str]:
-    setting = file.last(Place.CLIENT, "bootstrap.servers")
-    return frozenset(listed(setting.value)) if setting else frozenset()
-
-
-CLIENT_RULES = (consumers, producers, command, removed)
+CLIENT_RULES = (consumers, producers, logins)

@@ -1,194 +1,255 @@
-"""Rules on clusters, flows and name patterns."""
+"""Rules on clusters and flows: which exist, which run, and whether records or groups take the way that is meant."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from kafka_migration.core.text.brief import some
-from kafka_migration.core.text.secret_forms import HIDDEN
-from kafka_migration.mirrormaker_files.model.judging import (
-    Ground,
-    LintFinding,
-    at,
-    is_false,
-    is_shown,
-    is_true,
-    key_of,
-    listed,
-    on_file,
-    value_of,
-)
-from kafka_migration.mirrormaker_files.model.limits import LONGEST_PATTERN
+from kafka_migration.mirrormaker_files.effective.readers import Effective
+from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, is_false, is_true, key_of, on_file
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_files.rules.value_rules import has_comment
-
-_PATTERN_KEYS = frozenset(
-    f"{what}{suffix}" for what in ("topics", "groups", "config.properties") for suffix in ("", ".exclude", ".blacklist")
+from kafka_migration.mirrormaker_files.rules.ground import Ground
+from kafka_migration.mirrormaker_files.rules.views import (
+    CHECKPOINT,
+    CONNECTORS,
+    SOURCE,
+    at_given,
+    connectors,
+    hosts,
+    is_dedicated,
+    is_given,
+    line_of_clusters,
+    line_of_connector,
+    line_of_flow,
 )
-_OPTION_PATTERNS = frozenset({"whitelist", "include", "blacklist"})
-# Escapes that Java has and Python lacks; a pattern with one of them is not judged.
-_ONLY_JAVA = re.compile(r"\\[pPQEhHRvVXGzZk]|&&|\(\?<[a-zA-Z]|\[\[")
-_GLOB = re.compile(r"(?:^|[A-Za-z0-9_-])\*")
+
 # The old clients had other names for it, which have a finding of their own.
 _ADDRESS_KEYS = frozenset({"bootstrap.servers", "zookeeper.connect", "metadata.broker.list", "broker.list"})
-IDENTITY = "IdentityReplicationPolicy"
+_CLIENT_FILES = (FileKind.CONSUMER, FileKind.PRODUCER)
 
 
 def clusters(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
-    """Yield a finding if clusters are missing, or a flow names others, or one has no address."""
-    if file.kind is FileKind.MIRRORMAKER2 and len(file.clusters) < 2:
-        found = f"{some(file.clusters) or 'no cluster'}"
+    """Yield a finding if the dedicated MirrorMaker 2 has fewer than two clusters, or a key names another one."""
+    if is_dedicated(file) and len(file.clusters) < 2:
+        found = f"`clusters` names {some(file.clusters) or 'no cluster'}"
+        effect = "MirrorMaker needs two clusters and does not start"
         fix = "Write a line `clusters = SOURCE, TARGET`."
-        yield on_file(file, LintCode.CLUSTERS_MISSING, found, "two clusters in `clusters`", fix)
-        return
-    if file.kind in {FileKind.MIRRORMAKER2, FileKind.STRIMZI}:
+        yield on_file(file, LintCode.CLUSTERS_MISSING, found, effect, fix, line_of_clusters(file))
+    elif file.kind in {FileKind.MIRRORMAKER2, FileKind.STRIMZI}:
         yield from _strange_flows(file)
-        yield from _addresses(file)
-    elif file.kind is FileKind.CONNECTORS:
-        yield from _connector_addresses(file)
-    elif file.kind is not FileKind.COMMAND and not any(each.key in _ADDRESS_KEYS for each in file.settings):
-        expected = "`bootstrap.servers`"
-        yield on_file(file, LintCode.BOOTSTRAP_MISSING, "no address", expected, f"Add {expected}.")
 
 
 def _strange_flows(file: MirrorFile) -> Iterator[LintFinding]:
+    seen = set[str]()
     for setting in file.at(Place.FLOW):
         strangers = [alias for alias in setting.owner.split("->") if alias not in file.clusters]
-        if strangers:
-            expected = f"an alias of `clusters`: {some(file.clusters)}"
-            fix = "Correct the alias, or add it to `clusters`."
-            yield at(file, setting, LintCode.ALIAS_UNKNOWN, f"the alias {key_of(setting, strangers[0])}", expected, fix)
+        if strangers and setting.owner not in seen:
+            seen.add(setting.owner)
+            found = f"{key_of(setting, strangers[0])} is not in `clusters`"
+            effect = "no part of MirrorMaker reads the lines of this flow"
+            fix = f"Write an alias of `clusters` ({some(file.clusters)}), or add it there."
+            yield at(file, setting, LintCode.ALIAS_UNKNOWN, found, effect, fix)
 
 
-def _addresses(file: MirrorFile) -> Iterator[LintFinding]:
-    if file.last(Place.TOP, "bootstrap.servers"):
-        return
-    for alias in file.clusters:
-        if not addresses(file, alias):
-            expected = f"`{alias}.bootstrap.servers`"
-            found = f"no address of the cluster {alias}"
-            yield on_file(file, LintCode.BOOTSTRAP_MISSING, found, expected, f"Add {expected}.")
+def addresses(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each cluster or client without an address."""
+    if file.kind in _CLIENT_FILES:
+        if not any(each.key in _ADDRESS_KEYS for each in file.settings):
+            yield _no_address(file, "no line `bootstrap.servers`", "`bootstrap.servers`", 0)
+    elif file.kind is FileKind.CONNECTORS:
+        yield from _connector_addresses(file)
+    elif len(file.clusters) > 1 or file.kind is FileKind.STRIMZI:
+        for alias in file.clusters:
+            if not _is_addressed(file, alias):
+                key = f"`{alias}.bootstrap.servers`" if is_dedicated(file) else "`bootstrapServers`"
+                yield _no_address(file, f"the cluster {alias} has no address", key, _line_of_cluster(file, alias))
+
+
+def _no_address(file: MirrorFile, found: str, key: str, line: int) -> LintFinding:
+    effect = "the clients of this cluster cannot connect, so MirrorMaker does not start"
+    return on_file(file, LintCode.BOOTSTRAP_MISSING, found, effect, f"Add {key}.", line)
+
+
+def _is_addressed(file: MirrorFile, alias: str) -> bool:
+    own = any(each.key == "bootstrap.servers" for each in file.at(Place.CLUSTER, alias))
+    return own or file.last(Place.TOP, "bootstrap.servers") is not None
+
+
+def _line_of_cluster(file: MirrorFile, alias: str) -> int:
+    own = [*file.at(Place.CLUSTER, alias), *file.at(Place.FIELD, alias)]
+    return own[0].line if own else line_of_clusters(file)
 
 
 def _connector_addresses(file: MirrorFile) -> Iterator[LintFinding]:
     for setting in file.at(Place.CONNECTOR):
-        if setting.key != "connector.class" or "Mirror" not in setting.value:
+        role = _role(setting)
+        if not role:
             continue
-        own = [each for each in file.at(Place.CONNECTOR, setting.owner) if each.key == "bootstrap.servers"]
-        missing = [side for side in ("source", "target") if side not in {each.side for each in own}]
-        if missing:
-            keys = " and ".join(f"`{side}.cluster.bootstrap.servers`" for side in missing)
-            yield at(file, setting, LintCode.BOOTSTRAP_MISSING, "no address", keys, f"Add {keys}.")
+        needed = ("target",) if role == "mirror_heartbeat" else ("source", "target")
+        own = {each.side for each in file.at(Place.CONNECTOR, setting.owner) if each.key == "bootstrap.servers"}
+        if missing := [f"`{side}.cluster.bootstrap.servers`" for side in needed if side not in own]:
+            line = line_of_connector(file, setting.owner)
+            yield _no_address(file, f"the connector has no {' and no '.join(missing)}", " and ".join(missing), line)
 
 
-def addresses(file: MirrorFile, alias: str) -> frozenset[str]:
-    """Return the addresses of a cluster, those of its clients included."""
-    own = [each for each in file.at(Place.CLUSTER, alias) if each.key == "bootstrap.servers"]
-    if file.kind is FileKind.CONNECTORS:
-        sides = {"source" if flow.source == alias else "target" for flow in file.flows if alias in flow.ends}
-        own += [each for each in file.at(Place.CONNECTOR) if each.key == "bootstrap.servers" and each.side in sides]
-    return frozenset(item for each in own for item in listed(each.value))
+def _role(setting: MirrorSetting) -> str:
+    """Return the role of the connector whose class this setting names; empty for other settings and classes."""
+    if setting.key != "connector.class":
+        return ""
+    name = setting.value.strip().rpartition(".")[2].removesuffix("Connector")
+    role = f"mirror_{name.removeprefix('Mirror').lower()}"
+    return role if name.startswith("Mirror") and role in CONNECTORS else ""
 
 
-def flows(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
-    """Yield a finding if no flow is enabled, or if records would come back."""
-    if file.kind is FileKind.MIRRORMAKER2 and not file.flows and len(file.clusters) > 1:
-        first = f"{file.clusters[0]}->{file.clusters[1]}"
-        yield on_file(file, LintCode.NO_FLOW, "no enabled flow", "one", f"Add `{first}.enabled=true`.")
+def enabled_flows(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+    """Yield a finding if no flow is enabled, and for each flow that has settings and is not enabled."""
     if file.kind is FileKind.STRIMZI and not file.flows:
-        yield on_file(file, LintCode.NO_FLOW, "no mirror", "one in `spec.mirrors`", "Add it.")
-    there, of = set(file.flows), {alias: addresses(file, alias) for alias in _ends(file)}
+        effect = "MirrorMaker copies nothing"
+        yield on_file(file, LintCode.NO_FLOW, "`spec.mirrors` has no mirror", effect, "Add a mirror.")
+    if not is_dedicated(file) or len(file.clusters) < 2:
+        return
+    idle = [flow for flow in _flows_with_settings(file) if flow not in file.flows]
+    if not file.flows:
+        yield _no_flow(file, idle)
+    else:
+        # The flow back is often left with a part of its settings, so that it can be switched on.
+        for flow in idle:
+            if file.last(Place.FLOW, "enabled", str(flow)) is None:
+                found = f"the flow {flow} has settings and no `enabled`"
+                effect = "`enabled` is false by default, so MirrorMaker does not copy this flow"
+                fix = f"Add `{flow}.enabled=true`, or remove the lines of the flow."
+                yield on_file(file, LintCode.FLOW_NOT_ENABLED, found, effect, fix, line_of_flow(file, flow))
+
+
+def _flows_with_settings(file: MirrorFile) -> list[Flow]:
+    pairs = [each.owner.partition("->")[::2] for each in file.at(Place.FLOW)]
+    known = [Flow(*pair) for pair in pairs if set(pair) <= set(file.clusters) and pair[0] != pair[1]]
+    return list(dict.fromkeys(known))
+
+
+def _no_flow(file: MirrorFile, idle: list[Flow]) -> LintFinding:
+    """Return that nothing is copied; no direction is proposed, because the file does not say which one is meant."""
+    off = [flow for flow in idle if is_false(file.last(Place.FLOW, "enabled", str(flow)))]
+    if off:
+        found = f"`{off[0]}.enabled` is false, and no other flow is enabled"
+        fix = f"Write `{off[0]}.enabled=true` when it is to copy."
+        code = LintCode.FLOWS_OFF
+    else:
+        found = "no line `SOURCE->TARGET.enabled=true` switches a flow on"
+        fix = f"Add the line for the direction that you mean, with the aliases {' and '.join(file.clusters[:2])}."
+        if written := next((file.last(Place.FLOW, "enabled", str(flow)) for flow in idle), None):
+            found = f"MirrorMaker does not read line {written.line} as true, and no other flow is enabled"
+            fix = f"Write `{written.owner}.enabled=true`, without a blank or another letter after it."
+        code = LintCode.NO_FLOW
+    line = line_of_flow(file, idle[0]) if idle else line_of_clusters(file)
+    beats = file.last(Place.TOP, "emit.heartbeats.enabled")
+    effect = "MirrorMaker emits heartbeats, and copies nothing"
+    if beats is not None and beats.value.lower() != "true":
+        effect = 'MirrorMaker does not start ("No source->target replication flows")'
+    return on_file(file, code, found, effect, fix, line)
+
+
+def shared_addresses(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each flow whose source and target have an address in common."""
     for flow in file.flows:
-        if of[flow.source] & of[flow.target]:
-            expected = "two different clusters"
-            found = f"an address that {flow.source} and {flow.target} share"
-            yield on_file(file, LintCode.LOOP, found, expected, "Correct `bootstrap.servers`.")
-        back = Flow(flow.target, flow.source)
-        if back in there and flow.source < flow.target and _returns(file, flow, back):
-            found = f"the flows {flow} and {back} with {IDENTITY} and the same topics"
-            fix = "Disable one flow, or let them copy different topics."
-            yield on_file(file, LintCode.LOOP, found, "flows without a loop", fix)
+        for each in connectors(ground, flow, SOURCE):
+            ends = [each.values.get(f"{side}.cluster.bootstrap.servers") for side in ("source", "target")]
+            if ends[0] and ends[1] and set(hosts(ends[0].value)) & set(hosts(ends[1].value)):
+                given = next((end for end in reversed(ends) if end and is_given(end, file)), None)
+                if given:
+                    found = f"{flow.source} and {flow.target} have an address in common"
+                    effect = "records are copied into the cluster from which they come, again and again"
+                    fix = "Correct the address of one of them."
+                    yield at_given(file, given, LintCode.LOOP, found, effect, fix)
 
 
-def _ends(file: MirrorFile) -> set[str]:
-    return {alias for flow in file.flows for alias in flow.ends}
-
-
-def _returns(file: MirrorFile, flow: Flow, back: Flow) -> bool:
-    """Return whether both flows keep topic names and have a pattern in common."""
-    policies = [file.of_flow(each, "replication.policy.class") for each in (flow, back)]
-    if not all(policy and policy.value.strip().endswith(IDENTITY) for policy in policies):
-        return False
-    one, other = (set(listed(topics.value)) if topics else {".*"} for topics in _topics(file, flow, back))
-    return bool(one & other) or ".*" in one | other
-
-
-def _topics(file: MirrorFile, *both: Flow) -> list[MirrorSetting | None]:
-    return [file.of_flow(flow, "topics") for flow in both]
-
-
-def group_sync(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
-    """Yield a finding for each flow that syncs groups without checkpoints."""
+def group_sync(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each checkpoint connector that cannot do what is asked of it."""
     for flow in file.flows:
-        sync, checkpoints = (
-            file.of_flow(flow, key) for key in ("sync.group.offsets.enabled", "emit.checkpoints.enabled")
-        )
-        if sync and is_true(sync) and is_false(checkpoints):
-            fix = "Remove emit.checkpoints.enabled."
-            found = "emit.checkpoints.enabled=false"
+        for each in connectors(ground, flow, CHECKPOINT):
+            yield from _checkpoints(file, each, ground)
+
+
+def _checkpoints(file: MirrorFile, each: Effective, ground: Ground) -> Iterator[LintFinding]:
+    sync, checkpoints, syncs = (
+        each.values.get(key)
+        for key in ("sync.group.offsets.enabled", "emit.checkpoints.enabled", "emit.offset-syncs.enabled")
+    )
+    is_synced = sync is not None and sync.value.lower() == "true"
+    if checkpoints and is_given(checkpoints, file) and checkpoints.value.strip().lower() == "false":
+        if is_synced:
+            found = "checkpoints are switched off, and groups are to be synced"
+            effect = "groups are synced from checkpoints, so MirrorMaker moves no group"
+            fix = "Remove emit.checkpoints.enabled, or switch sync.group.offsets.enabled off."
             code = LintCode.GROUP_SYNC_WITHOUT_CHECKPOINTS
-            yield at(file, sync, code, found, "checkpoints for the groups", fix)
+            other = (sync.setting.line,) if sync and sync.setting and is_given(sync, file) else ()
+            yield at_given(file, checkpoints, code, found, effect, fix, other)
+        elif ground.is_at_least("3.9") is not False:
+            found = "checkpoints are switched off"
+            effect = "from Kafka 3.9 on the checkpoint connector refuses this value, and its log has an error"
+            fix = "Accept the error, or remove the line: checkpoints harm nothing."
+            yield at_given(file, checkpoints, LintCode.CHECKPOINTS_REFUSED, found, effect, fix)
+    if syncs and is_given(syncs, file) and syncs.value.strip().lower() == "false" and each.values:
+        found = "offset syncs are switched off"
+        effect = "the checkpoint connector cannot run without them, so no group gets checkpoints"
+        fix = "Remove the line, if groups are to move."
+        yield at_given(file, syncs, LintCode.GROUP_SYNC_WITHOUT_CHECKPOINTS, found, effect, fix)
+
+
+def empty_lists(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each connector whose list of topics or groups is blank."""
+    for flow in file.flows:
+        for each in connectors(ground, flow, SOURCE, CHECKPOINT):
+            yield from _empty(file, each)
+
+
+def _empty(file: MirrorFile, each: Effective) -> Iterator[LintFinding]:
+    key = "topics" if each.reader.role == SOURCE else "groups"
+    given = each.values.get(key)
+    if given is None or not is_given(given, file) or any(item.strip() for item in given.value.split(",")):
+        return
+    if key == "topics":
+        found, effect = "the list of topics is blank", "MirrorMaker copies no topic"
+        yield at_given(file, given, LintCode.NOTHING_COPIED, found, effect, "Name the topics, or remove the line.")
+    else:
+        found, effect = "the list of groups is blank", "MirrorMaker writes no checkpoint for any group"
+        yield at_given(file, given, LintCode.NO_GROUPS, found, effect, "Name the groups, or remove the line.")
+
+
+def refresh(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each connector that never looks for new topics, partitions or groups."""
+    for flow in file.flows:
+        for each in connectors(ground, flow, SOURCE, CHECKPOINT):
+            what = "topics" if each.reader.role == SOURCE else "groups"
+            given = each.values.get(f"refresh.{what}.enabled")
+            if given and is_given(given, file) and given.value.strip().lower() == "false":
+                found = f"MirrorMaker does not look for new {what}"
+                new = "topics and partitions that are added later are" if what == "topics" else "later groups are"
+                effect = f"{new} not copied until MirrorMaker is restarted"
+                yield at_given(file, given, LintCode.REFRESH_OFF, found, effect, "Remove the line.")
 
 
 def exactly_once(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
-    """Yield a finding if the dedicated MirrorMaker's exactly-once lacks the internal REST server."""
-    if file.kind is not FileKind.MIRRORMAKER2 or is_true(file.last(Place.TOP, "dedicated.mode.enable.internal.rest")):
-        return
-    for setting in file.at(Place.CLUSTER):
-        if setting.key == "exactly.once.source.support" and setting.value.strip() in {"enabled", "preparing"}:
-            expected = "`dedicated.mode.enable.internal.rest=true` and `listeners`"
-            code = LintCode.EXACTLY_ONCE_INCOMPLETE
-            yield at(file, setting, code, value_of(setting), expected, "Add both. They need Kafka 3.5.")
+    """Yield a finding for each exactly-once of the dedicated MirrorMaker that lacks a setting, or has no reader."""
+    for setting in file.settings if is_dedicated(file) else ():
+        is_meant = setting.key == "exactly.once.source.support"
+        if not is_meant or setting.value.strip().lower() not in {"enabled", "preparing"}:
+            continue
+        if not is_true(file.last(Place.TOP, "dedicated.mode.enable.internal.rest")):
+            found = "exactly-once is on, and the workers have no internal REST server"
+            effect = "tasks cannot start, because their worker cannot fence the earlier ones"
+            fix = "Add `dedicated.mode.enable.internal.rest=true` and `listeners`; both need Kafka 3.5."
+            yield at(file, setting, LintCode.EXACTLY_ONCE_INCOMPLETE, found, effect, fix)
 
 
-def patterns(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
-    """Yield a finding for each pattern that Kafka splits, rejects, or understands differently than it looks."""
-    for setting in file.settings:
-        names = _OPTION_PATTERNS if setting.place is Place.OPTION else _PATTERN_KEYS
-        if setting.key in names and not setting.client and not has_comment(setting):
-            yield from _items(file, setting)
-
-
-def _items(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
-    for item in (each.strip("\"'") for each in listed(setting.value)):
-        if item.count("{") != item.count("}"):
-            expected = "patterns without commas"
-            fix = "Repeat the letters, or use `+` or `*` instead of `{n,m}`."
-            yield at(file, setting, LintCode.PATTERN_SPLIT, value_of(setting, item), expected, fix)
-            return
-        if len(item) > LONGEST_PATTERN:
-            expected = f"at most {LONGEST_PATTERN:,} characters, because longer ones are not checked"
-            found = f"a pattern of {len(item):,} characters"
-            yield at(file, setting, LintCode.PATTERN_INVALID, found, expected, "Write shorter patterns.")
-        elif not _ONLY_JAVA.search(item) and (reason := _error(item)):
-            fix = "Write `.*` for any text." if _GLOB.search(item) else "Correct the pattern."
-            expected = "a regular expression"
-            found = f"{value_of(setting, item)} ({reason})" if is_shown(setting) else HIDDEN
-            yield at(file, setting, LintCode.PATTERN_INVALID, found, expected, fix)
-        elif _GLOB.search(item):
-            fix = "Write `.*` for any text."
-            expected = "`.*`, if any text may follow"
-            yield at(file, setting, LintCode.PATTERN_GLOB, value_of(setting, item), expected, fix)
-
-
-def _error(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        return str(error)
-    return ""
-
-
-FLOW_RULES = (clusters, flows, group_sync, exactly_once, patterns)
+FLOW_RULES = (
+    clusters,
+    addresses,
+    enabled_flows,
+    shared_addresses,
+    group_sync,
+    empty_lists,
+    refresh,
+    exactly_once,
+)

@@ -1,80 +1,83 @@
-"""Rules on the keys: which of Kafka's parts reads a key at its place, and in which versions."""
+"""Rules on the keys: which of Kafka's parts reads a key where it stands, and in which versions."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kafka_migration.core.text.brief import given, some
-from kafka_migration.mirrormaker_files.model.judging import (
-    Ground,
-    LintFinding,
-    at,
-    has_secret,
-    key_of,
-    minor,
-    place_of,
-    span,
-    value_of,
-)
+from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, has_secret, key_of, minor, span, value_of
 from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKey
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_files.model.roles import CONNECTOR_ROLES, OLD_KEYS, is_free, roles_at
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.roles import OLD_KEYS, is_free
+from kafka_migration.mirrormaker_files.rules.ground import Ground
+from kafka_migration.mirrormaker_files.rules.meant import OF_BROKERS, meant, roles_meant
+from kafka_migration.mirrormaker_files.rules.right_place import right_place
+from kafka_migration.mirrormaker_files.rules.views import default_in, is_given
 
-# Keys that guides print, although no released version has them; the text says what to do.
-_NEVER = (
-    (re.compile(r"readahead\.queue\.capacity"), "Remove it. MirrorMaker 2 has no such queue."),
-    (re.compile(r".*\.topic\.retention\.ms"), "Remove it. MirrorMaker 2 creates its topics with their own retention."),
-    (re.compile(r"enable"), "Write `enabled`."),
-)
 # So many unknown keys of a file are compared with all known keys.
 MOST_COMPARED = 100
 _NOT_COMPARED = f" Only the first {MOST_COMPARED} unknown keys of a file are compared with the known ones."
+_PER_OWNER = {FileKind.CONNECTORS, FileKind.STRIMZI}
 
 
 def known_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
-    """Yield a finding for each key that is not read at its place, or not by the version."""
+    """Yield a finding for each key that no part of Kafka reads where it stands, or not in the version."""
     left = MOST_COMPARED
+    replaced = _replaced(file)
     for setting in file.settings:
-        if not _is_judged(setting):
+        if not _is_judged(setting) or id(setting) in replaced:
             continue
-        known = keys_of(file, setting, ground)
-        if known:
-            yield from _versions(file, setting, known, ground)
-        elif explained := _explained(file, setting, ground):
+        known = definitions_of(setting, ground)
+        # Lines of these roles may be replaced by others, or belong to a flow that does not run.
+        at_place = _definitions_at(file, setting, ground)
+        if explained := None if known else _explained(file, setting, ground):
             yield explained
+        elif known or at_place:
+            yield from _versions(file, setting, [*known, *at_place], ground)
         else:
             left -= 1
             near = _misspelled(file, setting, ground) if left >= 0 else None
-            yield near or _unknown(file, setting, ground, is_compared=left >= 0)
+            yield near or _unknown(file, setting, is_compared=left >= 0)
 
 
-def keys_of(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> list[KafkaKey]:
-    """Return the keys of this name that the readers of the setting's place have."""
-    found = (ground.keys.get(role, setting.key) for role in roles_at(file.kind, setting))
-    return [key for key in found if key]
+def definitions_of(setting: MirrorSetting, ground: Ground) -> list[KafkaKey]:
+    """Return Kafka's definitions of the key in the roles that get this line."""
+    found = (ground.keys.get(each.reader.role, key) for each, key in ground.readers.of(setting))
+    return list({id(key): key for key in found if key}.values())
 
 
 def _is_judged(setting: MirrorSetting) -> bool:
+    """Return whether a table can know the key."""
     return setting.place not in {Place.OPTION, Place.FIELD} and not is_free(setting)
+
+
+def _replaced(file: MirrorFile) -> set[int]:
+    """Return the settings that a later line of the same name replaces."""
+    last = {(each.owner if file.kind in _PER_OWNER else "", each.name): id(each) for each in file.settings}
+    return {id(each) for each in file.settings} - set(last.values())
+
+
+def _definitions_at(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> list[KafkaKey]:
+    """Return Kafka's definitions of the key in the roles that may read lines at its place."""
+    roles = roles_meant(file, setting, ground)
+    return [key for role in roles if (key := ground.keys.get(role, setting.key))]
 
 
 def _versions(file: MirrorFile, setting: MirrorSetting, known: list[KafkaKey], ground: Ground) -> Iterator[LintFinding]:
     versions = sorted({each for key in known for each in key.versions}, key=ground.keys.versions.index)
     if not any(ground.has(key) for key in known):
-        yield at(
-            file,
-            setting,
-            LintCode.KEY_OF_ANOTHER_VERSION,
-            f"a key of {span(versions)}",
-            f"a key of Kafka {ground.version}",
-            _newer_name(setting) or "Remove it, or run a version that has it.",
-        )
+        found = f"only {span(versions)} has this key"
+        effect = f"Kafka {ground.version} ignores it"
+        fix = _newer_name(setting) or "Remove it, or run a version that has it."
+        yield at(file, setting, LintCode.KEY_OF_ANOTHER_VERSION, found, effect, fix)
     elif not ground.version and minor(versions[-1]) != minor(ground.keys.versions[-1]):
         fix = _newer_name(setting) or "Remove it before you run a later version."
-        yield at(file, setting, LintCode.KEY_REMOVED, f"a key of {span(versions)}", "a key of all later versions", fix)
+        found, effect = f"only {span(versions)} has this key", "later versions ignore it"
+        yield at(file, setting, LintCode.KEY_REMOVED, found, effect, fix)
 
 
 def _newer_name(setting: MirrorSetting) -> str:
@@ -84,41 +87,66 @@ def _newer_name(setting: MirrorSetting) -> str:
 
 
 def _explained(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
-    """Return the finding for a key that its place does not have; the most exact explanation comes first."""
-    found = (explain(file, setting, ground) for explain in (_never, _foreign_alias, _old_key, _misplaced))
+    """Return the finding for a key that no reader has; the most exact explanation comes first."""
+    found = (
+        explain(file, setting, ground)
+        for explain in (_overriding, _meant, _foreign_alias, _old_key, _of_brokers, _misplaced)
+    )
     return next(filter(None, found), None)
 
 
-def _unknown(file: MirrorFile, setting: MirrorSetting, ground: Ground, *, is_compared: bool) -> LintFinding:
-    return at(
-        file,
-        setting,
-        LintCode.KEY_UNKNOWN,
-        f"the key {key_of(setting)}",
-        f"a key of {span(ground.keys.versions)}",
-        "Remove it, unless a plug-in of yours reads it." + ("" if is_compared else _NOT_COMPARED),
-    )
-
-
-def _never(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
-    fix = next((text for pattern, text in _NEVER if pattern.fullmatch(setting.key)), "")
-    roles = roles_at(file.kind, setting) or CONNECTOR_ROLES
-    for suffix, better in ((".ms", ".seconds"), ("", ".enabled")):
-        name = f"{setting.key.removesuffix(suffix)}{better}"
-        if setting.key.endswith(suffix) and any(ground.keys.get(role, name) for role in roles):
-            unit = " The unit is seconds." if suffix else ""
-            fix = f"Write {key_of(setting, name)}.{unit}"
-            break
-    if not fix:
+def _meant(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
+    """Return the finding for a key that guides print, although no released version has it."""
+    found = meant(setting, ground)
+    if found is None:
         return None
-    return at(
-        file,
-        setting,
-        LintCode.KEY_NEVER_EXISTED,
-        f"the key {key_of(setting)}",
-        f"a key of {span(ground.keys.versions)}",
-        fix,
-    )
+    words = "no version of Kafka has this key"
+    return at(file, setting, LintCode.KEY_NEVER_EXISTED, words, _ignored(file, found.key, ground), found.fix)
+
+
+def _overriding(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
+    """Return the finding for `producer.override.` and its like outside of a connector of Kafka Connect."""
+    client, key = setting.client, setting.key.removeprefix("override.")
+    if file.kind is FileKind.CONNECTORS or key == setting.key or not ground.keys.get(client, key):
+        return None
+    found = "only connectors of Kafka Connect know `override`"
+    fix = right_place(file, replace(setting, key=key), ground)
+    return at(file, setting, LintCode.KEY_MISPLACED, found, _ignored(file, key, ground), fix)
+
+
+def _of_brokers(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFinding | None:
+    if not OF_BROKERS.fullmatch(setting.key):
+        return None
+    found, effect = "this is a key of brokers or topics", "MirrorMaker ignores it"
+    fix = "Remove it; set it on the brokers or topics, if they need it."
+    return at(file, setting, LintCode.KEY_OF_BROKERS, found, effect, fix)
+
+
+def _ignored(file: MirrorFile, name: str, ground: Ground) -> str:
+    """Return what counts instead of an ignored line: another line, or the default of the key that was meant."""
+    if line := _line_that_counts(file, name, ground):
+        return f"it is ignored: line {line} counts"
+    defaults = {default_in(key, ground) for key in ground.keys.named(name)}
+    default = defaults.pop() if len(defaults) == 1 else None
+    return f"it is ignored: the default {given(default)} stays" if default else "it is ignored"
+
+
+def _line_that_counts(file: MirrorFile, name: str, ground: Ground) -> int:
+    """Return the line from which the running connectors and their clients have a key; 0 if they have none."""
+    running = set(map(str, file.flows))
+    for each in ground.readers.all:
+        value = each.values.get(name)
+        is_own = value is not None and is_given(value, file) and each.reader.flow in running
+        if value is not None and value.setting is not None and is_own and ground.keys.get(each.reader.role, name):
+            return value.setting.line
+    return 0
+
+
+def _unknown(file: MirrorFile, setting: MirrorSetting, *, is_compared: bool) -> LintFinding:
+    found = "no version of Kafka has this key"
+    effect = "Kafka ignores it, unless a plug-in reads it"
+    fix = "Correct or remove it, unless it belongs to a plug-in." + ("" if is_compared else _NOT_COMPARED)
+    return at(file, setting, LintCode.KEY_UNKNOWN, found, effect, fix)
 
 
 def _foreign_alias(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
@@ -130,120 +158,86 @@ def _foreign_alias(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> 
     is_known_word = any(name.startswith(f"{alias}.") for name in ("producer", "consumer", "admin"))
     if not is_cluster_key or is_known_word or ground.keys.roles_of(setting.name) or setting.client:
         return None
-    return at(
-        file,
-        setting,
-        LintCode.ALIAS_UNKNOWN,
-        f"the alias {key_of(setting, alias)}",
-        f"an alias of `clusters`: {some(file.clusters)}",
-        "Correct the alias, or add it to `clusters`.",
-    )
+    found = f"{key_of(setting, alias)} is not in `clusters`"
+    fix = f"Write an alias of `clusters` ({some(file.clusters)}), or add it there."
+    return at(file, setting, LintCode.ALIAS_UNKNOWN, found, "no part of MirrorMaker reads this line", fix)
 
 
-def _old_key(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
+def _old_key(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFinding | None:
     if setting.key not in OLD_KEYS or not file.kind.is_mirrormaker1:
         return None
-    return at(
-        file,
-        setting,
-        LintCode.KEY_OF_ANOTHER_VERSION,
-        "a key of the clients before Kafka 2.0",
-        f"a key of {span(ground.keys.versions)}",
-        OLD_KEYS[setting.key],
-    )
+    found = "only the clients before Kafka 2.0 have this key"
+    return at(file, setting, LintCode.KEY_OF_ANOTHER_VERSION, found, "later clients ignore it", OLD_KEYS[setting.key])
 
 
 def _misplaced(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
     if not ground.keys.roles_of(setting.key) and not (setting.client and ground.keys.roles_of(setting.name)):
         return None
-    return at(
-        file,
-        setting,
-        LintCode.KEY_MISPLACED,
-        f"the key at this place ({place_of(setting)})",
-        "a key that Kafka reads here",
-        _right_place(file, setting, ground),
-    )
-
-
-def _right_place(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> str:
-    """Return where Kafka reads the key."""
-    if file.kind.is_mirrormaker1:
-        return "Remove it, or write it into the file of the client that reads it."
-    pair = [*file.clusters[:2], "SOURCE", "TARGET"] if len(file.clusters) > 1 else ["SOURCE", "TARGET"]
-    flow = file.flows[0] if file.flows else Flow(pair[0], pair[1])
-    if setting.client:
-        owner = flow.source if setting.client == "consumer" else flow.target
-        return f"Write `{owner}.{setting.client}.{setting.key}`."
-    roles = ground.keys.roles_of(setting.key)
-    if any(role in CONNECTOR_ROLES for role in roles):
-        return f"Write `{setting.key}` or `{flow}.{setting.key}`."
-    if "connect_worker" in roles:
-        return f"Write `{flow.target}.{setting.key}`."
-    client = next((role for role in ("consumer", "producer", "admin") if role in roles), "admin")
-    return f"Write `{flow.source if client == 'consumer' else flow.target}.{client}.{setting.key}`."
+    if roles_meant(file, setting, ground):
+        return None
+    found = "no part of MirrorMaker reads this key here"
+    fix, effect = right_place(file, setting, ground), _ignored(file, setting.key, ground)
+    is_default = {default_in(key, ground) for key in ground.keys.named(setting.key)} == {setting.value.strip()}
+    code = LintCode.KEY_WITHOUT_EFFECT if is_default and "default" in effect else LintCode.KEY_MISPLACED
+    return at(file, setting, code, found, effect, fix)
 
 
 def _misspelled(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
-    near = ground.keys.nearest(setting.key, roles_at(file.kind, setting))
+    near = ground.keys.nearest(setting.key, roles_meant(file, setting, ground, any_key=True))
     if near is None:
         return None
     is_case = near.lower() == setting.key.lower()
-    return at(
-        file,
-        setting,
-        LintCode.KEY_MISSPELLED,
-        f"the key {key_of(setting)}",
-        given(near),
-        f"Write {given(near)}.{' Keys are case-sensitive.' if is_case else ''}",
-    )
+    found = "no version of Kafka has this key" + (", because keys are case-sensitive" if is_case else "")
+    return at(file, setting, LintCode.KEY_MISSPELLED, found, _ignored(file, near, ground), f"Write {given(near)}.")
 
 
 def repeated_keys(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each line that a later line of the same key replaces with another value."""
     lines = defaultdict[tuple[str, str], list[MirrorSetting]](list)
     for setting in file.settings:
-        lines[setting.owner if file.kind in _PER_OWNER else "", setting.name].append(setting)
+        if setting.place is not Place.OPTION:
+            lines[setting.owner if file.kind in _PER_OWNER else "", setting.name].append(setting)
     for same in lines.values():
         last = same[-1]
         for setting in same[:-1]:
             # A resource may say the same for several connectors of a flow.
             if setting.value != last.value and setting.place is not Place.FIELD and setting.line != last.line:
-                found = "another value" if has_secret(setting) else value_of(setting)
-                expected = f"one value; line {last.line} has another"
-                yield at(file, setting, LintCode.KEY_REPEATED, found, expected, "Remove the wrong line.")
-
-
-_PER_OWNER = {FileKind.CONNECTORS, FileKind.STRIMZI}
+                found = "this value" if has_secret(setting) else value_of(setting)
+                effect = f"line {last.line} has the same key, and its value is used"
+                yield at(file, setting, LintCode.KEY_REPEATED, f"{found} is ignored", effect, "Remove the wrong line.")
 
 
 def overlapping_keys(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each old name that stands beside its new name."""
-    there = {(each.place, each.owner, each.key) for each in file.settings}
+    there = {(each.place, each.owner, each.key): each for each in file.settings}
     for setting in file.settings:
-        new = re.sub(r"\.blacklist$", ".exclude", setting.key)
-        if new != setting.key and (setting.place, setting.owner, new) in there:
-            shown = key_of(setting, new)
-            expected = f"only {shown}, or {key_of(setting)} before Kafka 2.7"
-            fix = "Remove one. Kafka 2.7 to 3.9 use the new name, earlier versions the old one."
-            yield at(file, setting, LintCode.KEYS_OVERLAP, f"it beside {shown}", expected, fix)
+        new = there.get((setting.place, setting.owner, re.sub(r"\.blacklist$", ".exclude", setting.key)))
+        if new is not None and new.key != setting.key:
+            found = f"line {new.line} has the new name of the same key"
+            effect = f"Kafka 2.7 to 3.9 use {key_of(new)} only, earlier versions {key_of(setting)} only"
+            yield at(file, setting, LintCode.KEYS_OVERLAP, found, effect, "Remove the line that your version ignores.")
 
 
-def limited_producers(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
-    """Yield a finding for each producer setting of a flow of the dedicated MirrorMaker 2."""
-    if file.kind is not FileKind.MIRRORMAKER2:
-        return
-    for setting in file.at(Place.FLOW):
-        if setting.client == "producer" and not setting.side:
-            target = setting.owner.partition("->")[2]
-            yield at(
-                file,
-                setting,
-                LintCode.FLOW_LIMITED,
-                "a producer setting of the flow",
-                "a setting of the producer that writes the records",
-                f"Write `{target}.producer.{setting.key}`.",
-            )
+def wrong_sides(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each line of a client that neither reads nor writes the records that are copied."""
+    running = set(map(str, file.flows))
+    for setting in file.settings:
+        client = setting.client
+        readers = [each.reader for each, _ in ground.readers.of(setting)]
+        if client not in {"producer", "consumer"} or not readers or not running or _is_login(setting, ground):
+            continue
+        if not any(each.role == client and each.duty == "records" and each.flow in running for each in readers):
+            duties = some(sorted({each.duty for each in readers if each.role == client and each.duty}))
+            verb = "reads" if client == "consumer" else "writes"
+            found = f"the {client} that {verb} the records does not get this line"
+            effect = f"it reaches only the {client} of the {duties}" if duties else "it has no effect on the copy"
+            fix = right_place(file, setting, ground)
+            yield at(file, setting, LintCode.CLIENT_LIMITED, found, effect, fix)
 
 
-KEY_RULES = (known_keys, repeated_keys, overlapping_keys, limited_producers)
+def _is_login(setting: MirrorSetting, ground: Ground) -> bool:
+    """Return whether all clients of a cluster need the key, such as a login."""
+    return ground.keys.get("mirror_client", setting.key) is not None or setting.key.startswith(("ssl.", "sasl."))
+
+
+KEY_RULES = (known_keys, repeated_keys, overlapping_keys, wrong_sides)

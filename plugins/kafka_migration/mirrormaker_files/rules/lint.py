@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from kafka_migration.mirrormaker_files.model.judging import Ground, LintFinding, minor
+from kafka_migration.mirrormaker_files.effective.all_files import readers_of
+from kafka_migration.mirrormaker_files.effective.readers import Readers
+from kafka_migration.mirrormaker_files.model.judging import LintFinding, minor
 from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKeys
-from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile
-from kafka_migration.mirrormaker_files.rules.client_rules import CLIENT_RULES, mirrormaker1_loop
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
+from kafka_migration.mirrormaker_files.rules.client_rules import CLIENT_RULES
+from kafka_migration.mirrormaker_files.rules.command_rules import COMMAND_RULES, mirrormaker1_loop
+from kafka_migration.mirrormaker_files.rules.connect_rules import CONNECT_RULES, partners
 from kafka_migration.mirrormaker_files.rules.flow_rules import FLOW_RULES
+from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.key_rules import KEY_RULES
+from kafka_migration.mirrormaker_files.rules.name_rules import NAME_RULES
+from kafka_migration.mirrormaker_files.rules.pattern_rules import PATTERN_RULES
+from kafka_migration.mirrormaker_files.rules.replication_rules import REPLICATION_RULES
+from kafka_migration.mirrormaker_files.rules.text_rules import TEXT_RULES, without_consequences
 from kafka_migration.mirrormaker_files.rules.value_rules import VALUE_RULES
 
-RULES = (*KEY_RULES, *VALUE_RULES, *FLOW_RULES, *CLIENT_RULES)
+RULES = (
+    *TEXT_RULES,
+    *KEY_RULES,
+    *VALUE_RULES,
+    *PATTERN_RULES,
+    *FLOW_RULES,
+    *NAME_RULES,
+    *REPLICATION_RULES,
+    *CLIENT_RULES,
+    *CONNECT_RULES,
+    *COMMAND_RULES,
+)
 
 
 def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> list[LintFinding]:
@@ -20,12 +40,28 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
 
     `version` is the Kafka version of MirrorMaker; without it the file's own, or else all versions count.
     """
-    findings = list(mirrormaker1_loop(files))
+    groups = [(group, readers_of(group, version)) for group in _together(files)]
+    findings = [*mirrormaker1_loop(files)]
     order = {file.name: number for number, file in enumerate(files)}
-    for file in files:
-        ground = Ground(keys, minor(version or _known(file.kafka_version, keys)))
-        findings += [each for rule in RULES for each in rule(file, ground)]
-    return sorted(dict.fromkeys(findings), key=lambda each: (order[each.file], each.line))
+    for group, readers in groups:
+        findings += partners(group, Ground(keys, minor(version), readers))
+        findings += [each for file in group for each in _of_file(file, keys, version, readers)]
+    findings = without_consequences(list(dict.fromkeys(findings)), files)
+    return sorted(findings, key=lambda each: (order[each.file], each.line))
+
+
+def _of_file(file: MirrorFile, keys: KafkaKeys, version: str, readers: Readers) -> Iterator[LintFinding]:
+    ground = Ground(keys, minor(version or _known(file.kafka_version, keys)), readers)
+    for rule in RULES:
+        yield from rule(file, ground)
+
+
+def _together(files: Sequence[MirrorFile]) -> list[list[MirrorFile]]:
+    """Return the files that one process or one cluster of workers reads together."""
+    alone = [[file] for file in files if file.kind in {FileKind.MIRRORMAKER2, FileKind.STRIMZI}]
+    first = [file for file in files if file.kind.is_mirrormaker1]
+    connect = [file for file in files if file.kind in {FileKind.CONNECTORS, FileKind.WORKER}]
+    return [*alone, *filter(None, (first, connect))]
 
 
 def _known(version: str, keys: KafkaKeys) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kafka_migration.core.text.secret_forms import HIDDEN, is_secret_name
+from kafka_migration.core.text.secret_forms import HIDDEN
 from kafka_migration.mirrormaker_files.model.judging import (
-    Ground,
     LintFinding,
     at,
     has_secret,
@@ -18,7 +17,8 @@ from kafka_migration.mirrormaker_files.model.judging import (
 )
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, FileKind, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_files.rules.key_rules import keys_of
+from kafka_migration.mirrormaker_files.rules.ground import Ground
+from kafka_migration.mirrormaker_files.rules.key_rules import definitions_of
 
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _TYPES = {
@@ -90,7 +90,7 @@ def _blanks(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
 
 
 def _typed(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Iterator[LintFinding]:
-    types = {key.type for key in keys_of(file, setting, ground)}
+    types = {key.type for key in definitions_of(setting, ground)}
     pattern, expected = _TYPES.get(types.pop(), (None, "")) if len(types) == 1 else (None, "")
     if pattern and not pattern.fullmatch(setting.value.strip()):
         yield at(file, setting, LintCode.VALUE_TYPE, value_of(setting), expected, "Correct the value.")
@@ -143,27 +143,6 @@ def _of_key(key: str) -> list[str]:
     return [f"{_MIRROR}{name}" for name in _CLASSES if name.endswith(word)]
 
 
-def replication(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
-    """Yield a finding for each replication factor of one, or below the `min.insync.replicas` of the file."""
-    insync = [int(each.value) for each in file.settings if _is_number(each, "min.insync.replicas")]
-    most = max(insync, default=0)
-    for setting in file.settings:
-        if not _is_number(setting, "replication.factor") or int(setting.value) < 1:
-            continue
-        if int(setting.value) < most:
-            code, expected = LintCode.REPLICATION_BELOW_MIN_INSYNC, f"more than min.insync.replicas ({most})"
-        elif int(setting.value) == 1:
-            code, expected = LintCode.REPLICATION_TOO_LOW, "3, if the cluster has three brokers"
-        else:
-            continue
-        yield at(file, setting, code, value_of(setting), expected, "Raise it.")
-
-
-def _is_number(setting: MirrorSetting, ending: str) -> bool:
-    is_named = setting.key.endswith(ending) and not is_secret_name(setting.key)
-    return is_named and re.fullmatch(r"-?\d{1,9}", setting.value.strip()) is not None
-
-
 def protections(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each password as plain text, and for each protection that is switched off."""
     with_password = {each.owner for each in file.settings if _has_password(each)}
@@ -210,4 +189,4 @@ def _unnamed_converters(file: MirrorFile) -> Iterator[LintFinding]:
 _CONVERTERS = ("key.converter", "value.converter", "header.converter")
 _BYTES = ("org.apache.kafka.connect.converters.ByteArrayConverter", "ByteArrayConverter", "ByteArray")
 
-VALUE_RULES = (texts, intervals, classes, replication, protections, converters)
+VALUE_RULES = (texts, intervals, classes, protections, converters)

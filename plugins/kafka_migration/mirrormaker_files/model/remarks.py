@@ -1,0 +1,38 @@
+"""What a reader notices about the text of a file: places where Kafka reads something other than what is meant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+
+class Oddity(Enum):
+    """What a reader can notice."""
+
+    BAD_ESCAPE = auto()
+    NOT_CONTINUED = auto()
+    COMMENT_IN_VALUE = auto()
+    COMMENT_NOT_CONTINUED = auto()
+    NO_SEPARATOR = auto()
+    FIRST_BYTES = auto()
+    NOT_ISO_8859_1 = auto()
+    NOT_UTF_8 = auto()
+    REPEATED = auto()
+    NOT_TEXT = auto()
+    NULL = auto()
+    OTHER_PRODUCT = auto()
+    PIPE = auto()
+    UNQUOTED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One oddity with its line and the name of its setting.
+
+    `other` is a second line: of the later key for `REPEATED`, of the next setting where a continued line ends early.
+    """
+
+    oddity: Oddity
+    line: int
+    name: str = ""
+    other: int = 0

@@ -1,0 +1,75 @@
+"""YAML files: Kubernetes resources, of Strimzi and others, and Compose files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import yaml
+
+from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile
+from kafka_migration.mirrormaker_files.reading.connectors import Connector, file_of_connectors
+from kafka_migration.mirrormaker_files.reading.containers import container_files
+from kafka_migration.mirrormaker_files.reading.documents import fields, items, line_of, nodes_of, text_of
+from kafka_migration.mirrormaker_files.reading.parts import Part
+from kafka_migration.mirrormaker_files.reading.strimzi import KIND, strimzi_file
+from kafka_migration.mirrormaker_files.reading.strimzi_others import connector_of, mirrormaker1_files, worker_of
+
+# The kind of a resource has the form of a class name.
+_KIND = re.compile(r"(?:[A-Z][a-z]{0,40}){1,8}[0-9]?")
+
+
+class Manifest:
+    """What a YAML file holds: files, and parts that are read like files of their own."""
+
+    def __init__(self, name: str, text: str) -> None:
+        """Read all documents. Raises `WrongDocument`."""
+        self.files, self.parts, self.kinds = list[MirrorFile](), list[Part](), list[str]()
+        self._name, self._source = name, text.splitlines()
+        self._connectors = list[Connector]()
+        for node in nodes_of(text):
+            for resource in _resources(node):
+                self._read(resource)
+        if self._connectors:
+            self.files.append(file_of_connectors(name, self._connectors))
+
+    def _read(self, resource: yaml.Node) -> None:
+        kind = text_of(fields(resource).get("kind"))
+        if kind == KIND:
+            self.files.append(strimzi_file(self._name, resource))
+        elif kind == "KafkaMirrorMaker":
+            self.files += mirrormaker1_files(self._name, resource)
+        elif kind == "KafkaConnector":
+            self._connectors.append(connector_of(resource))
+        elif kind == "KafkaConnect":
+            self.files.append(worker_of(self._name, resource))
+        elif kind in {"ConfigMap", "Secret"}:
+            self.parts += _parts(resource)
+        else:
+            self.kinds.append(kind if _KIND.fullmatch(kind) else "another" if kind else "none")
+            self.files += container_files(self._name, resource, self._source)
+
+
+def _resources(node: yaml.Node) -> Iterator[yaml.Node]:
+    """Yield the resources of a document: itself, or the items of a list."""
+    inner = fields(node)
+    if text_of(inner.get("kind")).endswith("List") and "items" in inner:
+        for item in items(inner["items"]):
+            yield from _resources(item)
+    else:
+        yield node
+
+
+def _parts(resource: yaml.Node) -> Iterator[Part]:
+    """Yield the texts in a ConfigMap or Secret; those in `data` of a Secret are encoded and fit no kind of file."""
+    inner = fields(resource)
+    for data in (inner.get("data"), inner.get("stringData")):
+        for name, node in fields(data).items():
+            if isinstance(node, yaml.ScalarNode):
+                yield part_of(name, node)
+
+
+def part_of(name: str, node: yaml.ScalarNode) -> Part:
+    """Return the text of a scalar. Only in the style `|` each of its lines is a line of the file."""
+    is_block = node.style == "|"
+    return Part(name, text_of(node), line_of(node) - (not is_block), is_one_line=not is_block)

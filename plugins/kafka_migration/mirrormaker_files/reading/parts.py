@@ -1,0 +1,29 @@
+"""A text within a file, such as an entry of a ConfigMap or a here-document, that is read like a file of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The text and its own name. `before` is the line before its first one; `is_one_line` if all is on the next."""
+
+    name: str
+    text: str
+    before: int
+    is_one_line: bool = False
+
+    def in_place(self, file: MirrorFile, name: str) -> MirrorFile:
+        """Return what was read from the text, with the name and the lines of the whole file."""
+        settings = tuple(replace(each, line=self._line(each.line)) for each in file.settings)
+        remarks = tuple(
+            replace(each, line=self._line(each.line), other=self._line(each.other) if each.other else 0)
+            for each in file.remarks
+        )
+        return replace(file, name=name, settings=settings, remarks=remarks, line=self._line(file.line or 1))
+
+    def _line(self, number: int) -> int:
+        return self.before + (1 if self.is_one_line else number)

@@ -1,0 +1,194 @@
+"""The commands in a script that start MirrorMaker 1, with the variables that the script itself sets."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kafka_migration.mirrormaker_files.model.limits import LONGEST_COMMAND, require_few
+from kafka_migration.mirrormaker_files.reading.shell_words import (
+    Command,
+    HereDocument,
+    OpenQuote,
+    Splitter,
+    Syntax,
+    Word,
+)
+
+PROGRAM = r"kafka-mirror-maker(?:\.sh|\.bat)?|kafka\.tools\.MirrorMaker"
+COMMAND = re.compile(rf"(?:{PROGRAM})\b")
+_PROGRAM = re.compile(rf"(?:.*[/\\=])?(?:{PROGRAM})", re.DOTALL)
+# Programs that take the name of MirrorMaker's as an argument, but do not start it.
+_OTHERS = frozenset(
+    {
+        *("echo", "printf", "grep", "egrep", "pgrep", "pkill", "killall", "ps", "which", "ls", "cat", "cp", "mv", "rm"),
+        *("chmod", "chown", "cd", "systemctl", "service", "COPY", "ADD", "rem", "REM", "LABEL", "apt-get", "yum"),
+    }
+)
+_INLINE = re.compile(r"-[a-z]{0,5}c|/c")
+_REMOTE = frozenset({"eval", "ssh"})
+_ASSIGNMENT = re.compile(r"(?:Environment=)?([A-Za-z_]\w{0,199})=(.*)", re.DOTALL)
+_DECLARES = frozenset({"export", "readonly", "local", "declare", "typeset", "set", "ENV", "then", "else", "do", "env"})
+_OPENS, _CLOSES = frozenset({"if", "case", "while", "until", "for"}), frozenset({"fi", "esac", "done"})
+_BATCH = re.compile(r"@echo off|kafka-mirror-maker\.bat", re.IGNORECASE)
+_UNIT = re.compile(r"^(?:ExecStart|command)[ \t]{0,20}=", re.MULTILINE)
+_REPLACED = re.compile(r"\$[\w{(]|`|%\w{1,100}%")
+_LIST = re.compile(r"^[ \t]{0,100}(?:CMD|ENTRYPOINT)[ \t]{0,20}(?=\[)", re.MULTILINE)
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """A variable that a script sets. `is_known` if it always has this text: no condition, no other variable in it."""
+
+    line: int
+    name: str
+    value: str
+    is_known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """One command that starts MirrorMaker: the words before its program, and its arguments."""
+
+    line: int
+    before: tuple[Word, ...]
+    arguments: tuple[Word, ...]
+    syntax: Syntax
+    # The shell reads a `|` that touches the last argument as a pipe.
+    has_pipe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What a script starts, sets and writes."""
+
+    starts: tuple[Started, ...]
+    assigned: tuple[Assigned, ...]
+    here_documents: tuple[HereDocument, ...]
+
+
+def script_of(text: str, name: str = "", syntax: Syntax | None = None) -> Script:
+    """Return the commands of a script. Raises `OpenQuote` if a quote of a command is not closed."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    syntax = syntax or _syntax(name, text)
+    texts = list(_texts(text, syntax))
+    assigned = tuple(_assigned([each for line, part in texts for each in _commands(part, line, syntax, {})[0]]))
+    variables = {each.name: each.value for each in assigned if each.is_known}
+    starts, documents = list[Started](), list[HereDocument]()
+    for line, part in texts:
+        commands, here = _commands(part, line, syntax, variables)
+        starts += [each for command in commands for each in _started(command, syntax, variables)]
+        documents += here
+    starts += started_by([word for words in _lists(text) for word in words], variables)
+    return Script(tuple(starts), assigned, tuple(documents))
+
+
+def started_by(words: Sequence[Word], variables: dict[str, str]) -> Iterator[Started]:
+    """Yield what a list of words starts, as a container's `ENTRYPOINT` followed by its `CMD`."""
+    yield from _started(Command(list(words)), Syntax.WORDS, variables)
+
+
+def _syntax(name: str, text: str) -> Syntax:
+    if name.lower().endswith((".bat", ".cmd")) or _BATCH.search(text):
+        return Syntax.BATCH
+    return Syntax.WORDS if _UNIT.search(text) else Syntax.SHELL
+
+
+def _texts(text: str, syntax: Syntax) -> Iterator[tuple[int, str]]:
+    """Yield the texts that hold commands: the whole script, or the entries of a unit of systemd or supervisord."""
+    if syntax is not Syntax.WORDS or not _UNIT.search(text):
+        yield 1, text
+        return
+    for line, content in _joined(text):
+        if _UNIT.match(content) or content.startswith("Environment="):
+            yield line, content
+
+
+def _joined(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines with their numbers, continued ones as one text of several lines."""
+    start, parts = 0, list[str]()
+    for number, line in enumerate(text.split("\n"), 1):
+        start = start if parts else number
+        parts.append(line)
+        if not line.endswith("\\"):
+            yield start, "\n".join(parts)
+            parts = []
+    if parts:
+        yield start, "\n".join(parts)
+
+
+def _commands(
+    text: str, line: int, syntax: Syntax, variables: dict[str, str]
+) -> tuple[list[Command], list[HereDocument]]:
+    """Return the commands of a text; if a quote in it stays open, those of the lines that name MirrorMaker."""
+    splitter = Splitter(text, line, syntax, variables)
+    try:
+        return splitter.commands(), splitter.here_documents
+    except OpenQuote:
+        found = list[Command]()
+        for number, content in _joined(text):
+            if COMMAND.search(content.partition(" #")[0]) and not content.lstrip().startswith("#"):
+                found += Splitter(content, line + number - 1, syntax, variables).commands()
+        return found, []
+
+
+def _started(command: Command, syntax: Syntax, variables: dict[str, str]) -> Iterator[Started]:
+    words = [word for word in command.words if word.text not in {"{", "(", "then", "do", "else", "!"}]
+    if not words or words[0].text in _OTHERS:
+        return
+    for place, word in enumerate(words):
+        if _PROGRAM.fullmatch(word.text):
+            require_few(
+                "".join(each.text for each in words), LONGEST_COMMAND, f"characters in one command, {word.line}"
+            )
+            before, after = tuple(words[:place]), tuple(words[place + 1 :])
+            yield Started(word.line, before, after, syntax, command.ends_with == "|" and command.is_glued)
+            return
+        is_text = place and (_INLINE.fullmatch(words[place - 1].text) or words[0].text in _REMOTE)
+        if is_text and COMMAND.search(word.text):
+            inner, _ = _commands(word.text, word.line, Syntax.SHELL, variables)
+            for each in inner:
+                yield from _started(each, Syntax.SHELL, variables)
+
+
+def _assigned(commands: Iterable[Command]) -> Iterator[Assigned]:
+    found, depth, is_after = dict[str, Assigned](), 0, False
+    for command in commands:
+        depth += sum((word.text in _OPENS) - (word.text in _CLOSES) for word in command.words[:1])
+        for line, name, value in _assignments(command):
+            first = found.get(name)
+            is_known = depth <= 0 and not is_after and not _REPLACED.search(value)
+            if first is None:
+                found[name] = Assigned(line, name, value, is_known)
+            elif first.value != value or not is_known:
+                found[name] = Assigned(first.line, name, first.value, is_known=False)
+        is_after = command.ends_with in {"&&", "||"}
+    return iter(found.values())
+
+
+def _assignments(command: Command) -> Iterator[tuple[int, str, str]]:
+    """Yield what a command assigns, before the words of its program."""
+    for word in command.words:
+        if match := _ASSIGNMENT.fullmatch(word.text):
+            yield word.line, match[1], match[2]
+        elif word.text not in _DECLARES and not word.text.startswith("-"):
+            return
+
+
+def _lists(text: str) -> Iterator[list[Word]]:
+    """Yield the words of each `CMD [...]` and `ENTRYPOINT [...]`."""
+    flat = text.replace("\\\n", " \n")
+    for match in _LIST.finditer(flat):
+        try:
+            words, end = json.JSONDecoder().raw_decode(flat, match.end())
+        except (ValueError, RecursionError):
+            continue
+        places = [each.start() for each in _TEXT.finditer(flat, match.end(), end)]
+        if len(places) == len(words):
+            yield [
+                Word(flat.count("\n", 0, place) + 1, str(word), is_quoted=True)
+                for place, word in zip(places, words, strict=True)
+            ]

@@ -1,0 +1,31 @@
+"""What the rules of `lint` are judged against: Kafka's keys, the version, and who reads what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kafka_migration.mirrormaker_files.effective.readers import Readers
+from kafka_migration.mirrormaker_files.model.judging import minor
+from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKey, KafkaKeys
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Kafka's keys, the version that a file is for as `major.minor` (empty: any), and the readers of the files."""
+
+    keys: KafkaKeys
+    version: str = ""
+    readers: Readers = field(default_factory=lambda: Readers(()))
+
+    def has(self, key: KafkaKey) -> bool:
+        """Return whether the version has the key."""
+        return not self.version or any(minor(each) == self.version for each in key.versions)
+
+    def is_at_least(self, version: str) -> bool | None:
+        """Return whether the version is this one or later; `None` if no version is named."""
+        return numbers(self.version) >= numbers(version) if self.version else None
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """Return `major` and `minor` of a version as numbers."""
+    return tuple(int(part) for part in version.split(".")[:2])

@@ -1,0 +1,264 @@
+"""Rules on the names of topics on the target: policies, separators and aliases, of each connector and of all flows."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from kafka_migration.core.text.brief import some
+from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
+from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, key_of, listed, on_file
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.mirror_settings import Flow, MirrorFile
+from kafka_migration.mirrormaker_files.rules.ground import Ground
+from kafka_migration.mirrormaker_files.rules.views import (
+    CHECKPOINT,
+    SOURCE,
+    at_given,
+    connectors,
+    is_given,
+    line_of_flow,
+    value,
+)
+
+POLICY, SEPARATOR, ALIAS = "replication.policy.class", "replication.policy.separator", "source.cluster.alias"
+_DEFAULT, _IDENTITY = "DefaultReplicationPolicy", "IdentityReplicationPolicy"
+_WORDS = {"mirror_source": "source", "mirror_checkpoint": "checkpoint", "mirror_heartbeat": "heartbeat"}
+# More pairs of flows are not compared with each other.
+_MOST_PAIRS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """How a connector names topics: the policy's class without its package, the separator, and the source's alias."""
+
+    policy: str
+    separator: str
+    alias: str
+
+    @property
+    def keeps_names(self) -> bool:
+        """Whether topics keep their names: by the policy, or by the way that was usual before Kafka 3.0."""
+        return self.policy == _IDENTITY or (self.policy == _DEFAULT and not self.alias + self.separator)
+
+
+def naming(each: Effective) -> Naming:
+    """Return how a connector names topics."""
+    policy = value(each, POLICY).rpartition(".")[2] or _DEFAULT
+    return Naming(policy, value(each, SEPARATOR, "."), value(each, ALIAS))
+
+
+def policies(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each connector of a flow that names topics in another way than its source connector."""
+    for flow in file.flows:
+        sources = list(connectors(ground, flow, SOURCE))
+        for other in connectors(ground, flow, CHECKPOINT) if sources else ():
+            own, its = naming(sources[0]), naming(other)
+            if (own.policy, own.separator) != (its.policy, its.separator) and not own.keeps_names & its.keeps_names:
+                yield _differ(file, flow, sources[0], other)
+
+
+def _differ(file: MirrorFile, flow: Flow, source: Effective, other: Effective) -> LintFinding:
+    key = POLICY if naming(source).policy != naming(other).policy else SEPARATOR
+    given = [each.values.get(key) for each in (other, source)]
+    found = f"the source and the checkpoint connector of {flow} differ in `{key}`"
+    effect = "checkpoints name topics that do not exist on the target, so groups are not moved"
+    fix = f"Give both connectors the same `{key}`."
+    there = next((each for each in given if each and is_given(each, file)), None)
+    if there:
+        return at_given(file, there, LintCode.POLICIES_DIFFER, found, effect, fix)
+    return on_file(file, LintCode.POLICIES_DIFFER, found, effect, fix, line_of_flow(file, flow))
+
+
+def aliases(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each alias or separator that is blank, or that one line gives to several flows."""
+    by_line = defaultdict[int, list[tuple[Flow, Effective, str, Given]]](list)
+    for flow in file.flows:
+        for each in connectors(ground, flow, SOURCE):
+            for key in (ALIAS, "target.cluster.alias", SEPARATOR):
+                given = each.values.get(key)
+                if given is not None and is_given(given, file):
+                    by_line[id(given.setting)].append((flow, each, key, given))
+    for uses in by_line.values():
+        yield from _alias(file, uses)
+
+
+def _alias(file: MirrorFile, uses: Sequence[tuple[Flow, Effective, str, Given]]) -> Iterator[LintFinding]:
+    flow, each, key, given = uses[0]
+    own, is_blank = naming(each), not given.value.strip()
+    if own.policy == _IDENTITY and key == SEPARATOR:
+        return
+    if key == SEPARATOR:
+        if is_blank and own.alias:
+            found = "the separator is blank"
+            effect = f"orders becomes {flow.source}orders, and MirrorMaker cannot tell the alias from the name"
+            fix = "Write a separator, or use IdentityReplicationPolicy to keep the names."
+            yield at_given(file, given, LintCode.SEPARATOR_BLANK, found, effect, fix)
+    elif is_blank and own.keeps_names and own.policy == _DEFAULT:
+        found = "the alias and the separator are blank"
+        effect = "topics keep their names; MirrorMaker does not know which topics are copies"
+        fix = "From Kafka 3.0 on, IdentityReplicationPolicy does the same in a clearer way."
+        yield at_given(file, given, LintCode.NAMES_KEPT_BY_BLANKS, found, effect, fix)
+    elif is_blank and own.policy == _DEFAULT:
+        found = f"the alias is blank, and the separator is `{own.separator}`"
+        effect = f"orders becomes {own.separator}orders on the target"
+        yield at_given(file, given, LintCode.ALIAS_OVERRIDDEN, found, effect, "Remove the line.")
+    else:
+        yield from _overridden(file, uses, key, given)
+
+
+def _overridden(
+    file: MirrorFile, uses: Sequence[tuple[Flow, Effective, str, Given]], key: str, given: Given
+) -> Iterator[LintFinding]:
+    end = 0 if key == ALIAS else 1
+    wrong = [flow for flow, *_ in uses if flow.ends[end] != given.value.strip()]
+    setting = given.setting
+    if wrong and setting is not None and setting.owner == "":
+        found = f"this line gives the flow {wrong[0]} an alias that is not that of its {('source', 'target')[end]}"
+        effect = "topics get the prefix of another cluster, and MirrorMaker does not recognise its own copies"
+        if naming(uses[0][1]).keeps_names:
+            effect = "the topics for offset syncs and checkpoints get the alias of another cluster"
+        fix = "Remove the line; the alias comes from `clusters`."
+        yield at_given(file, given, LintCode.ALIAS_OVERRIDDEN, found, effect, fix)
+
+
+def loops(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each pair of flows that copies records back, and for a ring of flows that keep names."""
+    there = set(file.flows)
+    for flow in file.flows:
+        back = Flow(flow.target, flow.source)
+        if back in there and flow.source < flow.target:
+            yield from _returns(file, ground, flow, back)
+    yield from _ring(file, ground)
+
+
+def _returns(file: MirrorFile, ground: Ground, flow: Flow, back: Flow) -> Iterator[LintFinding]:
+    sources = [next(connectors(ground, each, SOURCE), None) for each in (flow, back)]
+    if sources[0] is None or sources[1] is None or not _share_topics(sources[0], sources[1]):
+        return
+    one, other = naming(sources[0]), naming(sources[1])
+    line = line_of_flow(file, back)
+    if one.keeps_names and other.keeps_names:
+        found = f"the flows {flow} and {back} keep the names of the same topics"
+        effect = "each record is copied back and forth without end"
+        fix = "Disable one flow, or let them copy different topics."
+        yield on_file(file, LintCode.LOOP, found, effect, fix, line)
+    elif (one.policy, one.separator) != (other.policy, other.separator):
+        found = f"the flows {flow} and {back} name topics in different ways"
+        effect = "neither recognises the copies of the other, so records are copied back"
+        fix = "Give both flows the same policy and separator, or let them copy different topics."
+        yield on_file(file, LintCode.LOOP, found, effect, fix, line)
+
+
+def _share_topics(one: Effective, other: Effective) -> bool:
+    """Return whether both connectors may copy the same topic: one has a pattern for all, or they name the same."""
+    lists = [set(listed(value(each, "topics", ".*"))) for each in (one, other)]
+    return bool(lists[0] & lists[1]) or ".*" in lists[0] | lists[1]
+
+
+def _ring(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for one ring of three or more flows that keep names."""
+    nexts = defaultdict[str, list[str]](list)
+    for flow in file.flows:
+        source = next(connectors(ground, flow, SOURCE), None)
+        if source and naming(source).keeps_names:
+            nexts[flow.source].append(flow.target)
+    ring = _cycle(nexts)
+    if len(ring) > 2:
+        found = f"the flows {' -> '.join((*ring, ring[0]))} keep names and form a ring"
+        effect = "each record returns to the cluster from which it comes, and is copied without end"
+        fix = "Disable one of these flows, or let them copy different topics."
+        yield on_file(file, LintCode.LOOP, found, effect, fix, line_of_flow(file, Flow(ring[-1], ring[0])))
+
+
+def _cycle(nexts: dict[str, list[str]]) -> tuple[str, ...]:
+    """Return the clusters of a cycle of more than two; empty if there is none."""
+    for start in list(nexts):
+        paths: list[tuple[str, ...]] = [(start,)]
+        seen = {start}
+        while paths:
+            path = paths.pop()
+            for each in nexts.get(path[-1], ()):
+                if each == start and len(path) > 2:
+                    return path
+                if each not in seen:
+                    seen.add(each)
+                    paths.append((*path, each))
+    return ()
+
+
+def merged(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each two flows into one cluster that write the same topics under the same names."""
+    into = defaultdict[str, list[Flow]](list)
+    for flow in file.flows:
+        into[flow.target].append(flow)
+    left = _MOST_PAIRS
+    for flows in into.values():
+        for one, other in combinations(flows, 2):
+            left -= 1
+            if left < 0:
+                return
+            yield from _merged(file, ground, one, other)
+
+
+def _merged(file: MirrorFile, ground: Ground, one: Flow, other: Flow) -> Iterator[LintFinding]:
+    sources = [next(connectors(ground, each, SOURCE), None) for each in (one, other)]
+    if sources[0] is None or sources[1] is None:
+        return
+    keep = all(naming(each).keeps_names for each in sources if each)
+    if keep and _share_topics(sources[0], sources[1]):
+        found = f"the flows {one} and {other} keep the names of the same topics"
+        effect = f"records of both clusters are mixed in one topic of {one.target}"
+        fix = "Accept this if the topics are different in fact; else use DefaultReplicationPolicy."
+        yield on_file(file, LintCode.NAMES_MERGED, found, effect, fix, line_of_flow(file, other))
+
+
+def shared_workers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each line that gives the workers of several flows one group or one internal topic."""
+    keys = ("group.id", "config.storage.topic", "offset.storage.topic", "status.storage.topic")
+    uses = defaultdict[int, list[tuple[str, Given]]](list)
+    running = set(map(str, file.flows))
+    for each in ground.readers.at("connect_worker"):
+        for key in keys:
+            given = each.values.get(key)
+            if given is not None and is_given(given, file) and each.reader.flow in running:
+                uses[id(given.setting)].append((each.reader.flow, given))
+    for of in uses.values():
+        if len(of) > 1:
+            flows = some([flow for flow, _ in of])
+            found = f"the workers of the flows {flows} share this name"
+            effect = "they take each other's connectors and positions, so records are missed or copied twice"
+            fix = "Remove the line: each flow then has names of its own."
+            yield at_given(file, of[0][1], LintCode.WORKERS_SHARED, found, effect, fix)
+
+
+def taken_for_copies(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each named topic that MirrorMaker takes for a copy or an internal topic."""
+    for flow in file.flows:
+        for each in connectors(ground, flow, SOURCE):
+            given = each.values.get("topics")
+            if given is not None and is_given(given, file):
+                yield from _not_copied(file, flow, naming(each), given)
+
+
+def _not_copied(file: MirrorFile, flow: Flow, own: Naming, given: Given) -> Iterator[LintFinding]:
+    for name in listed(given.value):
+        plain = name.replace("\\.", ".").replace("[.]", ".")
+        if not re.fullmatch(r"[A-Za-z0-9._-]{1,249}", plain) or given.setting is None:
+            continue
+        if own.policy == _DEFAULT and own.separator and plain.startswith(f"{flow.target}{own.separator}"):
+            found = f"{key_of(given.setting, plain)} begins with the alias of the target"
+            effect = f"MirrorMaker takes it for a copy from {flow.target} and does not copy it"
+            fix = "Give the target another alias."
+            yield at(file, given.setting, LintCode.TOPIC_NOT_COPIED, found, effect, fix)
+        elif plain.endswith((".internal", "-internal")) or plain.startswith(("__", ".")):
+            found = f"{key_of(given.setting, plain)} has the name of an internal topic"
+            effect = "MirrorMaker does not copy it, whatever the list says"
+            fix = "Copy this topic in another way, for example under a name without `internal`."
+            yield at(file, given.setting, LintCode.TOPIC_NOT_COPIED, found, effect, fix)
+
+
+NAME_RULES = (policies, aliases, loops, merged, shared_workers, taken_for_copies)

@@ -1,0 +1,75 @@
+"""Where a key must stand so that the part of Kafka that is meant reads it."""
+
+from __future__ import annotations
+
+from kafka_migration.mirrormaker_files.model.judging import key_of
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting
+from kafka_migration.mirrormaker_files.model.roles import CONNECTOR_ROLES
+from kafka_migration.mirrormaker_files.rules.ground import Ground
+
+_OF_THE_PACKAGE = {
+    "group.id": "Remove it: the worker of each flow has a group of its own.",
+    "clusters": "Remove it: a connector has `source.cluster.alias` and `target.cluster.alias`.",
+    "client.id": "Remove it: MirrorMaker names its clients.",
+}
+_ADDRESSES = "bootstrap.servers"
+
+
+def right_place(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> str:
+    """Return what to do with a line that is not read where it stands."""
+    if file.kind.is_mirrormaker1:
+        return "Remove it, or write it into the file of the client that reads it."
+    if not setting.client and setting.key in _OF_THE_PACKAGE:
+        return _OF_THE_PACKAGE[setting.key]
+    if file.kind is FileKind.CONNECTORS:
+        return _on_connect(setting, ground)
+    if file.kind is FileKind.STRIMZI:
+        return _in_resource(setting, ground)
+    return _in_properties(file, setting, ground)
+
+
+def _client(setting: MirrorSetting, ground: Ground) -> str:
+    """Return the client that is meant; empty if the key belongs to no client."""
+    if setting.client in {"producer", "consumer", "admin"}:
+        return setting.client
+    roles = ground.keys.roles_of(setting.key)
+    return next((role for role in ("consumer", "producer", "admin") if role in roles), "")
+
+
+def _in_properties(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> str:
+    flow = file.flows[0] if file.flows else Flow("SOURCE", "TARGET")
+    key, roles = setting.key, ground.keys.roles_of(setting.key)
+    if not setting.client and any(role in CONNECTOR_ROLES for role in roles):
+        return f"Write {key_of(setting, key)} or {key_of(setting, f'{flow}.{key}')}."
+    if not setting.client and "connect_worker" in roles and "consumer" not in roles:
+        return f"Write {key_of(setting, f'{flow.target}.{key}')}."
+    client = _client(setting, ground) or "admin"
+    owner = flow.source if client == "consumer" else flow.target
+    return f"Write {key_of(setting, f'{owner}.{client}.{key}')}."
+
+
+def _on_connect(setting: MirrorSetting, ground: Ground) -> str:
+    key, roles = setting.key, ground.keys.roles_of(setting.key)
+    if key == _ADDRESSES:
+        return "Write `source.cluster.bootstrap.servers` and `target.cluster.bootstrap.servers`."
+    if not setting.client and not any(role in CONNECTOR_ROLES for role in roles) and "connect_worker" in roles:
+        return f"Write {key_of(setting, key)} into the properties of the Connect workers."
+    client = _client(setting, ground)
+    if client == "consumer":
+        return f"Write {key_of(setting, f'source.consumer.{key}')}."
+    if client in {"producer", "admin"}:
+        override = f"{client}.override.{key}"
+        return (
+            f"Write {key_of(setting, override)}; the workers must allow it (connector.client.config.override.policy)."
+        )
+    return f"Write {key_of(setting, key)} into the connector that reads it."
+
+
+def _in_resource(setting: MirrorSetting, ground: Ground) -> str:
+    key, client = setting.key, _client(setting, ground)
+    if client in {"producer", "consumer", "admin"}:
+        side = "source" if client == "consumer" else "target"
+        return f"Write {key_of(setting, f'{client}.{key}')} into `config` of the {side} cluster."
+    if "connect_worker" in ground.keys.roles_of(key):
+        return f"Write {key_of(setting, key)} into `config` of the target cluster."
+    return f"Write {key_of(setting, key)} into `config` of the connector that reads it."
