@@ -104,8 +104,6 @@ class Dedicated:
 
     def worker(self, pair: Flow) -> Layers:
         """Return `workerConfig`. Keys of the top level win over those of the cluster."""
-        names = (*_TOP_OF_WORKER, _POLICY) if self.kafka.is_at_least("3.0") else _TOP_OF_WORKER
-        top = tuple(layer for name in names for layer in self._starting(name))
         values = {
             "group.id": f"{pair.source}-mm2",
             "offset.storage.topic": f"mm2-offsets.{pair.source}.internal",
@@ -117,23 +115,30 @@ class Dedicated:
         }
         if self.kafka.is_at_least("3.5"):
             values["client.id"] = str(pair)
-        return (*self._starting(_PROVIDERS), *top, *self.cluster(pair.target), fixed(values))
+        return (*self._top_of_worker, *self.cluster(pair.target), fixed(values))
+
+    @cached_property
+    def _top_of_worker(self) -> Layers:
+        names = (_PROVIDERS, *_TOP_OF_WORKER, *((_POLICY,) if self.kafka.is_at_least("3.0") else ()))
+        return tuple(layer for name in names for layer in self._starting(name))
 
     def connector(self, pair: Flow, role: str) -> Layers:
         """Return `connectorBaseConfig`: the flow's keys over those of both clusters, over the top level's."""
-        policy = self._starting(_POLICY) if self.kafka.is_at_least("3.0") else ()
         return (
             *self._with_prefix(f"{pair}."),
             *self._side("target", pair.target),
             *self._side("source", pair.source),
-            *policy,
-            *self._starting(_PROVIDERS),
-            *only(self._top, self.kafka.connector_names),
+            *self._top_of_connector,
             self._named[role],
             *self._alias("source", pair.source),
             *self._alias("target", pair.target),
             _OFF,
         )
+
+    @cached_property
+    def _top_of_connector(self) -> Layers:
+        policy = self._starting(_POLICY) if self.kafka.is_at_least("3.0") else ()
+        return (*policy, *self._starting(_PROVIDERS), *only(self._top, self.kafka.connector_names))
 
     def _side(self, side: str, alias: str) -> Layers:
         """Return a cluster's keys as `clusterConfigsWithPrefix` and `clientConfigsWithPrefix` write them.

@@ -46,5 +46,6 @@ def _names(role: str, version: str) -> set[str]:
     return {key.name for key in kafka_keys().of(role) if any(minor(each) == version for each in key.versions)}
 
 
+@cache
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".")[:2])

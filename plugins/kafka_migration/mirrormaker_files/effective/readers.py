@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -59,15 +59,14 @@ class Readers:
 
         A reader may get a key that it does not know. `uses_of` yields those who know it.
         """
-        return tuple(self._each_of(setting))
+        return tuple(self._each_of(setting, lambda _role, _key: True))
 
     def uses_of(self, setting: MirrorSetting) -> Iterator[tuple[Effective, str]]:
         """Yield who gets the value of this line under a key that is defined for the reader's role.
 
         A worker may have thousands of equal readers, so take only as many as you need.
         """
-        keys = kafka_keys()
-        return ((each, key) for each, key in self._each_of(setting) if keys.get(each.reader.role, key))
+        return self._each_of(setting, lambda role, key: kafka_keys().get(role, key) is not None)
 
     def at(self, *roles: str, flow: str | None = None, duty: str | None = None) -> Iterator[Effective]:
         """Yield the readers of these roles, of a flow and with a duty if they are named."""
@@ -85,21 +84,24 @@ class Readers:
             found[each.reader.role, None].append(each)
         return found
 
-    def _each_of(self, setting: MirrorSetting) -> Iterator[tuple[Effective, str]]:
+    def _each_of(
+        self, setting: MirrorSetting, is_meant: Callable[[str, str], bool]
+    ) -> Iterator[tuple[Effective, str]]:
         seen = set[tuple[int, str]]()
         for layer, key in self._places.get(id(setting), ()):
-            for each in self._users[layer]:
-                if (id(each), key) not in seen and each.values[key].setting is setting:
-                    seen.add((id(each), key))
-                    yield each, key
+            for role, users in self._users[layer].items():
+                for each in users if is_meant(role, key) else ():
+                    if (id(each), key) not in seen and each.values[key].setting is setting:
+                        seen.add((id(each), key))
+                        yield each, key
 
     @cached_property
-    def _users(self) -> dict[int, list[Effective]]:
-        """The readers of each layer, by its identity."""
-        found = defaultdict[int, list[Effective]](list)
+    def _users(self) -> dict[int, dict[str, list[Effective]]]:
+        """The readers of each layer, by its identity and their role."""
+        found = defaultdict[int, dict[str, list[Effective]]](lambda: defaultdict(list))
         for each in self.all:
             for layer in _layers(each):
-                found[id(layer)].append(each)
+                found[id(layer)][each.reader.role].append(each)
         return found
 
     @cached_property
