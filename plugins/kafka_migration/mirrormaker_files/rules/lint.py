@@ -7,12 +7,19 @@ from collections.abc import Sequence
 from kafka_migration.mirrormaker_files.model.judging import Ground, LintFinding, minor
 from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKeys
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile
+from kafka_migration.mirrormaker_files.rules.address_rules import ADDRESS_RULES
+from kafka_migration.mirrormaker_files.rules.class_rules import CLASS_RULES
 from kafka_migration.mirrormaker_files.rules.client_rules import CLIENT_RULES, mirrormaker1_loop
 from kafka_migration.mirrormaker_files.rules.flow_rules import FLOW_RULES
 from kafka_migration.mirrormaker_files.rules.key_rules import KEY_RULES
+from kafka_migration.mirrormaker_files.rules.pattern_rules import PATTERN_RULES
+from kafka_migration.mirrormaker_files.rules.reference_rules import REFERENCE_RULES
+from kafka_migration.mirrormaker_files.rules.replica_rules import REPLICA_RULES
 from kafka_migration.mirrormaker_files.rules.value_rules import VALUE_RULES
 
-RULES = (*KEY_RULES, *VALUE_RULES, *FLOW_RULES, *CLIENT_RULES)
+_VALUE_RULES = (*VALUE_RULES, *ADDRESS_RULES, *PATTERN_RULES, *CLASS_RULES, *REFERENCE_RULES, *REPLICA_RULES)
+
+RULES = (*KEY_RULES, *_VALUE_RULES, *FLOW_RULES, *CLIENT_RULES)
 
 
 def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> list[LintFinding]:
