@@ -4,18 +4,24 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.function.LongPredicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.apache.kafka.common.config.ConfigDef;
 
 /**
- * Prints one line for each configuration key of the Kafka on the class path: role, key, type, default, with tabs.
+ * Prints one line for each configuration key of the Kafka on the class path: role, key, type, whether it has a default,
+ * the default, and what its validator accepts, with tabs.
  * With the argument `clients` the roles of MirrorMaker are left out.
  */
 public final class KafkaKeys {
     private static final String MIRROR = "org.apache.kafka.connect.mirror.";
     private static final String CLIENTS = "org.apache.kafka.clients.";
+    /** A text that is among the words of no key. */
+    private static final String OTHER = "no.word";
     /** For each role, the classes that may hold its definition; the first that exists is used. */
     private static final Map<String, List<String>> ROLES = new LinkedHashMap<>();
 
@@ -115,7 +121,129 @@ public final class KafkaKeys {
     private static String line(String role, ConfigDef.ConfigKey key) {
         String text = key.hasDefault() ? text(key.defaultValue) : "";
         String state = !key.hasDefault() ? "required" : key.defaultValue == null ? "null" : "given";
-        return String.join("\t", role, key.name, key.type.name(), state, text.replaceAll("\\s+", " "));
+        return String.join("\t", role, key.name, key.type.name(), state, text.replaceAll("\\s+", " "), accepted(key));
+    }
+
+    /**
+     * Returns what the validator of a key accepts, found by asking it: `min=1;max=9;also=-1`, `words=a|b`,
+     * `anycase`, `nonempty`, `distinct`, `noblank`. Empty if it accepts everything, or if the answer cannot be found.
+     */
+    private static String accepted(ConfigDef.ConfigKey key) {
+        if (key.validator == null) {
+            return "";
+        }
+        switch (key.type) {
+            case SHORT:
+                return range(key, Short.MIN_VALUE, Short.MAX_VALUE);
+            case INT:
+                return range(key, Integer.MIN_VALUE, Integer.MAX_VALUE);
+            case LONG:
+                return range(key, Long.MIN_VALUE, Long.MAX_VALUE);
+            case DOUBLE:
+                return joined(limit(key, "min"), limit(key, "max"));
+            case STRING:
+            case LIST:
+                return joined(words(key), empty(key), distinct(key));
+            default:
+                return "";
+        }
+    }
+
+    private static String joined(String... parts) {
+        return Stream.of(parts).filter(part -> !part.isEmpty()).collect(Collectors.joining(";"));
+    }
+
+    /** Returns the bounds of the accepted numbers, between which all are accepted. */
+    private static String range(ConfigDef.ConfigKey key, long lowest, long highest) {
+        LongPredicate accepts = number -> accepts(key, boxed(key.type, number));
+        Stream<Long> given = key.hasDefault() && key.defaultValue != null
+            ? Stream.of(((Number) key.defaultValue).longValue()) : Stream.empty();
+        java.util.Optional<Long> start = Stream.concat(given, Stream.of(1L, 0L, 100L, 1000L, 10_000L))
+            .filter(accepts::test).findFirst();
+        if (!start.isPresent()) {
+            return "";
+        }
+        // A replication factor is -1 or at least 1.
+        boolean hasGap = start.get() > 0 && !accepts.test(0L) && accepts.test(-1L);
+        String least = accepts.test(lowest) ? "" : "min=" + edge(accepts, start.get(), hasGap ? 0 : lowest);
+        String most = accepts.test(highest) ? "" : "max=" + edge(accepts, start.get(), highest);
+        return joined(least, most, hasGap ? "also=-1" : "");
+    }
+
+    /** Returns the last accepted number on the way from an accepted one to a refused one. */
+    private static long edge(LongPredicate accepts, long accepted, long refused) {
+        while (true) {
+            long middle = accepted / 2 + refused / 2 + (accepted % 2 + refused % 2) / 2;
+            if (middle == accepted || middle == refused) {
+                return accepted;
+            }
+            if (accepts.test(middle)) {
+                accepted = middle;
+            } else {
+                refused = middle;
+            }
+        }
+    }
+
+    private static Object boxed(ConfigDef.Type type, long number) {
+        if (type == ConfigDef.Type.LONG) {
+            return number;
+        }
+        return type == ConfigDef.Type.INT ? (Object) (int) number : (Object) (short) number;
+    }
+
+    /** Returns a bound of a range of numbers that are not whole. */
+    private static String limit(ConfigDef.ConfigKey key, String name) {
+        try {
+            Field field = ConfigDef.Range.class.getDeclaredField(name);
+            opened(field);
+            Object found = key.validator instanceof ConfigDef.Range ? field.get(key.validator) : null;
+            return found == null ? "" : name + "=" + found;
+        } catch (ReflectiveOperationException error) {
+            throw new IllegalStateException(error);
+        }
+    }
+
+    /** Returns the accepted words: those that the validator names in brackets, if it refuses others. */
+    private static String words(ConfigDef.ConfigKey key) {
+        String text = String.valueOf(key.validator);
+        int start = text.indexOf('['), end = text.lastIndexOf(']');
+        if (accepts(key, listed(key, OTHER)) || start < 0 || end < start) {
+            return "";
+        }
+        List<String> words = Stream.of(text.substring(start + 1, end).split("[\\s,\\[\\]]+"))
+            .filter(word -> !word.isEmpty() && accepts(key, listed(key, word))).distinct().sorted()
+            .collect(Collectors.toList());
+        boolean isAnyCase = words.stream().allMatch(
+            word -> accepts(key, listed(key, word.toUpperCase(Locale.ROOT)))
+                && accepts(key, listed(key, word.toLowerCase(Locale.ROOT))));
+        return words.isEmpty() ? "" : "words=" + String.join("|", words) + (isAnyCase ? ";anycase" : "");
+    }
+
+    private static String empty(ConfigDef.ConfigKey key) {
+        Object nothing = key.type == ConfigDef.Type.LIST ? List.of() : "";
+        return accepts(key, listed(key, OTHER)) && !accepts(key, nothing) ? "nonempty" : "";
+    }
+
+    private static String distinct(ConfigDef.ConfigKey key) {
+        if (key.type != ConfigDef.Type.LIST || !accepts(key, List.of(OTHER))) {
+            return "";
+        }
+        String blank = accepts(key, List.of(OTHER, "")) ? "" : "noblank";
+        return joined(accepts(key, List.of(OTHER, OTHER)) ? "" : "distinct", blank);
+    }
+
+    private static Object listed(ConfigDef.ConfigKey key, String word) {
+        return key.type == ConfigDef.Type.LIST ? List.of(word) : word;
+    }
+
+    private static boolean accepts(ConfigDef.ConfigKey key, Object value) {
+        try {
+            key.validator.ensureValid(key.name, value);
+            return true;
+        } catch (RuntimeException refused) {
+            return false;
+        }
     }
 
     private static String text(Object value) {

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from sandbox.jars import JARS_FOLDER, PROJECT, JarSet, maven_pom
 
@@ -46,8 +47,9 @@ ADDED_IN_2_7 |= {"sync.group.offsets.enabled", "sync.group.offsets.interval.seco
 CLIENT_ROLES = frozenset({"connect_worker", "consumer", "producer", "admin"})
 FETCH_TIMEOUT_S = 1200
 
-# Of one version: (role, key) to (type, default); the default is None if there is none.
-Keys = Mapping[tuple[str, str], tuple[str, str | None]]
+Value = TypeVar("Value")
+# Of one version: (role, key) to (type, default, accepted); the default is None if there is none.
+Keys = Mapping[tuple[str, str], tuple[str, str | None, str]]
 
 
 def keys_of(version: str) -> Keys:
@@ -68,7 +70,10 @@ def _printed(version: str, *arguments: str) -> Keys:
     if done.returncode != 0:
         raise SystemExit(f"Kafka {version}: {done.stderr[-2000:]}")
     rows = (line.split("\t") for line in done.stdout.splitlines())
-    return {(role, key): (kind, text if state == "given" else None) for role, key, kind, state, text in rows}
+    return {
+        (role, key): (kind, text if state == "given" else None, accepted)
+        for role, key, kind, state, text, accepted in rows
+    }
 
 
 def _libs(version: str) -> Path:
@@ -96,16 +101,24 @@ def table(keys: Mapping[str, Keys]) -> dict[str, object]:
     return {"versions": list(keys), "roles": roles}
 
 
-def _row(found: Mapping[str, tuple[str, str | None]]) -> dict[str, object]:
-    """Return type, versions and defaults of a key; `defaults` names each version that changed the default."""
-    defaults: dict[str, str | None] = {}
-    for version, (_, default) in found.items():
-        if not defaults or defaults[list(defaults)[-1]] != default:
-            defaults[version] = default
-    types = {kind for kind, _ in found.values()}
+def _row(found: Mapping[str, tuple[str, str | None, str]]) -> dict[str, object]:
+    """Return type, versions, defaults and accepted values of a key; the last two name each version with a change."""
+    types = {kind for kind, _, _ in found.values()}
     # A type that a version changed is not compared with values.
     kind = types.pop() if len(types) == 1 else "STRING"
-    return {"type": kind, "in": _ranges(found, VERSIONS), "defaults": defaults}
+    row: dict[str, object] = {"type": kind, "in": _ranges(found, VERSIONS)}
+    row["defaults"] = _changes({version: default for version, (_, default, _) in found.items()})
+    accepted = _changes({version: text for version, (_, _, text) in found.items()})
+    return {**row, "accepted": accepted} if any(accepted.values()) else row
+
+
+def _changes(values: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the versions that have another value than the version before, with it."""
+    changes: dict[str, Value] = {}
+    for version, value in values.items():
+        if not changes or changes[list(changes)[-1]] != value:
+            changes[version] = value
+    return changes
 
 
 def _ranges(found: Iterable[str], versions: Iterable[str]) -> list[list[str]]:

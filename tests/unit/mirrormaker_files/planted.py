@@ -103,13 +103,14 @@ PLANTED = {
         ["6 VALUE_QUOTED", "6 PATTERN_INVALID", "7 VALUE_QUOTED"],
     ),
     "blanks.properties": (
-        HEAD.replace("enabled = true", "enabled = true ") + "tasks.max = 4  \nemit.heartbeats.enabled = false \n",
-        ["4 VALUE_BLANK_KEPT", "6 VALUE_BLANK", "7 VALUE_BLANK_KEPT"],
+        HEAD.replace("enabled = true", "enabled = true ") + "tasks.max = 4  \nemit.heartbeats.enabled = false \n"
+        "replication.policy.separator = _ \n",
+        ["4 VALUE_BLANK_KEPT", "8 VALUE_BLANK_KEPT"],
     ),
     "backslashes.properties": (
         HEAD.replace("payments[.]eu", "payments\\.eu")
-        + "topics.exclude = .*\\\\.replica\nnew.ssl.truststore.location = C:\\kafka\\ssl\n",
-        ["5 VALUE_BACKSLASH", "7 LOGIN_NOT_USED", "7 VALUE_BACKSLASH"],
+        + "topics.exclude = .*\\\\.replica, [\\-\\.]tmp\nnew.ssl.truststore.location = C:\\kafka\\ssl\n",
+        ["5 VALUE_BACKSLASH", "7 BACKSLASH_LOST", "7 LOGIN_NOT_USED"],
     ),
     "types.properties": (
         f"{HEAD}tasks.max = four\nsync.topic.acls.enabled = no\noffset.lag.max = 1e3\nnew.producer.linger.ms = 5ms\n",
@@ -150,6 +151,37 @@ PLANTED = {
         f"{HEAD}old->new.groups = shop*, *-web, a{{1,3}}\n",
         ["6 PATTERN_GLOB", "6 PATTERN_INVALID", "6 PATTERN_SPLIT"],
     ),
+    "globs.properties": (
+        f"{HEAD}old->new.groups = shop*, [a-z*]+-\\\\d*\ntopics.exclude = *-web\n",
+        ["6 PATTERN_GLOB", "7 PATTERN_INVALID"],
+    ),
+    "refused.properties": (
+        f"{HEAD}replication.factor = 0\nold.sasl.mechanism = SCRAM-SHA-521\n"
+        "old.consumer.max.poll.records = 3000000000\nnew.sasl.mechanism = OTP\n",
+        [
+            "6 VALUE_REFUSED",
+            "7 LOGIN_NOT_USED",
+            "7 VALUE_REFUSED",
+            "8 VALUE_TYPE",
+            "9 LOGIN_NOT_USED",
+            "9 MECHANISM_UNKNOWN",
+        ],
+    ),
+    "addresses.properties": (
+        "clusters = old, new, far\nold.bootstrap.servers = old-1:99999\nnew.bootstrap.servers = <new>:9092\n"
+        "far.bootstrap.servers = http://far-1:9092\nold->new.enabled = true\n",
+        ["2 ADDRESS_REFUSED", "3 ADDRESS_PLACEHOLDER", "4 ADDRESS_SCHEME"],
+    ),
+    "references.properties": (
+        f"{HEAD}new.ssl.truststore.password = abc${{file:/etc/kafka/secrets:key}}\nold->new.groups = ${{GROUPS}}\n",
+        ["6 PROVIDER_MISSING", "6 SECRET_IN_FILE", "7 VARIABLE_NOT_REPLACED"],
+    ),
+    "template.properties": (f"{HEAD}tasks.max = ${{TASKS:-1}}\n", ["6 TEMPLATE"]),
+    "references.json": (
+        _connector('"source.cluster.ssl.truststore.password": "${vault:kafka:key}",'),
+        ["6 PROVIDER_OF_WORKER"],
+    ),
+    "policy.properties": (f"{HEAD}replication.policy.class = com.acme.KeepNames\n", ["6 CLASS_OF_PLUGIN"]),
     "group-sync.properties": (
         f"{HEAD}sync.group.offsets.enabled = true\nemit.checkpoints.enabled = false\n",
         ["7 GROUP_SYNC_WITHOUT_CHECKPOINTS"],

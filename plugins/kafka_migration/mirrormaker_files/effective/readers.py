@@ -84,9 +84,7 @@ class Readers:
             found[each.reader.role, None].append(each)
         return found
 
-    def _each_of(
-        self, setting: MirrorSetting, is_meant: Callable[[str, str], bool]
-    ) -> Iterator[tuple[Effective, str]]:
+    def _each_of(self, setting: MirrorSetting, is_meant: Callable[[str, str], bool]) -> Iterator[tuple[Effective, str]]:
         seen = set[tuple[int, str]]()
         for layer, key in self._places.get(id(setting), ()):
             for role, users in self._users[layer].items():

@@ -15,12 +15,19 @@ from kafka_migration.core.text.secret_forms import HIDDEN, is_secret_name, maske
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_files.model.roles import NOT_IN_TABLES, OLD_KEYS
+from kafka_migration.mirrormaker_files.model.roles import NOT_IN_TABLES, OLD_KEYS, is_free
 
 _SECRET = re.compile(
     r"(?:password|passwd|secret|credentials)$|ssl\.keystore\.key$|jaas\.config$|basic\.auth\.user\.info$"
 )
-_JAAS_SECRET = re.compile(r"(?:password|clientSecret)\s{0,20}=")
+# Certificates are public, although Kafka hides them.
+_PUBLIC = frozenset({"ssl.keystore.certificate.chain", "ssl.truststore.certificates"})
+# An option of a JAAS configuration with its value.
+_JAAS_OPTION = re.compile(
+    r"(?P<name>[\w.-]{1,100})\s{0,20}=\s{0,20}(?:\"(?P<quoted>[^\"]{0,2000})|(?P<bare>[^\s;\"]{1,2000}))"
+)
+# `${provider:path:key}`, `${VARIABLE}`, `$(VARIABLE)` and `{{ expression }}`.
+REFERENCE = re.compile(r"\$\{[^{}]{0,500}\}|\$\([^()]{0,500}\)|\{\{[^{}]{0,500}\}\}")
 _SHOWN_OPTIONS = frozenset(
     {"whitelist", "include", "blacklist", "num.streams", "offset.commit.interval.ms", "abort.on.send.failure"}
 )
@@ -100,15 +107,52 @@ def on_file(file: MirrorFile, code: LintCode, found: str, effect: str, fix: str,
 
 
 def may_be_secret(setting: MirrorSetting) -> bool:
-    """Return whether the value of this key is a secret, so that it should not be in a file."""
-    return _SECRET.search(setting.key.lower()) is not None
+    """Return whether the value of this key may be a secret, also if no part of Kafka reads the key."""
+    return _SECRET.search(setting.key.lower()) is not None or is_read_as_secret(setting)
+
+
+def is_read_as_secret(setting: MirrorSetting) -> bool:
+    """Return whether Kafka or a plug-in reads the value as a secret, so that it should not be in a file.
+
+    Kafka hides the values of type PASSWORD; providers and plug-ins read keys that no table has.
+    """
+    if setting.place is Place.FIELD or setting.key in _PUBLIC:
+        return False
+    types = kafka_keys().types_of(setting.key)
+    return "PASSWORD" in types or (not types and is_free(setting) and _names_secret(setting.key))
+
+
+def _names_secret(key: str) -> bool:
+    """Return whether the key of a plug-in names a secret, and not where the secret is."""
+    return is_secret_name(key) and not key.endswith(_PLACES_OF_SECRETS)
+
+
+_PLACES_OF_SECRETS = (".class", ".url", ".uri", ".path", ".paths", ".file", ".location", ".type", ".source", ".name")
 
 
 def has_secret(setting: MirrorSetting) -> bool:
-    """Return whether the value holds a secret as plain text."""
-    if setting.is_reference or not setting.value.strip() or not may_be_secret(setting):
+    """Return whether the value holds a secret as plain text, alone or beside a reference."""
+    if not is_read_as_secret(setting):
         return False
-    return not setting.key.endswith("jaas.config") or _JAAS_SECRET.search(setting.value) is not None
+    if not setting.key.endswith("jaas.config"):
+        return _is_plain(setting.value)
+    options = _JAAS_OPTION.finditer(setting.value)
+    return any(is_secret_name(each["name"]) and _is_plain(each["quoted"] or each["bare"] or "") for each in options)
+
+
+def has_comment(setting: MirrorSetting) -> bool:
+    """Return whether a value is followed by what looks like a comment."""
+    return not is_read_as_secret(setting) and COMMENT.search(setting.value) is not None
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether letters or digits remain after references are taken out."""
+    return any(map(str.isalnum, REFERENCE.sub("", text)))
+
+
+def the_value(setting: MirrorSetting, part: str | None = None) -> str:
+    """Return "the value 'x'", or the named part of it, for a finding; or that it is not shown."""
+    return f"the value {value_of(setting, part)}" if is_shown(setting) else HIDDEN
 
 
 def value_of(setting: MirrorSetting, part: str | None = None) -> str:

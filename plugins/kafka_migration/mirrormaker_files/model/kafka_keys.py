@@ -11,17 +11,21 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
+
+from kafka_migration.mirrormaker_files.model.accepted import Accepted, Wrong, accepted_of, wrong_value
 
 # How similar two names must be, from 0 to 1, for one to be a misspelling of the other.
 SIMILAR = 0.87
+Change = TypeVar("Change", str, str | None)
 
 
 @dataclass(frozen=True, slots=True)
 class KafkaKey:
     """A key, its type in Kafka's words (`INT`, `LIST`, …), and the versions that have it.
 
-    `defaults` gives the default of each version that changed it; `None` stands for no default.
+    `defaults` gives the default of each version that changed it; `None` stands for no default. `accepted` gives what
+    the validator accepts in the same way, as `accepted_of` reads it.
     """
 
     name: str
@@ -29,6 +33,35 @@ class KafkaKey:
     type: str
     versions: tuple[str, ...]
     defaults: Mapping[str, str | None]
+    accepted: Mapping[str, str]
+
+    def wrong_value(self, value: str, version: str = "") -> Wrong | None:
+        """Return why the key refuses a value in a version `major.minor`; without one, if all versions refuse it."""
+        reasons = [wrong_value(self.type, accepted, value) for accepted in self._definitions(version)]
+        return reasons[-1] if all(reasons) else None
+
+    def default(self, version: str = "") -> str | None:
+        """Return the default in a version; without one, that of the last version that has the key."""
+        return list(_until(self.defaults, version).values())[-1]
+
+    def _definitions(self, version: str) -> list[Accepted]:
+        """Return what the validators accept. Versions before the first one for words refuse other words later."""
+        if not version:
+            return [accepted_of(text) for text in filter(None, self.accepted.values())] or [Accepted()]
+        text = next(reversed(_until(self.accepted, version).values()), "")
+        words = next((each for each in self.accepted.values() if each.startswith("words=")), "")
+        return [accepted_of(text or words)]
+
+
+def _until(changes: Mapping[str, Change], version: str) -> dict[str, Change]:
+    """Return the changes up to a version; all of them without one, and at least the first."""
+    first = next(iter(changes), "")
+    is_past = [each == first or not version or _numbers(each) <= _numbers(version) for each in changes]
+    return {each: changes[each] for each, is_there in zip(changes, is_past, strict=True) if is_there}
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2])
 
 
 class KafkaKeys:
@@ -78,4 +111,4 @@ def kafka_keys() -> KafkaKeys:
 def _key(role: str, name: str, row: Mapping[str, Any], versions: tuple[str, ...]) -> KafkaKey:
     ranges = [versions[versions.index(first) : versions.index(last) + 1] for first, last in row["in"]]
     there = tuple(version for each in ranges for version in each)
-    return KafkaKey(name, role, row["type"], there, row["defaults"])
+    return KafkaKey(name, role, row["type"], there, row["defaults"], row.get("accepted", {}))

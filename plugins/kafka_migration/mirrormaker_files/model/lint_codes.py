@@ -95,14 +95,47 @@ class LintCode(StrEnum):
     )
     VALUE_COMMENT = "VALUE_COMMENT", Severity.ERROR, "A comment after a value is a part of the value."
     VALUE_QUOTED = "VALUE_QUOTED", Severity.ERROR, "Quotes around a value, or in a list, are parts of it."
-    VALUE_BLANK = "VALUE_BLANK", Severity.WARNING, "A value ends with blanks, which some readers keep."
-    VALUE_BLANK_KEPT = "VALUE_BLANK_KEPT", Severity.ERROR, "MirrorMaker compares this value with its trailing blanks."
+    VALUE_BLANK_KEPT = "VALUE_BLANK_KEPT", Severity.ERROR, "MirrorMaker reads this value with its trailing blanks."
     VALUE_BACKSLASH = (
         "VALUE_BACKSLASH",
         Severity.WARNING,
-        "Java removes a single backslash in properties, so the value is not the one that is written.",
+        "Java removes a single backslash in properties, so the pattern matches more than what is written.",
+    )
+    BACKSLASH_LOST = (
+        "BACKSLASH_LOST",
+        Severity.ERROR,
+        "Java removes a single backslash in properties, so the value is another than what is written.",
     )
     VALUE_TYPE = "VALUE_TYPE", Severity.ERROR, "A value does not have the type of its key."
+    VALUE_REFUSED = (
+        "VALUE_REFUSED",
+        Severity.ERROR,
+        "A value is outside of the range or the words of Kafka's definition.",
+    )
+    MECHANISM_UNKNOWN = (
+        "MECHANISM_UNKNOWN",
+        Severity.WARNING,
+        "Kafka itself has no SASL mechanism of this name, so a plug-in must bring it.",
+    )
+    ADDRESS_REFUSED = "ADDRESS_REFUSED", Severity.ERROR, "An item of `bootstrap.servers` is no host and port."
+    ADDRESS_PLACEHOLDER = "ADDRESS_PLACEHOLDER", Severity.ERROR, "An address is a placeholder of a template or guide."
+    ADDRESS_SCHEME = "ADDRESS_SCHEME", Severity.WARNING, "Kafka ignores the scheme in front of an address."
+    PROVIDER_MISSING = (
+        "PROVIDER_MISSING",
+        Severity.ERROR,
+        "A reference names a provider that `config.providers` does not name, so Kafka reads it as text.",
+    )
+    PROVIDER_OF_WORKER = (
+        "PROVIDER_OF_WORKER",
+        Severity.INFO,
+        "References of connectors are resolved by the worker, which must have the provider.",
+    )
+    VARIABLE_NOT_REPLACED = (
+        "VARIABLE_NOT_REPLACED",
+        Severity.WARNING,
+        "Kafka does not replace variables of a shell.",
+    )
+    TEMPLATE = "TEMPLATE", Severity.INFO, "The file is a template, whose variables are not judged."
     INTERVAL_UNIT = "INTERVAL_UNIT", Severity.ERROR, "An interval is probably given in the wrong unit."
     PATTERN_INVALID = (
         "PATTERN_INVALID",
@@ -112,6 +145,7 @@ class LintCode(StrEnum):
     PATTERN_SPLIT = "PATTERN_SPLIT", Severity.ERROR, "A comma within a pattern ends it, because commas separate items."
     PATTERN_GLOB = "PATTERN_GLOB", Severity.WARNING, "A pattern looks like a file name pattern."
     CLASS_UNKNOWN = "CLASS_UNKNOWN", Severity.ERROR, "No released version has this class of Kafka."
+    CLASS_OF_PLUGIN = "CLASS_OF_PLUGIN", Severity.INFO, "A class is not of Kafka, so each node must have its plug-in."
     CLASS_OF_ANOTHER_VERSION = (
         "CLASS_OF_ANOTHER_VERSION",
         Severity.ERROR,

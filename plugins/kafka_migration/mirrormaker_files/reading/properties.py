@@ -11,8 +11,11 @@ from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
 _BLANK = " \t\f"
 _SEPARATOR = re.compile(rf"[{_BLANK}]*[=:]?[{_BLANK}]*")
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.|$)", re.DOTALL)
-# A backslash that Java removes although the writer probably meant it: of a regular expression, or of a path.
-_DROPPED = re.compile(r"\\[^\\tnrfu\W_]|\\[.*+?()\[\]{}|^$-]")
+# A backslash that Java removes although the writer meant it: of a regular expression, or of a path. Within brackets
+# most signs mean themselves without it.
+_DROPPED = re.compile(r"\\[^\\tnrfu\W_]|\\[.*+?()\[\]{}|^$]")
+_DROPPED_IN_BRACKETS = re.compile(r"\\[^\\tnrfu\W_]|\\[\[\]^&]")
+_ESCAPE_OR_BRACKET = re.compile(r"\\.|[\[\]]", re.DOTALL)
 _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _BREAK = re.compile(r"\r\n|\r|\n")
 _MARK = "\ufeff"
@@ -142,7 +145,13 @@ def _separator(content: str) -> str:
 
 
 def _dropped(value: str) -> str:
-    return next((match[0] for match in _ESCAPE.finditer(value) if _DROPPED.fullmatch(match[0])), "")
+    is_in_brackets = False
+    for match in _ESCAPE_OR_BRACKET.finditer(value):
+        if match[0] in {"[", "]"}:
+            is_in_brackets = match[0] == "["
+        elif (_DROPPED_IN_BRACKETS if is_in_brackets else _DROPPED).fullmatch(match[0]):
+            return match[0]
+    return ""
 
 
 def _end_of_key(content: str) -> int:

@@ -10,6 +10,8 @@ from kafka_migration.mirrormaker_files.model.judging import LintFinding, minor
 from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKeys
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
+from kafka_migration.mirrormaker_files.rules.address_rules import ADDRESS_RULES
+from kafka_migration.mirrormaker_files.rules.class_rules import CLASS_RULES
 from kafka_migration.mirrormaker_files.rules.client_rules import CLIENT_RULES
 from kafka_migration.mirrormaker_files.rules.command_rules import COMMAND_RULES, mirrormaker1_loop
 from kafka_migration.mirrormaker_files.rules.connect_rules import CONNECT_RULES, partners
@@ -18,6 +20,7 @@ from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.key_rules import KEY_RULES
 from kafka_migration.mirrormaker_files.rules.name_rules import NAME_RULES
 from kafka_migration.mirrormaker_files.rules.pattern_rules import PATTERN_RULES
+from kafka_migration.mirrormaker_files.rules.reference_rules import REFERENCE_RULES
 from kafka_migration.mirrormaker_files.rules.replication_rules import REPLICATION_RULES
 from kafka_migration.mirrormaker_files.rules.resource_rules import RESOURCE_RULES
 from kafka_migration.mirrormaker_files.rules.text_rules import TEXT_RULES, without_consequences
@@ -27,7 +30,10 @@ RULES = (
     *TEXT_RULES,
     *KEY_RULES,
     *VALUE_RULES,
+    *ADDRESS_RULES,
     *PATTERN_RULES,
+    *CLASS_RULES,
+    *REFERENCE_RULES,
     *FLOW_RULES,
     *NAME_RULES,
     *REPLICATION_RULES,

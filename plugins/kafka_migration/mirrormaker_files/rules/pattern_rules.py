@@ -1,63 +1,120 @@
-"""Rules on name patterns."""
+"""Rules on the patterns of topics, groups and configuration keys, as MirrorMaker gives them to Java."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from kafka_migration.core.text.secret_forms import HIDDEN
-from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, is_shown, listed, value_of
+from kafka_migration.mirrormaker_files.model.accepted import items_of
+from kafka_migration.mirrormaker_files.model.judging import (
+    LintFinding,
+    at,
+    has_comment,
+    is_shown,
+    the_value,
+    value_of,
+)
 from kafka_migration.mirrormaker_files.model.limits import LONGEST_PATTERN
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.rules.ground import Ground
-from kafka_migration.mirrormaker_files.rules.value_rules import has_comment
+from kafka_migration.mirrormaker_files.rules.java_patterns import Judgement, judge
 
 _PATTERN_KEYS = frozenset(
     f"{what}{suffix}" for what in ("topics", "groups", "config.properties") for suffix in ("", ".exclude", ".blacklist")
 )
 _OPTION_PATTERNS = frozenset({"whitelist", "include", "blacklist"})
-# Escapes that Java has and Python lacks; a pattern with one of them is not judged.
-_ONLY_JAVA = re.compile(r"\\[pPQEhHRvVXGzZk]|&&|\(\?<[a-zA-Z]|\[\[")
-_GLOB = re.compile(r"(?:^|[A-Za-z0-9_-])\*")
+_QUOTES = "\"'"
+
+
+def is_pattern(setting: MirrorSetting) -> bool:
+    """Return whether MirrorMaker reads the value as a list of patterns."""
+    names = _OPTION_PATTERNS if setting.place is Place.OPTION else _PATTERN_KEYS
+    return setting.key in names and not setting.client and setting.place is not Place.FIELD
 
 
 def patterns(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
-    """Yield a finding for each pattern that Kafka splits, rejects, or understands differently than it looks."""
+    """Yield a finding for each pattern that Kafka splits, refuses, or understands otherwise than it looks."""
     for setting in file.settings:
-        names = _OPTION_PATTERNS if setting.place is Place.OPTION else _PATTERN_KEYS
-        if setting.key in names and not setting.client and not has_comment(setting):
-            yield from _items(file, setting)
+        if is_pattern(setting) and not has_comment(setting) and not setting.is_reference and not _is_variable(setting):
+            yield from _judged(file, setting)
 
 
-def _items(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
-    for item in (each.strip("\"'") for each in listed(setting.value)):
-        if item.count("{") != item.count("}"):
-            expected = "patterns without commas"
-            fix = "Repeat the letters, or use `+` or `*` instead of `{n,m}`."
-            yield at(file, setting, LintCode.PATTERN_SPLIT, value_of(setting, item), expected, fix)
-            return
-        if len(item) > LONGEST_PATTERN:
-            expected = f"at most {LONGEST_PATTERN:,} characters, because longer ones are not checked"
-            found = f"a pattern of {len(item):,} characters"
-            yield at(file, setting, LintCode.PATTERN_INVALID, found, expected, "Write shorter patterns.")
-        elif not _ONLY_JAVA.search(item) and (reason := _error(item)):
-            fix = "Write `.*` for any text." if _GLOB.search(item) else "Correct the pattern."
-            expected = "a regular expression"
-            found = f"{value_of(setting, item)} ({reason})" if is_shown(setting) else HIDDEN
-            yield at(file, setting, LintCode.PATTERN_INVALID, found, expected, fix)
-        elif _GLOB.search(item):
-            fix = "Write `.*` for any text."
-            expected = "`.*`, if any text may follow"
-            yield at(file, setting, LintCode.PATTERN_GLOB, value_of(setting, item), expected, fix)
+def _is_variable(setting: MirrorSetting) -> bool:
+    """Return whether a shell replaces a part of an option, such as `$TOPICS`."""
+    return setting.place is Place.OPTION and "$" in setting.value.rstrip("$")
 
 
-def _error(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        return str(error)
-    return ""
+def _judged(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
+    items = _items(setting)
+    if not any(items):
+        return
+    if longest := next((item for item in items if len(item) > LONGEST_PATTERN), ""):
+        found = f"a pattern of {len(longest):,} characters"
+        effect = f"it is not checked, because it has more than {LONGEST_PATTERN:,}"
+        yield at(file, setting, LintCode.PATTERN_INVALID, found, effect, "Write shorter patterns.")
+        return
+    # Kafka compiles all patterns of the list as one.
+    whole = judge("|".join(items))
+    if whole.refusal:
+        yield from _refused(file, setting, items, whole)
+    if whole.is_known:
+        yield from _globs(file, setting, items)
+
+
+def _items(setting: MirrorSetting) -> list[str]:
+    """Return the patterns without quotes, of which another rule speaks; MirrorMaker 1 removes blanks everywhere."""
+    if setting.place is Place.OPTION:
+        return setting.value.replace(" ", "").strip(_QUOTES).split(",")
+    return [item.strip(_QUOTES) for item in items_of(setting.value)]
+
+
+def _refused(file: MirrorFile, setting: MirrorSetting, items: list[str], whole: Judgement) -> Iterator[LintFinding]:
+    """Yield a finding for each pattern that Java refuses, and one for those that a comma splits."""
+    effect = "MirrorMaker does not start" if setting.place is Place.OPTION else "the connector does not start"
+    wrong = {item: judge(item).refusal for item in items if judge(item).refusal}
+    split = [item for item in wrong if item.count("{") != item.count("}")]
+    if split:
+        fix = "Repeat the letters, or use `+` or `*` instead of `{n,m}`."
+        found = f"the comma of a repetition ends {the_value(setting, split[0])}"
+        yield at(file, setting, LintCode.PATTERN_SPLIT, found, effect, fix)
+    for item, reason in (wrong or {"|".join(items): whole.refusal}).items():
+        if item not in split:
+            found = f"{the_value(setting, item)} has {reason}" if is_shown(setting) else HIDDEN
+            yield at(file, setting, LintCode.PATTERN_INVALID, found, effect, _fix(setting))
+
+
+def _globs(file: MirrorFile, setting: MirrorSetting, items: list[str]) -> Iterator[LintFinding]:
+    for item in items:
+        found = judge(item)
+        if found.starred and not found.refusal:
+            last = item[max(0, found.starred[0] - 1)]
+            letter = f"`{last}`" if is_shown(setting) else "the letter before it"
+            effect = f"`*` repeats {letter}; it does not stand for any text"
+            yield at(file, setting, LintCode.PATTERN_GLOB, the_value(setting, item), effect, _fix(setting))
+
+
+def _fix(setting: MirrorSetting) -> str:
+    """Return what to write; if the pattern looks like one of file names, its translation."""
+    better = corrected(setting.value)
+    if better != setting.value and not judge("|".join(items_of(better))).refusal and is_shown(setting):
+        return f"Write {value_of(setting, better)}."
+    return "Write `.*` for any text." if "*" in setting.value else "Correct the pattern."
+
+
+def corrected(value: str) -> str:
+    """Return a list of patterns without quotes, in which a `*` of a file name pattern is `.*`."""
+    return ",".join(_translated(item.strip(_QUOTES)) for item in items_of(value.strip(_QUOTES)))
+
+
+def _translated(item: str) -> str:
+    if item.startswith("*"):
+        # The dots of such a name are dots.
+        plain = item[1:].replace(".", "[.]") if not set(item[1:]) & set("*\\[](){}|^$+?") else item[1:]
+        return f".*{plain}"
+    places = judge(item).starred
+    parts = (f".{letter}" if place in places else letter for place, letter in enumerate(item))
+    return "".join(parts)
 
 
 PATTERN_RULES = (patterns,)

@@ -1,4 +1,4 @@
-"""Rules on single values."""
+"""Rules on single values: how they are written, and what Kafka's definitions accept."""
 
 from __future__ import annotations
 
@@ -6,94 +6,178 @@ import re
 from collections.abc import Iterator
 
 from kafka_migration.core.text.secret_forms import HIDDEN
+from kafka_migration.mirrormaker_files.model.accepted import Wrong, nearest_word, trimmed
 from kafka_migration.mirrormaker_files.model.judging import (
     LintFinding,
     at,
+    has_comment,
     has_secret,
+    is_read_as_secret,
     is_shown,
     listed,
-    may_be_secret,
+    the_value,
     value_of,
 )
+from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKey
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.rules import key_rules
 from kafka_migration.mirrormaker_files.rules.ground import Ground
-from kafka_migration.mirrormaker_files.rules.key_rules import definitions_of
+from kafka_migration.mirrormaker_files.rules.pattern_rules import corrected, is_pattern
 
-_WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
-_TYPES = {
-    "BOOLEAN": (re.compile(r"true|false", re.IGNORECASE), "true or false"),
-    "INT": (_WHOLE, "a whole number"),
-    "LONG": (_WHOLE, "a whole number"),
-    "SHORT": (_WHOLE, "a whole number"),
-    "DOUBLE": (re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"), "a number"),
-}
-# MirrorMaker reads these before Kafka's parser removes blanks.
-_UNTRIMMED = frozenset({"enabled", "emit.heartbeats.enabled"})
+# MirrorMaker and its policies read these before Kafka's parser removes blanks.
+_READ_AS_FALSE = frozenset(
+    {"enabled", "emit.heartbeats.enabled", "replication.policy.internal.topic.separator.enabled"}
+)
+_UNTRIMMED = _READ_AS_FALSE | {"replication.policy.separator"}
+_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI", "OAUTHBEARER", "AWS_MSK_IAM")
+# Brokers create a topic with at least one replica; -1 stands for their own default.
+_BROKER_DEFAULT = -1
 # 10,000 seconds are almost three hours; 100 ms are less than a round trip between two sites with a pause.
 _MOST_SECONDS, _FEWEST_MS = 10_000, 100
 _MS = re.compile(r".*(?:interval|timeout)\.ms")
-_MIRROR = "org.apache.kafka.connect.mirror."
-# The classes that settings name, and the version that has them first.
-_CLASSES = {
-    "MirrorSourceConnector": "2.4",
-    "MirrorCheckpointConnector": "2.4",
-    "MirrorHeartbeatConnector": "2.4",
-    "DefaultReplicationPolicy": "2.4",
-    "IdentityReplicationPolicy": "3.0",
-    "DefaultTopicFilter": "2.4",
-    "DefaultGroupFilter": "2.4",
-    "DefaultConfigPropertyFilter": "2.4",
-}
+_CLIENT_ROLES = frozenset({"consumer", "producer", "admin"})
+_PROCESS_ROLES = frozenset({"mirror_maker", "mirror_client", "connect_worker"})
 
 
-def has_comment(setting: MirrorSetting) -> bool:
-    """Return whether a value is followed by what looks like a comment."""
-    return not may_be_secret(setting) and COMMENT.search(setting.value) is not None
+def definitions_of(setting: MirrorSetting, ground: Ground) -> list[KafkaKey]:
+    """Return the definitions of those who read the value of this line."""
+    return [key for key in key_rules.definitions_of(setting, ground) if ground.has(key)]
 
 
 def is_quoted(setting: MirrorSetting) -> bool:
     """Return whether a value, or an item of a list, stands in quotes."""
+    if setting.key.endswith("jaas.config"):
+        return trimmed(setting.value)[:1] in {'"', "'"}
     texts = [setting.value.strip(), *listed(setting.value)]
-    return not may_be_secret(setting) and any(text[:1] in {'"', "'"} or text[-1:] in {'"', "'"} for text in texts)
+    return not is_read_as_secret(setting) and any(text[:1] in {'"', "'"} or text[-1:] in {'"', "'"} for text in texts)
 
 
 def texts(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
-    """Yield a finding for comments, quotes and blanks in values, and for values of a wrong type."""
+    """Yield a finding for each value that Kafka reads otherwise than it is written, or that it refuses."""
     for setting in file.settings:
         if setting.place is Place.FIELD or setting.is_reference:
             continue
         if has_comment(setting):
             fix = "Write the comment on its own line."
-            yield at(file, setting, LintCode.VALUE_COMMENT, value_of(setting), "a value without a comment", fix)
-        elif is_quoted(setting):
-            yield at(file, setting, LintCode.VALUE_QUOTED, value_of(setting), "no quotes", "Remove the quotes.")
+            found = f"{the_value(setting)} has a comment"
+            yield at(file, setting, LintCode.VALUE_COMMENT, found, _effect(file, setting, ground, "comment"), fix)
+        elif is_quoted(setting) and setting.place is not Place.OPTION:
+            yield _quoted(file, setting, ground)
         else:
             yield from _backslash(file, setting)
             yield from _blanks(file, setting)
-            yield from _typed(file, setting, ground)
+            yield from _refused(file, setting, ground)
+
+
+def _effect(file: MirrorFile, setting: MirrorSetting, ground: Ground, what: str) -> str:
+    """Return the consequence of quotes or of a comment, which Kafka reads as a part of the value."""
+    if is_pattern(setting):
+        return f"the pattern matches other names, because Kafka reads the {what} as a part of it"
+    refusing = (key for key in definitions_of(setting, ground) if key.wrong_value(setting.value, ground.version))
+    role = next((key.role for key in refusing), None)
+    return effect_of(file, setting, role) if role else f"Kafka reads the {what} as a part of the value"
+
+
+def _quoted(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding:
+    fix = "Remove the quotes."
+    if is_pattern(setting) and is_shown(setting):
+        fix = f"Write {value_of(setting, corrected(setting.value))} without quotes."
+    found, effect = f"{the_value(setting)} has quotes", _effect(file, setting, ground, "quotes")
+    return at(file, setting, LintCode.VALUE_QUOTED, found, effect, fix)
 
 
 def _backslash(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
-    if setting.dropped and not may_be_secret(setting):
-        letter = setting.dropped[1] if is_shown(setting) else "a letter"
-        found, expected = f"\\{letter}, which Java reads as {letter}", f"\\\\{letter}"
-        fix = "Write two backslashes" + (", or [.] for a dot." if letter == "." else ".")
-        yield at(file, setting, LintCode.VALUE_BACKSLASH, found, expected, fix)
+    if not setting.dropped or is_read_as_secret(setting):
+        return
+    letter = setting.dropped[1] if is_shown(setting) else "a letter"
+    fix = "Write two backslashes" + (", or [.] for a dot." if letter == "." else ".")
+    if setting.dropped[1].isalnum():
+        effect = "the value is another than what is written"
+        yield at(file, setting, LintCode.BACKSLASH_LOST, f"\\{letter}, which Java reads as {letter}", effect, fix)
+    elif is_pattern(setting):
+        effect = f"the pattern matches {'any letter at this place' if letter == '.' else 'other names'}"
+        yield at(file, setting, LintCode.VALUE_BACKSLASH, f"\\{letter}, which Java reads as {letter}", effect, fix)
 
 
 def _blanks(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
-    if setting.value != setting.value.rstrip() and setting.value.strip():
-        is_kept = setting.key in _UNTRIMMED and setting.place in {Place.TOP, Place.FLOW}
-        code = LintCode.VALUE_BLANK_KEPT if is_kept else LintCode.VALUE_BLANK
-        yield at(file, setting, code, value_of(setting), "no blanks at the end", "Remove the blanks.")
+    value = setting.value.strip()
+    is_policy = setting.key.startswith("replication.policy.")
+    is_raw = is_policy or (file.kind is FileKind.MIRRORMAKER2 and setting.place in {Place.TOP, Place.FLOW})
+    if not is_raw or setting.key not in _UNTRIMMED or value == setting.value or not value:
+        return
+    effect = "the names of the target's topics have the blanks"
+    if setting.key in _READ_AS_FALSE:
+        effect = "MirrorMaker reads it as false" + (", so the flow copies nothing" if setting.key == "enabled" else "")
+        if value.lower() != "true":
+            return
+    found = f"{the_value(setting)} has blanks at its end"
+    yield at(file, setting, LintCode.VALUE_BLANK_KEPT, found, effect, "Remove the blanks at the end.")
 
 
-def _typed(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Iterator[LintFinding]:
-    types = {key.type for key in definitions_of(setting, ground)}
-    pattern, expected = _TYPES.get(types.pop(), (None, "")) if len(types) == 1 else (None, "")
-    if pattern and not pattern.fullmatch(setting.value.strip()):
-        yield at(file, setting, LintCode.VALUE_TYPE, value_of(setting), expected, "Correct the value.")
+def _refused(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for a value that a definition of a reader refuses."""
+    if setting.key == "bootstrap.servers":
+        return
+    if setting.key == "sasl.mechanism":
+        yield from _mechanism(file, setting)
+        return
+    keys = definitions_of(setting, ground)
+    for key in keys if len({key.type for key in keys}) == 1 else ():
+        if wrong := key.wrong_value(setting.value, ground.version) or _wrong_factor(key, setting):
+            default = key.default(ground.version)
+            yield _refusal(file, setting, wrong, effect_of(file, setting, key.role), default)
+            return
+
+
+def _wrong_factor(key: KafkaKey, setting: MirrorSetting) -> Wrong | None:
+    """Return why brokers refuse a replication factor; Kafka's definitions do not ask everywhere."""
+    number = trimmed(setting.value)
+    if not key.name.endswith("replication.factor") or not re.fullmatch(r"[+-]?[0-9]{1,9}", number):
+        return None
+    is_right = int(number) >= 1 or int(number) == _BROKER_DEFAULT
+    return None if is_right else Wrong("is no number of replicas", "Write 1 or more, or -1 for the brokers' default.")
+
+
+def _refusal(file: MirrorFile, setting: MirrorSetting, wrong: Wrong, effect: str, default: str | None) -> LintFinding:
+    found = f"{the_value(setting, wrong.part)} {wrong.clause}"
+    fix = wrong.fix + (f" Without the line the default {default} holds." if default and len(default) < 40 else "")
+    code = LintCode.VALUE_TYPE if wrong.is_type else LintCode.VALUE_REFUSED
+    return at(file, setting, code, found, effect, fix)
+
+
+def effect_of(file: MirrorFile, setting: MirrorSetting, role: str) -> str:
+    """Return what happens if the reader of this role refuses a value."""
+    if setting.key == "enabled" and file.kind is FileKind.MIRRORMAKER2:
+        return "MirrorMaker reads it as false, so the flow copies nothing"
+    if file.kind.is_mirrormaker1 or role in _PROCESS_ROLES:
+        return "MirrorMaker does not start"
+    if role in _CLIENT_ROLES:
+        return f"Kafka does not create the {role}, so the connector fails"
+    return "Kafka refuses the configuration, so the connector does not start"
+
+
+def _mechanism(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
+    name = trimmed(setting.value)
+    if name in _MECHANISMS or not name:
+        return
+    near = nearest_word(name, _MECHANISMS) if _is_misspelled(name) else ""
+    if near:
+        found = f"{the_value(setting)} is no SASL mechanism of Kafka"
+        effect = "the client cannot log in"
+        yield at(file, setting, LintCode.VALUE_REFUSED, found, effect, f"Write `{near}`.")
+    else:
+        effect = "the login fails unless a plug-in brings the mechanism"
+        found = f"{the_value(setting)} is no SASL mechanism of Kafka"
+        fix = f"Check the name; Kafka itself has {', '.join(_MECHANISMS[:5])}."
+        yield at(file, setting, LintCode.MECHANISM_UNKNOWN, found, effect, fix)
+
+
+def _is_misspelled(name: str) -> bool:
+    """Return whether a name is that of a mechanism of Kafka with other letters, digits or signs."""
+    near = nearest_word(name, _MECHANISMS)
+    is_family = name.upper().startswith("SCRAM") or name.upper().replace("_", "-") in _MECHANISMS
+    return bool(near) and (is_family or abs(len(near) - len(name)) <= 1)
 
 
 def intervals(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
@@ -103,44 +187,19 @@ def intervals(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
             continue
         number = int(setting.value)
         if setting.key.endswith(".interval.seconds") and number >= _MOST_SECONDS:
-            expected = f"seconds, fewer than {_MOST_SECONDS:,}"
+            effect = f"MirrorMaker waits {number / 3600:,.1f} hours"
             fix = f"Write {max(1, number // 1000)} if you mean {number:,} ms."
-            yield _interval(file, setting, f"{number:,} s", expected, fix)
+            yield _interval(file, setting, f"{number:,} s", effect, fix)
         elif _MS.fullmatch(setting.key) and 0 < number < _FEWEST_MS:
-            expected = f"milliseconds, {_FEWEST_MS} or more"
+            effect = f"Kafka waits only {number} thousandths of a second"
             fix = f"Write {number * 1000} if you mean {number} s."
-            yield _interval(file, setting, f"{number} ms", expected, fix)
+            yield _interval(file, setting, f"{number} ms", effect, fix)
 
 
-def _interval(file: MirrorFile, setting: MirrorSetting, found: str, expected: str, fix: str) -> LintFinding:
+def _interval(file: MirrorFile, setting: MirrorSetting, found: str, effect: str, fix: str) -> LintFinding:
     if not is_shown(setting):
-        found, fix = HIDDEN, "Write the value in the unit that the key names."
-    return at(file, setting, LintCode.INTERVAL_UNIT, found, expected, fix)
-
-
-def classes(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
-    """Yield a finding for each class of MirrorMaker that no version, or not the named one, has."""
-    for setting in file.settings:
-        name = setting.value.strip()
-        simple = name.removeprefix(_MIRROR)
-        if not setting.key.endswith(".class") or (name == simple and "." in name) or "." in simple or not name:
-            continue
-        if simple not in _CLASSES:
-            fix = f"Write one of {', '.join(sorted(_of_key(setting.key)) or ['the classes of your version'])}."
-            yield at(file, setting, LintCode.CLASS_UNKNOWN, value_of(setting), "a class of a released version", fix)
-        elif name == simple and setting.key != "connector.class":
-            fix = f"Write {_MIRROR}{simple}."
-            yield at(file, setting, LintCode.CLASS_UNKNOWN, value_of(setting), "a class with its package", fix)
-        elif ground.is_at_least(_CLASSES[simple]) is False:
-            expected = f"a class of Kafka {ground.version}"
-            fix = f"Run Kafka {_CLASSES[simple]} or later."
-            yield at(file, setting, LintCode.CLASS_OF_ANOTHER_VERSION, value_of(setting), expected, fix)
-
-
-def _of_key(key: str) -> list[str]:
-    """Return the classes that a key may name."""
-    word = {"connector.class": "Connector", "replication.policy.class": "ReplicationPolicy"}.get(key, "Filter")
-    return [f"{_MIRROR}{name}" for name in _CLASSES if name.endswith(word)]
+        found, effect, fix = HIDDEN, "the interval is very long or short", "Write the value in the unit of the key."
+    return at(file, setting, LintCode.INTERVAL_UNIT, found, effect, fix)
 
 
 def protections(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
@@ -148,14 +207,18 @@ def protections(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     with_password = {each.owner for each in file.settings if _has_password(each)}
     for setting in file.settings:
         if has_secret(setting):
+            effect = "whoever reads the file, or a copy of it, has the secret"
             fix = "Use a configuration provider (`${file:…}`), and let only MirrorMaker's user read the file."
-            yield at(file, setting, LintCode.SECRET_IN_FILE, "a secret as plain text", "a reference to a secret", fix)
+            yield at(file, setting, LintCode.SECRET_IN_FILE, "a secret as plain text", effect, fix)
         if setting.key == "ssl.endpoint.identification.algorithm" and not setting.value.strip():
-            fix = "Remove it, and give the brokers certificates with their names."
-            yield at(file, setting, LintCode.HOST_NAME_CHECK_OFF, "an empty value", "https", fix)
+            effect = "clients accept the certificate of any other host"
+            fix = "Remove the line, and give the brokers certificates with their names."
+            yield at(file, setting, LintCode.HOST_NAME_CHECK_OFF, "the value is empty", effect, fix)
         is_open = setting.key == "security.protocol" and setting.value.strip() == "SASL_PLAINTEXT"
         if is_open and setting.owner in with_password:
-            yield at(file, setting, LintCode.LOGIN_UNENCRYPTED, "SASL_PLAINTEXT", "SASL_SSL", "Use SASL_SSL.")
+            effect = "the login crosses the network without encryption"
+            fix = "Write `SASL_SSL`, if the brokers have such a listener."
+            yield at(file, setting, LintCode.LOGIN_UNENCRYPTED, "SASL_PLAINTEXT with a password", effect, fix)
 
 
 def _has_password(setting: MirrorSetting) -> bool:
@@ -164,4 +227,4 @@ def _has_password(setting: MirrorSetting) -> bool:
     return is_login and re.search("PLAIN|SCRAM|Plain|Scram", setting.value) is not None
 
 
-VALUE_RULES = (texts, intervals, classes, protections)
+VALUE_RULES = (texts, intervals, protections)

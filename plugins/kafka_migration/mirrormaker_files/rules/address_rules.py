@@ -1,0 +1,99 @@
+"""Rules on the addresses of brokers, read as Kafka's clients read them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kafka_migration.mirrormaker_files.model.accepted import items_of
+from kafka_migration.mirrormaker_files.model.judging import (
+    REFERENCE,
+    LintFinding,
+    at,
+    has_comment,
+    is_shown,
+    the_value,
+    value_of,
+)
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.rules.ground import Ground
+
+_SCHEME = re.compile(r"(?P<scheme>[0-9a-zA-Z\-%._]{0,100})://")
+# Host, and port after the last colon; an address of IPv6 may stand in brackets.
+_ADDRESS = re.compile(r"\[?(?P<host>[0-9a-zA-Z\-%._:]{0,300})\]?:(?P<port>[0-9]{1,20})")
+_IPV6 = re.compile(r"[0-9a-fA-F:]{1,39}(?:\.[0-9.]{1,15})?(?:%[0-9a-zA-Z._-]{1,30})?")
+_PLACEHOLDER = re.compile(
+    r"<[^<>]{0,100}>|\b(?:change|replace)[-_]?(?:me|this)\b|\b(?:your|my-?own)[-_]|\bx{3,}\b|\bTODO\b|\bFIXME\b"
+    # A name of a variable in capital letters.
+    r"|^(?-i:[A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40}){1,10})(?::\w{1,20})?$",
+    re.IGNORECASE,
+)
+_HIGHEST_PORT = 65_535
+# Schemes of the web; the others are names of listeners, which Kafka itself prints.
+_WEB = frozenset({"http", "https", "tcp", "kafka", "ssl+tcp"})
+_NOT_THERE = "MirrorMaker does not reach the cluster"
+
+
+def addresses_of_clusters(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for the first item of each list of addresses that is no address."""
+    for setting in file.settings:
+        if setting.key != "bootstrap.servers" or setting.place in {Place.FIELD, Place.OPTION} or has_comment(setting):
+            continue
+        items = [REFERENCE.sub("reference:1", item) for item in items_of(setting.value)]
+        if not any(items):
+            found, fix = "no address", "Write the addresses of brokers as `host:port`, with commas between them."
+            yield at(file, setting, LintCode.ADDRESS_REFUSED, found, _effect(file), fix)
+            continue
+        findings = (_judged(file, setting, item) for item in items if item and not _is_variable(item))
+        yield from [each for each in findings if each][:1]
+
+
+def _is_variable(item: str) -> bool:
+    """Return whether a part of an address is filled in before Kafka reads it."""
+    return "reference:1" in item or "$" in item or "{" in item or item.strip("\"'") != item
+
+
+def _effect(file: MirrorFile) -> str:
+    return "MirrorMaker does not start" if file.kind.is_mirrormaker1 else "Kafka refuses the address, so nothing starts"
+
+
+def _judged(file: MirrorFile, setting: MirrorSetting, item: str) -> LintFinding | None:
+    if _PLACEHOLDER.search(item):
+        found = f"{the_value(setting, item)} is a placeholder"
+        fix = "Write the address of a broker."
+        return at(file, setting, LintCode.ADDRESS_PLACEHOLDER, found, _NOT_THERE, fix)
+    scheme = _SCHEME.match(item)
+    rest = item[scheme.end() :] if scheme else item
+    if reason := _reason(rest):
+        found = f"{the_value(setting, item)} {reason}"
+        return at(file, setting, LintCode.ADDRESS_REFUSED, found, _effect(file), _fix(reason))
+    if scheme and scheme["scheme"].lower() in _WEB:
+        found = f"{the_value(setting, item)} has a scheme"
+        fix = f"Write {value_of(setting, rest)}." if is_shown(setting) else "Remove the scheme."
+        return at(file, setting, LintCode.ADDRESS_SCHEME, found, "Kafka ignores it and speaks its own protocol", fix)
+    return None
+
+
+def _reason(address: str) -> str:
+    """Return why Kafka does not connect to an address; empty if it does."""
+    found = _ADDRESS.fullmatch(address)
+    if not found:
+        return "has other signs between addresses than a comma" if address.count(":") > 1 else "is no host and port"
+    host, port = found["host"], int(found["port"])
+    if not host:
+        return "has no host, which Java reads as the own machine"
+    if not 0 < port <= _HIGHEST_PORT:
+        return f"has a port outside of 1 to {_HIGHEST_PORT:,}"
+    if ":" in host and not _IPV6.fullmatch(host):
+        return "has two ports"
+    return ""
+
+
+def _fix(reason: str) -> str:
+    if "comma" in reason:
+        return "Write a comma between two addresses."
+    return "Write the port of the broker." if "port outside" in reason else "Write `host:port`."
+
+
+ADDRESS_RULES = (addresses_of_clusters,)
