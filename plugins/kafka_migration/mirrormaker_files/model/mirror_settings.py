@@ -103,7 +103,10 @@ class Flow:
 # Without slots, because the indexes are built when they are needed first.
 @dataclass(frozen=True)
 class MirrorFile:
-    """A file that was read. `kafka_version` is the version that the file itself names, else empty."""
+    """A file that was read. `kafka_version` is the version that the file itself names, else empty.
+
+    `line` is the line on which a part of a file starts, and 0 for a whole file.
+    """
 
     name: str
     kind: FileKind
@@ -111,6 +114,7 @@ class MirrorFile:
     clusters: tuple[str, ...] = ()
     flows: tuple[Flow, ...] = ()
     kafka_version: str = ""
+    line: int = 0
 
     def at(self, place: Place, owner: str | None = None) -> Iterator[MirrorSetting]:
         """Yield the settings of a place, in the order of the file."""
