@@ -10,7 +10,7 @@ from kafka_migration.core.text.brief import some
 from kafka_migration.mirrormaker_files.effective.readers import Readers
 from kafka_migration.mirrormaker_files.importing.chosen_flow import ChosenFlow
 from kafka_migration.mirrormaker_files.importing.flow_readers import CHECKPOINTS, CONNECTOR, value_in
-from kafka_migration.mirrormaker_files.importing.import_rules import Decision, Use
+from kafka_migration.mirrormaker_files.importing.import_rules import ELSEWHERE, Decision, Use
 from kafka_migration.mirrormaker_files.importing.imported_groups import NO_GROUP
 from kafka_migration.mirrormaker_files.importing.imported_topics import TopicChoice
 from kafka_migration.mirrormaker_files.importing.names_on_target import TargetNames
@@ -45,7 +45,7 @@ class ImportCheck(Document):
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ImportFacts:
     """What the checks are about: everything that was decided about the files."""
 
     chosen: ChosenFlow
@@ -58,23 +58,23 @@ class Judged:
     is_mirrormaker1: bool
 
 
-def checks_of(judged: Judged) -> tuple[ImportCheck, ...]:
+def checks_of(facts: ImportFacts) -> tuple[ImportCheck, ...]:
     """Return what to check before the first run."""
     parts = (
-        ("flow", _flow(judged)),
-        ("names on the target", _names(judged)),
-        ("replication factor", _replication(judged)),
-        ("topics", _topics(judged)),
-        ("groups", _groups(judged)),
-        ("isolation level", _isolation(judged)),
-        ("not taken over", _not_taken_over(judged)),
-        ("what is already copied", _copied(judged)),
+        ("flow", _flow(facts)),
+        ("names on the target", _names(facts)),
+        ("replication factor", _replication(facts)),
+        ("topics", _topics(facts)),
+        ("groups", _groups(facts)),
+        ("isolation level", _isolation(facts)),
+        ("not taken over", _not_taken_over(facts)),
+        ("what is already copied", _copied(facts)),
     )
     return tuple(ImportCheck(about, quoted(text)) for about, texts in parts if (text := " ".join(texts)))
 
 
-def _flow(judged: Judged) -> Iterator[str]:
-    chosen = judged.chosen
+def _flow(facts: ImportFacts) -> Iterator[str]:
+    chosen = facts.chosen
     if chosen.doubt:
         yield f"MirrorMaker does not copy {chosen.flow}, because {chosen.doubt}. Make sure that this is the direction."
     if chosen.others:
@@ -82,11 +82,11 @@ def _flow(judged: Judged) -> Iterator[str]:
         yield f"The files have other flows too: {flows}. Each needs a migration of its own."
 
 
-def _names(judged: Judged) -> Iterator[str]:
-    names = judged.names
-    topic = next((item.text for item in judged.topics.items if item.is_name), "orders")
+def _names(facts: ImportFacts) -> Iterator[str]:
+    names = facts.names
+    topic = next((item.text for item in facts.topics.items if item.is_name), "orders")
     if names.theirs:
-        yield f"In MirrorMaker, {names.theirs}."
+        yield f"MirrorMaker has {names.theirs}."
     if names.naming == "identity":
         yield f"{topic} keeps its name ({names.reason})."
         return
@@ -94,10 +94,10 @@ def _names(judged: Judged) -> Iterator[str]:
     yield "If consumers must find the same names, import again with --naming identity."
 
 
-def _replication(judged: Judged) -> Iterator[str]:
-    given = value_in(judged.readers, CONNECTOR, "replication.factor")
-    factor = judged.fields.get("replication_factor")
-    if judged.is_mirrormaker1:
+def _replication(facts: ImportFacts) -> Iterator[str]:
+    given = value_in(facts.readers, CONNECTOR, "replication.factor")
+    factor = facts.fields.get("replication_factor")
+    if facts.is_mirrormaker1:
         yield "3, the default of a migration file. MirrorMaker 1 leaves it to the brokers of the target."
     elif given is None:
         yield f"{factor}, MirrorMaker's default. Set target.replication_factor to what the target needs."
@@ -109,29 +109,29 @@ def _replication(judged: Judged) -> Iterator[str]:
         yield f"{factor}, as in the files."
 
 
-def _topics(judged: Judged) -> Iterator[str]:
-    topics = judged.topics
+def _topics(facts: ImportFacts) -> Iterator[str]:
+    topics = facts.topics
     yield f"{some([item.text for item in topics.items])}."
     if topics.has_patterns:
         excluded = some([item.regex for item in topics.exclusions])
         yield f"Without {excluded}." if excluded else "Without exclusions."
-        yield "Patterns never take topics of Kafka and its tools, such as __… and _schemas: name those that you need."
+        yield "Patterns never take topics of Kafka and its tools, such as __…, _schemas and ….replica: name those you need."
     if topics.left_out:
         yield f"MirrorMaker does not copy {some(topics.left_out)}: excluded or internal."
     if loose := topics.loose_names():
         yield f"Taken as names, although MirrorMaker reads a dot as any letter: {some(loose)}."
 
 
-def _groups(judged: Judged) -> Iterator[str]:
-    if judged.groups == (NO_GROUP,):
+def _groups(facts: ImportFacts) -> Iterator[str]:
+    if facts.groups == (NO_GROUP,):
         yield "None: `groups` is blank, so the cutover moves no group. Name them in cutover.groups if it must."
         return
-    if not judged.groups:
+    if not facts.groups:
         yield "The default of a migration file: all but those of consoles and of this package."
     else:
-        yield f"{some(judged.groups)}."
-    if not judged.is_mirrormaker1:
-        yield from _moved(judged.readers)
+        yield f"{some(facts.groups)}."
+    if not facts.is_mirrormaker1:
+        yield from _moved(facts.readers)
 
 
 def _moved(readers: Readers) -> Iterator[str]:
@@ -167,9 +167,9 @@ def _disagreements(readers: Readers) -> Iterator[str]:
             yield f"Source and checkpoint connector differ in {key}; that of the source connector counts."
 
 
-def _isolation(judged: Judged) -> Iterator[str]:
-    level = judged.fields.get("isolation_level")
-    if judged.fields.get("exactly_once"):
+def _isolation(facts: ImportFacts) -> Iterator[str]:
+    level = facts.fields.get("isolation_level")
+    if facts.fields.get("exactly_once"):
         yield "read_committed, as exactly-once needs it."
     elif level == "read_committed":
         yield "read_committed: records of aborted transactions are not copied."
@@ -178,14 +178,15 @@ def _isolation(judged: Judged) -> Iterator[str]:
         yield "If producers on the source use transactions, write read_committed."
 
 
-def _not_taken_over(judged: Judged) -> Iterator[str]:
-    counts = [sum(decision.use is use for _, decision in judged.decisions) for use in (Use.REPORTED, Use.IGNORED)]
+def _not_taken_over(facts: ImportFacts) -> Iterator[str]:
+    of_flow = [decision.use for _, decision in facts.decisions if decision is not ELSEWHERE]
+    counts = [of_flow.count(use) for use in (Use.REPORTED, Use.IGNORED)]
     if any(counts):
         yield f"{counts[0]} reported and {counts[1]} ignored lines of the list."
-    if important := some(list(dict.fromkeys(_important(judged.decisions)))):
+    if important := some(list(dict.fromkeys(_important(facts.decisions)))):
         yield f"The most important: {important}."
-    acls = value_in(judged.readers, CONNECTOR, "sync.topic.acls.enabled")
-    if not judged.is_mirrormaker1 and not (acls and acls.value.strip().lower() == "false"):
+    acls = value_in(facts.readers, CONNECTOR, "sync.topic.acls.enabled")
+    if not facts.is_mirrormaker1 and not (acls and acls.value.strip().lower() == "false"):
         yield "MirrorMaker 2 copies access control lists of topics; here kafka-migration source-acls prints them."
 
 
@@ -197,8 +198,8 @@ def _important(decisions: Sequence[tuple[MirrorSetting, Decision]]) -> Iterator[
             yield f"{words} (line {setting.line})"
 
 
-def _copied(judged: Judged) -> Iterator[str]:
-    version = 1 if judged.is_mirrormaker1 else 2
+def _copied(facts: ImportFacts) -> Iterator[str]:
+    version = 1 if facts.is_mirrormaker1 else 2
     page = "“MirrorMaker 1 to MirrorMaker 2”, section “Remove its copy”"
     yield f"What MirrorMaker {version} has already copied cannot be kept, because the first run needs empty topics on"
     yield f"the target (see the page {page})."

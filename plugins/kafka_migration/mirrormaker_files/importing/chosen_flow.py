@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import islice, permutations
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
@@ -81,7 +81,7 @@ def chosen_flow(files: Sequence[MirrorFile], named: str | None) -> ChosenFlow:
 def _require_one_set(files: Sequence[MirrorFile]) -> None:
     """Refuse files of several MirrorMakers, whose settings do not act together."""
     kinds = Counter(file.kind for file in files)
-    several = [kind for kind, number in kinds.items() if number > 1 and kind is not FileKind.CONNECTORS]
+    several = [kind for kind, number in kinds.items() if number > 1 and kind not in _MANY]
     is_mixed = len({kind if not kind.is_mirrormaker1 else FileKind.COMMAND for kind in kinds}) > 1
     if several or is_mixed:
         names = [f"{file.name} ({file.kind.words})" for file in files]
@@ -112,17 +112,24 @@ def _is_off(file: MirrorFile, flow: Flow) -> bool:
 
 
 def _named_in(files: Sequence[MirrorFile]) -> Iterator[Flow]:
-    """Yield the flows that the files have lines of; without such lines, each pair of clusters."""
-    yield from (each.flow for each in connectors_of(files) if each.kind == SOURCE_CONNECTOR)
-    named, pairs = list[Flow](), list[Flow]()
-    for file in files:
-        owners = {each.owner for each in file.at(Place.FLOW)} | set(map(str, file.flows))
-        of_file = [Flow(*ends) for ends in permutations(file.clusters, 2)] if file.kind in _WITH_ALIASES else []
-        named += [flow for flow in of_file if str(flow) in owners]
-        pairs += of_file
-    yield from named or pairs
+    """Yield the flows that the files have lines of; without such lines, some pairs of clusters."""
+    connectors = [each.flow for each in connectors_of(files) if each.kind == SOURCE_CONNECTOR]
+    of_aliases = [file for file in files if file.kind in _WITH_ALIASES]
+    owners = [(file, owner) for file in of_aliases for owner in dict.fromkeys(e.owner for e in file.at(Place.FLOW))]
+    named = [*connectors, *(flow for file in of_aliases for flow in file.flows)]
+    named += [flow for file, owner in owners if (flow := _pair(file, owner))]
+    yield from named or (Flow(*ends) for file in of_aliases for ends in islice(permutations(file.clusters, 2), 20))
 
 
+def _pair(file: MirrorFile, text: str) -> Flow | None:
+    """Return two different clusters of a file that a text names as a flow."""
+    source = next((alias for alias in file.clusters if text.startswith(f"{alias}->")), None)
+    target = text.removeprefix(f"{source}->")
+    return Flow(source, target) if source and target in file.clusters and target != source else None
+
+
+# A team may have a file for each connector, and several commands.
+_MANY = {FileKind.CONNECTORS, FileKind.COMMAND}
 _WITH_ALIASES = {FileKind.MIRRORMAKER2, FileKind.STRIMZI}
 
 
@@ -139,8 +146,9 @@ def _no_flow(files: Sequence[MirrorFile], found: str, expected: str, has_flows: 
 
 def _by_name(files: Sequence[MirrorFile], named: str, enabled: Collection[Flow], known: Sequence[Flow]) -> ChosenFlow:
     """Return a flow that a person named; it needs not be enabled."""
-    pairs = [Flow(*ends) for file in files if file.kind in _WITH_ALIASES for ends in permutations(file.clusters, 2)]
-    flow = next((each for each in (*known, *pairs) if str(each) == named.strip()), None)
+    name = named.strip()
+    pairs = filter(None, (_pair(file, name) for file in files if file.kind in _WITH_ALIASES))
+    flow = next((each for each in (*known, *pairs) if str(each) == name), None)
     if flow is None:
         flows = some([str(each) for each in known])
         raise Refused([_no_flow(files, "no flow of the name that --flow gives", f"one flow of {flows}", bool(flows))])

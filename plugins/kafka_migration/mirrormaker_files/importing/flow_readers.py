@@ -123,7 +123,7 @@ def _of_connect(files: Sequence[MirrorFile], flow: Flow) -> Iterator[Effective]:
     checkpoints = [each for each in connectors if each.kind == CHECKPOINT_CONNECTOR]
     for several in (sources, checkpoints):
         if len(several) > 1:
-            names = some([f"{each.name} in {each.file.name}" for each in several])
+            names = some([f"one in {each.file.name}" for each in several])
             remedy = "Import one of them at a time, in a file of its own."
             raise Refused([not_imported(str(flow), f"{len(several)} connectors: {names}", "one connector", remedy)])
     own = [_own(each.file, Place.CONNECTOR, each.name) for each in sources]

@@ -123,8 +123,9 @@ def topic_choice(value: str, excluded: str, more: Sequence[str] = (), *, is_mirr
 
     Raises `Refused` if no topic remains, or an item cannot be a part of a migration file.
     """
-    exclusions = (*usable_items(excluded, "topics.exclude"), *(NameItem(each, is_name=False) for each in more))
-    _require_few(exclusions)
+    given = usable_items(excluded, "topics.exclude")
+    _require_few(given)
+    exclusions = (*given, *(NameItem(each, is_name=False) for each in more))
     patterns = patterns_of(exclusions)
     items = usable_items(value, "topics", is_mirrormaker1=is_mirrormaker1)
     kept = tuple(item for item in items if not (item.is_name and _is_left_out(item.text, patterns)))

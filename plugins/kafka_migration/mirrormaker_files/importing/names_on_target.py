@@ -98,19 +98,19 @@ def _naming(policy: _Policy, migration: str) -> tuple[Naming | None, str]:
     if policy.class_name in _IDENTITY:
         return "identity", ""
     if not policy.class_name:
-        return None, "the names on the target are not known: replication.policy.class is blank"
+        return None, "names that are not known: replication.policy.class is blank"
     if policy.class_name != _DEFAULT:
-        return None, "the names on the target are not known: replication.policy.class names another class"
+        return None, "names that are not known: replication.policy.class is no class of Kafka"
     if not policy.alias and not policy.separator:
         # The way to keep names before IdentityReplicationPolicy.
         return "identity", ""
     if policy.separator != ".":
-        return None, "the separator between alias and topic is no dot"
+        return None, "another separator than a dot between alias and topic"
     return "prefixed", _alias_problem(policy.alias, migration)
 
 
 def _alias_problem(alias: str, migration: str) -> str:
     if not alias:
-        return "the alias of the source is blank"
+        return "a blank alias of the source before names"
     problem = alias_problem(alias, migration)
-    return problem and f"the alias of the source is {given_unless_secret(alias)}, expected {problem}"
+    return problem and f"the alias {given_unless_secret(alias)} before names, where source.alias takes {problem}"

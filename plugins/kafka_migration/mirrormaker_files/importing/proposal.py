@@ -11,7 +11,7 @@ from kafka_migration.core.text.brief import some
 from kafka_migration.core.text.secret_forms import has_secret_form
 from kafka_migration.mirrormaker_files.effective.readers import Readers
 from kafka_migration.mirrormaker_files.importing import imported_groups, imported_topics
-from kafka_migration.mirrormaker_files.importing.checks import ImportCheck, Judged, checks_of
+from kafka_migration.mirrormaker_files.importing.checks import ImportCheck, ImportFacts, checks_of
 from kafka_migration.mirrormaker_files.importing.chosen_command import chosen_command, require_one_list
 from kafka_migration.mirrormaker_files.importing.chosen_flow import ChosenFlow, chosen_flow, not_imported
 from kafka_migration.mirrormaker_files.importing.flow_readers import (
@@ -129,8 +129,8 @@ def _imported(
         to_mirrormaker2=choices.to_mirrormaker2,
     )
     decisions = tuple((setting, decision) for _, setting, decision in uses.decisions)
-    judged = Judged(chosen, readers, names, topics, groups, fields, decisions, is_mirrormaker1)
-    return Imported(file_text(parts), connections, tuple(uses.uses()), checks_of(judged))
+    facts = ImportFacts(chosen, readers, names, topics, groups, fields, decisions, is_mirrormaker1)
+    return Imported(file_text(parts), connections, tuple(uses.uses()), checks_of(facts))
 
 
 def _require_no_secret(file: str, flow: Flow) -> None:
