@@ -25,7 +25,7 @@ LINT_SCHEMA = 2
 
 
 class LintExit(IntEnum):
-    """The exit codes of `lint` and `import`, which differ from those of the other verbs."""
+    """The exit codes of `lint`, which differ from those of the other verbs."""
 
     CLEAN = 0
     WARNINGS = 1

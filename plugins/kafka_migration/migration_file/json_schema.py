@@ -11,8 +11,9 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema
 
 from kafka_migration.core.migration.alert_settings import AlertKind
+from kafka_migration.core.migration.aliases import MIRROR_WORDS
 from kafka_migration.core.migration.client_tuning import TUNING_KEYS, words_of
-from kafka_migration.migration_file.models import MIRROR_WORDS, MigrationModel
+from kafka_migration.migration_file.models import MigrationModel
 from kafka_migration.migration_file.topics import KINDS, SETTINGS
 
 Schema = dict[str, Any]

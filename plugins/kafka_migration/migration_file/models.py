@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from kafka_migration.core.migration.aliases import alias_problem
 from kafka_migration.core.migration.client_tuning import value_problem
 from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES, Part
 from kafka_migration.core.text.brief import some
@@ -36,26 +37,6 @@ from kafka_migration.migration_file.scalars import (
 )
 from kafka_migration.migration_file.strict import Strict
 from kafka_migration.migration_file.topics import TopicItem, TopicModel, frozen_rules, problems_of
-
-# MirrorMaker 2 treats a setting that starts with an alias as a setting of that cluster.
-MIRROR_WORDS = frozenset(
-    {
-        "checkpoints",
-        "config",
-        "dedicated",
-        "emit",
-        "heartbeats",
-        "offset",
-        "offset-syncs",
-        "refresh",
-        "replication",
-        "status",
-        "sync",
-        "task",
-        "tasks",
-    }
-)
-
 
 # A lease of weeks would not stop a forgotten MirrorMaker process in time.
 Lease = Annotated[Duration, up_to("7d")]
@@ -372,10 +353,8 @@ class MigrationModel(Strict):
     @field_validator("source")
     @classmethod
     def _has_an_alias_of_its_own(cls, source: SourceModel, info: ValidationInfo) -> SourceModel:
-        if source.alias == f"{info.data.get('name')}-target":
-            raise ValueError(f"an alias other than {source.alias}, which is the target's")
-        if source.alias in MIRROR_WORDS:
-            raise ValueError(f"an alias other than {source.alias}, because MirrorMaker's own settings start with it")
+        if source.alias and (problem := alias_problem(source.alias, str(info.data.get("name")))):
+            raise ValueError(problem)
         return source
 
     @field_validator("topics")

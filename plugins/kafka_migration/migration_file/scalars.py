@@ -12,6 +12,7 @@ from croniter import croniter
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
 from kafka_migration.core.findings.acceptable import ACCEPTABLE
+from kafka_migration.core.migration.aliases import ALIAS_FORM, ALIAS_WORDS
 from kafka_migration.core.migration.client_tuning import tuning_problem
 from kafka_migration.core.migration.patterns import pattern_problem
 
@@ -177,7 +178,7 @@ UserId = Annotated[str, _form(_PRINTABLE, _PRINTED, min_length=1, max_length=250
 GroupName = Annotated[str, _form(_PRINTABLE, _PRINTED, min_length=1, max_length=1000)]
 Version = Annotated[Literal[1], BeforeValidator(_version)]
 DagId = Annotated[str, _ID]
-Alias = Annotated[str, _NAME]
+Alias = Annotated[str, _form(ALIAS_FORM, ALIAS_WORDS)]
 ArgumentName = Annotated[
     str, AfterValidator(_no_secret), WithJsonSchema({"type": "string", "not": {"pattern": _any_case(_SECRET.pattern)}})
 ]

@@ -158,9 +158,34 @@ def test_import_into_a_missing_folder(tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_import_answers_in_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The document has findings, keys, connections and the migration file."""
-    main(["import", write(tmp_path, "mm2.properties", HEAD), "--name", "copied", "-o", "json"])
+    path = write(tmp_path, "mm2.properties", f"{HEAD}task.max = 1\n")
+    assert main(["import", path, "--name", "copied", "-o", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
 
-    assert [key["use"] for key in document["keys"]] == ["used"] * 5
+    assert [key["use"] for key in document["keys"]] == ["used"] * 5 + ["ignored"]
     assert [each["id"] for each in document["connections"]] == ["old_kafka", "new_kafka", "mirror_host"]
     assert document["migration_file"].startswith("# yaml-language-server")
+    assert document["errors"] == [{"file": path, "code": "KEY_MISSPELLED", "lines": [6]}]
+    assert "names on the target" in [each["about"] for each in document["checks"]]
+
+
+def test_import_answers_whether_there_is_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Mistakes that `lint` finds do not change the exit code; they are named by their lines, before the file."""
+    path = write(tmp_path, "mm2.properties", f"{HEAD}task.max = 1\nreplication.factor = 1\n")
+    assert main(["import", path, "--name", "copied"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+
+    assert [line for line in lines if "KEY_MISSPELLED" in line or "REPLICATION_TOO_LOW" in line] == lines[1:2]
+    assert lines[1].endswith("line 6")
+    assert lines[-1].startswith("# - what is already copied: ")
+    assert lines[lines.index("# Check before the first run:") + 1].startswith("# - names on the target: orders becomes")
+
+
+def test_import_without_a_flow_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The answer names the flows and the option, and nothing is written."""
+    path = write(tmp_path, "mm2.properties", HEAD.replace("old->new.enabled = true", "old->new.enabled = false"))
+    assert main(["import", path, "--name", "copied", "--write", str(tmp_path)]) == 3
+
+    assert "old->new" in capsys.readouterr().err
+    assert not (tmp_path / "copied.yaml").exists()
+    assert main(["import", path, "--name", "copied", "--write", str(tmp_path), "--flow", "old->new"]) == 0

@@ -15,8 +15,9 @@ from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.patterns import matches
 from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.mirrormaker_files.importing.imported_file import FileParts, file_text
-from kafka_migration.mirrormaker_files.importing.imported_topics import NameItem
-from kafka_migration.mirrormaker_files.importing.proposal import Imported, import_files
+from kafka_migration.mirrormaker_files.importing.imported_topics import NameItem, TopicChoice
+from kafka_migration.mirrormaker_files.importing.names_on_target import TargetNames
+from kafka_migration.mirrormaker_files.importing.proposal import ImportChoices, Imported, import_files
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.mirror_settings import Flow, MirrorFile
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
@@ -53,6 +54,7 @@ def result(texts: Mapping[str, str]) -> Iterator[str]:
     yield from (f"{use.file}:{use.line} {use.use}: {use.key} -> {use.where}" for use in found.uses)
     yield from (connection.command() for connection in found.connections[:2])
     yield from found.text.splitlines()
+    yield from (f"check {each.about}: {each.text}" for each in found.checks)
 
 
 def test_public_files_have_their_golden_result() -> None:
@@ -98,7 +100,7 @@ def test_the_intent_is_kept() -> None:
     assert (migration.mirror.tasks, migration.mirror.topic_names.naming) == (4, "identity")
     assert migration.mirror.isolation_level == "read_committed"
     assert dict(migration.mirror.properties) == {"producer.linger.ms": "20"}
-    assert migration.cutover.groups == ("shop-.*",)
+    assert migration.cutover.groups == ("(?!console-consumer-|connect-|__)shop-.*",)
 
 
 def test_a_flow_wins_over_the_top_level() -> None:
@@ -141,7 +143,7 @@ def test_names_and_patterns_of_mirrormaker1_are_separated_by_bars() -> None:
 
 def of_mirrormaker1(*, to_mirrormaker2: bool = False) -> str:
     files = {"consumer.properties": CONSUMER, "producer.properties": PRODUCER, "s.sh": f"{START} --whitelist a\n"}
-    return import_files(read(files), "copied", to_mirrormaker2=to_mirrormaker2).text
+    return import_files(read(files), "copied", choices=ImportChoices(to_mirrormaker2=to_mirrormaker2)).text
 
 
 def test_group_of_mirrormaker1_is_not_moved() -> None:
@@ -193,9 +195,9 @@ def test_every_text_is_written_as_it_is(data: st.DataObject) -> None:
         target=target,
         mirror_host=host,
         insecure=((), ()),
-        topics=items,
-        exclusions=items,
+        topics=TopicChoice(items, items),
         groups=(group,),
+        names=TargetNames("prefixed", alias),
         fields={"isolation_level": value, f"properties.{key}": value},
         is_mirrormaker1=False,
     )
@@ -209,10 +211,13 @@ def test_every_text_is_written_as_it_is(data: st.DataObject) -> None:
     assert [group] == read_back["cutover"]["groups"]
 
 
+FLOW = "clusters = a, b\na->b.enabled = true\n"
+
+
 def test_names_with_a_form_of_a_secret_are_taken() -> None:
     """A topic with a digest in its name, and a broker with a word for a secret, are no secrets."""
     topic, broker = "tenant.9f86d081884c7d659a2feaa0c55ad015", "token-broker1.example:9092"
-    found = imported({"f": f"clusters = a, b\na.bootstrap.servers = {broker}\na->b.topics = x, {topic}\n"})
+    found = imported({"f": f"{FLOW}a.bootstrap.servers = {broker}\na->b.topics = x, {topic}\n"})
 
     assert topic in found.text
     assert broker == found.connections[0].fields["extra"]["bootstrap.servers"]
@@ -222,9 +227,9 @@ def test_names_with_a_form_of_a_secret_are_taken() -> None:
 def test_secrets_among_names_are_refused(secret: str) -> None:
     """An item with the form of a key is refused by its position, and an address with one is not shown."""
     with pytest.raises(Refused, match="item 2, a value that is not shown: it looks like a secret") as refused:
-        imported({"f": f"clusters = a, b\na->b.topics = x, {secret}\n"})
+        imported({"f": f"{FLOW}a->b.topics = x, {secret}\n"})
     assert secret not in str(refused.value)
 
     for address in (f"{secret}:9092", "user:token:9092", "u:token@host:9092"):
-        found = imported({"f": f"clusters = a, b\na.bootstrap.servers = {address}\na->b.topics = x\n"})
+        found = imported({"f": f"{FLOW}a.bootstrap.servers = {address}\na->b.topics = x\n"})
         assert "<ADDRESSES>" == found.connections[0].fields["extra"]["bootstrap.servers"]

@@ -1,111 +1,164 @@
-"""The settings of MirrorMaker files that belong to one flow, each with its side."""
+"""The flow that is imported: an enabled one, or one that `--flow` names; a direction is never guessed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from itertools import islice, permutations
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.text.brief import some
-from kafka_migration.mirrormaker_files.model.judging import may_be_secret, refusal
-from kafka_migration.mirrormaker_files.model.mirror_settings import (
-    COMMENT,
-    FileKind,
-    Flow,
-    MirrorFile,
-    MirrorSetting,
-    Place,
-)
-
-
-class Side(StrEnum):
-    """What a setting is about: a cluster, both, the connectors between them, or something else."""
-
-    SOURCE = "source"
-    TARGET = "target"
-    BOTH = "both clusters"
-    COPY = "the copy"
-    OTHER = "another flow"
-
+from kafka_migration.mirrormaker_files.model.judging import is_false, refusal
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, Place
 
 MIRRORMAKER1_FLOW = Flow("source", "target")
-_SIDE_OF_CLIENT = {"consumer": Side.SOURCE, "producer": Side.TARGET, "admin": Side.BOTH}
-_FOR_ALL_CLIENTS = ("bootstrap.servers", "security.", "sasl.", "ssl.")
+SOURCE_CONNECTOR, CHECKPOINT_CONNECTOR = "MirrorSourceConnector", "MirrorCheckpointConnector"
+# The default of `target.cluster.alias` on Kafka Connect.
+_DEFAULT_TARGET = "target"
 
 
 @dataclass(frozen=True, slots=True)
-class SidedSetting:
-    """A setting of the flow, or one that the flow does not use (`Side.OTHER`). `value` has no comment and no quotes."""
+class MirrorConnector:
+    """A connector of MirrorMaker 2 on Kafka Connect. `kind` is the name of its class without the package."""
 
     file: MirrorFile
-    setting: MirrorSetting
-    side: Side
-    value: str
-
-    @property
-    def client_key(self) -> str:
-        """The key with the client in front, as in `mirror.properties`."""
-        client = self.setting.client or {FileKind.CONSUMER: "consumer", FileKind.PRODUCER: "producer"}[self.file.kind]
-        return f"{client}.{self.setting.key}"
-
-    @property
-    def has_client(self) -> bool:
-        """Whether only one kind of client reads it."""
-        is_client = self.setting.client in _SIDE_OF_CLIENT
-        return is_client or self.file.kind in {FileKind.CONSUMER, FileKind.PRODUCER}
+    name: str
+    kind: str
+    flow: Flow
+    is_enabled: bool
 
 
-def chosen_flow(files: Sequence[MirrorFile], named: str | None) -> Flow:
-    """Return the flow to import. Raises `Refused` if several are enabled and none of them is named."""
-    if all(file.kind.is_mirrormaker1 for file in files):
-        return MIRRORMAKER1_FLOW
-    flows = list(dict.fromkeys(flow for file in files for flow in file.flows))
-    pairs = [Flow(file.clusters[0], file.clusters[1]) for file in files if len(file.clusters) == 2]
-    flows = flows or list(dict.fromkeys(pairs))
-    fitting = [flow for flow in flows if named in (None, str(flow))]
-    if len(fitting) != 1:
-        raise Refused([_no_flow(files, named or f"{len(flows)} flows", flows)])
-    return fitting[0]
+@dataclass(frozen=True, slots=True)
+class ChosenFlow:
+    """The flow to import. `doubt` says why MirrorMaker does not copy it; empty for an enabled flow.
+
+    `others` are the other enabled flows.
+    """
+
+    flow: Flow
+    doubt: str = ""
+    others: tuple[Flow, ...] = ()
 
 
-def _no_flow(files: Sequence[MirrorFile], found: str, flows: Sequence[Flow]) -> Finding:
-    return refusal(
-        Code.MIRROR_FILE_NOT_IMPORTED,
-        some([file.name for file in files]),
-        found,
-        f"one flow of {some([str(flow) for flow in flows])}" if flows else "an enabled flow between two clusters",
-        "Name one with --flow.",
-    )
+def not_imported(subject: str, found: str, expected: str, remedy: str) -> Finding:
+    """Return the finding that refuses an import."""
+    return refusal(Code.MIRROR_FILE_NOT_IMPORTED, subject, found, expected, remedy)
 
 
-def sided(files: Sequence[MirrorFile], flow: Flow) -> Iterator[SidedSetting]:
-    """Yield every setting of the files with its side."""
+def connectors_of(files: Sequence[MirrorFile]) -> tuple[MirrorConnector, ...]:
+    """Return the connectors of MirrorMaker 2 in files for Kafka Connect."""
+    owners = ((file, owner) for file in files for owner in dict.fromkeys(e.owner for e in file.at(Place.CONNECTOR)))
+    found = (_connector(file, owner) for file, owner in owners)
+    return tuple(each for each in found if each.kind.startswith("Mirror"))
+
+
+def _connector(file: MirrorFile, owner: str) -> MirrorConnector:
+    values = {each.key: each.value.strip() for each in file.at(Place.CONNECTOR, owner) if not each.client}
+    flow = Flow(values.get("source.cluster.alias", ""), values.get("target.cluster.alias", _DEFAULT_TARGET))
+    is_enabled = not is_false(file.last(Place.CONNECTOR, "enabled", owner))
+    return MirrorConnector(file, owner, values.get("connector.class", "").rpartition(".")[2], flow, is_enabled)
+
+
+def chosen_flow(files: Sequence[MirrorFile], named: str | None) -> ChosenFlow:
+    """Return the flow to import.
+
+    Raises `Refused` if several flows are enabled or none is, and none is named, or if the files do not belong together.
+    """
+    _require_one_set(files)
+    if files[0].kind.is_mirrormaker1:
+        return ChosenFlow(MIRRORMAKER1_FLOW)
+    enabled = tuple(dict.fromkeys(_enabled(files)))
+    candidates = tuple(dict.fromkeys((*enabled, *_named_in(files))))
+    if named is None and len(enabled) == 1:
+        return ChosenFlow(enabled[0])
+    if named is None:
+        raise Refused([_unclear(files, enabled, candidates)])
+    return _by_name(files, named, enabled, candidates)
+
+
+def _require_one_set(files: Sequence[MirrorFile]) -> None:
+    """Refuse files of several MirrorMakers, whose settings do not act together."""
+    kinds = Counter(file.kind for file in files)
+    several = [kind for kind, number in kinds.items() if number > 1 and kind not in _MANY]
+    is_mixed = len({kind if not kind.is_mirrormaker1 else FileKind.COMMAND for kind in kinds}) > 1
+    if several or is_mixed:
+        names = [f"{file.name} ({file.kind.words})" for file in files]
+        expected = "the files of one MirrorMaker"
+        remedy = "Import the files of one MirrorMaker at a time, and leave out those of Connect's workers."
+        raise Refused([not_imported(some([file.name for file in files]), some(names), expected, remedy)])
+
+
+def _enabled(files: Sequence[MirrorFile]) -> Iterator[Flow]:
+    """Yield the flows that copy, as MirrorMaker or Kafka Connect reads them."""
+    for each in connectors_of(files):
+        if each.kind == SOURCE_CONNECTOR and each.is_enabled:
+            yield each.flow
     for file in files:
-        for setting in file.settings:
-            yield SidedSetting(file, setting, _side(file, setting, flow), _plain(setting))
+        if file.kind is not FileKind.CONNECTORS:
+            yield from (flow for flow in file.flows if not _is_off(file, flow))
 
 
-def _side(file: MirrorFile, setting: MirrorSetting, flow: Flow) -> Side:
-    if setting.place in {Place.CLUSTER, Place.FIELD} and setting.owner in {flow.source, flow.target}:
-        return Side.SOURCE if setting.owner == flow.source else Side.TARGET
-    if setting.place is Place.CLUSTER or (setting.place is Place.FLOW and setting.owner != str(flow)):
-        return Side.OTHER
-    if setting.side:
-        return Side(setting.side)
-    if setting.place is Place.CLIENT:
-        return Side.SOURCE if file.kind is FileKind.CONSUMER else Side.TARGET
-    if setting.client:
-        return _SIDE_OF_CLIENT.get(setting.client, Side.BOTH)
-    is_for_all = setting.place is Place.TOP and setting.key.startswith(_FOR_ALL_CLIENTS)
-    return Side.BOTH if is_for_all else Side.COPY
+def _is_off(file: MirrorFile, flow: Flow) -> bool:
+    """Return whether a resource of Strimzi disables or stops its source connector."""
+    if file.kind is not FileKind.STRIMZI:
+        return False
+    lines = [each for each in file.at(Place.FLOW, str(flow)) if each.name.startswith("sourceConnector.")]
+    fields = {each.name: each.value.strip().lower() for each in (*lines, *file.at(Place.FIELD, str(flow)))}
+    off = ("sourceConnector.config.enabled", "false"), ("sourceConnector.pause", "true")
+    stopped = fields.get("sourceConnector.state") in {"stopped", "paused"}
+    return stopped or any(fields.get(name) == value for name, value in off)
 
 
-def _plain(setting: MirrorSetting) -> str:
-    """Return the value as it was meant: without the comment and the quotes that `lint` reports."""
-    if may_be_secret(setting):
-        return setting.value
-    value = COMMENT.split(setting.value, maxsplit=1)[0].strip()
-    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
-    return value[1:-1].strip() if quoted else value
+def _named_in(files: Sequence[MirrorFile]) -> Iterator[Flow]:
+    """Yield the flows that the files have lines of; without such lines, some pairs of clusters."""
+    connectors = [each.flow for each in connectors_of(files) if each.kind == SOURCE_CONNECTOR]
+    of_aliases = [file for file in files if file.kind in _WITH_ALIASES]
+    owners = [(file, owner) for file in of_aliases for owner in dict.fromkeys(e.owner for e in file.at(Place.FLOW))]
+    named = [*connectors, *(flow for file in of_aliases for flow in file.flows)]
+    named += [flow for file, owner in owners if (flow := _pair(file, owner))]
+    yield from named or (Flow(*ends) for file in of_aliases for ends in islice(permutations(file.clusters, 2), 20))
+
+
+def _pair(file: MirrorFile, text: str) -> Flow | None:
+    """Return two different clusters of a file that a text names as a flow."""
+    source = next((alias for alias in file.clusters if text.startswith(f"{alias}->")), None)
+    target = text.removeprefix(f"{source}->")
+    return Flow(source, target) if source and target in file.clusters and target != source else None
+
+
+# A team may have a file for each connector, and several commands.
+_MANY = {FileKind.CONNECTORS, FileKind.COMMAND}
+_WITH_ALIASES = {FileKind.MIRRORMAKER2, FileKind.STRIMZI}
+
+
+def _unclear(files: Sequence[MirrorFile], enabled: Sequence[Flow], candidates: Sequence[Flow]) -> Finding:
+    found = f"{len(enabled)} enabled flows" if enabled else "no flow that MirrorMaker reads as enabled"
+    flows = some([str(flow) for flow in enabled or candidates])
+    return _no_flow(files, found, f"one flow of {flows}" if flows else "a flow between two clusters", bool(flows))
+
+
+def _no_flow(files: Sequence[MirrorFile], found: str, expected: str, has_flows: bool) -> Finding:
+    remedy = "Name the flow with --flow." if has_flows else "Add the file that has the clusters and the flow."
+    return not_imported(some([file.name for file in files]), found, expected, remedy)
+
+
+def _by_name(files: Sequence[MirrorFile], named: str, enabled: Collection[Flow], known: Sequence[Flow]) -> ChosenFlow:
+    """Return a flow that a person named; it needs not be enabled."""
+    name = named.strip()
+    pairs = filter(None, (_pair(file, name) for file in files if file.kind in _WITH_ALIASES))
+    flow = next((each for each in (*known, *pairs) if str(each) == name), None)
+    if flow is None:
+        flows = some([str(each) for each in known])
+        raise Refused([_no_flow(files, "no flow of the name that --flow gives", f"one flow of {flows}", bool(flows))])
+    others = tuple(each for each in enabled if each != flow)
+    return ChosenFlow(flow, "" if flow in enabled else _doubt(files, flow), others)
+
+
+def _doubt(files: Sequence[MirrorFile], flow: Flow) -> str:
+    """Return why the flow is not enabled, with the line."""
+    found = [each for file in files for each in file.at(Place.FLOW, str(flow)) if each.key == "enabled"]
+    if not found:
+        return "no line enables it"
+    return f"line {found[-1].line} does not say exactly `true`"

@@ -1,26 +1,35 @@
-"""What becomes of each MirrorMaker setting in a migration: it is used, replaced, or reported."""
+"""What becomes of each MirrorMaker setting in a migration: it is used, replaced, ignored, or reported."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from kafka_migration.core.migration.client_tuning import TUNING_KEYS, owner_of, value_problem
 from kafka_migration.core.text.brief import brief
 from kafka_migration.core.text.secret_forms import has_secret_form
-from kafka_migration.mirrormaker_files.importing.chosen_flow import Side, SidedSetting
+from kafka_migration.mirrormaker_files.importing.flow_readers import (
+    CHECKPOINTS,
+    CONNECTOR,
+    CONSUMER,
+    PRODUCER,
+    TARGET,
+    WORKER,
+)
 from kafka_migration.mirrormaker_files.importing.imported_connections import CONNECTION_KEYS
+from kafka_migration.mirrormaker_files.importing.plain_values import is_mended, plain
 from kafka_migration.mirrormaker_files.model.judging import is_shown, may_be_secret
-from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, Place
+from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorSetting
 
 
 class Use(StrEnum):
-    """What became of a setting."""
+    """What became of a setting. `ignored`: MirrorMaker ignores it, so it has no effect on the copy."""
 
     USED = "used"
     REPLACED = "replaced"
+    IGNORED = "ignored"
     REPORTED = "reported"
 
 
@@ -37,12 +46,19 @@ class Decision:
 # The field that holds the group of a MirrorMaker 1.
 MIRROR_GROUP = "mirror_group"
 _GROUP = re.compile(r"[A-Za-z0-9._-]{1,200}")
-_POLICIES = {"DefaultReplicationPolicy": "prefixed", "IdentityReplicationPolicy": "identity"}
-_MIRROR = "org.apache.kafka.connect.mirror."
 # Settings that name or enable the flow itself.
-_FLOW_KEYS = frozenset(
-    {"clusters", "enabled", "name", "connector.class", "target.cluster.alias", "source.cluster.alias"}
-)
+_FLOW_KEYS = frozenset({"clusters", "enabled", "name", "connector.class", "target.cluster.alias"})
+_NAMES = frozenset({"replication.policy.class", "replication.policy.separator", "source.cluster.alias"})
+# The old names of keys, which Kafka reads if the new ones are not given.
+OLD_NAMES = {"topics.exclude": "topics.blacklist", "groups.exclude": "groups.blacklist"}
+_LISTS = {
+    "topics": "topics",
+    "topics.exclude": "topics",
+    "topics.blacklist": "topics",
+    "groups": "cutover.groups",
+    "groups.exclude": "cutover.groups",
+    "groups.blacklist": "cutover.groups",
+}
 # What the package does instead, by the beginning of the key.
 _REPLACED = {
     "emit.checkpoints": "the package plans exact offsets itself",
@@ -83,96 +99,119 @@ _REPLACED = {
     "config.providers": "secrets are in Airflow connections",
     "use.incremental.alter.configs": "the package creates the topics itself",
 }
-_ELSEWHERE = "it belongs to another flow; import that one with --flow"
+OF_PACKAGE = Decision(Use.REPLACED, "it reaches only parts of MirrorMaker that the package sets itself")
+ELSEWHERE = Decision(Use.REPORTED, "it belongs to another flow; import that one with --flow")
 _NO_PLACE = "a migration file has no such setting"
+_OWN_CLIENTS = Decision(Use.REPLACED, "it reaches only clients of MirrorMaker's own topics, which the package sets")
+_REFERENCE = Decision(Use.REPORTED, "its value is a reference")
+NOBODY = Decision(Use.IGNORED, "no part of MirrorMaker reads this line")
+UNKNOWN = Decision(Use.IGNORED, "no version of MirrorMaker has this key")
 
 
-def decide(each: SidedSetting, flow: Flow) -> Decision:
-    """Return what becomes of a setting."""
-    if each.side is Side.OTHER:
-        return Decision(Use.REPORTED, _ELSEWHERE)
-    if each.setting.place is Place.FIELD:
-        return _field(each)
-    if each.setting.place is Place.OPTION:
-        return _option(each)
-    if each.setting.key.startswith(CONNECTION_KEYS) or may_be_secret(each.setting):
-        return _of_connection(each)
-    if each.has_client:
-        return _of_client(each)
-    return _of_copy(each, flow)
+def decide_read(setting: MirrorSetting, readers: Mapping[str, str]) -> Decision:
+    """Return what becomes of a line that Kafka uses. `readers` are their roles, with the key that each of them gets."""
+    decisions = [rule(setting, readers, role) for role, rule in _RULES.items() if role in readers]
+    decision = next((each for each in decisions if each.use is Use.USED), decisions[0])
+    if decision.use is Use.USED and is_mended(setting) and not may_be_secret(setting):
+        where = f"{decision.where}, without the comment or quotes, which MirrorMaker takes for a part of the value"
+        return Decision(decision.use, where, decision.field, decision.value)
+    return decision
 
 
-def _of_connection(each: SidedSetting) -> Decision:
-    if each.setting.client == "admin" and each.setting.key not in {"bootstrap.servers"}:
-        return Decision(Use.REPLACED, "the connection serves all clients")
-    where = "both connections" if each.side is Side.BOTH else f"the connection of the {each.side}"
-    if each.side is Side.COPY:
-        return Decision(Use.REPORTED, "it is not known to which cluster it belongs")
-    if each.setting.is_reference:
+def _of_client(setting: MirrorSetting, readers: Mapping[str, str], role: str) -> Decision:
+    key = readers[role]
+    return (
+        _of_connection(setting, readers, role) if key.startswith(CONNECTION_KEYS) else tuned(setting, f"{role}.{key}")
+    )
+
+
+def _of_connection(setting: MirrorSetting, readers: Mapping[str, str], role: str) -> Decision:
+    side = "source" if role == CONSUMER else "target"
+    where = "both connections" if {CONSUMER, TARGET} <= readers.keys() else f"the connection of the {side}"
+    key = readers[role]
+    if not key.startswith(CONNECTION_KEYS):
+        return _OWN_CLIENTS
+    if setting.is_reference:
         return Decision(Use.REPORTED, f"its value is a reference; put the value into {where}")
-    if re.match(r"ssl\.(truststore|keystore|key)\b", each.setting.key):
+    if re.match(r"ssl\.(truststore|keystore|key)\b", key):
         return Decision(Use.REPLACED, f"PEM texts in {where}, which you fill in")
-    if may_be_secret(each.setting):
+    if may_be_secret(setting):
         return Decision(Use.REPLACED, f"a placeholder in {where}, which you fill in")
-    known = {"bootstrap.servers", "security.protocol", "sasl.mechanism", "sasl.kerberos.service.name"}
-    if each.setting.key in {*known, "ssl.endpoint.identification.algorithm"}:
+    if key in _KNOWN_OF_CONNECTIONS:
         return Decision(Use.USED, where)
     return Decision(Use.REPORTED, f"check whether {where} needs it")
 
 
-def _of_client(each: SidedSetting) -> Decision:
-    key = each.client_key
-    if key == "consumer.isolation.level" and each.value in {"read_committed", "read_uncommitted"}:
-        return Decision(Use.USED, "mirror.isolation_level", "isolation_level", each.value)
-    if key == "consumer.group.id" and each.file.kind is FileKind.CONSUMER and _is_group(each.value):
-        where = "the package names the group after the migration; cutover.groups leaves out the old one"
-        return Decision(Use.REPLACED, where, MIRROR_GROUP, each.value)
+_KNOWN_OF_CONNECTIONS = {
+    "bootstrap.servers",
+    "security.protocol",
+    "sasl.mechanism",
+    "sasl.kerberos.service.name",
+    "ssl.endpoint.identification.algorithm",
+}
+
+
+def tuned(setting: MirrorSetting, key: str) -> Decision:
+    """Return what becomes of a setting of the client that reads or writes the records, with the client in its key."""
+    value = plain(setting)
+    if key == "consumer.isolation.level" and value in {"read_committed", "read_uncommitted"}:
+        return Decision(Use.USED, "mirror.isolation_level", "isolation_level", value)
     if key in TUNING_KEYS:
-        if each.setting.is_reference:
-            return Decision(Use.REPORTED, "its value is a reference")
-        if problem := value_problem(key, each.value):
-            is_quoted = is_shown(each.setting)
-            return Decision(Use.REPORTED, f"expected {brief(problem)}" if is_quoted else "Kafka takes other values")
-        if not re.fullmatch(r"[A-Za-z0-9._-]{1,100}", each.value) or has_secret_form(each.value):
-            taken = "mirror.properties takes ASCII letters, digits, dots, _ and -, and nothing that looks like a secret"
-            return Decision(Use.REPORTED, taken)
-        return Decision(Use.USED, "mirror.properties", f"properties.{key}", each.value)
-    owner = owner_of(key) or ("the package, which uses its own admin clients" if key.startswith("admin.") else None)
-    if owner:
-        return Decision(Use.REPLACED, f"set by {owner}")
-    return Decision(Use.REPORTED, _NO_PLACE)
+        return _tuning(setting, key, value)
+    owner = owner_of(key)
+    return Decision(Use.REPLACED, f"set by {owner}") if owner else Decision(Use.REPORTED, _NO_PLACE)
 
 
-def _is_group(name: str) -> bool:
-    return _GROUP.fullmatch(name) is not None and not has_secret_form(name)
+def _tuning(setting: MirrorSetting, key: str, value: str) -> Decision:
+    if setting.is_reference:
+        return _REFERENCE
+    if problem := value_problem(key, value):
+        return Decision(Use.REPORTED, f"expected {brief(problem)}" if is_shown(setting) else "Kafka takes other values")
+    if not re.fullmatch(r"[A-Za-z0-9._-]{1,100}", value) or has_secret_form(value):
+        taken = "mirror.properties takes ASCII letters, digits, dots, _ and -, and nothing that looks like a secret"
+        return Decision(Use.REPORTED, taken)
+    return Decision(Use.USED, "mirror.properties", f"properties.{key}", value)
 
 
-def _of_copy(each: SidedSetting, flow: Flow) -> Decision:
-    key = re.sub(r"\.blacklist$", ".exclude", re.sub(r"\.whitelist$", "", each.setting.key))
-    if key == "source.cluster.alias" and not each.value:
-        # With an empty separator, this was the way to keep names before IdentityReplicationPolicy.
-        return Decision(Use.USED, "mirror.topic_names", "naming", "identity")
+def mirror_group(setting: MirrorSetting) -> Decision:
+    """Return what becomes of the group of MirrorMaker 1."""
+    value = plain(setting)
+    where = "the package names the group after the migration; cutover.groups leaves out the old one"
+    if _GROUP.fullmatch(value) is None or has_secret_form(value):
+        return Decision(Use.REPLACED, "the package names the group after the migration")
+    return Decision(Use.REPLACED, where, MIRROR_GROUP, value)
+
+
+def _of_connector(setting: MirrorSetting, readers: Mapping[str, str], role: str) -> Decision:
+    key = readers[role]
     if key in _FLOW_KEYS:
-        return Decision(Use.USED, f"the flow {flow}")
+        return Decision(Use.USED, "the flow")
     if key in _LISTS:
-        return Decision(Use.USED, _LISTS[key], key, each.value)
-    if decision := _number(key, each.value) or _special(key, each):
-        return decision
-    instead = next((text for start, text in _REPLACED.items() if key.startswith(start)), None)
-    return Decision(Use.REPLACED, instead) if instead else Decision(Use.REPORTED, _NO_PLACE)
-
-
-_LISTS = {"topics": "topics", "topics.exclude": "topics", "groups": "cutover.groups"}
-
-
-def _special(key: str, each: SidedSetting) -> Decision | None:
-    if key == "groups.exclude":
-        return Decision(Use.REPORTED, "name the groups to move in cutover.groups; it has no exclusions")
-    if key == "replication.policy.class":
-        return _policy(each.value)
-    if key == "replication.policy.separator" and each.value in {"", "."}:
+        return _list(key, setting, role)
+    if role == CONNECTOR and key in _NAMES:
         return Decision(Use.USED, "mirror.topic_names")
-    return _exactly_once(each) if key == "exactly.once.source.support" else None
+    if role == CONNECTOR and (decision := number(key, setting)):
+        return decision
+    if key in _NAMES or key in _NUMBERS:
+        return Decision(Use.REPLACED, "the source connector's setting counts")
+    return replaced(setting, key) or Decision(Use.REPORTED, _NO_PLACE)
+
+
+def _list(key: str, setting: MirrorSetting, role: str) -> Decision:
+    """Topics are those of the source connector, groups those of the checkpoint connector."""
+    if key.startswith("topics") and role == CHECKPOINTS:
+        return Decision(Use.REPLACED, "groups are moved on all topics that are copied")
+    if key.startswith("groups") and role == CONNECTOR:
+        return NOBODY
+    return Decision(Use.USED, _LISTS[key], key, plain(setting))
+
+
+def replaced(setting: MirrorSetting, key: str) -> Decision | None:
+    """Return what the package does instead; `None` if it does nothing instead."""
+    if setting.client and not key.startswith(tuple(_REPLACED)):
+        return _OWN_CLIENTS
+    instead = next((text for start, text in _REPLACED.items() if key.startswith(start)), None)
+    return Decision(Use.REPLACED, instead) if instead else None
 
 
 _NUMBERS: Mapping[str, tuple[str, int]] = {
@@ -182,35 +221,43 @@ _NUMBERS: Mapping[str, tuple[str, int]] = {
 }
 
 
-def _number(key: str, value: str) -> Decision | None:
+def number(key: str, setting: MirrorSetting) -> Decision | None:
+    """Return what becomes of a number of the copy; `None` for any other key."""
     if key not in _NUMBERS:
         return None
     where, most = _NUMBERS[key]
+    value = plain(setting)
     if re.fullmatch(r"[1-9][0-9]{0,3}", value) and int(value) <= most:
         return Decision(Use.USED, where, where.partition(".")[2], value)
     return Decision(Use.REPORTED, f"{where} takes numbers from 1 to {most}; it has its default")
 
 
-def _policy(value: str) -> Decision:
-    naming = _POLICIES.get(value.removeprefix(_MIRROR))
-    if naming:
-        return Decision(Use.USED, "mirror.topic_names", "naming", naming)
-    return Decision(
-        Use.REPORTED, "names are kept; for this class use mirror.topic_names with naming custom", "naming", "identity"
-    )
+def _of_worker(setting: MirrorSetting, readers: Mapping[str, str], role: str) -> Decision:
+    key = readers[role]
+    if key == "exactly.once.source.support":
+        if plain(setting) == "enabled":
+            return Decision(Use.USED, "mirror.exactly_once", "exactly_once", "true")
+        return Decision(Use.REPLACED, "mirror.exactly_once is false")
+    return replaced(setting, key) or Decision(Use.REPLACED, "the package sets MirrorMaker's worker")
 
 
-def _exactly_once(each: SidedSetting) -> Decision:
-    if each.side is Side.TARGET and each.value == "enabled":
-        return Decision(Use.USED, "mirror.exactly_once", "exactly_once", "true")
-    return Decision(Use.REPLACED, "mirror.exactly_once is false")
+# The first of these rules that uses a line decides.
+_RULES: Mapping[str, Callable[[MirrorSetting, Mapping[str, str], str], Decision]] = {
+    CONSUMER: _of_client,
+    PRODUCER: _of_client,
+    TARGET: _of_connection,
+    CONNECTOR: _of_connector,
+    CHECKPOINTS: _of_connector,
+    WORKER: _of_worker,
+}
 
 
-def _option(each: SidedSetting) -> Decision:
-    key = each.setting.key
+def of_option(setting: MirrorSetting) -> Decision:
+    """Return what becomes of an option of MirrorMaker 1's command."""
+    key = setting.key
     if key in {"whitelist", "include"}:
-        return Decision(Use.USED, "topics", "topics", each.value)
-    if decision := _number(key, each.value):
+        return Decision(Use.USED, "topics", "topics", plain(setting))
+    if decision := number(key, setting):
         return decision
     if key in {"consumer.config", "producer.config", "new.consumer"}:
         return Decision(Use.REPLACED, "the package writes the files of the clients")
@@ -219,11 +266,13 @@ def _option(each: SidedSetting) -> Decision:
     return Decision(Use.REPORTED, _NO_PLACE)
 
 
-def _field(each: SidedSetting) -> Decision:
+def of_field(setting: MirrorSetting) -> Decision:
     """Return what becomes of a field that Strimzi reads and MirrorMaker does not."""
-    name = each.setting.key
+    name = setting.key
+    if name in {"authentication.type", "authentication.username"}:
+        return Decision(Use.USED, "the connection of the cluster")
     if re.match(r"(?:authentication|tls)\b", name):
-        return Decision(Use.REPORTED, "put login and certificates into the connection of the cluster")
+        return Decision(Use.REPLACED, "placeholders in the connection of the cluster, which you fill in")
     if name in {"alias", "sourceCluster", "targetCluster", "connectCluster", "version"}:
         return Decision(Use.USED, "the flow")
     return Decision(Use.REPLACED, "MirrorMaker runs on the host of the connection mirror_host")

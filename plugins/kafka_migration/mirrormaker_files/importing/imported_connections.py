@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from kafka_migration.core.connections.settings import KERBEROS, OAUTH
 from kafka_migration.core.discovery.commands import ConnectionToCreate
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.text.secret_forms import has_key_form, has_secret_form, may_be_shown
-from kafka_migration.mirrormaker_files.importing.chosen_flow import SidedSetting
+from kafka_migration.mirrormaker_files.effective.readers import Readers
+from kafka_migration.mirrormaker_files.importing.plain_values import plain
 from kafka_migration.mirrormaker_files.model.judging import listed
+from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting, Place
 
 CONNECTION_KEYS = ("bootstrap.servers", "security.", "sasl.", "ssl.")
 # Every option of a JAAS line, so that no part of one value is taken for another option.
@@ -24,23 +26,54 @@ _PEM = "<CERTIFICATES OF THE AUTHORITY IN PEM>"
 _PASSWORD_MECHANISMS = re.compile("PLAIN|SCRAM-SHA-(?:256|512)")
 
 
-def values_of(settings: Iterable[SidedSetting]) -> dict[str, str]:
-    """Return the connection settings of one cluster; the last one of a key counts."""
-    keys = {each.setting.key: each for each in settings if each.setting.key.startswith(CONNECTION_KEYS)}
-    return {key: _value(each) for key, each in keys.items()}
+def connection_values(readers: Readers, role: str) -> dict[str, str]:
+    """Return the connection settings that the client of a role gets."""
+    found = {key: each for reader in readers.at(role) for key, each in reader.values.items()}
+    settings = {key: each.setting for key, each in found.items() if key.startswith(CONNECTION_KEYS) and each.setting}
+    return {key: _value(key, setting) for key, setting in settings.items()}
 
 
-def _value(each: SidedSetting) -> str:
+def _value(key: str, setting: MirrorSetting) -> str:
     """Return the value; empty for a reference. Of a JAAS line, only some parts are used."""
-    is_shown = each.setting.key == "sasl.jaas.config" or may_be_shown(each.value) or _are_addresses(each)
-    value = each.value.strip() if is_shown else _NOT_SHOWN
-    return "" if each.setting.is_reference else value
+    value = plain(setting)
+    is_safe = key == "sasl.jaas.config" or may_be_shown(value) or _are_addresses(key, value)
+    return "" if setting.is_reference else value if is_safe else _NOT_SHOWN
 
 
-def _are_addresses(each: SidedSetting) -> bool:
+def _are_addresses(key: str, value: str) -> bool:
     """Whether the value is a list of addresses, whose names may contain words such as token."""
-    is_list = each.setting.key == "bootstrap.servers" and not has_key_form(each.value)
-    return is_list and all(map(_ADDRESS.fullmatch, listed(each.value)))
+    is_list = key == "bootstrap.servers" and not has_key_form(value)
+    return is_list and all(map(_ADDRESS.fullmatch, listed(value)))
+
+
+def strimzi_values(file: MirrorFile, alias: str) -> dict[str, str]:
+    """Return the connection settings that Strimzi's operator makes from `tls` and `authentication` of a cluster."""
+    found = {each.key: plain(each) for each in file.at(Place.FIELD, alias)}
+    has_tls = any(key == "tls" or key.startswith("tls.") for key in found)
+    kind = found.get("authentication.type", "")
+    has_login = kind in _STRIMZI_MECHANISMS or found.get("authentication.sasl", "").lower() == "true"
+    protocol = f"{'SASL_' if has_login else ''}{'SSL' if has_tls else 'PLAINTEXT'}"
+    values = {"security.protocol": protocol}
+    if has_login:
+        values["sasl.mechanism"] = _STRIMZI_MECHANISMS.get(kind) or found.get(
+            "authentication.config.sasl.mechanism", ""
+        )
+        values[_USER] = found.get("authentication.username") or found.get("authentication.clientId", "")
+    if kind == "tls":
+        # Its certificate and key are in a Secret of Kubernetes.
+        values["ssl.keystore.key"] = ""
+    return values
+
+
+_STRIMZI_MECHANISMS = {
+    "plain": "PLAIN",
+    "scram-sha-256": "SCRAM-SHA-256",
+    "scram-sha-512": "SCRAM-SHA-512",
+    "oauth": OAUTH,
+}
+_CUSTOM_MECHANISM = "authentication.config.sasl.mechanism"
+# No key of Java's clients: the name with which a cluster of Strimzi logs in.
+_USER = "sasl.username"
 
 
 def kafka_connection(name: str, values: Mapping[str, str]) -> ConnectionToCreate:
@@ -78,6 +111,8 @@ def _login(values: Mapping[str, str]) -> dict[str, str]:
     jaas = {name: value for name, value in found if name in _SHOWN_OPTIONS and value and not has_secret_form(value)}
     # The default of Kafka's clients.
     mechanism = values.get("sasl.mechanism", KERBEROS)
+    user = values.get(_USER, "")
+    user = "" if has_secret_form(user) else user
     if mechanism == KERBEROS:
         extra = {
             "sasl.mechanism": KERBEROS,
@@ -91,9 +126,9 @@ def _login(values: Mapping[str, str]) -> dict[str, str]:
             "sasl.mechanism": OAUTH,
             "sasl.oauthbearer.method": "oidc",
             "sasl.oauthbearer.token.endpoint.url": "<TOKEN ENDPOINT>",
-            "sasl.oauthbearer.client.id": jaas.get("clientId", "<CLIENT ID>"),
+            "sasl.oauthbearer.client.id": user or jaas.get("clientId", "<CLIENT ID>"),
             "sasl.oauthbearer.client.secret": "<CLIENT SECRET>",
         }
     known = mechanism if _PASSWORD_MECHANISMS.fullmatch(mechanism) else "<MECHANISM>"
-    user = jaas.get("username", "<USER>")
-    return {"sasl.mechanism": known, "sasl.username": user, "sasl.password": "<PASSWORD>"}
+    name = user or jaas.get("username", "<USER>")
+    return {"sasl.mechanism": known, "sasl.username": name, "sasl.password": "<PASSWORD>"}

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.text.yaml_text import yaml_string
-from kafka_migration.mirrormaker_files.importing.imported_topics import NameItem
+from kafka_migration.mirrormaker_files.importing.imported_groups import NO_GROUP
+from kafka_migration.mirrormaker_files.importing.imported_topics import TopicChoice
+from kafka_migration.mirrormaker_files.importing.names_on_target import TargetNames
 from kafka_migration.mirrormaker_files.model.mirror_settings import Flow
 
 SCHEMA_LINE = "# yaml-language-server: $schema=migration-file.schema.json"
-# MirrorMaker 2 creates topics with this many replicas if it is not told otherwise.
-_DEFAULT_REPLICAS = "2"
-_ALIAS = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +26,9 @@ class FileParts:
     target: str
     mirror_host: str
     insecure: tuple[tuple[Insecurity, ...], ...]
-    topics: tuple[NameItem, ...]
-    exclusions: tuple[NameItem, ...]
+    topics: TopicChoice
     groups: tuple[str, ...]
+    names: TargetNames
     fields: Mapping[str, str]
     is_mirrormaker1: bool
     to_mirrormaker2: bool = False
@@ -47,21 +45,19 @@ def _lines(parts: FileParts) -> Iterator[str]:
     yield "version: 1"
     yield f"name: {yaml_string(parts.name)}"
     yield from _cluster("source", parts.source, parts.insecure[0])
-    if _is_prefixed(parts) and _ALIAS.fullmatch(parts.flow.source):
-        yield f"  alias: {yaml_string(parts.flow.source)}"
+    if parts.names.naming == "prefixed":
+        yield f"  alias: {yaml_string(parts.names.alias)}"
     yield from _cluster("target", parts.target, parts.insecure[1])
-    if replicas := parts.fields.get("replication_factor", "" if parts.is_mirrormaker1 else _DEFAULT_REPLICAS):
-        yield f"  replication_factor: {replicas}"
+    if "replication_factor" in parts.fields:
+        yield f"  replication_factor: {parts.fields['replication_factor']}"
     yield "topics:"
-    yield from (f"  - {yaml_string(item.text)}" for item in parts.topics if item.is_name)
-    yield from (f"  - pattern: {yaml_string(item.text)}" for item in parts.topics if not item.is_name)
-    yield from (f"  - exclude: {yaml_string(_pattern(item))}" for item in parts.exclusions)
+    yield from _topics(parts.topics)
     yield from _mirror(parts)
     yield "validation:"
     yield "  spark_connection: spark"
     if parts.groups:
         yield "cutover:"
-        yield "  groups:"
+        yield "  groups:  # matches no group" if parts.groups == (NO_GROUP,) else "  groups:"
         yield from (f"    - {yaml_string(pattern)}" for pattern in parts.groups)
 
 
@@ -72,8 +68,12 @@ def _cluster(side: str, connection: str, insecure: tuple[Insecurity, ...]) -> It
         yield f"  insecure: [{', '.join(insecure)}]"
 
 
-def _is_prefixed(parts: FileParts) -> bool:
-    return not parts.is_mirrormaker1 and parts.fields.get("naming", "prefixed") == "prefixed"
+def _topics(topics: TopicChoice) -> Iterator[str]:
+    yield from (f"  - {yaml_string(item.text)}" for item in topics.items if item.is_name)
+    yield from (f"  - pattern: {yaml_string(item.text)}" for item in topics.items if not item.is_name)
+    # They matter only beside patterns.
+    if topics.has_patterns:
+        yield from (f"  - exclude: {yaml_string(item.regex)}" for item in topics.exclusions)
 
 
 def _mirror(parts: FileParts) -> Iterator[str]:
@@ -84,17 +84,13 @@ def _mirror(parts: FileParts) -> Iterator[str]:
         yield f"  isolation_level: {yaml_string(parts.fields['isolation_level'])}"
     # A number, and true or false.
     yield from (f"  {name}: {parts.fields[name]}" for name in ("tasks", "exactly_once") if name in parts.fields)
-    if _is_prefixed(parts):
+    if parts.names.naming == "prefixed":
         yield "  topic_names:"
         yield "    naming: prefixed"
     tuning = {key.removeprefix("properties."): value for key, value in parts.fields.items() if "properties." in key}
     if tuning:
         yield "  properties:"
         yield from (f"    {yaml_string(key)}: {yaml_string(value)}" for key, value in sorted(tuning.items()))
-
-
-def _pattern(item: NameItem) -> str:
-    return re.escape(item.text) if item.is_name else item.text
 
 
 def _printable(text: str) -> str:

@@ -2,168 +2,226 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kafka_migration.core.discovery.commands import ConnectionToCreate, connection_base, mirror_host_connection
-from kafka_migration.core.documents.codec import Document
-from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.kafka.reserved_topics import is_internal
-from kafka_migration.core.migration.patterns import matches
-from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES
+from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.text.brief import some
-from kafka_migration.core.text.secret_forms import given_unless_secret, has_secret_form
-from kafka_migration.mirrormaker_files.importing.chosen_flow import Side, SidedSetting, chosen_flow, sided
-from kafka_migration.mirrormaker_files.importing.import_rules import MIRROR_GROUP, Decision, Use, decide
+from kafka_migration.core.text.secret_forms import has_secret_form
+from kafka_migration.mirrormaker_files.effective.readers import Readers
+from kafka_migration.mirrormaker_files.importing import imported_groups, imported_topics
+from kafka_migration.mirrormaker_files.importing.checks import ImportCheck, ImportFacts, checks_of
+from kafka_migration.mirrormaker_files.importing.chosen_command import chosen_command, require_one_list
+from kafka_migration.mirrormaker_files.importing.chosen_flow import ChosenFlow, chosen_flow, not_imported
+from kafka_migration.mirrormaker_files.importing.flow_readers import (
+    CHECKPOINTS,
+    CONNECTOR,
+    CONSUMER,
+    TARGET,
+    readers_of_flow,
+    value_in,
+)
+from kafka_migration.mirrormaker_files.importing.import_rules import MIRROR_GROUP
 from kafka_migration.mirrormaker_files.importing.imported_connections import (
+    connection_values,
     insecurities_of,
     kafka_connection,
-    values_of,
+    strimzi_values,
 )
 from kafka_migration.mirrormaker_files.importing.imported_file import FileParts, file_text
-from kafka_migration.mirrormaker_files.importing.imported_topics import NameItem, items_of, patterns_of
-from kafka_migration.mirrormaker_files.model.judging import name_of, quoted, refusal
-from kafka_migration.mirrormaker_files.model.limits import MOST_EXCLUSIONS
-from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, Flow, MirrorFile, Place
+from kafka_migration.mirrormaker_files.importing.imported_topics import TopicChoice, topic_choice
+from kafka_migration.mirrormaker_files.importing.key_uses import KeyUse, KeyUses
+from kafka_migration.mirrormaker_files.importing.names_on_target import Naming, TargetNames, names_on_target
+from kafka_migration.mirrormaker_files.importing.plain_values import plain
+from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, FileKind, Flow, MirrorFile
 
-# The exclusions of MirrorMaker 2 that a migration's patterns do not have by themselves.
-_DEFAULT_EXCLUSIONS = (r".*[\-\.]internal", r".*\.replica")
+# MirrorMaker 2 creates topics with this many replicas if it is not told otherwise.
+_DEFAULT_REPLICAS = "2"
+_MIRROR = "org.apache.kafka.connect.mirror."
+# The classes that read the lists of topics and groups, by the option that replaces such a list.
+_FILTERS = {
+    "topics": (CONNECTOR, "topic.filter.class", f"{_MIRROR}DefaultTopicFilter"),
+    "groups": (CHECKPOINTS, "group.filter.class", f"{_MIRROR}DefaultGroupFilter"),
+}
 
 
 @dataclass(frozen=True, slots=True)
-class KeyUse(Document):
-    """What became of one setting: used, replaced by what the package does, or reported because it has no place."""
+class ImportChoices:
+    """What a person decided. `naming`, `topics` and `groups` win over the files; the last two are lists with commas.
 
-    file: str
-    line: int
-    key: str
-    use: Use
-    where: str
+    `command` is the line of a MirrorMaker 1 command. `to_mirrormaker2`: MirrorMaker 2 copies what MirrorMaker 1 did.
+    """
+
+    naming: Naming | None = None
+    topics: str | None = None
+    groups: str | None = None
+    command: int | None = None
+    to_mirrormaker2: bool = False
+
+    @property
+    def lists(self) -> dict[str, str]:
+        """The lists that are given."""
+        both = {"topics": self.topics, "groups": self.groups}
+        return {key: value for key, value in both.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The text of a migration file, the connections to create, and the use of every setting."""
+    """The text of a migration file, the connections to create, the use of every setting, and what to check."""
 
     text: str
     connections: tuple[ConnectionToCreate, ...]
     uses: tuple[KeyUse, ...]
+    checks: tuple[ImportCheck, ...]
+
+
+_NO_CHOICES = ImportChoices()
+_KEPT = TargetNames("identity", reason="MirrorMaker 1 keeps names")
 
 
 def import_files(
-    files: Sequence[MirrorFile], name: str, flow: str | None = None, *, to_mirrormaker2: bool = False
+    files: Sequence[MirrorFile], name: str, flow: str | None = None, choices: ImportChoices = _NO_CHOICES
 ) -> Imported:
-    """Return the migration of one flow. `to_mirrormaker2`: MirrorMaker 2 copies what MirrorMaker 1 did.
+    """Return the migration of one flow.
 
-    Raises `Refused` with `MIRROR_FILE_NOT_IMPORTED` if the flow is not clear, or its topics cannot be expressed.
+    Raises `Refused` with `MIRROR_FILE_NOT_IMPORTED` if the flow is not clear, or what it copies cannot be expressed.
     """
     chosen = chosen_flow(files, flow)
-    _require_no_secret(files[0].name, chosen)
-    settings = list(sided(files, chosen))
-    uses = tuple(_use(each, decide(each, chosen)) for each in settings)
-    # A setting of a flow or cluster wins over one of the top level, wherever it stands.
-    settings.sort(key=lambda each: each.setting.place is not Place.TOP)
-    decisions = [decide(each, chosen) for each in settings]
-    fields = {decision.field: decision.value for decision in decisions if decision.field}
-    if fields.get("exactly_once") and fields.get("isolation_level") == "read_uncommitted":
-        remedy = "MirrorMaker 2 refuses this too. Correct one of them in a copy of the file, and import the copy."
-        found = "exactly-once with isolation.level=read_uncommitted"
-        raise Refused([_not_imported(files[0].name, found, "read_committed with exactly-once", remedy)])
-    connections = _connections(settings, chosen)
-    exclusions = _exclusions(files, fields)
-    topics = _topics(files, fields, exclusions)
+    _require_no_secret(files[0].name, chosen.flow)
+    command = chosen_command(files, choices.command)
+    if choices.topics is None:
+        require_one_list(files, command)
+    readers = readers_of_flow(files, chosen.flow, command)
+    _require_lists(readers, choices, str(chosen.flow))
+    uses = KeyUses(files, chosen.flow, readers, frozenset(choices.lists), command)
+    return _imported(files, name, chosen, readers, uses, choices)
+
+
+def _imported(
+    files: Sequence[MirrorFile],
+    name: str,
+    chosen: ChosenFlow,
+    readers: Readers,
+    uses: KeyUses,
+    choices: ImportChoices,
+) -> Imported:
+    is_mirrormaker1 = files[0].kind.is_mirrormaker1
+    fields = {**_defaults(readers, uses.fields(), is_mirrormaker1), **uses.fields()}
+    _require_committed(files[0].name, fields)
+    names = _KEPT if is_mirrormaker1 else names_on_target(readers, chosen.flow, name, choices.naming)
+    topics = _topics(files, fields, choices, _cycle(names, readers, chosen.flow))
+    groups = _groups(readers, fields, choices, is_mirrormaker1)
+    connections = _connections(files, readers, chosen.flow)
     parts = FileParts(
         name=name,
-        origin=some([file.name for file in files]),
-        flow=chosen,
+        origin=some(list(dict.fromkeys(file.name for file in files))),
+        flow=chosen.flow,
         source=connections[0].name,
         target=connections[1].name,
         mirror_host=connections[2].name,
         insecure=tuple(insecurities_of(each) for each in connections[:2]),
         topics=topics,
-        # They matter only beside patterns.
-        exclusions=() if all(item.is_name for item in topics) else exclusions,
-        groups=_groups(fields),
+        groups=groups,
+        names=names,
         fields=fields,
-        is_mirrormaker1=files[0].kind.is_mirrormaker1,
-        to_mirrormaker2=to_mirrormaker2,
+        is_mirrormaker1=is_mirrormaker1,
+        to_mirrormaker2=choices.to_mirrormaker2,
     )
-    return Imported(file_text(parts), connections, uses)
+    decisions = tuple((setting, decision) for _, setting, decision in uses.decisions)
+    facts = ImportFacts(chosen, readers, names, topics, groups, fields, decisions, is_mirrormaker1)
+    return Imported(file_text(parts), connections, tuple(uses.uses()), checks_of(facts))
 
 
 def _require_no_secret(file: str, flow: Flow) -> None:
     """Aliases become names of connections and a part of the migration file."""
     if any(has_secret_form(alias) or COMMENT.search(alias) for alias in flow.ends):
         remedy = "Correct `clusters` in a copy of the file, and import the copy."
-        raise Refused([_not_imported(file, "an alias with a comment or a secret", "names of clusters", remedy)])
+        raise Refused([not_imported(file, "an alias with a comment or a secret", "names of clusters", remedy)])
 
 
-def _use(each: SidedSetting, decision: Decision) -> KeyUse:
-    return KeyUse(each.file.name, each.setting.line, name_of(each.setting), decision.use, quoted(decision.where))
+def _require_lists(readers: Readers, choices: ImportChoices, flow: str) -> None:
+    """Refuse a class of others that decides about topics or groups, unless their list is given."""
+    for key, (role, filter_key, usual) in _FILTERS.items():
+        found = value_in(readers, role, filter_key)
+        if found and found.setting and plain(found.setting) != usual and key not in choices.lists:
+            text = f"{filter_key} on line {found.setting.line}, a class whose {key} are not known"
+            raise Refused([not_imported(flow, text, f"the {key}", f"Give the names and patterns with --{key}.")])
 
 
-def _connections(settings: Sequence[SidedSetting], flow: Flow) -> tuple[ConnectionToCreate, ...]:
-    names = [f"{connection_base(alias)}_kafka" for alias in (flow.source, flow.target)]
+def _defaults(readers: Readers, fields: dict[str, str], is_mirrormaker1: bool) -> dict[str, str]:
+    """Return what MirrorMaker does where the files say nothing, and a migration file has another default."""
+    found = {} if fields.get("exactly_once") else {"isolation_level": "read_uncommitted"}
+    if not is_mirrormaker1 and value_in(readers, CONNECTOR, "replication.factor") is None:
+        found["replication_factor"] = _DEFAULT_REPLICAS
+    return found
+
+
+def _require_committed(file: str, fields: dict[str, str]) -> None:
+    if fields.get("exactly_once") and fields.get("isolation_level") == "read_uncommitted":
+        remedy = "MirrorMaker 2 refuses this too. Correct one of them in a copy of the file, and import the copy."
+        found = "exactly-once with isolation.level=read_uncommitted"
+        raise Refused([not_imported(file, found, "read_committed with exactly-once", remedy)])
+
+
+def _cycle(names: TargetNames, readers: Readers, flow: Flow) -> tuple[str, ...]:
+    """Return a pattern of the topics that came from the target, which MirrorMaker 2 does not copy back."""
+    found = value_in(readers, CONNECTOR, "target.cluster.alias")
+    target = plain(found.setting) if found and found.setting else flow.target
+    is_kept = names.naming != "prefixed" or not target or "." in target
+    return () if is_kept else (rf"(.*\.)?{_escaped(target)}\..*",)
+
+
+def _escaped(alias: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "_-" else f"\\{letter}" for letter in alias)
+
+
+def _topics(
+    files: Sequence[MirrorFile], fields: dict[str, str], choices: ImportChoices, more: tuple[str, ...]
+) -> TopicChoice:
+    is_mirrormaker1 = files[0].kind.is_mirrormaker1
+    usual = "" if is_mirrormaker1 else ".*"
+    excluded = "" if is_mirrormaker1 else imported_topics.DEFAULT_EXCLUSIONS
+    excluded = fields.get("topics.exclude", fields.get("topics.blacklist", excluded))
+    value = choices.topics if choices.topics is not None else fields.get("topics", usual)
+    found = topic_choice(value, excluded, more, is_mirrormaker1=is_mirrormaker1 and choices.topics is None)
+    if not found.items:
+        raise Refused([not_imported(files[0].name, *_without_topics(files, found))])
+    return found
+
+
+def _without_topics(files: Sequence[MirrorFile], found: TopicChoice) -> tuple[str, str, str]:
+    """Return what is found, what is expected, and the remedy."""
+    expected = "the topics to copy"
+    if found.left_out:
+        return f"only topics that MirrorMaker does not copy: {some(found.left_out)}", expected, "Add `topics`."
+    if files[0].kind.is_mirrormaker1:
+        return "no --whitelist and no --include", expected, "Add the script with the command line."
+    return "a blank list of topics, with which MirrorMaker copies nothing", expected, "Add `topics`."
+
+
+def _groups(readers: Readers, fields: dict[str, str], choices: ImportChoices, is_mirrormaker1: bool) -> tuple[str, ...]:
+    """Return the patterns of the groups to move; none for the default of a migration file."""
+    if choices.groups is not None:
+        return imported_groups.group_patterns(choices.groups, "")
+    if MIRROR_GROUP in fields:
+        return imported_groups.groups_without(fields[MIRROR_GROUP])
+    if is_mirrormaker1 or next(readers.at(CHECKPOINTS), None) is None:
+        return ()
+    excluded = fields.get("groups.exclude", fields.get("groups.blacklist", imported_groups.DEFAULT_EXCLUSIONS))
+    return imported_groups.group_patterns(fields.get("groups", ".*"), excluded)
+
+
+def _connections(files: Sequence[MirrorFile], readers: Readers, flow: Flow) -> tuple[ConnectionToCreate, ...]:
+    names = [f"{connection_base(alias)}_kafka" for alias in flow.ends]
     if names[0] == names[1]:
         names = [f"source_{names[0]}", f"target_{names[1]}"]
     clusters = [
-        kafka_connection(name, values_of(each for each in settings if each.side in {side, Side.BOTH}))
-        for name, side in zip(names, (Side.SOURCE, Side.TARGET), strict=True)
+        kafka_connection(name, {**_of_fields(files[0], alias), **connection_values(readers, role)})
+        for name, alias, role in zip(names, flow.ends, (CONSUMER, TARGET), strict=True)
     ]
     return (*clusters, mirror_host_connection("mirror_host"))
 
 
-def _topics(
-    files: Sequence[MirrorFile], fields: dict[str, str], exclusions: Sequence[NameItem]
-) -> tuple[NameItem, ...]:
-    """Return the names and patterns to copy."""
-    is_mirrormaker1 = files[0].kind.is_mirrormaker1
-    value = fields.get("topics", "" if is_mirrormaker1 else ".*")
-    excluded = patterns_of(exclusions)
-    found = _usable(items_of(value, is_mirrormaker1=is_mirrormaker1), "topics")
-    items = tuple(item for item in found if not (item.is_name and _is_left_out(item.text, excluded)))
-    if not items:
-        missing = "no --whitelist and no --include" if is_mirrormaker1 else "no topics"
-        remedy = "Add the script with the command line." if is_mirrormaker1 else "Add `topics`."
-        raise Refused([_not_imported(files[0].name, missing, "the topics to copy", remedy)])
-    return items
-
-
-def _groups(fields: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the patterns of the groups to move: those of the files, or all but the group of MirrorMaker 1 itself."""
-    if MIRROR_GROUP in fields:
-        # The name has letters, digits, dots, _ and - only.
-        group = fields[MIRROR_GROUP].replace(".", "[.]")
-        return (f"(?!{group}$|{'|'.join(UNMOVED_GROUP_PREFIXES)}).+",)
-    return tuple(patterns_of(_usable(items_of(fields.get("groups", "")), "groups")))
-
-
-def _is_left_out(name: str, excluded: Sequence[str]) -> bool:
-    """Return whether MirrorMaker does not copy a topic that is named: it is excluded, or internal."""
-    return matches(name, excluded) or is_internal(name)
-
-
-def _exclusions(files: Sequence[MirrorFile], fields: dict[str, str]) -> tuple[NameItem, ...]:
-    value = fields.get("topics.exclude", "" if files[0].kind.is_mirrormaker1 else ",".join(_DEFAULT_EXCLUSIONS))
-    found = _usable(items_of(value), "topics.exclude")
-    if len(found) > MOST_EXCLUSIONS:
-        # Each named topic is compared with each of them.
-        remedy = "Name fewer and wider patterns in a copy of the file, and import the copy."
-        raise Refused([_not_imported("topics.exclude", f"{len(found):,} items", f"at most {MOST_EXCLUSIONS}", remedy)])
-    return found
-
-
-def _usable(items: Iterable[NameItem], key: str) -> tuple[NameItem, ...]:
-    found: dict[NameItem, int] = {}
-    for position, item in enumerate(items, 1):
-        found.setdefault(item, position)
-    if wrong := [item for item in found if item.problem]:
-        remedy = "Write the pattern differently in a copy of the file, and import the copy."
-        texts = [f"item {found[item]}, {given_unless_secret(item.text)}: {item.problem}" for item in wrong]
-        raise Refused([_not_imported(key, text, "a pattern that a migration file takes", remedy) for text in texts])
-    return tuple(found)
-
-
-def _not_imported(subject: str, found: str, expected: str, remedy: str) -> Finding:
-    return refusal(Code.MIRROR_FILE_NOT_IMPORTED, subject, found, expected, remedy)
+def _of_fields(file: MirrorFile, alias: str) -> dict[str, str]:
+    return strimzi_values(file, alias) if file.kind is FileKind.STRIMZI else {}

@@ -1,0 +1,205 @@
+"""What a person must check before the first run of an imported migration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.text.brief import some
+from kafka_migration.mirrormaker_files.effective.readers import Readers
+from kafka_migration.mirrormaker_files.importing.chosen_flow import ChosenFlow
+from kafka_migration.mirrormaker_files.importing.flow_readers import CHECKPOINTS, CONNECTOR, value_in
+from kafka_migration.mirrormaker_files.importing.import_rules import ELSEWHERE, Decision, Use
+from kafka_migration.mirrormaker_files.importing.imported_groups import NO_GROUP
+from kafka_migration.mirrormaker_files.importing.imported_topics import TopicChoice
+from kafka_migration.mirrormaker_files.importing.names_on_target import TargetNames
+from kafka_migration.mirrormaker_files.importing.plain_values import plain
+from kafka_migration.mirrormaker_files.model.judging import quoted
+from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorSetting
+
+# Settings whose loss changes the copy most, by the beginning of their keys.
+_IMPORTANT = {
+    "replication.policy.class": "replication policy",
+    "topic.filter.class": "topic filter",
+    "group.filter.class": "group filter",
+    "config.property.filter.class": "filter of configurations",
+    "config.properties.exclude": "excluded configurations",
+    "config.properties.blacklist": "excluded configurations",
+    "transforms": "transformations of records",
+    "predicates": "transformations of records",
+    "message.handler": "handler of records",
+    "key.converter": "converter",
+    "value.converter": "converter",
+    "header.converter": "converter",
+}
+_KAFKAS = ("DefaultTopicFilter", "DefaultGroupFilter", "DefaultConfigPropertyFilter", "ByteArrayConverter")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportCheck(Document):
+    """One thing to check: what it is about, and what is in the migration file or missing from it."""
+
+    about: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFacts:
+    """What the checks are about: everything that was decided about the files."""
+
+    chosen: ChosenFlow
+    readers: Readers
+    names: TargetNames
+    topics: TopicChoice
+    groups: tuple[str, ...]
+    fields: Mapping[str, str]
+    decisions: Sequence[tuple[MirrorSetting, Decision]]
+    is_mirrormaker1: bool
+
+
+def checks_of(facts: ImportFacts) -> tuple[ImportCheck, ...]:
+    """Return what to check before the first run."""
+    parts = (
+        ("flow", _flow(facts)),
+        ("names on the target", _names(facts)),
+        ("replication factor", _replication(facts)),
+        ("topics", _topics(facts)),
+        ("groups", _groups(facts)),
+        ("isolation level", _isolation(facts)),
+        ("not taken over", _not_taken_over(facts)),
+        ("what is already copied", _copied(facts)),
+    )
+    return tuple(ImportCheck(about, quoted(text)) for about, texts in parts if (text := " ".join(texts)))
+
+
+def _flow(facts: ImportFacts) -> Iterator[str]:
+    chosen = facts.chosen
+    if chosen.doubt:
+        yield f"MirrorMaker does not copy {chosen.flow}, because {chosen.doubt}. Make sure that this is the direction."
+    if chosen.others:
+        flows = some([str(flow) for flow in chosen.others])
+        yield f"The files have other flows too: {flows}. Each needs a migration of its own."
+
+
+def _names(facts: ImportFacts) -> Iterator[str]:
+    names = facts.names
+    topic = next((item.text for item in facts.topics.items if item.is_name), "orders")
+    if names.theirs:
+        yield f"MirrorMaker has {names.theirs}."
+    if names.naming == "identity":
+        yield f"{topic} keeps its name ({names.reason})."
+        return
+    yield f"{topic} becomes {names.of(topic)} ({names.reason})."
+    yield "If consumers must find the same names, import again with --naming identity."
+
+
+def _replication(facts: ImportFacts) -> Iterator[str]:
+    given = value_in(facts.readers, CONNECTOR, "replication.factor")
+    factor = facts.fields.get("replication_factor")
+    if facts.is_mirrormaker1:
+        yield "3, the default of a migration file. MirrorMaker 1 leaves it to the brokers of the target."
+    elif given is None:
+        yield f"{factor}, MirrorMaker's default. Set target.replication_factor to what the target needs."
+    elif factor is None and given.setting and plain(given.setting) == "-1":
+        yield "3, the default of a migration file. MirrorMaker asks the brokers of the target for theirs (-1)."
+    elif factor is None:
+        yield "3, the default of a migration file. The value in the files is no usable number."
+    else:
+        yield f"{factor}, as in the files."
+
+
+def _topics(facts: ImportFacts) -> Iterator[str]:
+    topics = facts.topics
+    yield f"{some([item.text for item in topics.items])}."
+    if topics.has_patterns:
+        excluded = some([item.regex for item in topics.exclusions])
+        yield f"Without {excluded}." if excluded else "Without exclusions."
+        yield "Patterns never take topics of Kafka and its tools, such as __…, _schemas and ….replica: name those you need."
+    if topics.left_out:
+        yield f"MirrorMaker does not copy {some(topics.left_out)}: excluded or internal."
+    if loose := topics.loose_names():
+        yield f"Taken as names, although MirrorMaker reads a dot as any letter: {some(loose)}."
+
+
+def _groups(facts: ImportFacts) -> Iterator[str]:
+    if facts.groups == (NO_GROUP,):
+        yield "None: `groups` is blank, so the cutover moves no group. Name them in cutover.groups if it must."
+        return
+    if not facts.groups:
+        yield "The default of a migration file: all but those of consoles and of this package."
+    else:
+        yield f"{some(facts.groups)}."
+    if not facts.is_mirrormaker1:
+        yield from _moved(facts.readers)
+
+
+def _moved(readers: Readers) -> Iterator[str]:
+    """Yield whether their MirrorMaker moved groups."""
+    if next(readers.at(CHECKPOINTS), None) is None:
+        yield "MirrorMaker did not move groups: the files have no checkpoint connector of this flow."
+        return
+    values = {key: value_in(readers, CHECKPOINTS, key) for key in _SYNC}
+    words = {key: plain(each.setting).lower() for key, each in values.items() if each and each.setting}
+    if words.get("emit.checkpoints.enabled") == "false":
+        yield "MirrorMaker did not move groups: emit.checkpoints.enabled is false."
+    elif words.get("sync.group.offsets.enabled") != "true":
+        yield "MirrorMaker did not move groups: sync.group.offsets.enabled is not true."
+    else:
+        yield "MirrorMaker wrote their offsets too; the cutover writes exact ones."
+    yield from _disagreements(readers)
+
+
+_SYNC = ("emit.checkpoints.enabled", "sync.group.offsets.enabled")
+_SHARED = (
+    "replication.policy.class",
+    "replication.policy.separator",
+    "source.cluster.bootstrap.servers",
+    "target.cluster.bootstrap.servers",
+)
+
+
+def _disagreements(readers: Readers) -> Iterator[str]:
+    for key in _SHARED:
+        source, checkpoints = (value_in(readers, role, key) for role in (CONNECTOR, CHECKPOINTS))
+        values = [each.value.strip() if each else "" for each in (source, checkpoints)]
+        if values[0] != values[1]:
+            yield f"Source and checkpoint connector differ in {key}; that of the source connector counts."
+
+
+def _isolation(facts: ImportFacts) -> Iterator[str]:
+    level = facts.fields.get("isolation_level")
+    if facts.fields.get("exactly_once"):
+        yield "read_committed, as exactly-once needs it."
+    elif level == "read_committed":
+        yield "read_committed: records of aborted transactions are not copied."
+    else:
+        yield f"{level}: records of aborted transactions are copied too, as MirrorMaker does it."
+        yield "If producers on the source use transactions, write read_committed."
+
+
+def _not_taken_over(facts: ImportFacts) -> Iterator[str]:
+    of_flow = [decision.use for _, decision in facts.decisions if decision is not ELSEWHERE]
+    counts = [of_flow.count(use) for use in (Use.REPORTED, Use.IGNORED)]
+    if any(counts):
+        yield f"{counts[0]} reported and {counts[1]} ignored lines of the list."
+    if important := some(list(dict.fromkeys(_important(facts.decisions)))):
+        yield f"The most important: {important}."
+    acls = value_in(facts.readers, CONNECTOR, "sync.topic.acls.enabled")
+    if not facts.is_mirrormaker1 and not (acls and acls.value.strip().lower() == "false"):
+        yield "MirrorMaker 2 copies access control lists of topics; here kafka-migration source-acls prints them."
+
+
+def _important(decisions: Sequence[tuple[MirrorSetting, Decision]]) -> Iterator[str]:
+    for setting, decision in decisions:
+        is_kafkas = setting.value.strip().endswith(_KAFKAS)
+        words = next((text for start, text in _IMPORTANT.items() if setting.key.startswith(start)), "")
+        if words and not is_kafkas and decision.use is not Use.USED:
+            yield f"{words} (line {setting.line})"
+
+
+def _copied(facts: ImportFacts) -> Iterator[str]:
+    version = 1 if facts.is_mirrormaker1 else 2
+    page = "“MirrorMaker 1 to MirrorMaker 2”, section “Remove its copy”"
+    yield f"What MirrorMaker {version} has already copied cannot be kept, because the first run needs empty topics on"
+    yield f"the target (see the page {page})."

@@ -1,0 +1,161 @@
+"""The use of every line of the files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kafka_migration.core.documents.codec import Document
+from kafka_migration.mirrormaker_files.effective.readers import Readers
+from kafka_migration.mirrormaker_files.importing.chosen_command import command_of
+from kafka_migration.mirrormaker_files.importing.chosen_flow import connectors_of
+from kafka_migration.mirrormaker_files.importing.flow_readers import (
+    CONSUMER,
+    PRODUCER,
+    TARGET,
+    WORKER,
+    full_key,
+)
+from kafka_migration.mirrormaker_files.importing.import_rules import (
+    ELSEWHERE,
+    NOBODY,
+    OF_PACKAGE,
+    OLD_NAMES,
+    UNKNOWN,
+    Decision,
+    Use,
+    decide_read,
+    mirror_group,
+    of_field,
+    of_option,
+    replaced,
+)
+from kafka_migration.mirrormaker_files.model.judging import name_of, quoted
+from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.roles import OLD_KEYS, is_free, roles_at
+
+
+@dataclass(frozen=True, slots=True)
+class KeyUse(Document):
+    """What became of one setting: used, replaced by what the package does, ignored by MirrorMaker, or reported."""
+
+    file: str
+    line: int
+    key: str
+    use: Use
+    where: str
+
+
+# Without slots, because the indexes are built when they are needed first.
+@dataclass(frozen=True)
+class KeyUses:
+    """What becomes of each line. `given` are the lists that options of the command line give, by their keys.
+
+    `command` is the line of the MirrorMaker 1 command that is imported.
+    """
+
+    files: Sequence[MirrorFile]
+    flow: Flow
+    readers: Readers
+    given: frozenset[str] = frozenset()
+    command: int = 0
+
+    @cached_property
+    def decisions(self) -> tuple[tuple[MirrorFile, MirrorSetting, Decision], ...]:
+        """The decision about each line, in the order of the files."""
+        return tuple((file, each, self._decide(file, each)) for file in self.files for each in file.settings)
+
+    def fields(self) -> dict[str, str]:
+        """Return the values that go into the migration file, by the names of its fields."""
+        return {each.field: each.value for _, _, each in self.decisions if each.field}
+
+    def uses(self) -> Iterator[KeyUse]:
+        """Yield the use of each line."""
+        for file, setting, decision in self.decisions:
+            yield KeyUse(file.name, setting.line, name_of(setting), decision.use, quoted(decision.where))
+
+    def _decide(self, file: MirrorFile, setting: MirrorSetting) -> Decision:
+        last = self._last[_identity(file, setting)]
+        if last is not setting:
+            return Decision(Use.REPLACED, f"line {last.line} gives it again, and that value counts")
+        if not self._is_of_flow(file, setting):
+            return ELSEWHERE
+        if setting.place is Place.FIELD:
+            return of_field(setting)
+        if setting.place is Place.OPTION:
+            return self._of_option(file, setting)
+        if setting.place is Place.TOP and setting.name == "clusters":
+            return Decision(Use.USED, "the flow")
+        if file.kind is FileKind.CONSUMER and setting.key == "group.id":
+            return mirror_group(setting)
+        return self._of_key(file, setting)
+
+    def _of_option(self, file: MirrorFile, setting: MirrorSetting) -> Decision:
+        if command_of(file, setting) != self.command:
+            return Decision(Use.REPORTED, "it belongs to another command; import that one with --command")
+        return self._unless_given(of_option(setting))
+
+    def _of_key(self, file: MirrorFile, setting: MirrorSetting) -> Decision:
+        if problem := _without_effect(file, setting):
+            return problem
+        readers = {each.reader.role: key for each, key in self.readers.of(setting)}
+        if not readers:
+            return self._overridden(setting) or replaced(setting, setting.key) or OF_PACKAGE
+        newer = next((new for new, old in OLD_NAMES.items() if old in readers.values()), "")
+        if wins := newer and self._winner(newer, tuple(readers)):
+            return Decision(Use.REPLACED, f"line {wins.line} has the newer name of the key, and that value counts")
+        return self._unless_given(decide_read(setting, readers))
+
+    def _unless_given(self, decision: Decision) -> Decision:
+        if decision.field not in self.given:
+            return decision
+        return Decision(Use.REPLACED, f"--{decision.field} of the command line")
+
+    def _is_of_flow(self, file: MirrorFile, setting: MirrorSetting) -> bool:
+        """Return whether a line is about the flow that is imported, or about all flows."""
+        if setting.place is Place.CLUSTER:
+            return setting.owner in self.flow.ends
+        if setting.place is Place.FLOW:
+            return setting.owner == str(self.flow)
+        if setting.place is Place.CONNECTOR:
+            return self._flows.get((id(file), setting.owner), self.flow) == self.flow
+        return not (setting.place is Place.FIELD and "->" in setting.owner and setting.owner != str(self.flow))
+
+    def _overridden(self, setting: MirrorSetting) -> Decision | None:
+        """Return that another line wins, if it does."""
+        roles: tuple[str, ...] = tuple(each.reader.role for each in self.readers.all)
+        if setting.place is Place.CLUSTER:
+            roles = (CONSUMER,) if setting.owner == self.flow.source else (PRODUCER, TARGET, WORKER)
+        found = (self._winner(key, roles) for key in (full_key(setting), setting.key))
+        wins = next((each for each in found if each and each.client in {setting.client, ""}), None)
+        return Decision(Use.REPLACED, f"line {wins.line} wins over it") if wins else None
+
+    def _winner(self, key: str, roles: Sequence[str]) -> MirrorSetting | None:
+        found = (each.values[key] for each in self.readers.at(*roles) if key in each.values)
+        return next((each.setting for each in found if each.setting), None)
+
+    @cached_property
+    def _flows(self) -> Mapping[tuple[int, str], Flow]:
+        return {(id(each.file), each.name): each.flow for each in connectors_of(self.files)}
+
+    @cached_property
+    def _last(self) -> Mapping[tuple[object, ...], MirrorSetting]:
+        return {_identity(file, each): each for file in self.files for each in file.settings}
+
+
+def _identity(file: MirrorFile, setting: MirrorSetting) -> tuple[object, ...]:
+    """Two lines with the same identity give one key twice."""
+    command = command_of(file, setting) if setting.place is Place.OPTION else 0
+    return id(file), setting.place, setting.owner, setting.name, command
+
+
+def _without_effect(file: MirrorFile, setting: MirrorSetting) -> Decision | None:
+    """Return that no part of MirrorMaker reads a line, if so."""
+    keys = kafka_keys()
+    if is_free(setting) or any(keys.get(role, setting.key) for role in roles_at(file.kind, setting)):
+        return None
+    if setting.key in OLD_KEYS:
+        return None
+    return NOBODY if keys.roles_of(setting.key) else UNKNOWN

@@ -1,0 +1,402 @@
+"""`kafka-migration import` keeps what the files say, as Kafka reads them, or refuses and says why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.migration.patterns import matches
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.migration_file.loading import load_migration
+from kafka_migration.mirrormaker_files.importing.import_rules import Use
+from kafka_migration.mirrormaker_files.importing.proposal import ImportChoices, Imported, import_files
+from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
+
+pytestmark = pytest.mark.unit
+
+CLUSTERS = "clusters = target, source\nsource.bootstrap.servers = s:1\ntarget.bootstrap.servers = t:1\n"
+HEAD = f"{CLUSTERS}source->target.enabled = true\n"
+MIRROR = "org.apache.kafka.connect.mirror"
+NO_CHOICES, NAMED = ImportChoices(), ImportChoices(naming="identity")
+
+
+def imported(text: str | Mapping[str, str], flow: str | None = None, choices: ImportChoices = NO_CHOICES) -> Imported:
+    texts = {"mm2.properties": text} if isinstance(text, str) else text
+    return import_files([read_mirror_file(name, each) for name, each in texts.items()], "copied", flow, choices)
+
+
+def migration(text: str | Mapping[str, str], flow: str | None = None, choices: ImportChoices = NO_CHOICES) -> Migration:
+    return load_migration(imported(text, flow, choices).text, where="copied.yaml")
+
+
+def refusal(text: str | Mapping[str, str], flow: str | None = None, choices: ImportChoices = NO_CHOICES) -> Finding:
+    with pytest.raises(Refused) as refused:
+        imported(text, flow, choices)
+    return refused.value.findings[0]
+
+
+def check(found: Imported, about: str) -> str:
+    return next(each.text for each in found.checks if each.about == about)
+
+
+def moved(text: str | Mapping[str, str], *groups: str) -> list[str]:
+    patterns = migration(text).cutover.groups
+    return [group for group in groups if matches(group, patterns)]
+
+
+NOT_ENABLED = {
+    "nothing": "",
+    "a blank after the value": "source->target.enabled = true \n",
+    "a comment": "source->target.enabled = true # copy\n",
+    "another word": "source->target.enabled = yes\n",
+    "false": "source->target.enabled = false\n",
+    "an unknown alias": "surce->target.enabled = true\n",
+    "the top level": "enabled = true\n",
+}
+
+
+@pytest.mark.parametrize("name", NOT_ENABLED)
+def test_a_direction_is_never_guessed(name: str) -> None:
+    """Without a flow that Kafka reads as enabled nothing is imported; the order of `clusters` says nothing."""
+    finding = refusal(f"{CLUSTERS}{NOT_ENABLED[name]}topics = orders\n")
+
+    assert "source->target" in finding.expected
+    assert "--flow" in finding.remedy
+
+
+@pytest.mark.parametrize("name", NOT_ENABLED)
+def test_a_disabled_flow_is_imported_by_its_name(name: str) -> None:
+    """`--flow` imports a flow that is not enabled, and says so; the named flow gives the direction."""
+    found = imported(f"{CLUSTERS}{NOT_ENABLED[name]}topics = orders\n", "source->target")
+
+    assert "does not copy source->target" in check(found, "flow")
+    assert "s:1" in found.connections[0].command()
+
+
+def test_case_of_enabled() -> None:
+    """Kafka reads `TRUE` as true."""
+    assert migration(f"{CLUSTERS}source->target.enabled = TRUE\n").source.connection == "source_kafka"
+
+
+@pytest.mark.parametrize("flow", ["source->other", "source", "source->source", "->"])
+def test_an_unknown_flow_is_refused(flow: str) -> None:
+    """`--flow` names two clusters of the files."""
+    assert "source->target" in refusal(HEAD, flow).expected
+
+
+@pytest.mark.parametrize("alias", ["Primary", "primary_dc", "A", "9x-Y_z"])
+def test_the_alias_stays(alias: str) -> None:
+    """An alias with capitals or `_` is the beginning of the names on the target, as with MirrorMaker."""
+    found = migration(HEAD.replace("source", alias))
+
+    assert found.target_topic("orders") == f"{alias}.orders"
+
+
+@pytest.mark.parametrize(
+    ("lines", "name"),
+    [
+        ("source.cluster.alias = dc1\n", "dc1.orders"),
+        ("source->target.source.cluster.alias = dc2\nsource.cluster.alias = dc1\n", "dc2.orders"),
+        ("source.cluster.alias =\nreplication.policy.separator =\n", "orders"),
+        (f"replication.policy.class = {MIRROR}.IdentityReplicationPolicy\n", "orders"),
+        (f"replication.policy.class = {MIRROR}.DefaultReplicationPolicy\n", "source.orders"),
+        (
+            f"source->target.replication.policy.class = {MIRROR}.DefaultReplicationPolicy\n"
+            f"replication.policy.class = {MIRROR}.IdentityReplicationPolicy\n",
+            "source.orders",
+        ),
+        (f"target.replication.policy.class = {MIRROR}.IdentityReplicationPolicy\n", "source.orders"),
+        ("replication.policy.separator = .\n", "source.orders"),
+    ],
+)
+def test_names_are_those_of_the_effective_policy(lines: str, name: str) -> None:
+    """Class, alias and separator of the source connector make the names."""
+    assert migration(f"{HEAD}{lines}").target_topic("orders") == name
+
+
+UNNAMED = {
+    "a dot in the alias": HEAD.replace("source", "dc.one"),
+    "the alias of the target": HEAD.replace("source", "copied-target"),
+    "a word of MirrorMaker": HEAD.replace("source", "offset"),
+    "another separator": f"{HEAD}replication.policy.separator = _\n",
+    "a blank alias": f"{HEAD}source.cluster.alias =\n",
+    "no separator": f"{HEAD}replication.policy.separator =\n",
+    "a separator with a blank": f"{HEAD}replication.policy.separator = . \n",
+    "another class": f"{HEAD}replication.policy.class = com.example.Names\n",
+    "a class without its package": f"{HEAD}replication.policy.class = IdentityReplicationPolicy\n",
+    "a blank class": f"{HEAD}replication.policy.class =\n",
+}
+
+
+@pytest.mark.parametrize("name", UNNAMED)
+def test_other_names_are_refused_or_chosen(name: str) -> None:
+    """Names that a migration file cannot give are refused; with `--naming` a person chooses, and reads what changes."""
+    assert "--naming" in refusal(UNNAMED[name]).remedy
+
+    found = imported(UNNAMED[name], choices=NAMED)
+    assert "orders keeps its name (--naming identity)" in check(found, "names on the target")
+    assert "MirrorMaker has" in check(found, "names on the target")
+
+
+def test_topics_that_came_from_the_target_are_not_copied_back() -> None:
+    """With prefixed names MirrorMaker 2 leaves out topics of the target's own, in a chain of clusters too."""
+    rules = migration(f"{HEAD}topics = .*\n").rules
+
+    names = ("orders", "target.orders", "other.target.orders", "target", "my-target.orders")
+    assert [name for name in names if rules.takes(name)] == ["orders", "target", "my-target.orders"]
+
+
+@pytest.mark.parametrize("value", ["", " ", '""', ","])
+def test_blank_groups_move_none(value: str) -> None:
+    """A blank list moves no group, and the check says so."""
+    text = f"{HEAD}groups = {value}\n"
+
+    assert moved(text, "billing", "", "x") == []
+    assert check(imported(text), "groups").startswith("None")
+
+
+@pytest.mark.parametrize(
+    ("lines", "groups"),
+    [
+        ("", ["billing", "my-connect-x"]),
+        ("groups = .*\n", ["billing", "my-connect-x"]),
+        ("groups.exclude =\n", ["billing", "connect-x", "my-connect-x", "console-consumer-1", "__x"]),
+        ("groups.blacklist = bill.*\n", ["connect-x", "my-connect-x", "console-consumer-1", "__x"]),
+        ("groups.blacklist = bill.*\ngroups.exclude = __x|c.*\n", ["billing", "my-connect-x"]),
+        ("groups = connect-x, bill.*|__x\ngroups.exclude = connect\n", ["billing", "connect-x", "__x"]),
+        ("groups = .*\nsource->target.groups = billing\n", ["billing"]),
+    ],
+)
+def test_groups_are_those_of_kafkas_filter(lines: str, groups: list[str]) -> None:
+    """Groups and their exclusions, with Kafka's defaults, select the same names."""
+    names = ("billing", "connect-x", "my-connect-x", "console-consumer-1", "__x")
+    assert moved(f"{HEAD}{lines}", *names) == groups
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("", "did not move groups: sync.group.offsets.enabled"),
+        ("sync.group.offsets.enabled = true\n", "wrote their offsets"),
+        ("sync.group.offsets.enabled = true\nemit.checkpoints.enabled = false\n", "did not move groups: emit"),
+    ],
+)
+def test_the_check_says_whether_groups_were_moved(lines: str, words: str) -> None:
+    """MirrorMaker moves groups only if both settings say so."""
+    assert words in check(imported(f"{HEAD}{lines}"), "groups")
+
+
+@pytest.mark.parametrize(
+    ("lines", "tuning"),
+    [
+        ("target.producer.linger.ms = 5\nsource.producer.linger.ms = 9\n", {"producer.linger.ms": "5"}),
+        (
+            "source.consumer.max.poll.records = 5\ntarget.consumer.max.poll.records = 9\n",
+            {"consumer.max.poll.records": "5"},
+        ),
+        ("source->target.producer.linger.ms = 5\n", {}),
+        ("target.producer.override.linger.ms = 5\n", {}),
+        ("source->target.producer.override.linger.ms = 5\n", {"producer.linger.ms": "5"}),
+        ("target.linger.ms = 5\nlinger.ms = 5\nproducer.linger.ms = 5\n", {}),
+        ("source->target.consumer.max.poll.records = 5\n", {"consumer.max.poll.records": "5"}),
+        (
+            "source.consumer.max.poll.records = 5\nsource->target.consumer.max.poll.records = 9\n",
+            {"consumer.max.poll.records": "5"},
+        ),
+    ],
+)
+def test_only_what_the_clients_of_the_records_get_is_taken(lines: str, tuning: dict[str, str]) -> None:
+    """Keys of the other side, of other clients, and without effect are not taken, wherever they stand."""
+    for text in (lines, "".join(reversed(lines.splitlines(keepends=True)))):
+        assert dict(migration(f"{HEAD}{text}").mirror.properties) == tuning
+
+
+def test_the_replication_factor_that_counts() -> None:
+    """A cluster's `replication.factor` has no effect."""
+    found = imported(f"{HEAD}replication.factor = 3\nsource.replication.factor = 1\n")
+
+    assert load_migration(found.text, where="copied.yaml").target_replication_factor == 3
+    assert [each.use for each in found.uses][-1] is Use.IGNORED
+
+
+def test_the_list_of_uses_says_what_wins() -> None:
+    """The first of two lines, an overridden line and an unknown key are no settings that the package replaces."""
+    lines = "tasks.max = 1\ntasks.max = 2\ntopics = a\nsource->target.topics = b\nsync.group.offsets.interval.ms = 1\n"
+    found = {(each.line, each.use): each.where for each in imported(f"{HEAD}{lines}").uses}
+
+    assert found[5, Use.REPLACED] == "line 6 gives it again, and that value counts"
+    assert found[7, Use.REPLACED] == "line 8 wins over it"
+    assert found[9, Use.IGNORED] == "no version of MirrorMaker has this key"
+
+
+def test_a_comment_after_a_value_is_named() -> None:
+    """MirrorMaker takes the comment for a part of the value, so the list says that it is left out."""
+    (use,) = [each for each in imported(f"{HEAD}tasks.max = 4 # four\n").uses if each.key == "tasks.max"]
+
+    assert "without the comment" in use.where
+
+
+@pytest.mark.parametrize(
+    ("lines", "factor", "words"),
+    [
+        ("", 2, "2, MirrorMaker's default"),
+        ("replication.factor = 5\n", 5, "5, as in the files"),
+        ("replication.factor = -1\n", 3, "(-1)"),
+        ("replication.factor = ${env:FACTOR}\n", 3, "no usable number"),
+    ],
+)
+def test_the_check_names_the_replication_factor(lines: str, factor: int, words: str) -> None:
+    """The check says where the number comes from."""
+    found = imported(f"{HEAD}{lines}")
+
+    assert load_migration(found.text, where="copied.yaml").target_replication_factor == factor
+    assert words in check(found, "replication factor")
+
+
+def connector(kind: str, **more: str) -> str:
+    values = {"source.cluster.alias": "a", "target.cluster.alias": "b", **more}
+    lines = ", ".join(f'"{key}": "{value}"' for key, value in values.items())
+    return f'{{"name": "{kind}", "connector.class": "{MIRROR}.{kind}", {lines}}}'
+
+
+def test_connectors_of_a_flow_belong_together() -> None:
+    """Topics come from the source connector, groups from the checkpoint connector of the same flow."""
+    files = {
+        "source.json": connector("MirrorSourceConnector", topics="orders", groups="none"),
+        "checkpoint.json": connector("MirrorCheckpointConnector", topics="none", groups="billing"),
+        "other.json": connector("MirrorCheckpointConnector", groups="other", **{"source.cluster.alias": "c"}),
+    }
+    found = migration(files)
+
+    assert (found.topics, moved(files, "billing", "other", "none")) == (("orders",), ["billing"])
+
+
+def test_connectors_that_disagree_are_named() -> None:
+    """Another policy of the checkpoint connector writes offsets for other names."""
+    policy = {"replication.policy.class": f"{MIRROR}.IdentityReplicationPolicy"}
+    files = {
+        "source.json": connector("MirrorSourceConnector", **policy),
+        "checkpoint.json": connector("MirrorCheckpointConnector"),
+    }
+    assert "differ in replication.policy.class" in check(imported(files), "groups")
+
+
+def test_several_source_connectors_need_a_choice() -> None:
+    """Connectors of two flows need `--flow`; two of one flow cannot be one migration."""
+    other = connector("MirrorSourceConnector", **{"source.cluster.alias": "c"})
+    files = {"a.json": connector("MirrorSourceConnector", topics="x"), "c.json": other}
+
+    assert "a->b, c->b" in refusal(files).expected
+    assert migration(files, "a->b").topics == ("x",)
+    assert "2 connectors" in refusal({"a.json": connector("MirrorSourceConnector"), "b.json": files["a.json"]}).found
+
+
+def test_a_connector_without_an_alias_of_the_target() -> None:
+    """Kafka's default alias of the target is `target`."""
+    text = connector("MirrorSourceConnector").replace('"target.cluster.alias": "b"', '"topics": "x"')
+
+    assert migration({"a.json": text}).target.connection == "target_kafka"
+
+
+def test_only_checkpoints_copy_nothing() -> None:
+    """Without a source connector there is no flow to import."""
+    assert "no flow" in refusal({"c.json": connector("MirrorCheckpointConnector")}).found
+
+
+COMMAND = "kafka-mirror-maker.sh --consumer.config c --producer.config p --whitelist"
+
+
+def test_commands_of_a_script_are_not_mixed() -> None:
+    """Of several commands one is named by its line; the options of the others are in the list."""
+    files = {"start.sh": f"{COMMAND} a\n{COMMAND} b\n"}
+    assert "line 1 of start.sh, line 2 of start.sh" in refusal(files).found
+
+    found = imported(files, choices=ImportChoices(command=2))
+    assert load_migration(found.text, where="copied.yaml").topics == ("b",)
+    assert {each.where for each in found.uses if each.line == 1} == {
+        "it belongs to another command; import that one with --command"
+    }
+
+
+def test_topics_that_are_given_twice_are_refused() -> None:
+    """MirrorMaker 1 does not start with two lists."""
+    assert "--topics" in refusal({"start.sh": f"{COMMAND} a --whitelist b\n"}).remedy
+
+
+@pytest.mark.parametrize("value", ['"$WL"', "${TOPICS:-.*}", "$(cat topics)", "%TOPICS%", "a,$B"])
+def test_a_variable_is_no_list_of_topics(value: str) -> None:
+    """What only a shell knows is refused, and given with `--topics`."""
+    files = {"start.sh": f"{COMMAND} {value}\n"}
+
+    assert "--topics" in refusal(files).remedy
+    assert migration(files, choices=ImportChoices(topics="orders, x.*")).rules.taken == ("orders", "x.*")
+
+
+@pytest.mark.parametrize("key", ["topics", "groups"])
+def test_lists_of_other_filters_are_not_known(key: str) -> None:
+    """A filter that is not Kafka's decides by itself, so the list must be given."""
+    filter_key = f"{key.removesuffix('s')}.filter.class"
+    text = f"{HEAD}{filter_key} = com.example.Mine\n"
+
+    assert f"--{key}" in refusal(text).remedy
+    assert filter_key.replace(".filter.class", " filter") in check(
+        imported(text, choices=ImportChoices(topics="x", groups="y")), "not taken over"
+    )
+
+
+def strimzi(cluster: str) -> dict[str, str]:
+    text = (
+        "kind: KafkaMirrorMaker2\nspec:\n  connectCluster: b\n  clusters:\n  - alias: a\n    bootstrapServers: a:1\n"
+        f"{cluster}  - alias: b\n    bootstrapServers: b:1\n  mirrors:\n  - sourceCluster: a\n    targetCluster: b\n"
+        "    sourceConnector:\n      tasksMax: 1\n"
+    )
+    return {"mm2.yaml": text}
+
+
+TLS = "    tls:\n      trustedCertificates:\n      - secretName: ca\n        certificate: ca.crt\n"
+
+
+def login(kind: str, more: str = "") -> str:
+    return f"    authentication:\n      type: {kind}\n      username: copy\n{more}"
+
+
+@pytest.mark.parametrize(
+    ("cluster", "protocol", "more"),
+    [
+        ("", "PLAINTEXT", {}),
+        (TLS, "SSL", {"ssl.ca.pem": "<CERTIFICATES OF THE AUTHORITY IN PEM>"}),
+        ("    tls: {}\n", "SSL", {}),
+        (TLS + login("tls"), "SSL", {"ssl.key.pem": "<CLIENT KEY IN PEM>"}),
+        (TLS + login("scram-sha-512"), "SASL_SSL", {"sasl.mechanism": "SCRAM-SHA-512", "sasl.username": "copy"}),
+        (login("plain"), "SASL_PLAINTEXT", {"sasl.mechanism": "PLAIN", "sasl.password": "<PASSWORD>"}),
+        (
+            TLS + "    authentication:\n      type: oauth\n      clientId: me\n",
+            "SASL_SSL",
+            {"sasl.mechanism": "OAUTHBEARER", "sasl.oauthbearer.client.id": "me"},
+        ),
+        (
+            TLS + login("custom", "      sasl: true\n      config:\n        sasl.mechanism: AWS_MSK_IAM\n"),
+            "SASL_SSL",
+            {"sasl.mechanism": "<MECHANISM>"},
+        ),
+    ],
+)
+def test_tls_and_login_of_a_resource(cluster: str, protocol: str, more: dict[str, str]) -> None:
+    """The connection has the protocol and the mechanism that Strimzi's operator makes, and placeholders for secrets."""
+    extra = imported(strimzi(cluster)).connections[0].fields["extra"]
+
+    assert extra["security.protocol"] == protocol
+    assert more.items() <= extra.items()
+
+
+def test_files_of_several_mirrormakers_are_refused() -> None:
+    """Settings of one MirrorMaker do not act on another."""
+    assert "one MirrorMaker" in refusal({"a.properties": HEAD, "b.properties": HEAD}).expected
+    assert "one MirrorMaker" in refusal({"a.properties": HEAD, "start.sh": f"{COMMAND} x\n"}).expected
+
+
+def test_every_import_says_that_a_copy_cannot_be_kept() -> None:
+    """The check names the page about what MirrorMaker 2 has already copied."""
+    assert "cannot be kept" in check(imported(HEAD), "what is already copied")
