@@ -19,7 +19,11 @@ TEXTS = {name: text for name, (text, _) in {**PLANTED, **PLANTED_FLOWS}.items() 
 # Their fixes leave a decision to the reader, such as which of two flows is meant.
 DECISIONS = frozenset(
     {
+        LintCode.ADDRESS_PLACEHOLDER,
+        LintCode.ADDRESS_REFUSED,
+        LintCode.ADDRESS_SCHEME,
         LintCode.ALIAS_UNKNOWN,
+        LintCode.BACKSLASH_LOST,
         LintCode.BOOTSTRAP_MISSING,
         LintCode.CHECKPOINTS_REFUSED,
         LintCode.CLASS_UNKNOWN,
@@ -31,16 +35,20 @@ DECISIONS = frozenset(
         LintCode.LOGIN_NOT_USED,
         LintCode.LOGIN_UNENCRYPTED,
         LintCode.LOOP,
+        LintCode.MECHANISM_UNKNOWN,
         LintCode.NAMES_MERGED,
         LintCode.NOTHING_COPIED,
         LintCode.NO_FLOW,
         LintCode.PATTERN_SPLIT,
+        LintCode.PROVIDER_MISSING,
         LintCode.REPLICATION_BELOW_MIN_INSYNC,
         LintCode.SECRET_IN_FILE,
         LintCode.SEPARATOR_BLANK,
         LintCode.TOPIC_NOT_COPIED,
         LintCode.VALUE_BACKSLASH,
+        LintCode.VALUE_REFUSED,
         LintCode.VALUE_TYPE,
+        LintCode.VARIABLE_NOT_REPLACED,
     }
 )
 

@@ -12,7 +12,7 @@ from kafka_migration.core.migration.settings import Migration
 from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.mirrormaker_files.importing.import_rules import Use
 from kafka_migration.mirrormaker_files.importing.proposal import ImportChoices, Imported, import_files
-from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
+from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
 
 pytestmark = pytest.mark.unit
 
@@ -24,7 +24,9 @@ NO_CHOICES, NAMED = ImportChoices(), ImportChoices(naming="identity")
 
 def imported(text: str | Mapping[str, str], flow: str | None = None, choices: ImportChoices = NO_CHOICES) -> Imported:
     texts = {"mm2.properties": text} if isinstance(text, str) else text
-    return import_files([read_mirror_file(name, each) for name, each in texts.items()], "copied", flow, choices)
+    return import_files(
+        [file for name, each in texts.items() for file in read_mirror_files(name, each)], "copied", flow, choices
+    )
 
 
 def migration(text: str | Mapping[str, str], flow: str | None = None, choices: ImportChoices = NO_CHOICES) -> Migration:

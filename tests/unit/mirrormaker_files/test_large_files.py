@@ -135,7 +135,9 @@ def test_exclusions_are_limited() -> None:
 
 def test_the_first_unknown_keys_are_compared() -> None:
     """A mistyped key after a hundred unknown ones is unknown, and its finding says why."""
-    text = HEAD + "".join(f"com.acme.x{each} = 1\n" for each in range(MOST_COMPARED - 1)) + "task.max = 1\n" * 2
+    text = (
+        HEAD + "".join(f"com.acme.x{each} = 1\n" for each in range(MOST_COMPARED - 1)) + "task.max = 1\ntasks.mx = 1\n"
+    )
     *_, compared, other = lint([read_mirror_file("file", text)], kafka_keys())
 
     assert (compared.code, other.code) == (LintCode.KEY_MISSPELLED, LintCode.KEY_UNKNOWN)

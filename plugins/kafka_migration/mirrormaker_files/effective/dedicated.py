@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from kafka_migration.mirrormaker_files.effective.kafka_version import CONNECTORS, KafkaVersion
+from kafka_migration.mirrormaker_files.effective.kafka_version import CONNECTORS, MirrorVersion
 from kafka_migration.mirrormaker_files.effective.layers import (
     JAVA_BLANKS,
     Layer,
@@ -18,7 +18,7 @@ from kafka_migration.mirrormaker_files.effective.layers import (
     read_as,
     starting,
 )
-from kafka_migration.mirrormaker_files.effective.mirror_readers import MirrorConnector, worker_readers
+from kafka_migration.mirrormaker_files.effective.mirror_readers import ConnectorReaders, worker_readers
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Reader
 from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, Flow, MirrorFile
 
@@ -46,7 +46,7 @@ _OFF = fixed({"enabled": "false"})
 class Dedicated:
     """The configuration of a dedicated MirrorMaker, in the version that reads it."""
 
-    def __init__(self, file: MirrorFile, kafka: KafkaVersion) -> None:
+    def __init__(self, file: MirrorFile, kafka: MirrorVersion) -> None:
         self.file, self.kafka = file, kafka
         self._all = layer_of(file, file.settings)
         self._top = (self._all,)
@@ -67,7 +67,7 @@ class Dedicated:
                 own = self.connector(pair, role)
                 if role == "mirror_heartbeat" or is_true(own, "enabled", False):
                     name = own_name(own, CLASSES[role])
-                    connector = MirrorConnector(role, name, pair.source, pair.target, own, worker, self.kafka)
+                    connector = ConnectorReaders(role, name, pair.source, pair.target, own, worker, self.kafka)
                     yield from connector.readers()
 
     def pairs(self) -> Iterator[Flow]:

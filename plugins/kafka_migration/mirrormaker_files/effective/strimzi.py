@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kafka_migration.mirrormaker_files.effective.kafka_version import KafkaVersion
+from kafka_migration.mirrormaker_files.effective.kafka_version import MirrorVersion
 from kafka_migration.mirrormaker_files.effective.layers import Layer, Layers, fixed
-from kafka_migration.mirrormaker_files.effective.mirror_readers import MirrorConnector, worker_readers
+from kafka_migration.mirrormaker_files.effective.mirror_readers import ConnectorReaders, worker_readers
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
 from kafka_migration.mirrormaker_files.model.mirror_settings import Flow, MirrorFile, MirrorSetting, Place
 
@@ -28,7 +28,7 @@ _ALLOWED = frozenset(
 _SASL = {"plain": "PLAIN", "scram-sha-512": "SCRAM-SHA-512", "scram-sha-256": "SCRAM-SHA-256", "oauth": "OAUTHBEARER"}
 
 
-def strimzi_readers(file: MirrorFile, kafka: KafkaVersion) -> Iterator[Effective]:
+def strimzi_readers(file: MirrorFile, kafka: MirrorVersion) -> Iterator[Effective]:
     """Yield the workers and the connectors of a resource."""
     seen = set[str]()
     for flow in file.flows:
@@ -40,7 +40,7 @@ def strimzi_readers(file: MirrorFile, kafka: KafkaVersion) -> Iterator[Effective
             own = _connector(file, flow, field, role)
             if own is not None:
                 name = f"{flow}.{_CLASSES[role]}"
-                yield from MirrorConnector(role, name, flow.source, flow.target, own, worker, kafka).readers()
+                yield from ConnectorReaders(role, name, flow.source, flow.target, own, worker, kafka).readers()
 
 
 def _worker(file: MirrorFile, flow: Flow) -> Layers:

@@ -115,7 +115,7 @@ def _topics(facts: ImportFacts) -> Iterator[str]:
     if topics.has_patterns:
         excluded = some([item.regex for item in topics.exclusions])
         yield f"Without {excluded}." if excluded else "Without exclusions."
-        yield "Patterns never take topics of Kafka and its tools, such as __…, _schemas and ….replica: name those you need."
+        yield "Patterns never take topics of Kafka and its tools, such as __…, _schemas and ….replica. Name these."
     if topics.left_out:
         yield f"MirrorMaker does not copy {some(topics.left_out)}: excluded or internal."
     if loose := topics.loose_names():

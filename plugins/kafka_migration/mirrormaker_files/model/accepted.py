@@ -36,7 +36,7 @@ class Wrong:
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedValues:
     """What a validator accepts; `None` and empty mean that it does not ask."""
 
     least: float | None = None
@@ -60,10 +60,10 @@ def items_of(value: str) -> list[str]:
 
 
 @cache
-def accepted_of(text: str) -> Accepted:
+def accepted_of(text: str) -> AcceptedValues:
     """Return what a validator accepts from its text in the table, such as `min=1;max=9` or `words=a|b;anycase`."""
     parts = dict(part.partition("=")[::2] for part in text.split(";"))
-    return Accepted(
+    return AcceptedValues(
         _number(parts.get("min")),
         _number(parts.get("max")),
         _number(parts.get("also")),
@@ -81,7 +81,7 @@ def _number(text: str | None) -> float | None:
     return int(text) if _WHOLE.fullmatch(text) else float(text)
 
 
-def wrong_value(kind: str, accepted: Accepted, value: str) -> Wrong | None:
+def wrong_value(kind: str, accepted: AcceptedValues, value: str) -> Wrong | None:
     """Return why Kafka refuses the value for a key of this type; `None` if it accepts it, or if it is not known."""
     text = trimmed(value)
     if kind == "BOOLEAN":
@@ -98,7 +98,7 @@ def wrong_value(kind: str, accepted: Accepted, value: str) -> Wrong | None:
     return _wrong_word(accepted, text) if kind == "STRING" else None
 
 
-def _wrong_whole(kind: str, accepted: Accepted, text: str) -> Wrong | None:
+def _wrong_whole(kind: str, accepted: AcceptedValues, text: str) -> Wrong | None:
     if not _WHOLE.fullmatch(text):
         return Wrong("is no whole number", "Write a whole number.", is_type=True)
     limit, number = _LIMITS[kind], int(text)
@@ -108,7 +108,7 @@ def _wrong_whole(kind: str, accepted: Accepted, text: str) -> Wrong | None:
     return _wrong_number(accepted, number)
 
 
-def _wrong_number(accepted: Accepted, number: float) -> Wrong | None:
+def _wrong_number(accepted: AcceptedValues, number: float) -> Wrong | None:
     if number == accepted.also:
         return None
     if accepted.least is not None and number < accepted.least:
@@ -119,7 +119,7 @@ def _wrong_number(accepted: Accepted, number: float) -> Wrong | None:
     return None
 
 
-def _wrong_items(accepted: Accepted, value: str) -> Iterator[Wrong]:
+def _wrong_items(accepted: AcceptedValues, value: str) -> Iterator[Wrong]:
     items = items_of(value)
     if accepted.is_filled and not items:
         yield Wrong("is an empty list", "Write at least one item.")
@@ -131,7 +131,7 @@ def _wrong_items(accepted: Accepted, value: str) -> Iterator[Wrong]:
     yield from (each for each in wrong if each)
 
 
-def _wrong_word(accepted: Accepted, text: str, part: str | None = None) -> Wrong | None:
+def _wrong_word(accepted: AcceptedValues, text: str, part: str | None = None) -> Wrong | None:
     if accepted.is_filled and not text:
         return Wrong("is empty", "Write a value, or remove the line.")
     if not accepted.words or _BY_DURATION.fullmatch(text):

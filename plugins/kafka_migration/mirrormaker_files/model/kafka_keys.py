@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, TypeVar
 
-from kafka_migration.mirrormaker_files.model.accepted import Accepted, Wrong, accepted_of, wrong_value
+from kafka_migration.mirrormaker_files.model.accepted import AcceptedValues, Wrong, accepted_of, wrong_value
 
 # How similar two names must be, from 0 to 1, for one to be a misspelling of the other.
 SIMILAR = 0.87
@@ -44,10 +44,10 @@ class KafkaKey:
         """Return the default in a version; without one, that of the last version that has the key."""
         return list(_until(self.defaults, version).values())[-1]
 
-    def _definitions(self, version: str) -> list[Accepted]:
+    def _definitions(self, version: str) -> list[AcceptedValues]:
         """Return what the validators accept. Versions before the first one for words refuse other words later."""
         if not version:
-            return [accepted_of(text) for text in filter(None, self.accepted.values())] or [Accepted()]
+            return [accepted_of(text) for text in filter(None, self.accepted.values())] or [AcceptedValues()]
         text = next(reversed(_until(self.accepted, version).values()), "")
         words = next((each for each in self.accepted.values() if each.startswith("words=")), "")
         return [accepted_of(text or words)]

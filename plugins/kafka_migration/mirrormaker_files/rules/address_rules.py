@@ -24,7 +24,7 @@ _SCHEME = re.compile(r"(?P<scheme>[0-9a-zA-Z\-%._]{0,100})://")
 _ADDRESS = re.compile(r"\[?(?P<host>[0-9a-zA-Z\-%._:]{0,300})\]?:(?P<port>[0-9]{1,20})")
 _IPV6 = re.compile(r"[0-9a-fA-F:]{1,39}(?:\.[0-9.]{1,15})?(?:%[0-9a-zA-Z._-]{1,30})?")
 _PLACEHOLDER = re.compile(
-    r"<[^<>]{0,100}>|\b(?:change|replace)[-_]?(?:me|this)\b|\b(?:your|my-?own)[-_]|\bx{3,}\b|\bTODO\b|\bFIXME\b"
+    r"<[^<>]{0,100}>|\b(?:change|replace)[-_]?(?:me|this)\b|\b(?:your|my-?own)[-_]|\bx{3,40}\b|\bTODO\b|\bFIXME\b"
     # A name of a variable in capital letters.
     r"|^(?-i:[A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40}){1,10})(?::\w{1,20})?$",
     re.IGNORECASE,

@@ -14,6 +14,8 @@ from kafka_migration.mirrormaker_files.rules.views import at_given, is_given, va
 
 # Without idempotence, more requests in flight can change the order after a retry.
 _ORDERED, _ORDERED_IF_IDEMPOTENT = 1, 5
+# Another value is refused by Kafka's definition, or replaced later.
+_PROTOCOLS = frozenset({"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"})
 # What a protocol must have in its name so that the key has an effect.
 _NEEDS = {"sasl.jaas.config": "SASL_", "sasl.mechanism": "SASL_", "ssl.truststore.location": "SSL"}
 _PASSWORD_MECHANISMS = re.compile(r"PLAIN|SCRAM-SHA-(?:256|512)|OAUTHBEARER|AWS_MSK_IAM")
@@ -91,7 +93,7 @@ def logins(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     for each in ground.readers.at("consumer", "producer", "admin"):
         protocol = each.values.get("security.protocol")
         name = protocol.value.strip().upper() if protocol else "PLAINTEXT"
-        if "${" in name or "$" in name:
+        if name not in _PROTOCOLS:
             continue
         if name.startswith("SASL_") and protocol and is_given(protocol, file):
             yield from _missing_login(file, each, protocol)

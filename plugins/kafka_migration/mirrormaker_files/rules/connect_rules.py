@@ -116,7 +116,7 @@ def _keeps_bytes(given: Given) -> bool:
 def connector_aliases(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each connector without an alias."""
     for setting in file.at(Place.CONNECTOR):
-        if setting.key != "connector.class" or ".Mirror" not in f".{setting.value}":
+        if setting.key != "connector.class" or "Mirror" not in setting.value:
             continue
         if not _has(file, setting, "source.cluster.alias"):
             found, effect = "the connector has no `source.cluster.alias`", "Connect refuses the connector"

@@ -44,7 +44,7 @@ class _Unknown(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class PatternJudgement:
     """`refusal` is why Java refuses the pattern, or empty. `is_known` is false if that cannot be told.
 
     `starred` are the places of each `*` that repeats one literal character, as in `orders*`.
@@ -55,16 +55,16 @@ class Judgement:
     starred: tuple[int, ...] = ()
 
 
-def judge(pattern: str) -> Judgement:
+def judge(pattern: str) -> PatternJudgement:
     """Return whether Java accepts the pattern."""
     parser = _Parser(_unquoted(pattern))
     try:
         parser.whole()
     except _Refused as error:
-        return Judgement(str(error), starred=tuple(parser.starred))
+        return PatternJudgement(str(error), starred=tuple(parser.starred))
     except _Unknown:
         parser.is_known = False
-    return Judgement(is_known=parser.is_known, starred=tuple(parser.starred))
+    return PatternJudgement(is_known=parser.is_known, starred=tuple(parser.starred))
 
 
 def _unquoted(pattern: str) -> str:

@@ -116,7 +116,7 @@ def _meant(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFind
 def _overriding(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
     """Return the finding for `producer.override.` and its like outside of a connector of Kafka Connect."""
     client, key = setting.client, setting.key.removeprefix("override.")
-    if ".override." not in f".{setting.name}" or not ground.keys.get(client, key):
+    if not setting.name.removesuffix(key).endswith("override.") or not ground.keys.get(client, key):
         return None
     found = "only connectors of Kafka Connect know `override`"
     if file.kind is FileKind.CONNECTORS:

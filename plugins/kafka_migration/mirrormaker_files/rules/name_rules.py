@@ -106,8 +106,8 @@ def _alias(file: MirrorFile, uses: Sequence[tuple[Flow, Effective, str, Given]])
         fix = "From Kafka 3.0 on, IdentityReplicationPolicy does the same in a clearer way."
         yield at_given(file, given, LintCode.NAMES_KEPT_BY_BLANKS, found, effect, fix)
     elif is_blank and own.policy == _DEFAULT:
-        found = f"the alias is blank, and the separator is `{own.separator}`"
-        effect = f"orders becomes {own.separator}orders on the target"
+        found = "the alias is blank, and the separator is not"
+        effect = "a topic such as orders gets only the separator in front of its name"
         yield at_given(file, given, LintCode.ALIAS_OVERRIDDEN, found, effect, "Remove the line.")
     else:
         yield from _overridden(file, uses, key, given)

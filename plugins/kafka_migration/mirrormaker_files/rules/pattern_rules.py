@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from kafka_migration.core.text.secret_forms import HIDDEN
 from kafka_migration.mirrormaker_files.model.accepted import items_of
@@ -18,12 +19,14 @@ from kafka_migration.mirrormaker_files.model.limits import LONGEST_PATTERN
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.rules.ground import Ground
-from kafka_migration.mirrormaker_files.rules.java_patterns import Judgement, judge
+from kafka_migration.mirrormaker_files.rules.java_patterns import PatternJudgement, judge
 
 _PATTERN_KEYS = frozenset(
     f"{what}{suffix}" for what in ("topics", "groups", "config.properties") for suffix in ("", ".exclude", ".blacklist")
 )
 _OPTION_PATTERNS = frozenset({"whitelist", "include", "blacklist"})
+# So many wrong patterns of a line are named.
+_MOST_SHOWN = 10
 _QUOTES = "\"'"
 
 
@@ -69,29 +72,37 @@ def _items(setting: MirrorSetting) -> list[str]:
     return [item.strip(_QUOTES) for item in items_of(setting.value)]
 
 
-def _refused(file: MirrorFile, setting: MirrorSetting, items: list[str], whole: Judgement) -> Iterator[LintFinding]:
+def _refused(
+    file: MirrorFile, setting: MirrorSetting, items: list[str], whole: PatternJudgement
+) -> Iterator[LintFinding]:
     """Yield a finding for each pattern that Java refuses, and one for those that a comma splits."""
     effect = "MirrorMaker does not start" if setting.place is Place.OPTION else "the connector does not start"
-    wrong = {item: judge(item).refusal for item in items if judge(item).refusal}
+    wrong = {item: reason for item in items if (reason := judge(item).refusal)}
+    fix = _fix(setting)
     split = [item for item in wrong if item.count("{") != item.count("}")]
     if split:
-        fix = "Repeat the letters, or use `+` or `*` instead of `{n,m}`."
+        better = "Repeat the letters, or use `+` or `*` instead of `{n,m}`."
         found = f"the comma of a repetition ends {the_value(setting, split[0])}"
-        yield at(file, setting, LintCode.PATTERN_SPLIT, found, effect, fix)
-    for item, reason in (wrong or {"|".join(items): whole.refusal}).items():
-        if item not in split:
+        yield at(file, setting, LintCode.PATTERN_SPLIT, found, effect, better)
+    unsplit = {item: reason for item, reason in wrong.items() if item.count("{") == item.count("}")}
+    if not wrong:
+        unsplit = {"|".join(items): whole.refusal}
+    for item, reason in islice(unsplit.items(), _MOST_SHOWN):
+        if item:
             found = f"{the_value(setting, item)} has {reason}" if is_shown(setting) else HIDDEN
-            yield at(file, setting, LintCode.PATTERN_INVALID, found, effect, _fix(setting))
+            yield at(file, setting, LintCode.PATTERN_INVALID, found, effect, fix)
 
 
 def _globs(file: MirrorFile, setting: MirrorSetting, items: list[str]) -> Iterator[LintFinding]:
-    for item in items:
-        found = judge(item)
-        if found.starred and not found.refusal:
+    starred = ((item, found) for item in items if (found := judge(item)).starred and not found.refusal)
+    fix = ""
+    for item, found in islice(starred, _MOST_SHOWN):
+        fix = fix or _fix(setting)
+        if found.starred:
             last = item[max(0, found.starred[0] - 1)]
             letter = f"`{last}`" if is_shown(setting) else "the letter before it"
             effect = f"`*` repeats {letter}; it does not stand for any text"
-            yield at(file, setting, LintCode.PATTERN_GLOB, the_value(setting, item), effect, _fix(setting))
+            yield at(file, setting, LintCode.PATTERN_GLOB, the_value(setting, item), effect, fix)
 
 
 def _fix(setting: MirrorSetting) -> str:
