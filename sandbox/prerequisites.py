@@ -19,7 +19,7 @@ from pathlib import Path
 SUPPORTED_PYTHONS = ((3, 11), (3, 12), (3, 13))
 SUPPORTED_JAVAS = (17, 21)
 SSH_PROGRAMS = ("sshd", "ssh", "ssh-keygen")
-SSH_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/sbin")
+SYSTEM_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/sbin")
 POLICY_FILE = Path("/usr/sbin/policy-rc.d")
 POLICY_MARK = "# Of kafka-migration's sandbox, while it installs packages; process "
 SSH_UNITS = ("ssh.service", "ssh.socket")
@@ -135,6 +135,11 @@ def java_package() -> str:
     return next((package for package in packages if _apt_knows(package)), packages[0])
 
 
+def find_program(name: str) -> str | None:
+    """Return the path of a program on the PATH or in the folders that an ordinary user's PATH may lack."""
+    return shutil.which(name, path=os.pathsep.join((os.environ.get("PATH", ""), *SYSTEM_FOLDERS)))
+
+
 def find_java() -> str | None:
     """Return the `java` of JAVA_HOME where that has one, else the one on the PATH."""
     home = os.environ.get("JAVA_HOME")
@@ -175,8 +180,7 @@ def _java() -> Missing | None:
 
 
 def _ssh() -> Missing | None:
-    path = os.pathsep.join((os.environ.get("PATH", ""), *SSH_FOLDERS))
-    absent = [name for name in SSH_PROGRAMS if not shutil.which(name, path=path)]
+    absent = [name for name in SSH_PROGRAMS if not find_program(name)]
     return Missing(f"OpenSSH: no {', '.join(absent)}", "openssh-server") if absent else None
 
 
