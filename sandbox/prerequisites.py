@@ -105,7 +105,7 @@ def _interrupted_packages() -> list[str]:
     if not found:
         return []
     command = Path("/proc", found[1], "cmdline")
-    is_under_way = command.exists() and b"sandbox.bootstrap" in command.read_bytes()
+    is_under_way = command.exists() and b"\0sandbox." in command.read_bytes()
     return [] if is_under_way else found[2].split()
 
 
