@@ -48,7 +48,7 @@ def find_missing() -> Iterator[prerequisites.Missing]:
     """Yield each program that the tests call and this machine lacks, and the Java compiler."""
     for name, (package, purpose) in {**PROGRAMS, **(OF_ROOT if os.geteuid() == 0 else {})}.items():
         if not prerequisites.find_program(name):
-            yield prerequisites.Missing(f"{name}, which tests {purpose}", package)
+            yield prerequisites.Missing(f"{name}, to test {purpose}", package)
     java = prerequisites.find_java()
     if not java or not _compiles(java):
         text = f"a Java that compiles: {java or 'no java'} has no module {COMPILER}; set JAVA_HOME to a JDK"

@@ -37,7 +37,7 @@ def test_a_user_reads_the_command_and_the_tests_run(without_fish: None, capsys: 
     assert 0 == for_tests.main()
 
     said = capsys.readouterr().err
-    assert "fish, which tests completion in fish" in said
+    assert "fish, to test completion in fish" in said
     assert "  sudo apt-get update && sudo apt-get install -y fish\n" in said
     assert "Until then the tests that need it fail." in said
 
