@@ -15,6 +15,7 @@ import pytest
 from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
+TESTS = ROOT / "tests"
 SYS_ADMIN = 21
 
 
@@ -76,7 +77,7 @@ def refusal(test: str, file: str, reason: str) -> str:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Turn a skip that is not allowed, or an expected failure, into a failure of the test."""
     report = yield
     expected = getattr(report, "wasxfail", None)
@@ -84,7 +85,8 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
         del report.wasxfail
         _judge(report, report.location[0], expected)
     elif report.skipped:
-        _judge(report, *_stated(report))
+        file, reason = _stated(report)
+        _judge(report, _raised_in(call) or file, reason)
     return report
 
 
@@ -101,8 +103,17 @@ def _stated(report: pytest.TestReport | pytest.CollectReport) -> tuple[str, str]
     """Return the file that states a skip, from the project's folder on, and the reason."""
     assert isinstance(report.longrepr, tuple)
     file, _, reason = report.longrepr
-    path = Path(file)
-    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path), reason.removeprefix("Skipped: ")
+    return _named(Path(file)), reason.removeprefix("Skipped: ")
+
+
+def _raised_in(call: pytest.CallInfo[None]) -> str:
+    """Return the file of the tests that raised the skip; of a skip in a fixture, pytest names the file of the test."""
+    entries = reversed(call.excinfo.traceback if call.excinfo else [])
+    return next((_named(path) for path in (Path(entry.path) for entry in entries) if path.is_relative_to(TESTS)), "")
+
+
+def _named(path: Path) -> str:
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
 
 
 def _judge(report: pytest.TestReport | pytest.CollectReport, file: str, reason: str) -> None:

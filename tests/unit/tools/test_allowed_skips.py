@@ -26,6 +26,13 @@ from tests.live.spark_matrix import _interpreter
 
 def test_passes(): pass
 def test_listed(): _interpreter("2.0")
+
+@pytest.fixture(scope="module")
+def listed():
+    _interpreter("2.0")
+
+def test_listed_in_fixture(listed): pass
+def test_listed_in_fixture_again(listed): pass
 """
 UNLISTED = """
 @pytest.fixture
@@ -94,7 +101,7 @@ def test_only_a_listed_skip_is_one(tmp_path: Path, options: tuple[str, ...]) -> 
     assert pytest.ExitCode.TESTS_FAILED == done.returncode, done.stdout
     assert "this machine has no Python 2.0" in done.stdout
     # The test whose clean-up skips has itself passed. A skip before the test itself is an error.
-    assert "4 failed, 2 passed, 1 skipped, 5 errors" in done.stdout
+    assert "4 failed, 2 passed, 3 skipped, 5 errors" in done.stdout
     for test, reason in REASONS.items():
         assert f"::{test} was not tested: {reason}" in done.stdout
     assert "`make bootstrap-tests`" in done.stdout
@@ -107,7 +114,7 @@ def test_listed_skips_alone_are_a_success(tmp_path: Path) -> None:
     done = run(tmp_path)
 
     assert pytest.ExitCode.OK == done.returncode, done.stdout
-    assert "1 passed, 1 skipped" in done.stdout
+    assert "1 passed, 3 skipped" in done.stdout
 
 
 @PROCESSES
