@@ -16,6 +16,7 @@ from kafka_migration.core.groups.plan import GroupPlan, OffsetsPlan
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.text.brief import LONGEST_SENTENCE, some
 from kafka_migration.core.text.names import group_subject
 
 APPROVE = "Approve"
@@ -182,7 +183,7 @@ def evidence_changed(changes: Iterable[str], *, has_written: bool) -> Finding:
     return Finding(
         Code.EVIDENCE_CHANGED,
         "the approved plan",
-        _some(tuple(changes)) or "another digest",
+        some(tuple(changes), separator="; ", longest=LONGEST_SENTENCE) or "another digest",
         "no change on either cluster since the plan was approved",
         f"{earlier if has_written else _NOTHING_WRITTEN} Find and stop the client that still writes or commits, then "
         "trigger a new run.",
@@ -236,11 +237,6 @@ def _other_offsets(subject: str, what: str, then: Commits, now: Commits) -> Iter
 
 def _number(offset: int | None) -> str:
     return "unknown" if offset is None else f"{offset:,}"
-
-
-def _some(texts: tuple[str, ...], limit: int = 10) -> str:
-    more = f"; and {len(texts) - limit} more" if len(texts) > limit else ""
-    return "; ".join(texts[:limit]) + more
 
 
 def not_final(plan: OffsetsPlan) -> tuple[Finding, ...]:
