@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from kafka_migration.core.findings.codes import Code
 
 _NOTHING_STARTED = "Nothing was started."
+_AGAIN = 'the page "Runbook", section "A topic is copied again"'
 _NOT_STARTED = "MirrorMaker was not started."
 _LEFT_OUT = "Nothing was written for this group."
 _WARNING = "Only a warning."
@@ -204,7 +205,7 @@ ACTS: Mapping[Code, str] = {
     Code.POSITION_CHANGED: "Find out what changed MirrorMaker's position, and reset it to the certified position. "
     f"{_NOT_STARTED}",
     Code.TARGET_WRITTEN_BY_OTHERS: "Find and stop the client that writes to the target topic or recreated it. Then "
-    f"copy the topic with a migration file of another name (runbook, A topic is copied again). {_NOT_STARTED}",
+    f"copy the topic with a new migration file ({_AGAIN}). {_NOT_STARTED}",
     # Validation
     Code.SPARK_CONNECTION_MISSING: f"Create the connection, or correct its name. {_NOTHING_STARTED}",
     Code.SPARK_NOT_PROTECTED: "Enable Spark's authentication and encryption, or declare in the migration file that "
@@ -227,7 +228,7 @@ ACTS: Mapping[Code, str] = {
     Code.VALIDATION_PENDING: "Let the next run validate it, or clear `validate_topics` with downstream to do it now. "
     "The copy is complete but not validated yet.",
     Code.COPY_DIFFERS: "Do not move any group. Inspect both clusters with the commands in the finding. Find the cause, "
-    "then copy the topic with a migration file of another name (runbook, A topic is copied again).",
+    f"then copy the topic with a new migration file ({_AGAIN}).",
     Code.SCHEMA_MISSING: "Copy the schemas with their ids to the target's registry, then clear `judge` with "
     "downstream. Do not move consumers before that. The copy itself is not affected.",
     Code.SCHEMA_DIFFERS: "Use a target registry whose ids come from the source's registry. Do not move consumers "

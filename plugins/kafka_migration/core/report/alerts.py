@@ -165,7 +165,10 @@ _MAY_RUN = "may still run; its host stops it when its lease expires"
 
 def _next_act(kind: AlertKind, findings: Sequence[Finding], ended: Ended) -> str:
     if kind is AlertKind.NOT_STOPPED:
-        return "clear the run's task stop_mirror, or check the MirrorMaker host (runbook, MirrorMaker runs on)."
+        return (
+            "clear the run's task stop_mirror, or check the MirrorMaker host "
+            '(the page "Runbook", section "MirrorMaker runs on").'
+        )
     if findings:
         return findings[0].remedy
     return f"read the log of the task {next(iter(ended.bad_tasks), 'finish')}."

@@ -27,7 +27,8 @@ def steps_after_rollback(
     steps.append(
         "The migration can continue: the next run mirrors these topics again if no client wrote to them on "
         f"`{target}`. Otherwise it is refused (TARGET_WRITTEN_BY_OTHERS): then copy the topics again with a new "
-        "migration file (another name; runbook, A topic is copied again). Pause the schedules until you know."
+        'migration file (another name; the page "Runbook", section "A topic is copied again"). Pause the schedules '
+        "until you know."
     )
     return tuple(steps)
 
