@@ -76,7 +76,7 @@ ACTS: Mapping[Code, str] = {
     Code.MANAGER_UNREACHABLE: "Check that the server runs and that this machine reaches it. Then try again.",
     Code.MANAGER_ANSWER_UNREADABLE: "Check the address of the HTTP connection. If it is right, use "
     "`kafka-migration discover` with `--preset` and `--bootstrap`.",
-    Code.MANAGED_CLUSTER_UNKNOWN: "Name one of the clusters that the finding lists with `--cluster`.",
+    Code.MANAGED_CLUSTER_UNKNOWN: "Pass one of the listed clusters with `--cluster`.",
     Code.LOGIN_REFUSED: "Correct user and password in the connection, or create the user on the cluster.",
     Code.RIGHT_MISSING: "Grant the right that the finding names to the user of the connection. `kafka-migration acls` "
     "prints all of them.",
@@ -334,7 +334,7 @@ ACTS: Mapping[Code, str] = {
     Code.MIRROR_FILE_NOT_IMPORTED: "Name the flow with `--flow`, or change the patterns in a copy of the file.",
     Code.AIRFLOW_API_REFUSED: "Correct the address or the login, or give the user the right to trigger the DAG.",
     Code.AIRFLOW_API_UNREACHABLE: "Check that Airflow's API server runs and that this machine reaches it. A run that "
-    "exists goes on.",
+    "was already created keeps running.",
     Code.TRIGGER_NOT_CONFIRMED: "Look for the run id in Airflow. Trigger again only if there is no such run.",
     Code.EVIDENCE_MISSING: "Clear the task that the finding names with downstream, or trigger a new run.",
     Code.CHECK_FAILED: f"Read the whole error in the task log and report it. {_NOTHING_STARTED}",

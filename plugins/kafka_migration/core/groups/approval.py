@@ -55,7 +55,7 @@ class Ask(Document):
     def who(self) -> str:
         """The name of the user who answered."""
         known = [text for text in (self.responded_by.name, self.responded_by.id) if text]
-        return known[0] if known else "a user that Airflow does not name"
+        return known[0] if known else "a user whose name Airflow does not know"
 
 
 def stale_asks(asks: Iterable[Ask], digest: str, approvers: tuple[str, ...]) -> tuple[Finding, ...]:
@@ -84,7 +84,7 @@ def stale_asks(asks: Iterable[Ask], digest: str, approvers: tuple[str, ...]) -> 
 def not_an_approver(ask: Ask, when_begun: Collection[str], now: Collection[str]) -> tuple[Finding, ...]:
     """Refuse an approval by a user whom `cutover.approvers` did not list when the run began, or does not list now.
 
-    An empty list allows every user whom Airflow lets answer.
+    An empty list allows every user with the right to answer in Airflow.
     """
     lists = {"when the run began": when_begun, "now": now}
     without = [when for when, people in lists.items() if people and ask.responded_by.id not in people]
@@ -138,7 +138,7 @@ def four_eyes(ask: Ask, triggered_by: str | None, service_login: str) -> tuple[F
         Finding(
             Code.FOUR_EYES,
             "the approval",
-            f"triggered by {triggered_by or 'a user that Airflow does not name'}{unnamed}, approved by {ask.who}",
+            f"triggered by {triggered_by or 'a user whose name Airflow does not know'}{unnamed}, approved by {ask.who}",
             "two different people (cutover.four_eyes)",
             f"{_NOTHING_WRITTEN} Clear approve with downstream. Another user must answer.",
         ),

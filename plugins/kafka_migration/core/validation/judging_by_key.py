@@ -136,7 +136,7 @@ def _unreadable_finding(result: TopicResult, windows: Sequence[PartitionResult],
         Code.RECORD_UNREADABLE if has_bad_record else Code.RECORDS_NOT_VERIFIABLE,
         _subject(result),
         some(unreadable, 3, separator="; ", longest=LONGEST_SENTENCE),
-        "every record of the topic's windows: a key may be in any of its partitions",
+        "all partitions readable, because a key can be in any of them",
         BAD_RECORD_REMEDY if has_bad_record else UNREADABLE_REMEDY,
     )
 
@@ -146,7 +146,7 @@ def _finding(result: TopicResult, code: Code, remedy: str) -> Finding:
         code,
         _subject(result),
         f"{_counts(result)}; {describe_differences(result.differences)}",
-        "the same records, those of each key in the same order",
+        "the same records, in the same order for each key",
         remedy,
     )
 
