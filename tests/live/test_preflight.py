@@ -391,8 +391,3 @@ def test_reader_named_like_mirrormaker_1(scene: Scene) -> None:
 
     assert (Code.OTHER_MIRRORMAKER, True) == (warning.code, group in warning.subject)
     assert () == scene.result("other mirror").warnings
-
-
-def found(scene: Scene) -> list[str]:
-    """Return the subjects of the signs of another MirrorMaker."""
-    return [warning.subject for warning in scene.result("other mirror").warnings]
