@@ -36,7 +36,7 @@ from sandbox.kafka import KafkaCluster, Listener
 from sandbox.parts import HOST, Part, free_ports, wait_ready
 from sandbox.sandbox import Sandbox
 from sandbox.security.listeners import AUTHORIZER, PORTS, Security
-from tests.live.stage import FILE, Stage, set_the_stage
+from tests.live.stage import FILE, set_the_stage
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live
@@ -391,26 +391,3 @@ def test_reader_named_like_mirrormaker_1(scene: Scene) -> None:
 
     assert (Code.OTHER_MIRRORMAKER, True) == (warning.code, group in warning.subject)
     assert () == scene.result("other mirror").warnings
-
-
-@pytest.mark.campaign
-def test_running_mirrormaker_2_of_another_migration(scene: Scene, tmp_path: Path) -> None:
-    """While MirrorMaker 2 of another migration copies the topic, its group and its topics are named; then no longer."""
-    other = Stage(scene.brokers, f"{scene.name}-other", tmp_path, [scene.name])
-    for number in range(50):
-        scene.produce("source", b"%d" % number)
-    # Two files with a common topic are refused.
-    (tmp_path / "migrations" / f"{scene.name}.yaml").unlink()
-    try:
-        other.start()
-        scene.write()
-        wait_until(lambda: found(scene), 300, "a sign of the other MirrorMaker")
-        assert [f"group {other.name}-source-mm2 on the target"] == found(scene)
-    finally:
-        other.end()
-    wait_until(lambda: not found(scene), 120, "the other MirrorMaker to be gone")
-
-
-def found(scene: Scene) -> list[str]:
-    """Return the subjects of the signs of another MirrorMaker."""
-    return [warning.subject for warning in scene.result("other mirror").warnings]

@@ -19,6 +19,7 @@ from kafka_migration.core.ledger.chain import Confirmation
 from kafka_migration.core.ledger.generations import Generation
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.core.report.news import Contradiction, LastRun, age_words, progress_of
+from kafka_migration.core.text.brief import some
 from kafka_migration.core.validation.coverage_rules import coverage_of
 
 STATUS_SCHEMA = 5
@@ -165,7 +166,7 @@ def status_lines(document: Mapping[str, Any]) -> list[str]:
     rows += [_happened("Cut over", each) for each in document["cutovers"]]
     rows += [_happened("Rolled back", each) for each in document["rollbacks"]]
     rows += _generation_rows(generation) if generation else [("Generation", "none: MirrorMaker was never started")]
-    pending = ", ".join(str(number) for number in document["pending_generations"])
+    pending = some([str(number) for number in document["pending_generations"]])
     rows.append(("Pending", f"generation {pending}: stopped, not validated yet" if pending else "none"))
     topics = [(topic, verdict or "not validated yet") for topic, verdict in document["topics"].items()]
     return [*aligned(rows), *(["", *aligned([("TOPIC", "VERDICT"), *topics])] if topics else [])]
@@ -199,7 +200,7 @@ _NAMED_FINDINGS = 3
 
 
 def _happened(what: str, entry: Mapping[str, Any]) -> tuple[str, str]:
-    return what, f"{', '.join(entry['topics'])} at {entry['at']} by {entry['run']}"
+    return what, f"{some(entry['topics'], where='-o json lists all')} at {entry['at']} by {entry['run']}"
 
 
 def _generation(generation: Generation, asked: StopRequest | None) -> dict[str, Any]:

@@ -158,7 +158,10 @@ def load_alerts_file(path: Path) -> AlertSettings:
     try:
         return _checked(AlertsModel, read_migration_text(path), path.name).frozen()
     except Refused as refused:
-        remedy = "Correct the file that [kafka_migration] alerts_file names (docs/alerts.md)."
+        remedy = (
+            "Correct the file that [kafka_migration] alerts_file names. It has the fields of section `alerts`, which "
+            "`kafka-migration schema` lists."
+        )
         raise Refused(replace(f, code=Code.ALERTS_INVALID, remedy=remedy) for f in refused.findings) from None
 
 

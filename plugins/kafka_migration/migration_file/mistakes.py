@@ -23,7 +23,7 @@ _SECRET_PARTS = re.compile(r"(?<=//)[^/\s]{0,300}(?=@)|(?<=password=)[^\s;]+|(?<
 
 def invalid(subject: str, found: str, expected: str, hint: str = "") -> Finding:
     """Return the finding for one mistake."""
-    remedy = hint or "Correct the migration file (docs/migration-file.md lists every field)."
+    remedy = hint or "Correct the migration file; `kafka-migration schema` lists every field."
     return Finding(Code.MIGRATION_FILE_INVALID, subject, found, expected, remedy)
 
 
@@ -72,8 +72,8 @@ def _expected(details: ErrorDetails) -> str:
 
 # Fields of earlier versions whose setting has another place now.
 _MOVED = {
-    ("validation", "compacted"): "Set compacted in the items of topics (docs/howto/topics.md).",
-    ("validation", "timestamps"): "Set timestamps in the items of topics (docs/howto/topics.md).",
+    ("validation", "compacted"): 'Set compacted in the items of topics (the page "Choose topics").',
+    ("validation", "timestamps"): 'Set timestamps in the items of topics (the page "Choose topics").',
 }
 
 

@@ -183,7 +183,9 @@ class WatchModel(Strict):
         description="The run fails if a cluster, the host or the evidence store is unreachable for this long. "
         "Default: three times stall_after.",
     )
-    time_limit: Duration = Field("6h", validate_default=True, description="Time limit for reaching the goal.")
+    time_limit: Duration = Field(
+        "6h", validate_default=True, description="The run fails if copying takes longer than this."
+    )
 
     @field_validator("unreachable_after")
     @classmethod

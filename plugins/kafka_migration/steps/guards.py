@@ -44,8 +44,8 @@ def hold_reservation(run: MigrationRun) -> None:
         finding = Finding(
             Code.NOT_RESERVED,
             f"migration {run.name}",
-            f"the reservation is held by {quoted(holder)}",
-            f"held by {mine.holder}",
+            f"this run no longer holds the reservation; {quoted(holder)} does",
+            f"a reservation of {mine.holder}",
             "Nothing was written. Wait for that run to end, or let the person who reserved by hand release it. Then "
             "trigger a new run.",
         )

@@ -93,7 +93,7 @@ def test_people_are_named() -> None:
 
     assert "- Triggered by: ada" in report
     assert "- Approval: grace chose “Approve” at 2030-01-01T22:30:10+00:00" in report
-    assert "asked at 22:05 to stop them; there was no answer, and the fence decided" in report
+    assert "asked at 22:05 to stop them; no one answered; the run continued because the source was quiet" in report
 
 
 def test_phases_have_durations_and_rates() -> None:

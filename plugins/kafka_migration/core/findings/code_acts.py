@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from kafka_migration.core.findings.codes import Code
 
 _NOTHING_STARTED = "Nothing was started."
+_AGAIN = 'the page "Runbook", section "A topic is copied again"'
 _NOT_STARTED = "MirrorMaker was not started."
 _LEFT_OUT = "Nothing was written for this group."
 _WARNING = "Only a warning."
@@ -75,7 +76,7 @@ ACTS: Mapping[Code, str] = {
     Code.MANAGER_UNREACHABLE: "Check that the server runs and that this machine reaches it. Then try again.",
     Code.MANAGER_ANSWER_UNREADABLE: "Check the address of the HTTP connection. If it is right, use "
     "`kafka-migration discover` with `--preset` and `--bootstrap`.",
-    Code.MANAGED_CLUSTER_UNKNOWN: "Name one of the clusters that the finding lists with `--cluster`.",
+    Code.MANAGED_CLUSTER_UNKNOWN: "Pass one of the listed clusters with `--cluster`.",
     Code.LOGIN_REFUSED: "Correct user and password in the connection, or create the user on the cluster.",
     Code.RIGHT_MISSING: "Grant the right that the finding names to the user of the connection. `kafka-migration acls` "
     "prints all of them.",
@@ -204,7 +205,7 @@ ACTS: Mapping[Code, str] = {
     Code.POSITION_CHANGED: "Find out what changed MirrorMaker's position, and reset it to the certified position. "
     f"{_NOT_STARTED}",
     Code.TARGET_WRITTEN_BY_OTHERS: "Find and stop the client that writes to the target topic or recreated it. Then "
-    f"copy the topic with a migration file of another name (runbook, A topic is copied again). {_NOT_STARTED}",
+    f"copy the topic with a new migration file ({_AGAIN}). {_NOT_STARTED}",
     # Validation
     Code.SPARK_CONNECTION_MISSING: f"Create the connection, or correct its name. {_NOTHING_STARTED}",
     Code.SPARK_NOT_PROTECTED: "Enable Spark's authentication and encryption, or declare in the migration file that "
@@ -227,7 +228,7 @@ ACTS: Mapping[Code, str] = {
     Code.VALIDATION_PENDING: "Let the next run validate it, or clear `validate_topics` with downstream to do it now. "
     "The copy is complete but not validated yet.",
     Code.COPY_DIFFERS: "Do not move any group. Inspect both clusters with the commands in the finding. Find the cause, "
-    "then copy the topic with a migration file of another name (runbook, A topic is copied again).",
+    f"then copy the topic with a new migration file ({_AGAIN}).",
     Code.SCHEMA_MISSING: "Copy the schemas with their ids to the target's registry, then clear `judge` with "
     "downstream. Do not move consumers before that. The copy itself is not affected.",
     Code.SCHEMA_DIFFERS: "Use a target registry whose ids come from the source's registry. Do not move consumers "
@@ -333,7 +334,7 @@ ACTS: Mapping[Code, str] = {
     Code.MIRROR_FILE_NOT_IMPORTED: "Name the flow with `--flow`, or change the patterns in a copy of the file.",
     Code.AIRFLOW_API_REFUSED: "Correct the address or the login, or give the user the right to trigger the DAG.",
     Code.AIRFLOW_API_UNREACHABLE: "Check that Airflow's API server runs and that this machine reaches it. A run that "
-    "exists goes on.",
+    "was already created keeps running.",
     Code.TRIGGER_NOT_CONFIRMED: "Look for the run id in Airflow. Trigger again only if there is no such run.",
     Code.EVIDENCE_MISSING: "Clear the task that the finding names with downstream, or trigger a new run.",
     Code.CHECK_FAILED: f"Read the whole error in the task log and report it. {_NOTHING_STARTED}",

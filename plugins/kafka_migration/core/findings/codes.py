@@ -383,7 +383,7 @@ class Code(StrEnum):
     )
     EVIDENCE_ROOTS_DIFFER = (
         "EVIDENCE_ROOTS_DIFFER",
-        "The evidence root settings of Airflow and Spark cannot refer to the same location.",
+        "Airflow and Spark are configured with different evidence roots.",
     )
     EVIDENCE_ROOT_LOCAL = (
         "EVIDENCE_ROOT_LOCAL",

@@ -99,7 +99,7 @@ def _foreign_writes(last: StopCertificate, target_end_offsets: Offsets) -> Itera
                 f"{end:,}, the end when generation {last.generation} stopped",
                 "Stop the client that writes to the target topic (or created it again): with records that are not from "
                 "MirrorMaker the copy cannot be proved. Then copy the topic again with a new migration file (another "
-                "name; runbook, A topic is copied again).",
+                'name; the page "Runbook", section "A topic is copied again").',
             )
 
 

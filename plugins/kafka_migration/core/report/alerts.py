@@ -35,8 +35,8 @@ ENDED = frozenset(AlertKind) - {AlertKind.PRODUCERS, AlertKind.APPROVAL, AlertKi
 class Alert:
     """One message: its kind, its run, the codes that it names, and its lines of text.
 
-    `link` leads to the run in Airflow; `next_act` is the first thing to do. An event that may happen several times in
-    one run has a different `once` each time.
+    `link` leads to the run in Airflow, or to its question; `next_act` is the first thing to do. An event that may
+    happen several times in one run has a different `once` each time. An `instruction` is what the message begins with.
     """
 
     kind: AlertKind
@@ -47,10 +47,13 @@ class Alert:
     codes: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
     once: str = ""
+    instruction: str = ""
 
     @property
     def subject(self) -> str:
-        """One line for a subject: migration, what happened, the first code."""
+        """One line for a subject: the instruction, or else migration, what happened, the first code."""
+        if self.instruction:
+            return f"{self.instruction} [kafka-migration] {self.migration}"
         code = f" ({self.codes[0]})" if self.codes else ""
         return f"[kafka-migration] {self.migration}: {HEADLINES[self.kind]}{code}"
 
@@ -162,7 +165,10 @@ _MAY_RUN = "may still run; its host stops it when its lease expires"
 
 def _next_act(kind: AlertKind, findings: Sequence[Finding], ended: Ended) -> str:
     if kind is AlertKind.NOT_STOPPED:
-        return "clear the run's task stop_mirror, or check the MirrorMaker host (runbook, MirrorMaker runs on)."
+        return (
+            "clear the run's task stop_mirror, or check the MirrorMaker host "
+            '(the page "Runbook", section "MirrorMaker runs on").'
+        )
     if findings:
         return findings[0].remedy
     return f"read the log of the task {next(iter(ended.bad_tasks), 'finish')}."
