@@ -93,11 +93,15 @@ def test_record_that_is_not_found_keeps_the_code_of_its_cause(scene: Scene) -> N
     assert "not found on the source in time" in lines(event)
 
 
-def test_task_that_failed_for_another_reason_is_left_as_it_is(scene: Scene) -> None:
-    """No record is blamed for what its words do not mean."""
-    fail_task(scene.world, f"{ERRORS}.TopicAuthorizationException: Not authorized")
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(f"{ERRORS}.TopicAuthorizationException: Not authorized", "RIGHT_MISSING"), ("x.Odd: no", "MIRROR_TASK_FAILED")],
+)
+def test_task_that_failed_for_another_reason_is_called_after_it(scene: Scene, error: str, code: str) -> None:
+    """No record is blamed for what its words do not mean: another known cause has its code, an unknown one none."""
+    fail_task(scene.world, error)
 
-    assert ["MIRROR_TASK_FAILED"] == codes(watch(scene))
+    assert [code] == codes(watch(scene))
 
 
 def test_stall_at_a_record_is_named(scene: Scene) -> None:

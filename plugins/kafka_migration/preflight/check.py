@@ -291,7 +291,7 @@ def _findings_of(check: Check, error: Exception) -> tuple[Finding, ...]:
     if isinstance(error, Refused):
         return tuple(error.findings)
     if isinstance(error, TransientError):
-        return (_unreachable(check, error),)
+        return (error.finding or _unreachable(check, error),)
     log.error("The check %s failed with an unexpected error.", check.name, exc_info=error)
     return (_unknown(check, error),)
 
