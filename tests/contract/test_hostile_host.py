@@ -146,6 +146,18 @@ BEFORE_LOGIN = {
 }
 
 
+class Everything(logging.Handler):
+    """Keeps every record, of any thread."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep it."""
+        self.records.append(record)
+
+
 @pytest.mark.parametrize("sent", BEFORE_LOGIN.values(), ids=BEFORE_LOGIN)
 @pytest.mark.parametrize("resets", [False, True])
 def test_broken_connection_is_one_finding_and_no_traceback(
@@ -153,9 +165,7 @@ def test_broken_connection_is_one_finding_and_no_traceback(
 ) -> None:
     """Whatever ends a connection before the login, the host is unreachable; Paramiko's own thread writes nothing."""
     monkeypatch.setattr(ssh_module, "BACK_OFF_S", (0.0, 0.0))
-    records: list[logging.LogRecord] = []
-    everything = logging.Handler()
-    everything.emit = records.append  # type: ignore[method-assign]
+    everything = Everything()
     logging.getLogger().addHandler(everything)
     try:
         with hanging_up(sent, resets=resets) as port:
@@ -172,7 +182,7 @@ def test_broken_connection_is_one_finding_and_no_traceback(
     assert Code.SSH_UNREACHABLE == finding.code
     assert "(3 tries)" in finding.found
     assert "Errno" not in finding.found
-    assert [] == [record.getMessage() for record in records if "paramiko" in record.name]
+    assert [] == [record.getMessage() for record in everything.records if "paramiko" in record.name]
     assert "Traceback" not in capfd.readouterr().err
 
 

@@ -255,10 +255,13 @@ class CheckResult:
         return replace(self, findings=findings, warnings=warnings, accepted=accepted)
 
 
-def run_checks(checks: Sequence[Check], subject: Subject) -> tuple[CheckResult, ...]:
-    """Run the checks in order; one failure does not hide the others."""
+def run_checks(
+    checks: Sequence[Check], subject: Subject, begins: Callable[[str], None] = lambda _: None
+) -> tuple[CheckResult, ...]:
+    """Run the checks in order; one failure does not hide the others. `begins` gets each check's name before it runs."""
     results: dict[str, CheckResult] = {}
     for check in checks:
+        begins(check.name)
         results[check.name] = _run(check, subject, results).accepting(subject.migration.accept)
     return tuple(results.values())
 
