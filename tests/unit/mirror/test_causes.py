@@ -10,7 +10,7 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.mirror.causes import CAUSES, certain_sign, newest_sign, sign_of_end
-from kafka_migration.core.mirror.diagnosis import health_findings, with_causes
+from kafka_migration.core.mirror.diagnosis import OPEN_TRANSACTION, health_findings, with_causes
 from kafka_migration.core.mirror.engine import MirrorHealth
 from kafka_migration.core.mirror.log_entries import LONGEST_QUOTE, root_exception
 
@@ -135,6 +135,30 @@ def test_warnings_of_a_moment_do_not_explain_a_death() -> None:
     assert [Code.MIRROR_DEAD] == [f.code for f in with_causes([DEAD], away, 512)]
     assert [Code.CLUSTER_UNREACHABLE] == [f.code for f in with_causes([DEAD], away + ended, 512)]
     assert (stalled := finding(Code.MIRROR_STALLED),) == with_causes([stalled], away, 512)
+
+
+def test_words_about_something_that_is_over_are_no_cause() -> None:
+    """A login that was refused an hour ago did not end a process that was killed now."""
+    old = "[2026-01-01 10:00:00,000] ERROR x failed authentication due to: Authentication failed (x)\n"
+    log = f"{old}o.SaslAuthenticationException: Authentication failed\n[2026-01-01 11:00:00,000] INFO well (x)\n"
+
+    assert (DEAD, stalled := finding(Code.MIRROR_STALLED)) == with_causes([DEAD, stalled], log, 512)
+    assert [Code.LOGIN_REFUSED] == [f.code for f in with_causes([DEAD], log.replace("11:00", "10:02"), 512)]
+
+
+@pytest.mark.parametrize("head", ["0000-00-00 00:00:00,000", "2026-13-45 99:99:99,999", "9999-12-31 23:59:59,999"])
+def test_impossible_time_is_no_error(head: str) -> None:
+    """A log with a time that does not exist, or that never was, is read as well."""
+    log = f"[{head}] ERROR x\njava.lang.OutOfMemoryError: Java heap space\n"
+
+    assert [Code.MIRROR_OUT_OF_MEMORY] == [f.code for f in with_causes([DEAD], log, 512)]
+
+
+def test_open_transaction_is_not_hidden_by_the_log() -> None:
+    """A partition that waits for an open transaction is not called after words of the log."""
+    stalled = finding(Code.MIRROR_STALLED, found=f"unchanged; likely cause: {OPEN_TRANSACTION}")
+
+    assert (stalled,) == with_causes([stalled], read("topic-right-1"), 512)
 
 
 def test_log_that_cannot_be_read_leaves_what_is_known() -> None:

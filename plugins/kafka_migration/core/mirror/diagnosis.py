@@ -86,6 +86,7 @@ def unassigned_finding(unassigned: Iterable[TopicPartition], still_s: float) -> 
 
 
 OPEN_TRANSACTION = "an open transaction on the source; later records cannot be read until it ends"
+_LIKELY = "; likely cause: "
 NO_SIGN = "nothing in its log; a quota on MirrorMaker's user has this effect"
 
 
@@ -119,7 +120,8 @@ def _sign_of(finding: Finding, log: str) -> Sign | None:
         return newest_sign(finding.found)
     if finding.code is Code.MIRROR_DEAD:
         return sign_of_end(log or finding.found)
-    return certain_sign(log)
+    # Records after an open transaction cannot be read, whatever else the log contains.
+    return None if OPEN_TRANSACTION in finding.found else certain_sign(log)
 
 
 def _with_exception(finding: Finding, log: str) -> Finding:
@@ -133,14 +135,14 @@ def _joined(of: list[tuple[Finding, Sign]], heap_mb: int) -> Finding:
     """Return one finding for all findings of a cause."""
     (first, sign), *more = of
     also = f" (and {len(more):,} more)" if more else ""
-    found = first.found.partition(LOG_FOLLOWS)[0]
+    found = first.found.partition(LOG_FOLLOWS)[0].partition(_LIKELY)[0]
     return cause_finding(sign, f"{first.subject}{also}", found, heap_mb)
 
 
 def explained(findings: Iterable[Finding], causes: Mapping[str, str]) -> tuple[Finding, ...]:
     """Return the findings; those of stalled partitions get their likely cause, looked up by the partition's name."""
     return tuple(
-        replace(f, found=f"{f.found}; likely cause: {causes[f.subject]}")
+        replace(f, found=f"{f.found}{_LIKELY}{causes[f.subject]}")
         if f.code is Code.MIRROR_STALLED and f.subject in causes
         else f
         for f in findings

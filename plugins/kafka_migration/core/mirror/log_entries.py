@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 
 LONGEST_QUOTE = 500
 # The log's lines begin with the time and the level (`engines.launching`); all others continue an entry.
-_HEAD = re.compile(r"\[\d{4}-\d\d-\d\d [\d:,.]{8,16}\] (\w+) ")
+_HEAD = re.compile(r"\[(\d{4}-\d\d-\d\d [\d:]{8})[\d,.]{0,8}\] (\w+) ")
 _WORD = re.compile(r"[\w.$]+")
 _EXCEPTION = re.compile(r"[\w.$](?:Exception|Error)\b")
 _OF_A_TRACE = re.compile(r"\s|Caused by:")
 _FRAME = re.compile(r"\s{1,20}(?:at |\.\.\. \d)")
-# What MirrorMaker 2 tries in vain without rights that it does not need (Kafka 3.9.1).
+# What MirrorMaker 2 tries in vain without rights that it does not need, and what its copy does not need (Kafka 3.9.1).
 _NEEDLESS = re.compile(
-    r"occurred while trying to describe configs|caught exception in scheduled task: (?:creating downstream|syncing)"
+    r"occurred while trying to describe configs|Mirror(?:Checkpoint|Heartbeat)Connector"
+    r"|caught exception in scheduled task: (?!loading initial set of topic-partitions|refreshing topics)"
 )
+# Earlier words than this before the last line are about something that is over.
+RECENT = timedelta(minutes=3)
 # What other threads log once one of them has ended.
 _AFTERWARDS = re.compile(
     r"closed forcefully|Producer is closed|Interrupt|WakeupException|CancellationException|AdminClient thread has ex"
@@ -23,8 +27,8 @@ _AFTERWARDS = re.compile(
 
 
 def telling_lines(log: str) -> list[str]:
-    """Return the lines that may tell a cause, the newest first: warnings and errors, without the frames of traces."""
-    lines = [line for entry in _entries(log) for line in entry if _may_tell(entry)]
+    """Return the lines that may tell a cause, the newest first: recent warnings and errors, without traces' frames."""
+    lines = [line for entry in _recent(log) for line in entry if _may_tell(entry)]
     return [line.strip() for line in reversed(lines) if line.strip() and not _FRAME.match(line)]
 
 
@@ -33,7 +37,7 @@ def root_exception(log: str) -> str:
 
     It is the last `Caused by:` of the newest error that did not follow from another one.
     """
-    for entry in reversed(list(_entries(log))):
+    for entry in reversed(_recent(log)):
         if _level(entry) != "WARN" and _may_tell(entry) and (found := _root(entry)) and not _AFTERWARDS.search(found):
             return found[:LONGEST_QUOTE]
     return ""
@@ -48,6 +52,24 @@ def from_exception(line: str, place: int) -> str:
 def exceptions_in(line: str) -> list[int]:
     """Return where the names of exceptions and errors begin in a line."""
     return [word.start() for word in _WORD.finditer(line) if _EXCEPTION.search(word[0])]
+
+
+def _recent(log: str) -> list[list[str]]:
+    """Return the entries shortly before the last one; the JVM's own words have no time, and always count."""
+    entries = list(_entries(log))
+    times = [_time(entry) for entry in entries]
+    last = max(filter(None, times), default=None)
+    return [
+        entry for entry, at in zip(entries, times, strict=True) if at is None or last is None or last - at <= RECENT
+    ]
+
+
+def _time(entry: list[str]) -> datetime | None:
+    head = _HEAD.match(entry[0]) if entry else None
+    try:
+        return datetime.fromisoformat(head[1]) if head else None
+    except ValueError:
+        return None
 
 
 def _entries(log: str) -> Iterator[list[str]]:
@@ -77,7 +99,7 @@ def _without_traces(lines: list[str]) -> list[str]:
 
 def _level(entry: list[str]) -> str:
     head = _HEAD.match(entry[0]) if entry else None
-    return head[1] if head else ""
+    return head[2] if head else ""
 
 
 def _may_tell(entry: list[str]) -> bool:

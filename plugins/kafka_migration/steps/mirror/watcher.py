@@ -323,7 +323,7 @@ class MirrorWatcher:
         except (FindingsError, TransientError, OutcomeUnknown):
             log = ""
         named = with_refused_records(self.reviver.run, findings, log, self.begin)
-        return self._with_stall_causes(with_causes(named, log, self.migration.mirror.heap_mb), log)
+        return with_causes(self._with_stall_causes(named, log), log, self.migration.mirror.heap_mb)
 
     def _with_stall_causes(self, findings: tuple[Finding, ...], log: str) -> tuple[Finding, ...]:
         """Add the likely cause to the finding of each stalled partition; return the findings as they are if unknown."""
