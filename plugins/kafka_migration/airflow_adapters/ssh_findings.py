@@ -22,6 +22,8 @@ def reason_of(error: Exception) -> str:
         return "; ".join(f"{address[0]} port {address[1]}: {reason_of(each)}" for address, each in error.errors.items())
     if isinstance(error, OSError) and error.strerror:
         return str(error.strerror)
+    if isinstance(error, EOFError) and not str(error):
+        return "the other side closed the connection"
     return brief(_ERROR_NUMBER.sub(": ", str(error)).removeprefix(": ")) or type(error).__name__
 
 

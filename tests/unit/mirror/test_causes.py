@@ -146,6 +146,16 @@ def test_words_about_something_that_is_over_are_no_cause() -> None:
     assert [Code.LOGIN_REFUSED] == [f.code for f in with_causes([DEAD], log.replace("11:00", "10:02"), 512)]
 
 
+def test_lack_of_memory_is_never_over() -> None:
+    """A thread that ended for it is missing as long as the process lives, and a later stall has this cause."""
+    log = "[2026-01-01 10:00:00,000] ERROR Uncaught (x)\njava.lang.OutOfMemoryError: Java heap space\n\tat x\n"
+    stalled = finding(Code.MIRROR_STALLED)
+    later = f"{log}[2026-01-01 11:00:00,000] INFO well (x)\n"
+
+    assert [Code.MIRROR_OUT_OF_MEMORY] == [f.code for f in with_causes([stalled], later, 512)]
+    assert [Code.MIRROR_DEAD] == [f.code for f in health_findings(MirrorHealth(), log.splitlines()[1])]
+
+
 @pytest.mark.parametrize("head", ["0000-00-00 00:00:00,000", "2026-13-45 99:99:99,999", "9999-12-31 23:59:59,999"])
 def test_impossible_time_is_no_error(head: str) -> None:
     """A log with a time that does not exist, or that never was, is read as well."""

@@ -22,6 +22,8 @@ SPLITTING = "splitting and retrying"
 WORKER_ENDED = "Uncaught exception in herder work thread, exiting"
 # The connector that copies was not created; MirrorMaker 2 does not try it again.
 CONNECTOR_REFUSED = "Failed to configure MirrorSourceConnector connector"
+# A thread may have ended for it, such as the one that sends; the others continue.
+OUT_OF_MEMORY = "OutOfMemoryError"
 
 _AGAIN = "Then trigger the run again. Copied records are kept."
 _IN_CONNECTION = f"Correct the Airflow connection of the cluster that MirrorMaker's log names. {_AGAIN}"
@@ -145,7 +147,7 @@ CAUSES = (
     ),
     _row(
         Code.MIRROR_OUT_OF_MEMORY,
-        re.compile(r"OutOfMemoryError"),
+        re.compile(OUT_OF_MEMORY),
         "MirrorMaker is out of memory",
         "enough Java heap for MirrorMaker",
         "Raise mirror.heap_mb in the migration file, which is {heap_mb} now, or lower mirror.tasks.",

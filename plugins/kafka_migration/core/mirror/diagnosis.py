@@ -10,6 +10,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.causes import (
     CONNECTOR_REFUSED,
+    OUT_OF_MEMORY,
     WORKER_ENDED,
     Sign,
     cause_finding,
@@ -54,6 +55,7 @@ def health_findings(health: MirrorHealth, alarm: str) -> tuple[Finding, ...]:
 # What MirrorMaker 2 does not survive although its process stays alive.
 _FATAL = {
     WORKER_ENDED: "its worker has ended; its process is still alive and copies nothing",
+    OUT_OF_MEMORY: "it had no memory, so one of its threads may have ended",
     CONNECTOR_REFUSED: "its copying connector was not created; its process is still alive and copies nothing",
 }
 

@@ -18,6 +18,8 @@ _NEEDLESS = re.compile(
     r"occurred while trying to describe configs|Mirror(?:Checkpoint|Heartbeat)Connector"
     r"|caught exception in scheduled task: (?!loading initial set of topic-partitions|refreshing topics)"
 )
+# After it a thread of MirrorMaker may be missing as long as the process lives.
+_NEVER_OVER = "OutOfMemoryError"
 # Earlier words than this before the last line are about something that is over.
 RECENT = timedelta(minutes=3)
 # What other threads log once one of them has ended.
@@ -60,7 +62,9 @@ def _recent(log: str) -> list[list[str]]:
     times = [_time(entry) for entry in entries]
     last = max(filter(None, times), default=None)
     return [
-        entry for entry, at in zip(entries, times, strict=True) if at is None or last is None or last - at <= RECENT
+        entry
+        for entry, at in zip(entries, times, strict=True)
+        if at is None or last is None or last - at <= RECENT or any(_NEVER_OVER in line for line in entry)
     ]
 
 
