@@ -24,6 +24,7 @@ from kafka_migration.core.kafka.cluster import NewTopic, Side
 from kafka_migration.core.kafka.partitioner import java_partition
 from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.engines.broker_versions import old_broker_findings
+from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.engines.versions import KafkaVersion
 from kafka_migration.orchestration import context as context_module
 from kafka_migration.preflight import versions
@@ -270,6 +271,11 @@ def impossible_setting(scene: Scene) -> None:
     scene.with_settings('configs: {no.such.setting: "1"}')
 
 
+def unfit_positions(scene: Scene) -> None:
+    """Create the topic of MirrorMaker's positions as a broker would that creates topics by itself."""
+    scene.create("target", name=InternalTopics.of(scene.name, 0).offsets, cleanup_policy="delete")
+
+
 def other_partitioner(scene: Scene) -> None:
     """Have a record with a key in another partition than Kafka's own partitioner gives it."""
     scene.write(engine="mirrormaker1")
@@ -343,6 +349,7 @@ FAILING: dict[str, list[tuple[Callable[[Scene], None], Code]]] = {
         (late_record, Code.TIMESTAMPS_LIMITED),
     ],
     "creation": [(impossible_setting, Code.TOPIC_NOT_CREATED)],
+    "own topics": [(unfit_positions, Code.MIRROR_TOPIC_UNFIT)],
     "keys": [(other_partitioner, Code.KEYS_PARTITIONED_OTHERWISE)],
     "other mirror": [(heartbeats, Code.OTHER_MIRRORMAKER)],
     "groups": [(unknown_group, Code.RUN_CONF_INVALID)],

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -13,12 +15,17 @@ from uuid import uuid4
 import pytest
 from confluent_kafka import Producer
 
+from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from sandbox.environment import base_environment, java
+from sandbox.jars import KAFKA_VERSION, kafka_home
 from sandbox.sandbox import Sandbox
 from tests.live.stage import BEFORE_START, Stage, set_the_stage
 from tests.waiting import wait_until
@@ -296,6 +303,46 @@ def test_record_that_cannot_be_copied_is_named(new_stage: Callable[..., Stage], 
         assert "The message is 9088 bytes" in finding["found"]
     assert stage.sync()["outcome"] == "drained"
     assert {*numbered(0, 10)} == set(stage.copied_values(good))
+
+
+@pytest.mark.campaign
+def test_dead_worker_ends_the_run_at_once_and_its_remedy_works(new_stage: Callable[..., Stage]) -> None:
+    """MirrorMaker's worker ends although its process lives: the cause is named, and preflight names it and a command.
+
+    The topic of positions is not compacted. After the command the same run is possible.
+    """
+    stage = new_stage()
+    (topic,) = stage.topics
+    offsets = InternalTopics.of(stage.name, 0).offsets
+    target = ConfluentCluster("target", stage.target)
+    stage.create(topic)
+    stage.produce(topic, *numbered(0, 5))
+    stage.do(*BEFORE_START)
+    target.create_topics([NewTopic(offsets, 1, 1, {"cleanup.policy": "delete"})])
+    stage.do(StartMirrorOperator)
+
+    (finding,) = stage.watch()["findings"]
+    stage.stop()
+    stage.next_run()
+    with pytest.raises(FailedForGood, match=f"MIRROR_TOPIC_UNFIT · topic {offsets} on the target") as refusal:
+        stage.do(PreflightOperator)
+    command = re.search(r"`kafka-configs\.sh (.*?)`", str(refusal.value))
+    assert command is not None
+    kafka_configs(stage, command[1])
+
+    assert ("MIRROR_TOPIC_UNFIT", True) == (finding["code"], f"Topic '{offsets}' supplied via" in finding["found"])
+    # A watch that waits for `stall_after` names the partitions without a task.
+    assert "its worker has ended" in finding["found"]
+    assert stage.sync()["outcome"] == "drained"
+    assert numbered(0, 5) == stage.copied_values(topic)
+
+
+def kafka_configs(stage: Stage, words: str) -> None:
+    """Run Kafka's own tool with the words of a finding, its address replaced as the finding asks."""
+    arguments = shlex.split(words.replace("<target>", stage.target["bootstrap.servers"]))
+    libs = f"{kafka_home(KAFKA_VERSION) / 'libs'}/*"
+    environment = base_environment("tool")
+    subprocess.run([java(environment), "-cp", libs, "kafka.admin.ConfigCommand", *arguments], check=True, timeout=120)
 
 
 @pytest.mark.campaign

@@ -95,6 +95,7 @@ class ConfluentCluster(BrokerCalls, GroupCalls, RecordReads, RightCalls):
                     for name, entry in configs[topic].items()
                     if entry.source == ConfigSource.DYNAMIC_TOPIC_CONFIG.value and entry.value is not None
                 },
+                min((len(partition.replicas) for partition in description.partitions), default=None),
             )
             for topic, description in found.items()
             if topic in configs

@@ -13,6 +13,8 @@ from typing import Any, TextIO
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.shown import shown
 
+# A wider cell, such as a topic's name of 249 characters, does not widen its column.
+WIDEST = 100
 _answers: ContextVar[TextIO | None] = ContextVar("answers", default=None)
 
 
@@ -34,9 +36,11 @@ EXIT_CODES = (
 
 
 def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return one line per row, each column as wide as its widest cell."""
+    """Return one line per row, each column as wide as its widest cell; a very wide cell moves only its own row."""
     cells = [tuple(map(shown, row)) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    widths = [
+        max((len(cell) for cell in column if len(cell) <= WIDEST), default=0) for column in zip(*cells, strict=True)
+    ]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
 
 
@@ -60,6 +64,11 @@ def say(lines: Iterable[str]) -> None:
 def say_json(document: Mapping[str, Any]) -> None:
     """Write one JSON document to standard output."""
     say(json.dumps(document, indent=1, ensure_ascii=False).split("\n"))
+
+
+def remark(line: str) -> None:
+    """Write a line about the progress to standard error."""
+    print(shown(line), file=sys.stderr, flush=True)
 
 
 def complain(findings: Iterable[Finding]) -> None:

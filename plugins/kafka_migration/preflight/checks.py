@@ -25,6 +25,7 @@ from kafka_migration.preflight import (
     mirror,
     other_mirrors,
     overlap,
+    own_topics,
     phase,
     quotas,
     registries,
@@ -39,6 +40,14 @@ from kafka_migration.preflight import (
     versions,
 )
 
+# What begins with a check, for a person who waits.
+PHASES = {
+    schedule.CHECK.name: "the migration file, Airflow's connections and Spark",
+    clusters.CHECK.name: "both clusters",
+    topics.CHECK.name: "the topics on both clusters",
+    host.CHECK.name: "the MirrorMaker host",
+    host_brokers.CHECK.name: "both clusters from the MirrorMaker host, with Kafka's own tools",
+}
 CHECKS = (
     schedule.CHECK,
     overlap.CHECK,
@@ -60,6 +69,7 @@ CHECKS = (
     brokers.CHECK,
     limits.CHECK,
     creation.CHECK,
+    own_topics.CHECK,
     keys.CHECK,
     other_mirrors.CHECK,
     groups.CHECK,

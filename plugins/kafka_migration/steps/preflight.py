@@ -38,9 +38,14 @@ class Checkers:
     asks_tools: bool = True
 
 
-def checked(run: MigrationRun, checkers: Checkers, run_type: RunType = RunType.MANUAL) -> tuple[CheckResult, ...]:
-    """Record the topics of the run, run every check, and return their results in order."""
-    return run_checks(CHECKS, subject_of(run, checkers, run_type))
+def checked(
+    run: MigrationRun,
+    checkers: Checkers,
+    run_type: RunType = RunType.MANUAL,
+    begins: Callable[[str], None] = lambda _: None,
+) -> tuple[CheckResult, ...]:
+    """Record the topics of the run, run every check, and return their results in order; see `run_checks`."""
+    return run_checks(CHECKS, subject_of(run, checkers, run_type), begins)
 
 
 def _topic_list(run: MigrationRun) -> Callable[[], TopicList | None]:

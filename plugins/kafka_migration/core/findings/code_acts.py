@@ -119,8 +119,10 @@ ACTS: Mapping[Code, str] = {
     "that the finding shows.",
     Code.SSH_HOST_KEY_CHANGED: "Find out why. Pin the new key only after you have checked its fingerprint on the host "
     "itself.",
-    Code.HOST_REPLY_UNREADABLE: "Read the host's output. Likely causes: its login prints text, its disk is full, or it "
-    "printed more than 8 MiB. The task retries automatically.",
+    Code.HOST_ANSWERS_OTHERWISE: "Read the output in the finding. Correct the forced command of the key, the login "
+    "shell or its start files. The task retries automatically.",
+    Code.HOST_REPLY_UNREADABLE: "Check the network path, and the load and the disk of the host. The task retries "
+    "automatically.",
     Code.HOST_REFUSED: "On the host, fix the problem that the message names (folder, permissions, disk space). Then "
     "trigger the run again.",
     Code.HOST_TOOL_MISSING: f"Install the tool on the host. {_NOT_STARTED}",
@@ -162,8 +164,13 @@ ACTS: Mapping[Code, str] = {
     Code.TOPIC_NEVER_COPIED: "Change engine or names as the finding says, or remove the topic from the file. "
     f"{_NOTHING_STARTED}",
     # Mirroring
-    Code.MIRROR_DEAD: "Fix the cause that the log in the finding shows, then trigger the run again. MirrorMaker is not "
-    "running. Copied records are kept.",
+    Code.MIRROR_DEAD: "Fix the cause that the exception in the finding names, then trigger the run again. MirrorMaker "
+    "is not running. Copied records are kept.",
+    Code.MIRROR_OUT_OF_MEMORY: "Raise `mirror.heap_mb`, then trigger the run again. Copied records are kept.",
+    Code.MIRROR_SETTING_REFUSED: "Correct the setting in MirrorMaker's words (`mirror.properties` or the connection), "
+    "then trigger the run again.",
+    Code.MIRROR_TOPIC_UNFIT: "Correct or delete the topic as the finding says, then trigger the run again. Copied "
+    "records are kept.",
     Code.MIRROR_TASK_FAILED: "Fix the cause that the finding names, then trigger the run again. Copied records are "
     "kept.",
     Code.MIRROR_STALLED: "Fix the likely cause at the end of the finding, then trigger the run again. Copied records "
@@ -186,8 +193,8 @@ ACTS: Mapping[Code, str] = {
     "the topic from the migration file so that the others continue.",
     Code.RECORD_TIME_REFUSED: "Remove the target topic's limit if the finding names one. Otherwise remove the topic "
     "from the migration file so that the others continue.",
-    Code.PARTITION_NOT_ASSIGNED: "Check MirrorMaker's log: its user may not be allowed to describe the topic, or a "
-    "task did not start. Copied records are kept.",
+    Code.PARTITION_NOT_ASSIGNED: "Grant Describe on the topic to MirrorMaker's user, or find the reason in its log. "
+    "Copied records are kept.",
     Code.CONFIG_NOT_EFFECTIVE: "Find out what else writes to MirrorMaker's configuration topic, and stop it before "
     "the next run.",
     Code.GAP: "Raise the source's retention now and delete nothing. The range in the finding was never copied; the "

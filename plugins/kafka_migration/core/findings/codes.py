@@ -221,7 +221,14 @@ class Code(StrEnum):
     SSH_AUTH_FAILED = "SSH_AUTH_FAILED", "The MirrorMaker host refused the login."
     SSH_HOST_KEY_UNKNOWN = "SSH_HOST_KEY_UNKNOWN", "The host's key is not pinned in the connection."
     SSH_HOST_KEY_CHANGED = "SSH_HOST_KEY_CHANGED", "The host key differs from the pinned key."
-    HOST_REPLY_UNREADABLE = "HOST_REPLY_UNREADABLE", "The host's output contains no mirrorctl reply."
+    HOST_ANSWERS_OTHERWISE = (
+        "HOST_ANSWERS_OTHERWISE",
+        "The MirrorMaker host let the login in, but something else than mirrorctl answered.",
+    )
+    HOST_REPLY_UNREADABLE = (
+        "HOST_REPLY_UNREADABLE",
+        "The reply of mirrorctl on the MirrorMaker host was lost, too long or broken.",
+    )
     HOST_REFUSED = "HOST_REFUSED", "mirrorctl on the MirrorMaker host refused a request."
     HOST_TOOL_MISSING = "HOST_TOOL_MISSING", "The MirrorMaker host lacks a tool that mirrorctl needs."
     HOST_CANNOT_RESOLVE = (
@@ -298,6 +305,12 @@ class Code(StrEnum):
     )
     # Mirroring
     MIRROR_DEAD = "MIRROR_DEAD", "The MirrorMaker process exited while it should have been copying."
+    MIRROR_OUT_OF_MEMORY = "MIRROR_OUT_OF_MEMORY", "MirrorMaker has too little Java heap."
+    MIRROR_SETTING_REFUSED = "MIRROR_SETTING_REFUSED", "MirrorMaker refuses one of its settings, so it cannot start."
+    MIRROR_TOPIC_UNFIT = (
+        "MIRROR_TOPIC_UNFIT",
+        "A topic of MirrorMaker's own exists on the target with settings with which MirrorMaker does not work.",
+    )
     MIRROR_TASK_FAILED = "MIRROR_TASK_FAILED", "A MirrorMaker task is in state FAILED."
     MIRROR_STALLED = "MIRROR_STALLED", "A partition made no progress during the stall time."
     MIRROR_TIMEOUT = "MIRROR_TIMEOUT", "The goal was not reached within the time limit."
