@@ -10,6 +10,7 @@ from kafka_migration.preflight import (
     clusters,
     connections,
     creation,
+    earlier_runs,
     evidence,
     follow,
     generations,
@@ -39,19 +40,21 @@ from kafka_migration.preflight import (
     versions,
 )
 
+# What the copy of earlier runs depends on comes first: other findings may only follow from it.
 CHECKS = (
+    earlier_runs.CHECK,
+    connections.CHECK,
+    security.CHECK,
+    clusters.CHECK,
     schedule.CHECK,
     overlap.CHECK,
-    connections.CHECK,
     spark.CHECK,
     spark_versions.CHECK,
-    security.CHECK,
     evidence.CHECK,
     alerts.CHECK,
     phase.CHECK,
     follow.CHECK,
     generations.CHECK,
-    clusters.CHECK,
     certificates.CHECK,
     rights.CHECK,
     spark.CLIENT_CHECK,
