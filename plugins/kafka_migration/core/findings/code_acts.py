@@ -205,6 +205,8 @@ ACTS: Mapping[Code, str] = {
     f"Otherwise copy the topic with a migration file of another name. {_NOT_STARTED}",
     Code.POSITION_MISSING: "If the finding ends with a command, run it. Otherwise copy the topic with a "
     f"migration file of another name. {_NOT_STARTED}",
+    Code.SOURCE_TRUNCATED: "Delete nothing: the target holds the lost records. Copy the topic with a migration file of "
+    f"another name. {_NOT_STARTED}",
     Code.POSITION_BEYOND_END: "Find out who deleted and recreated the source topic. Copy it with a migration file of "
     f"another name. {_NOT_STARTED}",
     Code.POSITION_CHANGED: "Find out what changed MirrorMaker's position, and reset it to the certified position. "

@@ -356,6 +356,10 @@ class Code(StrEnum):
         "POSITION_MISSING",
         "MirrorMaker's stored position is missing, although the last stop certificate records one.",
     )
+    SOURCE_TRUNCATED = (
+        "SOURCE_TRUNCATED",
+        "A source topic lost records that were copied: its id is the same, and the last copied record is gone.",
+    )
     POSITION_BEYOND_END = (
         "POSITION_BEYOND_END",
         "MirrorMaker's stored position is beyond the log end offset of the source.",
