@@ -18,8 +18,16 @@ _WORD = re.compile(r"[\w.-]+")
 _VALUE = re.compile(r"(?<![\w-])[\w-]{22}(?![\w-])|[0-9][0-9,.]*")
 # What is listed of one text: evidence, mails and pages show a finding as a whole.
 _LONGEST, _MOST = 4_000, 10
-# What a comparison found is read one by one.
-_SEPARATE = frozenset({Code.COPY_DIFFERS, Code.RECORDS_NOT_VERIFIABLE, Code.SCHEMA_DIFFERS})
+# What a comparison found is read one by one, and each mistake in a file is corrected at its own place.
+_SEPARATE = frozenset(
+    {
+        Code.ALERTS_INVALID,
+        Code.COPY_DIFFERS,
+        Code.MIGRATION_FILE_INVALID,
+        Code.RECORDS_NOT_VERIFIABLE,
+        Code.SCHEMA_DIFFERS,
+    }
+)
 
 
 def cause_of(finding: Finding) -> Hashable:

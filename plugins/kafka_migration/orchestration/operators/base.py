@@ -100,7 +100,8 @@ def _skips_itself(run: MigrationRun, task_id: str) -> bool:
     """Return whether the task has nothing to do in the run's mode, so that it is no step of the run."""
     if task_id not in NOT_IN_ALL_MODES:
         return False
-    return task_id in expected_skips(run.request.mode, hooks=run.migration.cutover.hooks)
+    mode = run.request.mode
+    return task_id in expected_skips(mode, hooks=run.migration.cutover.hooks if mode.moves_groups else ())
 
 
 @contextmanager
