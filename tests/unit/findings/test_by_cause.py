@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_migration.cli.output import complain
-from kafka_migration.core.findings.by_cause import by_cause, cause_of
+from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.offsets import TopicPartition
@@ -80,17 +80,34 @@ def test_long_lists_are_bounded() -> None:
     assert finding.subject.endswith("t9 and 4,990 more")
 
 
+def test_name_at_the_end_of_a_sentence_is_a_name() -> None:
+    """The object of a finding may be the last word of its remedy."""
+    findings = [replace(FULL, subject=f"topic {name}", remedy=f"Stop it. Then delete topic {name}.") for name in "ab"]
+    (finding,) = by_cause(findings)
+
+    assert "topic a, b" == finding.subject
+    assert "Stop it. Then delete topic a. Then delete topic b." == finding.remedy
+
+
+def test_equal_texts_have_one_cause() -> None:
+    """A service that does not answer several checks is one finding, whatever the checks are called."""
+    silent = replace(FULL, found="the host is silent")
+    (finding,) = by_cause(replace(silent, subject=f"check {name}") for name in ("host", "host disk", "quotas"))
+
+    assert "check host, host disk, quotas" == finding.subject
+
+
 TEXTS = st.text(alphabet="ab1. :,", max_size=12)
 
 
 @given(st.lists(st.builds(Finding, st.just(Code.GAP), TEXTS, TEXTS, TEXTS, TEXTS), max_size=5))
-def test_every_cause_has_one_finding(findings: list[Finding]) -> None:
-    """Whatever the texts are, each cause has one finding, and a finding that is alone stays as it is."""
-    causes = [cause_of(finding) for finding in findings]
+def test_no_finding_is_lost(findings: list[Finding]) -> None:
+    """Whatever the texts are, equal ones are one finding, and one that is alone stays as it is."""
     results = by_cause(findings)
 
-    assert len(set(causes)) == len(results)
-    assert {f for f, cause in zip(findings, causes, strict=True) if causes.count(cause) == 1} <= set(results)
+    assert len(results) <= len({(each.found, each.expected, each.remedy) for each in findings})
+    assert bool(results) == bool(findings)
+    assert tuple(findings[:1]) == by_cause(findings[:1])
 
 
 def test_reader_of_the_command_line_sees_one_line_per_cause(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ Evidence, ledger and JSON answers keep one finding per object, because rules and
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, takewhile
 
@@ -30,26 +30,39 @@ _SEPARATE = frozenset(
 )
 
 
-def cause_of(finding: Finding) -> Hashable:
-    """Return what findings of one cause share: the code, and the texts without numbers, ids and the subject's words."""
+def by_cause(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the findings with those of one cause merged, in the order of their first ones; for readers only.
+
+    They have one cause if their texts are equal, or differ only by numbers, ids and the words of their subjects.
+    """
+    equal = _grouped(([finding] for finding in findings), _texts)
+    return tuple(merged(group) for group in _grouped(equal, _shape))
+
+
+def _grouped(groups: Iterable[list[Finding]], key_of: Callable[[Finding], Hashable]) -> list[list[Finding]]:
+    """Join the groups whose first findings have the same key."""
+    joined: dict[Hashable, list[Finding]] = {}
+    for group in groups:
+        joined.setdefault(key_of(group[0]), []).extend(group)
+    return list(joined.values())
+
+
+def _texts(finding: Finding) -> Hashable:
+    return finding if finding.code in _SEPARATE else (finding.code, finding.found, finding.expected, finding.remedy)
+
+
+def _shape(finding: Finding) -> Hashable:
     if finding.code in _SEPARATE:
         return finding
-    words = frozenset(_WORD.findall(finding.subject))
+    words = frozenset(word.rstrip(".") for word in _WORD.findall(finding.subject))
     texts = (finding.found, finding.expected, finding.remedy)
-    return (finding.code, *(_shape(text, words) for text in texts))
+    return (finding.code, *(_without(words, text) for text in texts))
 
 
-def _shape(text: str, words: frozenset[str]) -> str:
-    without_names = _WORD.sub(lambda word: "" if word[0] in words else word[0], text)
+def _without(words: frozenset[str], text: str) -> str:
+    # A sentence may end with a name.
+    without_names = _WORD.sub(lambda word: "" if word[0].rstrip(".") in words else word[0].rstrip("."), text)
     return _VALUE.sub("", without_names)
-
-
-def by_cause(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the findings with those of one cause merged, in the order of their first ones; for readers only."""
-    groups: dict[Hashable, list[Finding]] = {}
-    for finding in findings:
-        groups.setdefault(cause_of(finding), []).append(finding)
-    return tuple(merged(group) for group in groups.values())
 
 
 def merged(group: Sequence[Finding]) -> Finding:
