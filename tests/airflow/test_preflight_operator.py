@@ -104,7 +104,8 @@ def test_certificates_that_end_are_warned_of_or_refused(world: World, monkeypatc
     assert warning["found"].startswith("the certificate of broker b1:9093 expires at")
     world.next_run()
     world.refuses(
-        "preflight", match="CERTIFICATE_ENDS_IN_RUN · connection old_kafka: found the client certificate CN=x"
+        "preflight",
+        match="CERTIFICATE_ENDS_IN_RUN · connection old_kafka, new_kafka: found the client certificate CN=x",
     )
 
 

@@ -44,6 +44,7 @@ pytestmark = pytest.mark.live
 
 # They ask neither a cluster nor the host.
 ASK_NO_SERVICE = {
+    "earlier runs",
     "schedule",
     "overlap",
     "connections",

@@ -27,6 +27,7 @@ from kafka_migration.orchestration.operators.start_mirror import StartMirrorOper
 from sandbox.environment import base_environment, java
 from sandbox.jars import KAFKA_VERSION, kafka_home
 from sandbox.sandbox import Sandbox
+from tests.live.changed_basis import EDITS, findings_after_changes
 from tests.live.stage import BEFORE_START, Stage, set_the_stage
 from tests.waiting import wait_until
 
@@ -120,8 +121,13 @@ def test_markers_holes_and_empty_partitions_are_proved_drained(new_stage: Callab
     assert numbered(0, 10) + numbered(0, 3) == stage.copied_values(topic)
 
 
-def test_offsets_after_an_open_transaction_are_told_and_copied_later(new_stage: Callable[..., Stage]) -> None:
-    """The run ends at the last stable offset and says what it leaves; the run after the commit copies it."""
+def test_offsets_after_an_open_transaction_are_told_and_copied_later(
+    new_stage: Callable[..., Stage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run ends at the last stable offset and says what it leaves; the run after the commit copies it.
+
+    Between the runs, each change of what the copy depends on is refused with one finding, and undone.
+    """
     stage = new_stage()
     (topic,) = stage.topics
     stage.create(topic)
@@ -136,17 +142,24 @@ def test_offsets_after_an_open_transaction_are_told_and_copied_later(new_stage: 
     assert stage.sync()["outcome"] == "drained"
     first = stage.run.ledger.read().last_stop
     found = [f["found"] for f in _told_at_the_stop(stage, 1)]
+    changed = findings_after_changes(stage, monkeypatch)
     producer.commit_transaction(TRANSACTION_TIMEOUT_S)
     wait_until(lambda: stage.source_offsets(topic)[1] == 34, what="the marker")
     stage.sync()
     last = stage.run.ledger.read().last_stop
 
+    assert {
+        "exchanged": ["CLUSTER_CHANGED"],
+        "same": ["CLUSTER_CHANGED"],
+        **{setting: ["COPY_BASIS_CHANGED"] for setting in EDITS},
+        "removed": ["TOPICS_REMOVED"],
+    } == changed
     assert first is not None
     assert last is not None
     partition = TopicPartition(topic, 0)
     assert (11, {partition: (11, 33)}) == (first.mirror_positions[partition], first.held_back)
     assert f"22 offsets after an open transaction: {topic}[0] offsets 11–32, first record of 20" in found[0]
-    assert (34, {}, []) == (last.mirror_positions[partition], last.held_back, _told_at_the_stop(stage, 2))
+    assert (34, {}, []) == (last.mirror_positions[partition], last.held_back, _told_at_the_stop(stage, stage.runs - 1))
     assert [*numbered(0, 11), b"open", *numbered(12, 21)] == stage.copied_values(topic)
 
 

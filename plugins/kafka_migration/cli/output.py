@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -10,6 +11,7 @@ from contextvars import ContextVar
 from enum import IntEnum
 from typing import Any, TextIO
 
+from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.shown import shown
 
@@ -44,9 +46,23 @@ def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
 
 
+# Airflow has its masker twice: for tasks, and for its own processes.
+_MASKERS = tuple(f"airflow.{part}_shared.secrets_masker.secrets_masker" for part in ("", "sdk."))
+
+
+def _is_no_short_value(record: logging.LogRecord) -> bool:
+    return not str(record.msg).startswith("Skipping masking for a secret as it's too short")
+
+
 @contextmanager
 def only_answers() -> Iterator[None]:
-    """Reserve standard output for `say`; the log lines of Airflow and its providers go to standard error."""
+    """Reserve standard output for `say`; the log lines of Airflow and its providers go to standard error.
+
+    Airflow's masker warns of each short value of a connection, also of one that is no secret. `SECRET_NOT_MASKED` names
+    those that are.
+    """
+    for masker in _MASKERS:
+        logging.getLogger(masker).addFilter(_is_no_short_value)
     token = _answers.set(sys.stdout)
     try:
         with redirect_stdout(sys.stderr):
@@ -72,6 +88,6 @@ def remark(line: str) -> None:
 
 
 def complain(findings: Iterable[Finding]) -> None:
-    """Write each finding as one line to standard error."""
-    for finding in findings:
+    """Write each finding as one line to standard error, and those of one cause as one."""
+    for finding in by_cause(findings):
         sys.stderr.write(f"{shown(str(finding))}\n")

@@ -14,6 +14,7 @@ from kafka_migration.cli.output import ExitCode, aligned, complain, say, say_jso
 from kafka_migration.cli.problems import findings_of
 from kafka_migration.cli.store import MigrationStore, all_migrations
 from kafka_migration.cli.verdict import verdict_document
+from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.ledger.chain import Confirmation
 from kafka_migration.core.ledger.generations import Generation
@@ -189,8 +190,9 @@ def _last_run_rows(last: Mapping[str, Any] | None) -> list[tuple[str, str]]:
         return [("Last run", "none has finished")]
     verdict = f", verdict {last['verdict']}" if last["verdict"] else ""
     rows = [("Last run", f"{last['mode']}, {last['outcome']}{verdict}, {last['at']} ({last['age']}), {last['run']}")]
-    rows += [("Found", str(Finding.from_document(finding))) for finding in last["findings"][:_NAMED_FINDINGS]]
-    if (more := len(last["findings"]) - _NAMED_FINDINGS) > 0:
+    found = by_cause(map(Finding.from_document, last["findings"]))
+    rows += [("Found", str(finding)) for finding in found[:_NAMED_FINDINGS]]
+    if (more := len(found) - _NAMED_FINDINGS) > 0:
         rows.append(("Found", f"… and {more} more; -o json shows all"))
     return rows + [("Contradicted", str(Contradiction.from_document(each))) for each in last["contradictions"]]
 

@@ -13,6 +13,8 @@ from pydantic_core import ErrorDetails
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.brief import brief, given, some
+from kafka_migration.migration_file.odd_numbers import EXPECTED as ODD_NUMBER_EXPECTED
+from kafka_migration.migration_file.odd_numbers import OddNumber
 from kafka_migration.migration_file.scalars import FORMS, is_secret
 
 LONGEST_NAME = 100
@@ -63,6 +65,8 @@ def _mistake(form: type[BaseModel], where: str, details: ErrorDetails) -> Findin
 
 
 def _expected(details: ErrorDetails) -> str:
+    if isinstance(details["input"], OddNumber):
+        return ODD_NUMBER_EXPECTED
     context = details.get("ctx", {})
     if details["type"] == "string_pattern_mismatch":
         return FORMS[context["pattern"]]
@@ -82,13 +86,16 @@ def _shown(details: ErrorDetails) -> str:
     if any(is_secret(str(part)) for part in details["loc"]) and details["loc"][-1] != "[key]":
         return "a value that may be a secret"
     value = details["input"]
+    if isinstance(value, OddNumber):
+        return str(value)
     if isinstance(value, dict):
         return f"a mapping of {some([str(key) for key in value])}" if value else "an empty mapping"
     if isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value):
         return f"a list of {len(value):,} items"
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
-    return _SECRET_PARTS.sub("***", given(value))
+    shown = _SECRET_PARTS.sub("***", given(value))
+    return f"{shown}, which is a text" if isinstance(value, str) and details["type"] == "int_type" else shown
 
 
 def _did_you_mean(form: type[BaseModel], location: tuple[int | str, ...]) -> tuple[str, str]:

@@ -33,6 +33,8 @@ ACTS: Mapping[Code, str] = {
     Code.TOPICS_TOO_MANY: f"Divide the topics among several migration files. {_NOTHING_STARTED}",
     Code.SOURCE_TOPIC_VANISHED: "If the topic was deleted on purpose, add an `exclude` item for it. Only a warning, "
     "but a rehearsal and a cutover are refused.",
+    Code.TOPICS_REMOVED: "To continue their copy, add the topics again. Otherwise accept the code. Only a warning: "
+    "their copies stay as they are.",
     Code.REPLICATION_LOOP: f"Remove the topic from one of the two files, or use prefixed names in both. "
     f"{_NOTHING_STARTED}",
     Code.AIRFLOW_TOO_OLD: f"Upgrade Airflow on all components. {_NOTHING_STARTED}",
@@ -82,6 +84,10 @@ ACTS: Mapping[Code, str] = {
     "prints all of them.",
     Code.ALERTS_INVALID: "Correct the notifier or the alerts file, or install the notifier's provider on the workers "
     f"and the triggerer. {_NOTHING_STARTED}",
+    Code.CLUSTER_CHANGED: "Correct the connection so that it leads to the cluster of earlier runs, or write a "
+    f"migration file with another name. {_NOTHING_STARTED}",
+    Code.COPY_BASIS_CHANGED: "Set the field as in earlier runs, or write a migration file with another name. "
+    f"{_NOTHING_STARTED}",
     Code.SAME_CLUSTER: f"Correct one of the two connections. {_NOTHING_STARTED}",
     # Topics
     Code.SOURCE_TOPIC_MISSING: "Correct the topic's name, or grant Describe on it. If the topic was deleted, keep the "
@@ -207,6 +213,8 @@ ACTS: Mapping[Code, str] = {
     f"Otherwise copy the topic with a migration file of another name. {_NOT_STARTED}",
     Code.POSITION_MISSING: "If the finding ends with a command, run it. Otherwise copy the topic with a "
     f"migration file of another name. {_NOT_STARTED}",
+    Code.SOURCE_TRUNCATED: "Delete nothing: the target holds the lost records. Copy the topic with a migration file of "
+    f"another name. {_NOT_STARTED}",
     Code.POSITION_BEYOND_END: "Find out who deleted and recreated the source topic. Copy it with a migration file of "
     f"another name. {_NOT_STARTED}",
     Code.POSITION_CHANGED: "Find out what changed MirrorMaker's position, and reset it to the certified position. "

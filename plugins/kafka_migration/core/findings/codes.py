@@ -47,6 +47,10 @@ class Code(StrEnum):
         "SOURCE_TOPIC_VANISHED",
         "A topic that a pattern took and a run copied no longer exists on the source.",
     )
+    TOPICS_REMOVED = (
+        "TOPICS_REMOVED",
+        "The migration file no longer takes topics that earlier runs copied and that were not cut over.",
+    )
     REPLICATION_LOOP = (
         "REPLICATION_LOOP",
         "Two migration files copy a topic in opposite directions: one writes the topic that the other one copies.",
@@ -145,6 +149,14 @@ class Code(StrEnum):
     ALERTS_INVALID = (
         "ALERTS_INVALID",
         "A notifier cannot be created, or the alerts file breaks a rule of its format.",
+    )
+    CLUSTER_CHANGED = (
+        "CLUSTER_CHANGED",
+        "A connection leads to another Kafka cluster than in earlier runs, or source and target were exchanged.",
+    )
+    COPY_BASIS_CHANGED = (
+        "COPY_BASIS_CHANGED",
+        "The migration file changed a setting on which the copy of earlier runs depends: engine, alias or topic names.",
     )
     SAME_CLUSTER = "SAME_CLUSTER", "Source and target are the same Kafka cluster."
     # Topics
@@ -356,6 +368,10 @@ class Code(StrEnum):
     POSITION_MISSING = (
         "POSITION_MISSING",
         "MirrorMaker's stored position is missing, although the last stop certificate records one.",
+    )
+    SOURCE_TRUNCATED = (
+        "SOURCE_TRUNCATED",
+        "A source topic lost records that were copied: its id is the same, and the last copied record is gone.",
     )
     POSITION_BEYOND_END = (
         "POSITION_BEYOND_END",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
+from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MirrorFailed, OffsetsNotMoved, ValidationFailed
 from kafka_migration.core.migration.alert_settings import AlertKind
@@ -144,7 +145,7 @@ def ended_alert(migration: str, run: str, link: str, ended: Ended) -> Alert | No
     kind = ended.kind
     if kind is None:
         return None
-    findings = ended.findings
+    findings = by_cause(ended.findings)
     more = len(findings) - MAX_FINDINGS
     tasks = () if findings else tuple(f"Task {task}: {state}" for task, state in ended.bad_tasks.items())
     lines = (

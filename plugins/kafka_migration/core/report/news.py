@@ -20,6 +20,7 @@ CONTRADICTING = frozenset(
         Code.TARGET_TOPIC_RECREATED,
         Code.TARGET_TOPIC_MISSING,
         Code.SOURCE_TOPIC_RECREATED,
+        Code.SOURCE_TRUNCATED,
         Code.GAP,
         Code.GAP_DURING_RUN,
         Code.POSITION_MISSING,

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
+from kafka_migration.core.findings.by_cause import by_cause
+from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.plan_page import more_words
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.course import course
@@ -61,10 +64,15 @@ def _result(run: Mapping[str, Any]) -> str:
     return f"{run['verdict'] or 'no verdict'} ({run['outcome']})"
 
 
+_PARTS = ("code", "subject", "found", "expected", "remedy")
+
+
 def _findings(run: Mapping[str, Any]) -> str:
     parts = []
     for title, findings in (("What is wrong", run["findings"]), ("Worth knowing", run["warnings"])):
-        lines = [f"{_finding(finding)} {_told(finding['remedy'])}" for finding in findings]
+        # As they are: a text of another version is shown too.
+        merged = map(asdict, by_cause(Finding(*(each[name] for name in _PARTS)) for each in findings))
+        lines = [f"{_finding(finding)} {_told(finding['remedy'])}" for finding in merged]
         if lines:
             parts.append(f"## {title}\n\n" + "\n".join(lines))
     return "\n\n".join(parts)

@@ -14,6 +14,7 @@ from kafka_migration.adapters.documents import to_json
 from kafka_migration.adapters.evidence import REPORT_FILE
 from kafka_migration.airflow_adapters.metrics import emit
 from kafka_migration.core.evidence.documents import Kind, RunFacts, assemble_run
+from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import (
     Finding,
@@ -348,7 +349,7 @@ def _alert(run: MigrationRun, ended: Ended) -> None:
 
 
 def _why(ended: Ended) -> str:
-    lines = [str(finding) for finding in ended.findings]
+    lines = [str(finding) for finding in by_cause(ended.findings)]
     if not lines:
         lines = [
             f"{Code.TASK_NOT_SUCCESSFUL} · task {task}: found {state}; expected success. See its log."

@@ -33,6 +33,7 @@ from kafka_migration.core.kafka.commits import (
 )
 from kafka_migration.core.text.brief import some
 from kafka_migration.core.text.shown import shown
+from kafka_migration.steps.copy_basis import require_same_basis
 from kafka_migration.steps.guards import require_approved, require_unchanged
 from kafka_migration.steps.run import MigrationRun
 
@@ -50,6 +51,7 @@ def approved_plan(
     if findings := not_final(approved):
         raise Refused(findings)
     require_approved(run, approved.digest, triggered_by)
+    require_same_basis(run)
     require_unchanged(run, approved, make(run))
     return approved
 
