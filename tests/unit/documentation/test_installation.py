@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
-
-import pytest
 
 from tests.documents import commands
 
@@ -56,7 +53,6 @@ def test_all_pages_install_in_the_same_way() -> None:
         assert install == [line for line in commands(page, "sh") if "pip" in line.split()]
 
 
-@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="no ssh-keygen")
 def test_key_has_no_passphrase_and_the_name_that_the_connection_uses(tmp_path: Path) -> None:
     """The command makes the key that the connection of the walkthroughs names, which is used without asking."""
     (tmp_path / ".ssh").mkdir(mode=0o700)

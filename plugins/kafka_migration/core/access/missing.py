@@ -62,8 +62,8 @@ def _lacking_texts(lacking: Sequence[Right]) -> Iterator[str]:
     for resource in dict.fromkeys(right.resource for right in lacking):
         operations = sorted({right.operation for right in lacking if right.resource == resource})
         found[resource.kind, tuple(operations)].append(_shown(resource))
-    for (kind, missing), names in found.items():
-        yield f"{', '.join(missing)} on {kind} {some(names)}"
+    for (kind, operations_of), names in found.items():
+        yield f"{', '.join(operations_of)} on {kind} {some(names)}"
 
 
 def _is_missing(right: Right, granted: Granted) -> bool:
