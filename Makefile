@@ -13,7 +13,7 @@ DAMAGE ?=
 
 .PHONY: help
 help: ## Show this list
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' Makefile
 
 .PHONY: demo
 demo: bootstrap ## Two clusters, MirrorMaker and Airflow: one migration from start to verdict (DAMAGE=drop|alter|duplicate|reorder)
@@ -37,34 +37,34 @@ down: ## Stop everything that `make up` started
 PYTEST := $(RUN) -m pytest --durations=20 --durations-min=2
 
 .PHONY: test
-test: bootstrap ## All tests except the long campaigns: those of whole runs, and the others beside them
+test: bootstrap-tests ## All tests except the long campaigns: those of whole runs, and the others beside them
 	@$(MAKE) -j2 --output-sync=target test-runs test-others
 
 # The runs take longest, so the others yield the processor to them. More lanes would slow all down on two cores.
 .PHONY: test-others
-test-others: bootstrap
+test-others: bootstrap-tests
 	@nice -n 2 $(MAKE) test-fast
 	@nice -n 2 $(MAKE) test-parts
 
 .PHONY: test-fast
-test-fast: bootstrap ## All tests that need no clusters
+test-fast: bootstrap-tests ## All tests that need no clusters
 	@$(PYTEST) --ignore=tests/live -m "not live and not campaign" -n 2
 
 .PHONY: coverage
-coverage: bootstrap ## Lines and branches that the tests without clusters and Spark cover; fails below the floor in pyproject.toml
+coverage: bootstrap-tests ## Lines and branches that the tests without clusters and Spark cover; fails below the floor in pyproject.toml
 	@$(RUN) -m coverage run -m pytest -q tests/unit tests/architecture tests/airflow tests/contract -m "not live and not campaign"
 	@$(RUN) -m coverage report
 
 .PHONY: test-runs
-test-runs: bootstrap ## Only the live tests of whole runs, on a real Airflow, with one Spark driver for all of them
+test-runs: bootstrap-tests ## Only the live tests of whole runs, on a real Airflow, with one Spark driver for all of them
 	@WARM_SPARK=1 $(PYTEST) tests/live -m "runs and not campaign"
 
 .PHONY: test-parts
-test-parts: bootstrap ## Only the live tests that need clusters or a MirrorMaker host, but no Airflow
+test-parts: bootstrap-tests ## Only the live tests that need clusters or a MirrorMaker host, but no Airflow
 	@$(PYTEST) tests/live tests/contract -m "live and not runs and not campaign" -n 3
 
 .PHONY: test-live
-test-live: bootstrap ## Only the tests on real clusters
+test-live: bootstrap-tests ## Only the tests on real clusters
 	@$(RUN) -m pytest -m "live and not campaign"
 
 # The tests of a campaign that passed on this commit. After an interruption only the others are run.
@@ -72,20 +72,20 @@ PASSED ?= .cache/passed-$(shell git describe --always --dirty)
 CAMPAIGN = $(PYTEST) -p tests.resuming --passed $(PASSED)
 
 .PHONY: test-live-all
-test-live-all: bootstrap ## The same with the long campaigns, for hours; goes on after an interruption on the same commit
+test-live-all: bootstrap-tests ## The same with the long campaigns, for hours; goes on after an interruption on the same commit
 	@$(MAKE) -j2 campaign-runs campaign-parts
 	@$(MAKE) campaign-kerberos
 
 .PHONY: campaign-runs
-campaign-runs: bootstrap ## Only the campaigns of whole runs on a real Airflow
+campaign-runs: bootstrap-tests ## Only the campaigns of whole runs on a real Airflow
 	@$(CAMPAIGN) tests/live -m "runs and (live or campaign)"
 
 .PHONY: campaign-parts
-campaign-parts: bootstrap ## Only the other campaigns
+campaign-parts: bootstrap-tests ## Only the other campaigns
 	@$(CAMPAIGN) -m "(live or campaign) and not runs and not kerberos" -n 2
 
 .PHONY: campaign-kerberos
-campaign-kerberos: kerberos-client ## Only the campaigns with Kerberos; Python's client is the one that kerberos-client builds
+campaign-kerberos: kerberos-client bootstrap-tests ## Only the campaigns with Kerberos; Python's client is the one that kerberos-client builds
 	@PYTHONPATH=.cache/kerberos-client $(CAMPAIGN) tests/live -m kerberos
 
 .PHONY: compose-test
@@ -167,3 +167,8 @@ bootstrap:
 	@if ! $(or $(PYTHON),false) -c '$(IS_SUPPORTED)' >/dev/null 2>&1; then \
 		echo 'Python 3.11, 3.12 or 3.13 is needed$(if $(PYTHON),; $(PYTHON) is none of them). Name one: make PYTHON=/path/to/python3' >&2; exit 3; fi
 	@$(PYTHON) -m sandbox.bootstrap
+
+# The demo does not need these programs.
+.PHONY: bootstrap-tests
+bootstrap-tests: bootstrap ## Install what only the tests need (as root on Debian), or name the command
+	@$(PYTHON) -m sandbox.for_tests

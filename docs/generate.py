@@ -63,7 +63,9 @@ def migration_file() -> str:
     return (
         f"# The migration file\n\n{NOTICE}One YAML file describes one migration.\n`include/migrations/<name>.yaml` "
         "gives the DAGs `kafka_migration__<name>`, `kafka_nightly_sync__<name>` and `kafka_rollback__<name>`.\nUnknown "
-        "fields are refused.\nA duration is a number with the unit `s`, `m`, `h` or `d`.\nAddresses and secrets are "
+        "fields are refused.\nA duration is a number with the unit `s`, `m`, `h` or `d`.\nNumbers have decimal "
+        "digits only: what YAML reads differently, such as `0777`, `1:30` or `1_000`, is refused.\n"
+        "Addresses and secrets are "
         "in Airflow connections, never in this file.\nThe sections `watch`, `cutover`, `nightly`, `alerts` and "
         "`schema_registry` are optional; *required* applies only in a section that is there.\n"
         "Editors check a file with its [JSON Schema](migration-file.schema.json), which "

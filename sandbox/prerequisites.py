@@ -19,7 +19,7 @@ from pathlib import Path
 SUPPORTED_PYTHONS = ((3, 11), (3, 12), (3, 13))
 SUPPORTED_JAVAS = (17, 21)
 SSH_PROGRAMS = ("sshd", "ssh", "ssh-keygen")
-SSH_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/sbin")
+SYSTEM_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/sbin")
 POLICY_FILE = Path("/usr/sbin/policy-rc.d")
 POLICY_MARK = "# Of kafka-migration's sandbox, while it installs packages; process "
 SSH_UNITS = ("ssh.service", "ssh.socket")
@@ -105,7 +105,7 @@ def _interrupted_packages() -> list[str]:
     if not found:
         return []
     command = Path("/proc", found[1], "cmdline")
-    is_under_way = command.exists() and b"sandbox.bootstrap" in command.read_bytes()
+    is_under_way = command.exists() and b"\0sandbox." in command.read_bytes()
     return [] if is_under_way else found[2].split()
 
 
@@ -133,6 +133,11 @@ def java_package() -> str:
     """Return the first supported Java that apt knows here; Debian 13, for one, has no 17."""
     packages = [f"openjdk-{release}-jre-headless" for release in SUPPORTED_JAVAS]
     return next((package for package in packages if _apt_knows(package)), packages[0])
+
+
+def find_program(name: str) -> str | None:
+    """Return the path of a program on the PATH or in the folders that an ordinary user's PATH may lack."""
+    return shutil.which(name, path=os.pathsep.join((os.environ.get("PATH", ""), *SYSTEM_FOLDERS)))
 
 
 def find_java() -> str | None:
@@ -175,8 +180,7 @@ def _java() -> Missing | None:
 
 
 def _ssh() -> Missing | None:
-    path = os.pathsep.join((os.environ.get("PATH", ""), *SSH_FOLDERS))
-    absent = [name for name in SSH_PROGRAMS if not shutil.which(name, path=path)]
+    absent = [name for name in SSH_PROGRAMS if not find_program(name)]
     return Missing(f"OpenSSH: no {', '.join(absent)}", "openssh-server") if absent else None
 
 

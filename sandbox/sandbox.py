@@ -31,7 +31,7 @@ from sandbox.postgres import PART as DATABASE
 from sandbox.processes import Process, belonging, end_all
 from sandbox.security.kdc import KerberosLogin
 from sandbox.security.listeners import Security
-from sandbox.shell import write_shell
+from sandbox.shell import airflow_login, write_shell
 from sandbox.state import SandboxState
 from sandbox.watchdog import Watchdog
 
@@ -290,8 +290,9 @@ class Sandbox:
         pids = {name: part.process.pid for name, part in self._parts.items() if part.process}
         environment = self._layout.airflow_environment(self._extra_environment)
         own = self._layout.own_environment(self._extra_environment)
-        write_shell(self._folder.root, own, self._airflow_folders.plugins)
         self._state = self._layout.state(pids, environment, with_airflow=self._with_airflow)
+        login = airflow_login(self._state.airflow_url, self._state.airflow_user, self._state.airflow_password)
+        write_shell(self._folder.root, {**own, **login}, self._airflow_folders.plugins)
         self._state.save(self._folder.state_file)
 
     def _watch(self) -> None:

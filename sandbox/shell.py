@@ -1,4 +1,7 @@
-"""`.sandbox/env`, which a person's shell reads to have `airflow` and `kafka-migration` work on the running sandbox."""
+"""`.sandbox/env`, which a person's shell reads to have `airflow` and `kafka-migration` work on the running sandbox.
+
+Preflight also calls `spark-submit`.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,12 @@ from sandbox.environment import program
 FILE_NAME, PROGRAMS = "env", "bin"
 
 
+def airflow_login(url: str | None, user: str, password: str) -> dict[str, str]:
+    """Return the variables with which `kafka-migration trigger` finds Airflow and logs in; none without Airflow."""
+    login = {"SERVER": url, "USER": user, "PASSWORD": password}
+    return {f"KAFKA_MIGRATION_AIRFLOW_{name}": value for name, value in login.items() if url and value}
+
+
 def write_shell(root: Path, variables: Mapping[str, str], plugins: Path) -> None:
     """Write the environment file (mode 0600, it holds passwords) and the folder of programs that it puts on the PATH.
 
@@ -25,7 +34,8 @@ def write_shell(root: Path, variables: Mapping[str, str], plugins: Path) -> None
     programs.mkdir(exist_ok=True)
     words = (f"PYTHONPATH={shlex.quote(str(plugins))}", "exec", shlex.quote(sys.executable), "-m kafka_migration")
     _write(programs / "kafka-migration", f'#!/bin/sh\n{" ".join(words)} "$@"\n', 0o700)
-    _write(programs / "airflow", f'#!/bin/sh\nexec {shlex.quote(program("airflow"))} "$@"\n', 0o700)
+    for name in ("airflow", "spark-submit"):
+        _write(programs / name, f'#!/bin/sh\nexec {shlex.quote(program(name))} "$@"\n', 0o700)
     exports = [f"export {name}={shlex.quote(value)}" for name, value in sorted(variables.items())]
     path = f'export PATH={shlex.quote(str(programs))}:"$PATH"'
     _write(root / FILE_NAME, "\n".join(["# For a shell, while the sandbox runs.", *exports, path, ""]), 0o600)

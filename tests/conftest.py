@@ -18,6 +18,7 @@ os.environ["AIRFLOW__CORE__LOAD_EXAMPLES"] = "False"
 
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.migration_file.loading import load_migration
+from tests import allowed_skips
 
 # Machines are slow and noisy: no test is judged by how long it takes.
 settings.register_profile("project", deadline=None)
@@ -63,6 +64,12 @@ def unflushed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     """Only live tests flush to the disk. What is flushed, and when, is asserted by counting the calls."""
     if request.node.get_closest_marker("live") is None:
         monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A skip that is not in the list fails its test."""
+    if not config.pluginmanager.is_registered(allowed_skips):
+        config.pluginmanager.register(allowed_skips)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

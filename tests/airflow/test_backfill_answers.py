@@ -92,14 +92,14 @@ def recreate_target(world: World) -> None:
     world.target.create_topics([NewTopic("audit", 1, 1, {})])
 
 
-def recreate_source(world: World) -> None:
+def truncate_source(world: World) -> None:
     """Remove the last record, so that MirrorMaker's position is beyond the end."""
     world.source.topics["orders"].partitions[0].records.pop()
 
 
 @pytest.mark.parametrize(
     ("change", "code"),
-    [(recreate_target, "TARGET_TOPIC_RECREATED"), (recreate_source, "POSITION_BEYOND_END")],
+    [(recreate_target, "TARGET_TOPIC_RECREATED"), (truncate_source, "SOURCE_TRUNCATED")],
 )
 def test_what_refuses_a_copy_is_a_warning_to_one_that_only_answers(
     world: World, clock: FakeClock, change: Callable[[World], None], code: str

@@ -48,6 +48,12 @@ def recreate_source(world: World, records: int) -> None:
     world.source.produce("orders", 0, *[(b"new", b"%d" % n) for n in range(records)])
 
 
+def lose_newest_records(world: World, *, refill: int = 0) -> None:
+    """Truncate the source's log after two records, as an unclean leader election does, and append other records."""
+    del world.source.topics["orders"].partitions[0].records[2:]
+    world.source.produce("orders", 0, *[(b"new", b"%d" % n) for n in range(refill)])
+
+
 def forget_positions(world: World) -> None:
     world.target.delete_topics([InternalTopics.of("shop", 1).offsets])
 
@@ -65,6 +71,8 @@ def compact_last_copied(world: World) -> None:
         (lambda world: world.store_position(1), ["POSITION_CHANGED"]),
         (lambda world: world.store_position(4), ["POSITION_CHANGED"]),
         (lambda world: recreate_source(world, 9), ["SOURCE_TOPIC_RECREATED"]),
+        (lose_newest_records, ["SOURCE_TRUNCATED"]),
+        (lambda world: lose_newest_records(world, refill=9), ["SOURCE_TRUNCATED"]),
         (compact_last_copied, []),
         (lambda world: world.source.purge("orders", 0, 4), []),
         (lambda world: world.source.purge("orders", 0, 5), ["GAP"]),

@@ -219,6 +219,16 @@ def test_anything_new_after_the_approval_writes_nothing(
     assert scene.run.evidence.newest(Kind.OFFSETS_BEFORE) is None
 
 
+def test_another_cluster_after_the_approval_is_named_as_the_cause(scene: World) -> None:
+    """If a connection was edited while the plan waited for its approval, that is named, and nothing is written."""
+    approved(scene)
+    scene.source, scene.target = scene.target, scene.source
+
+    scene.refuses("sync_offsets", match="^CLUSTER_CHANGED")
+
+    assert ["CLUSTER_CHANGED"] == scene.refusal_codes
+
+
 def test_no_approval_writes_nothing(scene: World) -> None:
     """An `approve` that a user marked as successful is no approval."""
     scene.do("plan_offsets")

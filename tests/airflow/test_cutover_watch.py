@@ -7,7 +7,7 @@ import pytest
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.orchestration.alerting import send
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.steps.alerts import producers_alert
+from kafka_migration.steps.alerts import producers_alert, stop_producers
 from tests.airflow.driving import revived
 from tests.airflow.notifying import kinds, with_alerts
 from tests.airflow.watching import Restart, Scene, a_trigger, codes, started, watch
@@ -54,9 +54,10 @@ def test_announcement_is_a_warning_and_evidence(scene: Scene) -> None:
     announced = scene.world.run.evidence.of_attempt(Kind.WATCH)[0]
     text, proved = scene.log.warnings
 
-    assert text.startswith("STOP YOUR PRODUCERS NOW.")
+    assert text.startswith("Stop producers of 2 topics on old_kafka before 00:10 UTC (10 minutes).")
     assert "orders, audit" in text
     assert "until 2030-01-01T00:10:00+00:00 (cutover.fence_wait)" in text
+    assert text.endswith("/tasks/stop_producers/required_actions")
     assert proved.startswith("The fence is proved")
     assert ("announced", 1, "2030-01-01T00:00:00+00:00", "0") == (
         announced["stage"],
@@ -72,10 +73,13 @@ def test_announcement_sends_one_alert(scene: Scene) -> None:
     scene.world.freeze()
 
     watch(scene)
-    send(scene.world.run, producers_alert(scene.world.run))
+    run = scene.world.run
+    send(run, producers_alert(run, stop_producers(run, run.clock.now())))
 
     assert ["producers"] == kinds(sent)
+    assert sent[0].startswith("producers · Stop producers of 2 topics on old_kafka before 00:10 UTC (10 minutes).")
     assert "orders, audit" in sent[0]
+    assert "/tasks/stop_producers/required_actions" in sent[0]
 
 
 def test_producer_that_does_not_stop_is_refused(scene: Scene) -> None:

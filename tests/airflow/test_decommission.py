@@ -15,7 +15,7 @@ from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
-from kafka_migration.core.rollback.decommission import WaitingTimes, decommission_points, may_go
+from kafka_migration.core.rollback.decommission import State, WaitingTimes, decommission_conditions, may_go
 from kafka_migration.steps.rollback.decommission import read_old_cluster
 from tests.airflow.cutover import cut_over
 from tests.airflow.world import P0, P1, World
@@ -45,9 +45,14 @@ def reasons(world: World, after: timedelta = LATER, patience: WaitingTimes = USU
         target=world.target,
         evidence_of=world.run.evidence_of,
     )
-    points = decommission_points(old, patience)
-    found = [reason for point in points for reason in point.reasons]
-    assert may_go(points) is not bool(found)
+    conditions = decommission_conditions(old, patience)
+    found = [reason for condition in conditions for reason in condition.reasons]
+    assert may_go(conditions) is not bool(found)
+    # Only a value that cannot be read, or a process of which nothing is known, is unknown.
+    for condition in conditions:
+        unknown = ["cannot be read" in reason or "may still run" in reason for reason in condition.reasons]
+        is_unknown = bool(unknown) and all(unknown)
+        assert (condition.state is State.UNKNOWN) is is_unknown, condition
     return found
 
 
@@ -129,6 +134,14 @@ def test_group_that_was_not_moved(scene: World) -> None:
     assert any("group reporting has commits on the source, and no cutover has moved it" in reason for reason in found)
 
 
+def test_mirrormaker_without_a_stop_certificate(done: World) -> None:
+    """Nothing is known of a process that may still run, so the source may not be switched off."""
+    start = GenerationStart(7, "r/r#1", "2030-01-01T00:00:00+00:00", {P0: 4}, {P0: 4})
+    done.run.ledger.append(start.to_document())
+
+    assert "generation 7 has no stop certificate: its MirrorMaker process may still run" in reasons(done)
+
+
 def test_not_before_its_time(done: World) -> None:
     """The source must be quiet for a time, and the time for a rollback must be over."""
     assert ["orders, audit: cut over 1h00m ago; the source must receive no records for 24h00m"] == [
@@ -171,10 +184,15 @@ def test_command_prints_every_reason(
 ) -> None:
     """Right after the cutover the answer is no, with exit code 5."""
     assert command(done, monkeypatch) == 5
-    assert "May the source of shop be switched off? no, because\n" in capsys.readouterr().out
+    head, *conditions, _ledger = capsys.readouterr().out.splitlines()
+    assert "May the source of shop be switched off? No: of 9 conditions, 2 are not met." == head
+    assert "  The time for a rollback is over – NOT MET:" in conditions
+    assert "  Every topic is cut over – MET" in conditions
+    assert not [line for line in conditions if "?" in line]
     assert command(done, monkeypatch, "--json", "--quiet", "1s", "--overlap", "1s") in {0, 5}
     document = json.loads(capsys.readouterr().out)
-    assert (2, "shop", 9) == (document["schema"], document["migration"], len(document["points"]))
+    assert (3, "shop", 9) == (document["schema"], document["migration"], len(document["conditions"]))
+    assert {"met", "not met", "unknown"} >= {each["state"] for each in document["conditions"]}
 
 
 def test_command_before_any_cutover(
@@ -200,7 +218,7 @@ def test_report_has_a_section(done: World) -> None:
     done.finish(preflight="success")
 
     assert "## May the source be switched off?" in done.report
-    assert "**No**, because" in done.report
+    assert "**No**: all conditions must be met." in done.report
 
 
 def test_report_of_a_cluster_that_does_not_answer(done: World) -> None:
@@ -209,4 +227,4 @@ def test_report_of_a_cluster_that_does_not_answer(done: World) -> None:
     done.source.is_down = True
     done.finish(preflight="success")
 
-    assert "Can this be checked? | no" in done.report
+    assert "| Both clusters can be read | UNKNOWN | " in done.report

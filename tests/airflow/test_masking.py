@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus, urlencode
 
 import pytest
-from airflow.sdk._shared.secrets_masker import redact
+from airflow.sdk._shared.secrets_masker import SecretsMasker, redact
 from airflow.sdk.execution_time import task_runner
 from airflow.sdk.log import mask_secret
 from asgiref.sync import sync_to_async
@@ -24,6 +24,7 @@ from kafka_migration.airflow_adapters.connections import cluster_named, connecti
 from kafka_migration.airflow_adapters.http_connections import http_settings
 from kafka_migration.airflow_adapters.ssh import SshTransport
 from kafka_migration.cli.main import main
+from kafka_migration.cli.output import only_answers
 from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.connections.secrets import secret_texts, unmasked_names, without_secrets
 from kafka_migration.core.findings.errors import Refused, TransientError
@@ -259,3 +260,16 @@ def test_secret_that_airflow_does_not_mask_is_named(settings: dict[str, object],
     for name, value in settings.items():
         mask_secret(text := str(value or "").strip())
         assert (name in names) == (name in SECRETS and bool(text) and redact(f"<{text}>") == f"<{text}>")
+
+
+def test_short_values_that_are_no_secrets_are_no_warning_of_the_command_line(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Airflow's masker warns of every short value, as of `SSL`; preflight names the short secrets itself."""
+    monkeypatch.setattr(SecretsMasker, "_has_warned_short_secret", False)
+    with only_answers():
+        mask_secret({"security.protocol": "SSL"})
+        logging.getLogger(SecretsMasker.__module__).warning("another warning")
+
+    assert SecretsMasker._has_warned_short_secret
+    assert ["another warning"] == caplog.messages

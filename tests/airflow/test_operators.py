@@ -11,6 +11,7 @@ from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.judgements import ReadOffsets
 from kafka_migration.core.validation.contract import POSITION_DIGEST
 from kafka_migration.core.validation.coverage_rules import topic_verdict
@@ -222,12 +223,22 @@ def test_gap_refuses_before_the_start(world: World, task_id: str) -> None:
     world.refuses(task_id, match=r"GAP · orders\[0\].*2–3")
 
 
-def test_position_beyond_the_end_is_refused(mirrored: World) -> None:
-    """A source topic that ends before MirrorMaker's position refuses the plan."""
+def test_recreated_source_is_one_finding(mirrored: World) -> None:
+    """A source topic that was created again refuses the plan; that it ends before the position only follows."""
     mirrored.source.delete_topics(["orders"])
     mirrored.source.create_topics([NewTopic("orders", 2, 1, {})])
 
-    mirrored.refuses("plan", match=r"POSITION_BEYOND_END · orders\[0\]")
+    mirrored.refuses("plan", match="^SOURCE_TOPIC_RECREATED · topic orders: ")
+    assert ["SOURCE_TOPIC_RECREATED"] == mirrored.refusal_codes
+
+
+def test_position_beyond_the_end_is_refused(mirrored: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A source topic that ends before MirrorMaker's position refuses the plan, also if its records prove nothing."""
+    bad = RecordPrint(0, "", -1, "", unreadable="CRC")
+    mirrored.source.topics["orders"].partitions[0].records.clear()
+    monkeypatch.setattr(mirrored.source, "records_at", lambda offsets, _: dict.fromkeys(offsets, bad))
+
+    mirrored.refuses("plan", match=r"^POSITION_BEYOND_END · orders\[0\]")
 
 
 def test_target_written_by_others_is_refused(world: World) -> None:

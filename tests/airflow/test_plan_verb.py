@@ -11,6 +11,7 @@ from kafka_migration.cli import plan as plan_module
 from kafka_migration.cli.main import main
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.resources import Operation, Resource
 from kafka_migration.core.ledger.cutovers import CutOver
 from tests.airflow.world import AUDIT, FOUR_RECORDS, P0, World
 
@@ -95,6 +96,35 @@ def test_a_refused_run_is_shown_with_its_findings(shown: World, capsys: pytest.C
     assert out[-1].startswith("orders  exists: 3 partitions")
 
     assert (3, ["SOURCE_TOPIC_MISSING", "TOPIC_PARTITIONS_DIFFER"]) == planned(capsys)[::2]
+
+
+def test_topic_that_is_never_copied_refuses_the_plan(shown: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """The plan refuses what preflight refuses about the file: topics that are skipped, and overlapping files."""
+    shown.source.create_topics([NewTopic("orders.replica", 1, 1, {})])
+    shown.edit_file("[orders, audit]", "[orders, orders.replica]")
+    other = shown.file.read_text().replace("name: shop", "name: other").replace("[orders, orders.replica]", "[orders]")
+    (shown.migrations / "other.yaml").write_text(other)
+
+    assert (3, ["TOPIC_NEVER_COPIED", "MIGRATIONS_OVERLAP"]) == planned(capsys)[::2]
+    assert (3, ["MIGRATIONS_OVERLAP"]) == planned(capsys, "--mode", "validate")[::2]
+
+
+def test_groups_that_may_not_be_seen_refuse_the_plan(shown: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """Groups that the login may not describe are not listed, so the plan says that the right is missing."""
+    shown.source.denied.add((Resource("group", "*"), Operation.DESCRIBE))
+
+    assert (3, ["RIGHT_MISSING"]) == planned(capsys)[::2]
+    assert (0, []) == planned(capsys, "--mode", "sync")[::2]
+
+
+def test_unknown_rights_are_no_answer(
+    shown: World, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If brokers do not report whether the login may see the groups, the plan warns that there may be more."""
+    monkeypatch.setattr(shown.source, "granted", lambda resources: {})
+
+    assert (0, ["FACT_UNKNOWN"]) == planned(capsys)[::2]
+    assert (0, []) == planned(capsys, "--mode", "sync")[::2]
 
 
 def test_the_gap_guard_is_asked(shown: World, capsys: pytest.CaptureFixture[str]) -> None:

@@ -101,10 +101,11 @@ def test_certificates_that_end_are_warned_of_or_refused(world: World, monkeypatc
     monkeypatch.setattr(AirflowConnections, "certificates", lambda self, side: (ending,))
 
     assert ("CERTIFICATE_ENDS_SOON", "connection new_kafka") == (warning["code"], warning["subject"])
-    assert warning["found"].startswith("the certificate of broker b1:9093 ends at")
+    assert warning["found"].startswith("the certificate of broker b1:9093 expires at")
     world.next_run()
     world.refuses(
-        "preflight", match="CERTIFICATE_ENDS_IN_RUN · connection old_kafka: found the client certificate CN=x"
+        "preflight",
+        match="CERTIFICATE_ENDS_IN_RUN · connection old_kafka, new_kafka: found the client certificate CN=x",
     )
 
 

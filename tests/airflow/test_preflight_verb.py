@@ -12,7 +12,7 @@ from kafka_migration.cli import preflight as preflight_module
 from kafka_migration.cli.main import main
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.ledger.cutovers import CutOver
-from kafka_migration.preflight.checks import CHECKS
+from kafka_migration.preflight.checks import CHECKS, PHASES
 from tests.airflow.world import World
 
 NOT_ASKED = {
@@ -33,6 +33,12 @@ def files(world: World) -> dict[str, str]:
     return {str(path): path.read_text() for path in world.root.rglob("*") if path.is_file()}
 
 
+def said(capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
+    """Return the output, and standard error without the lines about the progress."""
+    out, err = capsys.readouterr()
+    return out, "".join(line for line in err.splitlines(keepends=True) if not line.startswith("Checking "))
+
+
 def test_each_check_is_shown_in_order(shown: World, capsys: pytest.CaptureFixture[str]) -> None:
     """The command shows the checks of the task in their order, and ends with 0 if all passed."""
     assert 0 == main(["preflight", "shop"])
@@ -40,7 +46,25 @@ def test_each_check_is_shown_in_order(shown: World, capsys: pytest.CaptureFixtur
 
     rows = [re.split(r" {2,}", line) for line in out.splitlines()]
     assert [["CHECK", "RESULT"], *([check.name, NOT_ASKED.get(check.name, "passed")] for check in CHECKS)] == rows
-    assert "" == err
+    assert [f"Checking {text} …" for text in PHASES.values()] == err.splitlines()
+
+
+def test_a_person_who_waits_sees_what_is_asked(shown: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each phase is told on standard error before its first check asks, also with the output for programs."""
+    events: list[str] = []
+    monkeypatch.setattr(preflight_module, "remark", events.append)
+    monkeypatch.setattr(shown.host, "status", lambda: events.append("the host is asked"))
+    main(["preflight", "shop", "-o", "json"])
+
+    assert "Checking the MirrorMaker host …" == events[events.index("the host is asked") - 1]
+
+
+def test_phases_begin_with_checks() -> None:
+    """Each phase is told with a check that exists, in the order of the checks, the first one with the first."""
+    names = [check.name for check in CHECKS]
+
+    assert sorted(PHASES, key=names.index) == list(PHASES)
+    assert names[0] in PHASES
 
 
 def test_nothing_is_written(shown: World) -> None:
@@ -60,14 +84,14 @@ def test_findings_of_all_checks_are_shown(shown: World, capsys: pytest.CaptureFi
     shown.source.delete_topics(["audit"])
     shown.target.create_topics([NewTopic("orders", 3, 1, {})])
     assert 3 == main(["preflight", "shop"])
-    out, err = capsys.readouterr()
+    out, err = said(capsys)
 
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert "clusters not applicable: the check connections did not pass" in lines
     assert ["SPARK_CONNECTION_MISSING"] == [line.split(" · ")[0] for line in err.splitlines()]
     shown.connections["spark"] = "spark"
     assert 3 == main(["preflight", "shop"])
-    found = [line.split(" · ")[0] for line in capsys.readouterr().err.splitlines()]
+    found = [line.split(" · ")[0] for line in said(capsys)[1].splitlines()]
     assert ["SOURCE_TOPIC_MISSING", "TOPIC_PARTITIONS_DIFFER", "TOPIC_CONFIG_DIFFERS"] == found
 
 
@@ -76,7 +100,7 @@ def test_the_checks_see_the_ledger(shown: World, capsys: pytest.CaptureFixture[s
     shown.run.ledger.append(CutOver("dag/run#1", "then", (), ("orders", "audit"), partly=False).to_document())
 
     assert 3 == main(["preflight", "shop", "--mode", "cutover"])
-    assert capsys.readouterr().err.startswith("ALREADY_CUT_OVER")
+    assert said(capsys)[1].startswith("ALREADY_CUT_OVER")
     assert 0 == main(["preflight", "shop", "--mode", "fail_back"])
 
 
@@ -94,7 +118,7 @@ def test_fields_of_the_form_are_checked(
 ) -> None:
     """A value that a run would refuse is refused with the words of the run."""
     assert 3 == main(["preflight", "shop", *options])
-    assert capsys.readouterr().err.startswith(found)
+    assert said(capsys)[1].startswith(found)
 
 
 def test_patterns_are_resolved(shown: World, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,14 +126,14 @@ def test_patterns_are_resolved(shown: World, capsys: pytest.CaptureFixture[str])
     shown.edit_file("[orders, audit]", "[{pattern: 'o.*'}, {pattern: 'none.*'}]")
 
     assert 3 == main(["preflight", "shop"])
-    assert capsys.readouterr().err.startswith("PATTERN_MATCHES_NOTHING")
+    assert said(capsys)[1].startswith("PATTERN_MATCHES_NOTHING")
 
 
 def test_json_has_the_document_of_the_evidence(shown: World, capsys: pytest.CaptureFixture[str]) -> None:
     """Each check is shown as in the evidence of a run."""
     shown.target.brokers = 0
     assert 3 == main(["preflight", "shop", "-o", "json", "--topic", "orders"])
-    out, err = capsys.readouterr()
+    out, err = said(capsys)
     document = json.loads(out)
     failed = [check for check in document["checks"] if check["state"] == "failed"]
 
@@ -123,7 +147,7 @@ def test_accepted_findings_are_shown(shown: World, capsys: pytest.CaptureFixture
     shown.target.create_topics([NewTopic("orders", 2, 1, {"segment.ms": "3600000"})])
     shown.extend_file("accept: [TOPIC_CONFIG_DIFFERS, CERTIFICATE_ENDS_SOON]\n")
     assert 0 == main(["preflight", "shop"])
-    out, err = capsys.readouterr()
+    out, err = said(capsys)
     assert 0 == main(["preflight", "shop", "-o", "json"])
     document = json.loads(capsys.readouterr().out)
     (accepted,) = [check for check in document["checks"] if check["state"] == "accepted"]
@@ -139,5 +163,6 @@ def test_connections_of_this_airflow(tmp_path: Path, migration_text: str, capsys
     (tmp_path / "shop.yaml").write_text(migration_text)
 
     assert 3 == main(["preflight", "shop", "--migrations", str(tmp_path)])
-    missing = [line for line in capsys.readouterr().err.splitlines() if "CONNECTION_MISSING" in line]
-    assert 4 == len(missing)
+    missing = [line for line in said(capsys)[1].splitlines() if "CONNECTION_MISSING" in line]
+    assert 3 == len(missing)
+    assert "connection old_kafka (source.connection), new_kafka (target.connection)" in missing[0]

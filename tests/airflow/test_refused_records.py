@@ -60,6 +60,18 @@ def test_death_by_a_record_is_named_without_a_restart(scene: Scene) -> None:
     assert ([], 1) == (scene.world.run.evidence.of_attempt(Kind.RESTART), len(scene.world.ledger.generations))
 
 
+def test_death_at_the_first_start_is_called_after_its_cause(world: World) -> None:
+    """The task that starts MirrorMaker is refused with the cause in MirrorMaker's words, not with its whole log."""
+    world.source.produce("orders", 0, (b"k", b"v"))
+    world.do("preflight", "reserve", "plan", "create_topics")
+    world.host.dies_at_start = True
+    world.host.log = f"[2026-01-01 10:00:00,000] ERROR x\n{ERRORS}.SaslAuthenticationException: No\n\tat x\nrest"
+
+    said = world.refuses("start_mirror", match="LOGIN_REFUSED · migration shop on the MirrorMaker host")
+    assert f"MirrorMaker says: {ERRORS}.SaslAuthenticationException: No;" in said
+    assert "rest" not in said
+
+
 def test_record_without_a_key_is_found_where_its_batch_failed_without_a_reason(scene: Scene) -> None:
     """The other records of the batch get a text without the reason; the target's policy and the record tell it."""
     world = scene.world
@@ -93,11 +105,15 @@ def test_record_that_is_not_found_keeps_the_code_of_its_cause(scene: Scene) -> N
     assert "not found on the source in time" in lines(event)
 
 
-def test_task_that_failed_for_another_reason_is_left_as_it_is(scene: Scene) -> None:
-    """No record is blamed for what its words do not mean."""
-    fail_task(scene.world, f"{ERRORS}.TopicAuthorizationException: Not authorized")
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(f"{ERRORS}.TopicAuthorizationException: Not authorized", "RIGHT_MISSING"), ("x.Odd: no", "MIRROR_TASK_FAILED")],
+)
+def test_task_that_failed_for_another_reason_is_called_after_it(scene: Scene, error: str, code: str) -> None:
+    """No record is blamed for what its words do not mean: another known cause has its code, an unknown one none."""
+    fail_task(scene.world, error)
 
-    assert ["MIRROR_TASK_FAILED"] == codes(watch(scene))
+    assert [code] == codes(watch(scene))
 
 
 def test_stall_at_a_record_is_named(scene: Scene) -> None:

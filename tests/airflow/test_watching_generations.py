@@ -210,7 +210,11 @@ def test_partition_that_no_task_has_is_never_drained(scene: Scene) -> None:
 @pytest.mark.parametrize(
     ("log", "stable", "cause"),
     [
-        ("WARN Got error NOT_ENOUGH_REPLICAS", None, "the target has not enough replicas in sync; its log: WARN Got"),
+        (
+            "WARN Got error NOT_ENOUGH_REPLICAS",
+            None,
+            "the target has not enough replicas in sync; MirrorMaker says: WARN Got",
+        ),
         ("INFO well", None, "nothing in its log; a quota"),
         ("WARN Got error NOT_ENOUGH_REPLICAS", 2, "an open transaction on the source"),
     ],
@@ -241,6 +245,38 @@ def test_stall_is_reported_without_a_cause_if_the_host_does_not_answer(
     (finding,) = watch(scene)["findings"]
 
     assert "likely cause" not in finding["found"]
+
+
+UNFIT = (
+    "org.apache.kafka.common.config.ConfigException: Topic 'mm2-offsets.shop-source.internal' supplied via the "
+    "'offset.storage.topic' property is required to have 'cleanup.policy=compact'"
+)
+
+
+def test_dead_worker_in_a_living_process_ends_the_watch_at_its_first_poll(scene: Scene) -> None:
+    """MirrorMaker 2 may hang in its own shutdown: the cause is named at once, without a wait and without a restart."""
+    host = scene.world.host
+    host.alarm = "[2026-01-01 10:00:00,000] ERROR Uncaught exception in herder work thread, exiting:  (x)"
+    host.log = f"{host.alarm}\n{UNFIT}\n\tat x\n[2026-01-01 10:00:01,000] INFO Kafka MirrorMaker stopping (x)\n"
+    began_s = scene.clock.monotonic_s()
+    event = watch(scene)
+
+    (finding,) = event["findings"]
+    assert ("MIRROR_TOPIC_UNFIT", True) == (finding["code"], UNFIT in finding["found"])
+    assert scene.clock.monotonic_s() - began_s < 60
+    assert 1 == len(scene.world.ledger.generations)
+
+
+@pytest.mark.parametrize("code", ["MIRROR_STALLED", "PARTITION_NOT_ASSIGNED"])
+def test_certain_cause_of_a_stall_is_what_the_finding_is_called_after(scene: Scene, code: str) -> None:
+    """A right that is missing has its code, whether partitions have no task or make no progress; one for all."""
+    scene.world.host.log = (
+        "[2026-01-01 10:00:00,000] ERROR x\no.TopicAuthorizationException: Not authorized: [orders]\n"
+    )
+    if code == "PARTITION_NOT_ASSIGNED":
+        scene.world.target.topics.pop(InternalTopics.of("shop", 1).configs, None)
+
+    assert ["RIGHT_MISSING"] == codes(watch(scene))
 
 
 def test_kill_stops_the_newest_generation(scene: Scene) -> None:

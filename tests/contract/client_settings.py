@@ -13,6 +13,7 @@ from kafka_migration.adapters.mirror_host import mirrorctl_text
 from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.connections.settings import LOGIN_SETTINGS, MECHANISMS, SETTINGS
 from kafka_migration.engines.properties import render_properties
+from tests.programs import run_java
 
 PEM = "-----BEGIN {0}-----\nMIIEvQ+/==\r\n\tab\n-----END {0}-----\n"
 HOSTILE_TEXT = ' "quoted" \\ \\" # ! = : $ { } $x u0024{ üñ✓😀 ; \' \\\\ \\u0024 end\\'
@@ -207,8 +208,8 @@ def read_by_java(folder: Path) -> dict[int, dict[str, str]]:
     """Return the settings that Java's own class reads from each file of a folder."""
     program = folder.parent / "ReadSettings.java"
     program.write_text(_READER)
-    done = subprocess.run(["java", program, folder], capture_output=True, text=True, check=True)
-    return {int(number): dict(map(_setting, pairs)) for number, *pairs in map(str.split, done.stdout.splitlines())}
+    printed = run_java(program, folder)
+    return {int(number): dict(map(_setting, pairs)) for number, *pairs in map(str.split, printed.splitlines())}
 
 
 def _setting(pair: str) -> tuple[str, str]:

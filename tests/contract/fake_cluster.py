@@ -71,6 +71,9 @@ class FakePartition:
         ]
 
 
+_OF_MIRRORMAKER = {"cleanup.policy": "compact"}
+
+
 @dataclass
 class FakeTopic:
     """A topic with an id that no other topic ever had."""
@@ -78,6 +81,7 @@ class FakeTopic:
     topic_id: str
     configs: dict[str, str]
     partitions: list[FakePartition]
+    replicas: int = 1
 
 
 @dataclass
@@ -208,7 +212,7 @@ class FakeCluster:
         """Return the descriptions of those of the topics that exist."""
         self._answer()
         return {
-            name: TopicDescription(name, known.topic_id, len(known.partitions), dict(known.configs))
+            name: TopicDescription(name, known.topic_id, len(known.partitions), dict(known.configs), known.replicas)
             for name in topics
             if (known := self.topics.get(name)) is not None
         }
@@ -230,8 +234,11 @@ class FakeCluster:
             "message.timestamp.before.max.ms": "9223372036854775807",
             "message.timestamp.after.max.ms": "9223372036854775807",
             "message.timestamp.difference.max.ms": "9223372036854775807",
+            "min.insync.replicas": "1",
         }
         own = {topic: self.topics[topic].configs for topic in topics if topic in self.topics}
+        # As MirrorMaker creates them; tests write to its topics without creating them.
+        own = {topic: {**_OF_MIRRORMAKER, **set_} if topic.startswith("mm2-") else set_ for topic, set_ in own.items()}
         return {topic: {name: set_.get(name, defaults[name]) for name in names} for topic, set_ in own.items()}
 
     def create_topics(self, topics: Collection[NewTopic]) -> None:
@@ -241,7 +248,9 @@ class FakeCluster:
             if topic.topic not in self.topics and topic.topic not in denied:
                 self._ids += 1
                 partitions = [FakePartition() for _ in range(topic.partitions)]
-                self.topics[topic.topic] = FakeTopic(f"{self.cluster_id}-{self._ids}", dict(topic.configs), partitions)
+                self.topics[topic.topic] = FakeTopic(
+                    f"{self.cluster_id}-{self._ids}", dict(topic.configs), partitions, topic.replication_factor
+                )
         if denied:
             raise Refused(
                 Finding(Code.TOPIC_NOT_CREATED, f"topic {topic}", reason, "a created topic", "Set the group id.")

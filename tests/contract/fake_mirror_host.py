@@ -209,7 +209,7 @@ class FakeMirrorHost:
             self._refused("start", Code.GENERATION_UNEXPECTED, f"the last generation here is {self.last}")
 
     def _refused(self, verb: str, code: Code, message: str) -> HostReply:
-        return self._reply(verb, ok=False, code=str(code), message=message)
+        return self._reply(verb, ok=False, code=str(code), message=message, with_log=code is Code.MIRROR_DEAD)
 
     def _reply(
         self,

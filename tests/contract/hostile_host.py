@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import socket
+import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 import paramiko
 from paramiko.common import AUTH_FAILED, AUTH_SUCCESSFUL, OPEN_SUCCEEDED
@@ -134,3 +136,39 @@ def break_off(_: HostileHost, channel: paramiko.Channel) -> None:
 
 def answer_well(_: HostileHost, channel: paramiko.Channel) -> None:
     """Add nothing to the good reply."""
+
+
+def say_and_leave(_: HostileHost, channel: paramiko.Channel) -> None:
+    """Be another program, and end."""
+    channel.sendall(b"hello\n")
+    channel.sendall_stderr(b"This account is currently not available.\n")
+    channel.send_exit_status(1)
+    channel.close()
+
+
+@contextmanager
+def hanging_up(sent: bytes, *, resets: bool) -> Iterator[int]:
+    """Serve a port that sends something to each client, reads what it says first, and closes or resets; its number."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        while True:
+            try:
+                client, _ = listening.accept()
+            except OSError:
+                return
+            with client, suppress(OSError):
+                client.sendall(sent)
+                client.recv(1)
+                if resets:
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield listening.getsockname()[1]
+    finally:
+        # A close alone would not wake the thread.
+        listening.shutdown(socket.SHUT_RDWR)
+        listening.close()
+        thread.join()

@@ -15,12 +15,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 import kafka_migration
 from kafka_migration.core.mirror.host import MirrorLaunch
 from kafka_migration.engines.launching import LOG4J, LOG4J2
 from kafka_migration.engines.mirrormaker1 import QUIET_GOODBYE
+from tests.programs import installed
 from tests.waiting import wait_until
 
 SCRIPT = Path(kafka_migration.__file__).parent / "host" / "mirrorctl"
@@ -75,10 +74,8 @@ class Machine:
 
     @classmethod
     def build(cls, root: Path, shell: str) -> Machine:
-        """Build it below `root`; skips the test where the shell is not installed."""
-        program = shutil.which(shell)
-        if program is None:
-            pytest.skip(f"{shell} is not installed")
+        """Build it below `root`."""
+        program = installed(shell)
         machine = cls(root / "home", root / "bin", root / "kafka", root / "jdk", "")
         for folder in (
             machine.home,

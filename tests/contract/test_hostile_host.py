@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
 import threading
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -11,6 +13,7 @@ from pathlib import Path
 import paramiko
 import pytest
 
+import kafka_migration.airflow_adapters.ssh as ssh_module
 from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut, ReplyTooLong
 from kafka_migration.airflow_adapters.mirror_host import SshMirrorHost
 from kafka_migration.airflow_adapters.ssh import MAX_OUTPUT_BYTES, SshTransport
@@ -26,6 +29,8 @@ from tests.contract.hostile_host import (
     flood,
     flood_below,
     flood_stderr,
+    hanging_up,
+    say_and_leave,
 )
 from tests.waiting import wait_until
 
@@ -59,7 +64,7 @@ def test_output_without_end_is_cut_off(hostile: MakeHost, answer: Answer) -> Non
     host = hostile(answer)
     tracemalloc.start()
     try:
-        with pytest.raises(TransientError, match=r"HOST_REPLY_UNREADABLE: status of shop: .* longer than 8,388,608"):
+        with pytest.raises(TransientError, match=r"HOST_REPLY_UNREADABLE: .* longer than 8,388,608"):
             SshMirrorHost("shop", CONNECTION).status()
         assert tracemalloc.get_traced_memory()[1] < MEMORY_BYTES
     finally:
@@ -110,6 +115,85 @@ def test_reply_broken_off_is_none(hostile: MakeHost) -> None:
     with pytest.raises(TransientError, match="HOST_REPLY_UNREADABLE"):
         SshMirrorHost("shop", CONNECTION).status()
     assert 2 == host.commands
+
+
+def test_other_program_is_quoted(hostile: MakeHost) -> None:
+    """A host that lets the login in and runs something else is not unreachable; what it printed is in the finding."""
+    hostile(say_and_leave)
+
+    with pytest.raises(TransientError) as error:
+        SshMirrorHost("shop", CONNECTION).status()
+
+    finding = error.value.finding
+    assert finding is not None
+    assert Code.HOST_ANSWERS_OTHERWISE == finding.code
+    assert (
+        'exit status 1, output "hello" and standard error "This account is currently not available."' in finding.found
+    )
+
+
+BANNER = b"SSH-2.0-OpenSSH_9.6\r\n"
+# What a server sends before it closes the connection.
+BEFORE_LOGIN = {
+    "nothing": b"",
+    "too many connections": b"Exceeded MaxStartups\r\n",
+    "another service": b"HTTP/1.1 400 Bad Request\r\n\r\n",
+    "only a banner": BANNER,
+    "garbage after the banner": BANNER + bytes(range(256)) * 40,
+    "a packet of no length": BANNER + bytes(64),
+    "a packet of every length": BANNER + b"\xff" * 4_096,
+    "a broken key exchange": BANNER + b"\x00\x00\x00\x0c\x0a\x14" + b"x" * 10,
+}
+
+
+class Everything(logging.Handler):
+    """Keeps every record, of any thread."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep it."""
+        self.records.append(record)
+
+
+@pytest.mark.parametrize("sent", BEFORE_LOGIN.values(), ids=BEFORE_LOGIN)
+@pytest.mark.parametrize("resets", [False, True])
+def test_broken_connection_is_one_finding_and_no_traceback(
+    hostile: MakeHost, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], sent: bytes, resets: bool
+) -> None:
+    """Whatever ends a connection before the login, the host is unreachable; Paramiko's own thread writes nothing."""
+    monkeypatch.setattr(ssh_module, "BACK_OFF_S", (0.0, 0.0))
+    everything = Everything()
+    logging.getLogger().addHandler(everything)
+    try:
+        with hanging_up(sent, resets=resets) as port:
+            hostile()
+            login = json.loads(os.environ[f"AIRFLOW_CONN_{CONNECTION.upper()}"])
+            monkeypatch.setenv(f"AIRFLOW_CONN_{CONNECTION.upper()}", json.dumps({**login, "port": port}))
+            with pytest.raises(TransientError) as error:
+                SshMirrorHost("shop", CONNECTION).status()
+    finally:
+        logging.getLogger().removeHandler(everything)
+
+    finding = error.value.finding
+    assert finding is not None
+    assert Code.SSH_UNREACHABLE == finding.code
+    assert "(3 tries)" in finding.found
+    assert "Errno" not in finding.found
+    assert [] == [record.getMessage() for record in everything.records if "paramiko" in record.name]
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_closed_port_is_named_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The finding has the address and the system's reason, not a number of an error."""
+    monkeypatch.setattr(ssh_module, "BACK_OFF_S", (0.0, 0.0))
+    known = {"conn_type": "ssh", "host": "127.0.0.1", "port": 1, "login": "mirror", "password": "secret"}
+    monkeypatch.setenv(f"AIRFLOW_CONN_{CONNECTION.upper()}", json.dumps(known))
+
+    with pytest.raises(TransientError, match=r"mirror@127.0.0.1:1: 127.0.0.1 port 1: Connection refused \(3 tries\)"):
+        SshTransport(CONNECTION)("status", "", 5)
 
 
 def test_too_long_a_reply_is_named() -> None:

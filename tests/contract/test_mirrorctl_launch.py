@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from kafka_migration.core.findings.errors import MirrorFailed, Refused
 from tests.contract.host_contract import ME, codes
 from tests.contract.local_host import MAIN_CLASS, LocalTransport, Machine
 from tests.contract.test_mirrorctl_faults import HOSTILE, generation_dir, journal
+from tests.programs import compile_jar, java_home
 
 pytestmark = pytest.mark.live
 
@@ -180,14 +179,10 @@ def test_private_arguments_are_in_no_command_line(
     assert (shown, False) == (not there, file.exists())
 
 
-@pytest.mark.skipif(shutil.which("javac") is None, reason="needs a Java compiler")
 def test_real_java_reads_the_argument_file(slow_machine: Machine, tmp_path: Path) -> None:
     """Every special character in an argument reaches a real Java through its argument file."""
     (tmp_path / "MirrorMaker.java").write_text(ECHO_CLASS)
-    subprocess.run(["javac", "-d", tmp_path, tmp_path / "MirrorMaker.java"], check=True)
-    jar = slow_machine.kafka_home / "libs" / "echo.jar"
-    subprocess.run(["jar", "--create", "--file", jar, "-C", tmp_path, "org"], check=True)
-    java = Path(str(shutil.which("java"))).resolve()
+    compile_jar(tmp_path / "MirrorMaker.java", slow_machine.kafka_home / "libs" / "echo.jar")
     words = (
         "",
         "a b",
@@ -196,7 +191,7 @@ def test_real_java_reads_the_argument_file(slow_machine: Machine, tmp_path: Path
         "two\nlines\tand\rmore",
         HOSTILE.encode("ascii", "ignore").decode(),
     )
-    launch = replace(slow_machine.launch(), arguments=words, java_home=str(java.parents[1]), private_arguments=True)
+    launch = replace(slow_machine.launch(), arguments=words, java_home=str(java_home()), private_arguments=True)
     host = host_of(slow_machine)
     host.reserve(ME)
 

@@ -13,6 +13,7 @@ import pytest
 
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost
 from kafka_migration.core.findings.errors import MirrorFailed, OutcomeUnknown
+from tests.allowed_skips import lacks_root
 from tests.contract.host_contract import GRACE_S, ME
 from tests.contract.local_host import LocalTransport, Machine
 from tests.contract.test_mirrorctl_faults import generation_dir
@@ -79,7 +80,7 @@ def test_folder_that_cannot_be_used_is_not(machine: Machine, folder: str) -> Non
     assert "canary" == (generation_dir(machine) / "secrets" / "a.b").read_text()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a small tmpfs")
+@pytest.mark.skipif(lacks_root(), reason="only root can make a small tmpfs")
 def test_full_memory_is_left(machine: Machine, memory: Path, remembering: ScriptMirrorHost) -> None:
     """If the secrets do not fit, they are all on the disk, and nothing is left in memory."""
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", str(memory)], check=True)

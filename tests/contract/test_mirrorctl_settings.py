@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,8 +27,6 @@ from tests.contract.local_host import ForcedTransport, LocalTransport, Machine
 
 pytestmark = pytest.mark.live
 
-# A Java that runs a program from its source.
-HAS_COMPILER = shutil.which("javac") is not None
 GOOD = "bootstrap.servers = b1:9092\nsecurity.protocol = PLAINTEXT\n"
 
 
@@ -52,8 +49,7 @@ def test_packages_settings_are_accepted_and_read_back(any_machine: Machine, tmp_
 
     assert {} == refusals
     assert len(properties) == len(accepted)
-    if HAS_COMPILER:
-        assert dict(enumerate(properties)) == read_by_java(tmp_path / "accepted")
+    assert dict(enumerate(properties)) == read_by_java(tmp_path / "accepted")
 
 
 def test_hostile_lines_are_refused_without_their_value(any_machine: Machine, tmp_path: Path) -> None:
@@ -100,8 +96,6 @@ def test_reason_is_said(any_machine: Machine, tmp_path: Path, text: str, said: s
 @pytest.mark.parametrize("count", [200, pytest.param(3000, marks=pytest.mark.campaign)])
 def test_java_reads_nothing_else(slow_machine: Machine, tmp_path: Path, count: int) -> None:
     """From every text that mirrorctl accepts, Java reads only settings of the list, and no reference in a value."""
-    if not HAS_COMPILER:
-        pytest.skip("there is no Java that compiles")
     texts = mutations(count, seed=count)
     accepted, refusals = judged(shell_of(slow_machine), tmp_path, texts)
     read = read_by_java(tmp_path / "accepted")

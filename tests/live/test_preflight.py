@@ -24,6 +24,7 @@ from kafka_migration.core.kafka.cluster import NewTopic, Side
 from kafka_migration.core.kafka.partitioner import java_partition
 from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.engines.broker_versions import old_broker_findings
+from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.engines.versions import KafkaVersion
 from kafka_migration.orchestration import context as context_module
 from kafka_migration.preflight import versions
@@ -36,13 +37,14 @@ from sandbox.kafka import KafkaCluster, Listener
 from sandbox.parts import HOST, Part, free_ports, wait_ready
 from sandbox.sandbox import Sandbox
 from sandbox.security.listeners import AUTHORIZER, PORTS, Security
-from tests.live.stage import FILE, Stage, set_the_stage
+from tests.live.stage import FILE, set_the_stage
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live
 
 # They ask neither a cluster nor the host.
 ASK_NO_SERVICE = {
+    "earlier runs",
     "schedule",
     "overlap",
     "connections",
@@ -270,6 +272,11 @@ def impossible_setting(scene: Scene) -> None:
     scene.with_settings('configs: {no.such.setting: "1"}')
 
 
+def unfit_positions(scene: Scene) -> None:
+    """Create the topic of MirrorMaker's positions as a broker would that creates topics by itself."""
+    scene.create("target", name=InternalTopics.of(scene.name, 0).offsets, cleanup_policy="delete")
+
+
 def other_partitioner(scene: Scene) -> None:
     """Have a record with a key in another partition than Kafka's own partitioner gives it."""
     scene.write(engine="mirrormaker1")
@@ -343,6 +350,7 @@ FAILING: dict[str, list[tuple[Callable[[Scene], None], Code]]] = {
         (late_record, Code.TIMESTAMPS_LIMITED),
     ],
     "creation": [(impossible_setting, Code.TOPIC_NOT_CREATED)],
+    "own topics": [(unfit_positions, Code.MIRROR_TOPIC_UNFIT)],
     "keys": [(other_partitioner, Code.KEYS_PARTITIONED_OTHERWISE)],
     "other mirror": [(heartbeats, Code.OTHER_MIRRORMAKER)],
     "groups": [(unknown_group, Code.RUN_CONF_INVALID)],
@@ -391,26 +399,3 @@ def test_reader_named_like_mirrormaker_1(scene: Scene) -> None:
 
     assert (Code.OTHER_MIRRORMAKER, True) == (warning.code, group in warning.subject)
     assert () == scene.result("other mirror").warnings
-
-
-@pytest.mark.campaign
-def test_running_mirrormaker_2_of_another_migration(scene: Scene, tmp_path: Path) -> None:
-    """While MirrorMaker 2 of another migration copies the topic, its group and its topics are named; then no longer."""
-    other = Stage(scene.brokers, f"{scene.name}-other", tmp_path, [scene.name])
-    for number in range(50):
-        scene.produce("source", b"%d" % number)
-    # Two files with a common topic are refused.
-    (tmp_path / "migrations" / f"{scene.name}.yaml").unlink()
-    try:
-        other.start()
-        scene.write()
-        wait_until(lambda: found(scene), 300, "a sign of the other MirrorMaker")
-        assert [f"group {other.name}-source-mm2 on the target"] == found(scene)
-    finally:
-        other.end()
-    wait_until(lambda: not found(scene), 120, "the other MirrorMaker to be gone")
-
-
-def found(scene: Scene) -> list[str]:
-    """Return the subjects of the signs of another MirrorMaker."""
-    return [warning.subject for warning in scene.result("other mirror").warnings]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -13,13 +15,19 @@ from uuid import uuid4
 import pytest
 from confluent_kafka import Producer
 
+from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from sandbox.environment import base_environment, java
+from sandbox.jars import KAFKA_VERSION, kafka_home
 from sandbox.sandbox import Sandbox
+from tests.live.changed_basis import EDITS, findings_after_changes
 from tests.live.stage import BEFORE_START, Stage, set_the_stage
 from tests.waiting import wait_until
 
@@ -113,8 +121,13 @@ def test_markers_holes_and_empty_partitions_are_proved_drained(new_stage: Callab
     assert numbered(0, 10) + numbered(0, 3) == stage.copied_values(topic)
 
 
-def test_offsets_after_an_open_transaction_are_told_and_copied_later(new_stage: Callable[..., Stage]) -> None:
-    """The run ends at the last stable offset and says what it leaves; the run after the commit copies it."""
+def test_offsets_after_an_open_transaction_are_told_and_copied_later(
+    new_stage: Callable[..., Stage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run ends at the last stable offset and says what it leaves; the run after the commit copies it.
+
+    Between the runs, each change of what the copy depends on is refused with one finding, and undone.
+    """
     stage = new_stage()
     (topic,) = stage.topics
     stage.create(topic)
@@ -129,17 +142,24 @@ def test_offsets_after_an_open_transaction_are_told_and_copied_later(new_stage: 
     assert stage.sync()["outcome"] == "drained"
     first = stage.run.ledger.read().last_stop
     found = [f["found"] for f in _told_at_the_stop(stage, 1)]
+    changed = findings_after_changes(stage, monkeypatch)
     producer.commit_transaction(TRANSACTION_TIMEOUT_S)
     wait_until(lambda: stage.source_offsets(topic)[1] == 34, what="the marker")
     stage.sync()
     last = stage.run.ledger.read().last_stop
 
+    assert {
+        "exchanged": ["CLUSTER_CHANGED"],
+        "same": ["CLUSTER_CHANGED"],
+        **{setting: ["COPY_BASIS_CHANGED"] for setting in EDITS},
+        "removed": ["TOPICS_REMOVED"],
+    } == changed
     assert first is not None
     assert last is not None
     partition = TopicPartition(topic, 0)
     assert (11, {partition: (11, 33)}) == (first.mirror_positions[partition], first.held_back)
     assert f"22 offsets after an open transaction: {topic}[0] offsets 11–32, first record of 20" in found[0]
-    assert (34, {}, []) == (last.mirror_positions[partition], last.held_back, _told_at_the_stop(stage, 2))
+    assert (34, {}, []) == (last.mirror_positions[partition], last.held_back, _told_at_the_stop(stage, stage.runs - 1))
     assert [*numbered(0, 11), b"open", *numbered(12, 21)] == stage.copied_values(topic)
 
 
@@ -296,6 +316,46 @@ def test_record_that_cannot_be_copied_is_named(new_stage: Callable[..., Stage], 
         assert "The message is 9088 bytes" in finding["found"]
     assert stage.sync()["outcome"] == "drained"
     assert {*numbered(0, 10)} == set(stage.copied_values(good))
+
+
+@pytest.mark.campaign
+def test_dead_worker_ends_the_run_at_once_and_its_remedy_works(new_stage: Callable[..., Stage]) -> None:
+    """MirrorMaker's worker ends although its process lives: the cause is named, and preflight names it and a command.
+
+    The topic of positions is not compacted. After the command the same run is possible.
+    """
+    stage = new_stage()
+    (topic,) = stage.topics
+    offsets = InternalTopics.of(stage.name, 0).offsets
+    target = ConfluentCluster("target", stage.target)
+    stage.create(topic)
+    stage.produce(topic, *numbered(0, 5))
+    stage.do(*BEFORE_START)
+    target.create_topics([NewTopic(offsets, 1, 1, {"cleanup.policy": "delete"})])
+    stage.do(StartMirrorOperator)
+
+    (finding,) = stage.watch()["findings"]
+    stage.stop()
+    stage.next_run()
+    with pytest.raises(FailedForGood, match=f"MIRROR_TOPIC_UNFIT · topic {offsets} on the target") as refusal:
+        stage.do(PreflightOperator)
+    command = re.search(r"`kafka-configs\.sh (.*?)`", str(refusal.value))
+    assert command is not None
+    kafka_configs(stage, command[1])
+
+    assert ("MIRROR_TOPIC_UNFIT", True) == (finding["code"], f"Topic '{offsets}' supplied via" in finding["found"])
+    # A watch that waits for `stall_after` names the partitions without a task.
+    assert "its worker has ended" in finding["found"]
+    assert stage.sync()["outcome"] == "drained"
+    assert numbered(0, 5) == stage.copied_values(topic)
+
+
+def kafka_configs(stage: Stage, words: str) -> None:
+    """Run Kafka's own tool with the words of a finding, its address replaced as the finding asks."""
+    arguments = shlex.split(words.replace("<target>", stage.target["bootstrap.servers"]))
+    libs = f"{kafka_home(KAFKA_VERSION) / 'libs'}/*"
+    environment = base_environment("tool")
+    subprocess.run([java(environment), "-cp", libs, "kafka.admin.ConfigCommand", *arguments], check=True, timeout=120)
 
 
 @pytest.mark.campaign

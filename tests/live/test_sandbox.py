@@ -26,6 +26,7 @@ from sandbox.parts import HOST, Part, free_ports, wait_ready
 from sandbox.processes import belonging, identify
 from sandbox.sandbox import Sandbox
 from sandbox.state import SandboxState
+from tests.programs import installed
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live
@@ -249,7 +250,7 @@ def test_next_start_removes_every_file_of_secured_clusters_and_airflow(sandbox: 
 def test_every_port_listens_on_loopback_only(sandbox: Sandbox) -> None:
     """No process of the sandbox can be reached from another machine."""
     ours = {f"pid={pid}," for pid in sandbox.pids_alive()}
-    rows = subprocess.run(("ss", "-Hltnp"), capture_output=True, text=True, check=True).stdout.splitlines()
+    rows = subprocess.run((installed("ss"), "-Hltnp"), capture_output=True, text=True, check=True).stdout.splitlines()
     addresses = {row.split()[3].rpartition(":")[0] for row in rows if any(pid in row for pid in ours)}
 
     assert addresses <= {HOST, f"[::ffff:{HOST}]"}

@@ -230,12 +230,31 @@ def test_forced_command_evaluates_nothing(forced: Machine, tmp_path: Path, line:
     assert not (forced.home / "shop").exists()
 
 
-def test_login_that_ends_at_once_says_why(sshd: Sshd) -> None:
-    """A host that reads nothing of what is sent is no riddle: its own words are in the error."""
-    sshd.force("echo This account is closed. >&2; exit 1")
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("echo This account is closed. >&2; exit 1", 'exit status 1, standard error "This account is closed."'),
+        ("/bin/echo hello", 'exit status 0, output "hello"'),
+        ("/bin/false", "exit status 1, no output"),
+        ("echo Welcome.; exec /nowhere/shell", 'output "Welcome."'),
+        ("cat", 'output "unset MIRRORCTL_'),
+    ],
+)
+def test_login_that_runs_something_else_says_what(sshd: Sshd, machine: Machine, command: str, said: str) -> None:
+    """A host that does not run what is sent is no riddle: its own words are in the finding, and the remedy works."""
+    keys = (sshd.folder / "authorized_keys").read_text()
+    sshd.force(command)
 
-    with pytest.raises(TransientError, match=r"This account is closed\."):
+    with pytest.raises(TransientError) as error:
         SshMirrorHost("shop", CONNECTION).status()
+    # What the finding asks for: the key without its forced command.
+    (sshd.folder / "authorized_keys").write_text(keys)
+
+    finding = error.value.finding
+    assert finding is not None
+    assert Code.HOST_ANSWERS_OTHERWISE == finding.code
+    assert said in finding.found
+    assert SshMirrorHost("shop", CONNECTION, str(machine.home)).status().ok
 
 
 @pytest.mark.parametrize(

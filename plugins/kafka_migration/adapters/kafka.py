@@ -35,6 +35,7 @@ from kafka_migration.core.findings.errors import Finding, Refused, TransientErro
 from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.kafka.cluster import ClusterFacts, IsolationLevel, NewTopic, TopicDescription
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.text.brief import some
 
 LEADER_TIMEOUT_S = 60.0
 # One broker took a minute and a half for 10,000 partitions.
@@ -94,6 +95,7 @@ class ConfluentCluster(BrokerCalls, GroupCalls, RecordReads, RightCalls):
                     for name, entry in configs[topic].items()
                     if entry.source == ConfigSource.DYNAMIC_TOPIC_CONFIG.value and entry.value is not None
                 },
+                min((len(partition.replicas) for partition in description.partitions), default=None),
             )
             for topic, description in found.items()
             if topic in configs
@@ -310,7 +312,7 @@ class ConfluentCluster(BrokerCalls, GroupCalls, RecordReads, RightCalls):
             metadata = self._call(lambda: self._admin.list_topics(timeout=call_timeout_s()))
             missing = {t for t, n in partitions.items() if _led_partitions(metadata, t) < n}
             if missing and time.monotonic() > deadline:
-                raise TransientError(f"{self.name}: no leader for every partition of {', '.join(sorted(missing))}")
+                raise TransientError(f"{self.name}: no leader for every partition of {some(sorted(missing))}")
             if missing:
                 time.sleep(0.2)
 

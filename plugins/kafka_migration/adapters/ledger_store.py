@@ -6,7 +6,6 @@ import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Protocol
 
 from kafka_migration.adapters.documents import (
@@ -291,7 +290,8 @@ def _as_broken(path: Any) -> Iterator[None]:
     try:
         yield
     except EvidenceUnreadable as error:
-        raise Refused(replace(finding, code=Code.LEDGER_BROKEN) for finding in error.findings) from None
+        # Not the remedy of another document: no run starts with such a ledger.
+        raise Refused(broken(each.subject, each.found, each.expected) for each in error.findings) from None
     except OSError as error:
         if not is_of_document(error, path):
             raise

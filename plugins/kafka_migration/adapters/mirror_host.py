@@ -14,9 +14,11 @@ from kafka_migration.adapters.patience import time_left
 from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut, ReplyTooLong, Transport
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MigrationError, OutcomeUnknown, TransientError
+from kafka_migration.core.mirror.foreign_output import foreign_output, printed, unreadable_reply
 from kafka_migration.core.mirror.host import HostProbe, HostReply, MirrorLaunch
 from kafka_migration.core.mirror.mirrorctl_protocol import (
     HostRequest,
+    NoReply,
     UnreadableReply,
     checked,
     launch_variables,
@@ -112,8 +114,10 @@ class ScriptMirrorHost:
         request = self._request(verb, variables or {}, words)
         try:
             return checked(self._call_again_if_broken(request, timeout_s))
+        except NoReply as error:
+            raise TransientError.of(foreign_output(request, str(error))) from error
         except (ReplyLost, UnreadableReply) as error:
-            raise TransientError(f"{Code.HOST_REPLY_UNREADABLE}: {verb} of {self.migration}: {error}") from error
+            raise TransientError.of(unreadable_reply(request, str(error))) from error
 
     def _call_again_if_broken(self, request: HostRequest, timeout_s: float) -> HostReply:
         try:
@@ -157,8 +161,7 @@ class ScriptMirrorHost:
         try:
             return parse_reply(stdout)
         except UnreadableReply as error:
-            said = stderr.strip()[-500:] or "nothing"
-            raise UnreadableReply(f"{error}; exit status {exit_status}, on stderr: {said}") from None
+            raise type(error)(f"{error}; {printed(request, exit_status, stdout, stderr)}") from None
 
 
 @cache

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import errno
-import hashlib
 import json
 import logging
 import math
@@ -12,6 +10,7 @@ import random
 import socket
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,9 +22,17 @@ from paramiko.config import SSH_PORT
 from kafka_migration.adapters.patience import time_left
 from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut, ReplyTooLong
 from kafka_migration.airflow_adapters.connections import mask
-from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding, Refused, TransientError
-from kafka_migration.core.text.brief import brief
+from kafka_migration.airflow_adapters.ssh_findings import (
+    changed_key,
+    invalid_connection,
+    missing_connection,
+    not_let_in,
+    reason_of,
+    unknown_key,
+    unreachable,
+)
+from kafka_migration.core.findings.errors import Refused, TransientError
+from kafka_migration.core.text.brief import brief, given
 
 CONNECT_TRIES = 3
 # Three tries and two pauses take at most about 30 s; a connection's own `conn_timeout` is used.
@@ -41,8 +48,9 @@ MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 MAX_RECEIVED_BYTES = 2 * MAX_OUTPUT_BYTES
 # Some of Paramiko's waits have no timeout, so the connection is closed this long after the deadline.
 GUARD_DELAY_S = 1.0
-# Paramiko logs each connection and login; the task log should contain only problems.
+# Paramiko logs each connection, and from its own thread a traceback of each error that its caller gets as well.
 LOG_CHANNEL = "kafka_migration.paramiko"
+NO_LEVEL = logging.CRITICAL + 1
 # Paramiko's value for a missing exit status.
 NO_EXIT_STATUS = -1
 
@@ -88,7 +96,7 @@ class SshTransport:
         if isinstance(error, _TooLong) or (self._line is not None and self._line.left < 0):
             return ReplyTooLong(f"{self._host}: the output is longer than {MAX_OUTPUT_BYTES:,} bytes")
         kind = ReplyTimedOut if isinstance(error, TimeoutError) or time.monotonic() >= deadline else ReplyLost
-        return kind(f"{self._host}: {_text(error)}")
+        return kind(f"{self._host}: {reason_of(error)}")
 
     def _open_channel(self) -> paramiko.Channel:
         """Open a channel, on a new connection if the kept one is broken."""
@@ -102,7 +110,7 @@ class SshTransport:
             return self._channel_of(self._client)
         except (paramiko.SSHException, OSError, EOFError) as error:
             self.close()
-            raise TransientError(f"{Code.SSH_UNREACHABLE}: {self._host} opened no session: {_text(error)}") from error
+            raise self._no_answer(f"no session was opened: {reason_of(error)}") from error
 
     def _channel_of(self, client: paramiko.SSHClient) -> paramiko.Channel:
         if self._line is not None:
@@ -114,34 +122,44 @@ class SshTransport:
 
     def _connect(self) -> paramiko.SSHClient:
         """Connect, and retry only if that can help."""
+        login = self._login()
         for number in range(1, CONNECT_TRIES + 1):
             try:
-                return self._client_of(self._hook)
+                return self._client_of(self._hook, login)
+            except Refused:
+                raise
             except paramiko.BadHostKeyException as error:
-                raise Refused([_changed(self._host, error)]) from None
-            except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
-                raise Refused([_invalid(self._name, f"key_file {error.filename}: {error.strerror}")]) from None
-            except (AirflowException, ValueError) as error:
-                where = f"key_file {self._hook.key_file}: " if self._hook.key_file else ""
-                raise Refused([_invalid(self._name, f"{where}{error}")]) from None
-            except (paramiko.SSHException, OSError, EOFError) as error:
+                raise Refused([changed_key(self._host, error)]) from None
+            except Exception as error:
+                # What a host sends can raise any error in Paramiko.
                 self._refuse_what_stays(error)
                 # A caller with little time left retries at its next poll.
                 if number == CONNECT_TRIES or time_left(math.inf) < BACK_OFF_S[number - 1] + CONNECT_TIMEOUT_S:
-                    text = f"{Code.SSH_UNREACHABLE}: {self._host}: {_text(error)} ({number} {_tries(number)})"
-                    raise TransientError(text) from error
+                    raise self._no_answer(f"{reason_of(error)} ({number} {_tries(number)})") from error
             time.sleep(BACK_OFF_S[number - 1] * random.uniform(0.7, 1.3))  # noqa: S311 - jitter is no secret
         raise AssertionError("unreachable")
 
-    def _client_of(self, hook: SSHHook) -> paramiko.SSHClient:
+    def _login(self) -> dict[str, Any]:
+        """Return the login method; raises `Refused` (`CONNECTION_INVALID`) if the key cannot be used."""
+        try:
+            return _login(self._hook)
+        except OSError as error:
+            raise Refused([invalid_connection(self._name, f"key_file {error.filename}: {error.strerror}")]) from None
+        except (AirflowException, ValueError, paramiko.SSHException) as error:
+            where = f"key_file {self._hook.key_file}: " if self._hook.key_file else ""
+            raise Refused([invalid_connection(self._name, f"{where}{error}")]) from None
+
+    def _no_answer(self, found: str) -> TransientError:
+        return TransientError.of(unreachable(self._host, self._name, found))
+
+    def _client_of(self, hook: SSHHook, login: Mapping[str, Any]) -> paramiko.SSHClient:
         """Log in once, with only the credentials of the connection.
 
         The hook would check the system's known hosts before the connection's key, offer every key of this machine, and
         enable compression, with which a few received bytes could expand to many.
         """
         client = paramiko.SSHClient()
-        logging.getLogger(LOG_CHANNEL).setLevel(logging.WARNING)
-        client.set_log_channel(LOG_CHANNEL)
+        client.set_log_channel(_silent_channel())
         if hook.host_key is None:
             client.load_system_host_keys()
         else:
@@ -161,7 +179,7 @@ class SshTransport:
                 look_for_keys=self._looks_for_keys,
                 disabled_algorithms=hook.disabled_algorithms,
                 transport_factory=self._transport_of,
-                **_login(hook),
+                **login,
             )
         except BaseException:
             client.close()
@@ -172,33 +190,28 @@ class SshTransport:
         self._line = _Line(sock)
         transport = paramiko.Transport(self._line, **options)  # type: ignore[arg-type]
         if self._hook.ciphers:
-            transport.get_security_options().ciphers = tuple(self._hook.ciphers)
+            try:
+                transport.get_security_options().ciphers = tuple(self._hook.ciphers)
+            except ValueError as error:
+                raise Refused(
+                    [invalid_connection(self._name, f"ciphers {given(self._hook.ciphers)}: {error}")]
+                ) from None
         transport.set_keepalive(self._hook.keepalive_interval)
         return transport
+
+    def _shown_key(self) -> paramiko.PKey | None:
+        return _key_shown_by(self._hook.remote_host, int(self._hook.port or SSH_PORT))
 
     def _refuse_what_stays(self, error: Exception) -> None:
         """Raise `Refused` for errors that a retry cannot fix; repeated refused logins could look like an attack."""
         text = str(error)
         if isinstance(error, paramiko.AuthenticationException) and "timeout" not in text.lower():
-            raise Refused([_not_let_in(self._host, self._name)]) from None
+            raise Refused([not_let_in(self._host, self._name)]) from None
         if "No authentication methods available" in text:
-            raise Refused([_not_let_in(self._host, self._name)]) from None
+            raise Refused([not_let_in(self._host, self._name)]) from None
         # The text of Paramiko's RejectPolicy, which the hook uses.
         if "not found in known_hosts" in text:
-            raise Refused([self._unknown()]) from None
-
-    def _unknown(self) -> Finding:
-        key = _key_shown_by(self._hook.remote_host, int(self._hook.port or 22))
-        shown = f"{key.get_name()} {_fingerprint(key)}" if key else "a key that could not be read"
-        line = f"{key.get_name()} {key.get_base64()}" if key else "<type> <key>"
-        return Finding(
-            Code.SSH_HOST_KEY_UNKNOWN,
-            self._host,
-            shown,
-            "a host key pinned in the Airflow connection",
-            "Compare the fingerprint on the host itself (`ssh-keygen -lf /etc/ssh/ssh_host_*_key.pub`). If they match, "
-            f'set the extra of {self._name}: "host_key": "{line}".',
-        )
+            raise Refused([unknown_key(self._host, self._name, self._shown_key())]) from None
 
 
 class _Line:
@@ -239,15 +252,15 @@ def _hook(ssh_conn_id: str, name: str) -> _Known:
         mask({"login": connection.login, "password": connection.password, **keys})
         hook = SSHHook(ssh_conn_id, conn_retry_attempts=1, banner_timeout=CONNECT_TIMEOUT_S)
     except AirflowNotFoundException:
-        raise Refused([_missing(name)]) from None
+        raise Refused([missing_connection(name)]) from None
     except Exception as error:
         # Airflow and Paramiko raise many error types; none of them contains the key itself.
         if "isn't defined" in str(error) or "NOT_FOUND" in str(error):
-            raise Refused([_missing(name)]) from None
-        raise Refused([_invalid(name, brief(str(error)))]) from None
+            raise Refused([missing_connection(name)]) from None
+        raise Refused([invalid_connection(name, brief(str(error)))]) from None
     for setting in ("no_host_key_check", "allow_host_key_change"):
         if getattr(hook, setting):
-            raise Refused([_invalid(name, f"{setting} is true, so any host would be trusted")])
+            raise Refused([invalid_connection(name, f"{setting} is true, so any host would be trusted")])
     hook.conn_timeout = hook.conn_timeout or CONNECT_TIMEOUT_S
     hook.auth_timeout = hook.auth_timeout or CONNECT_TIMEOUT_S
     return _Known(hook, str(extra.get("look_for_keys")).lower() == "true")
@@ -330,63 +343,22 @@ def _key_shown_by(host: str, port: int) -> paramiko.PKey | None:
     try:
         with socket.create_connection((host, port), CONNECT_TIMEOUT_S) as connection:
             transport = paramiko.Transport(_Line(connection))  # type: ignore[arg-type]
+            transport.set_log_channel(_silent_channel())
             try:
                 transport.start_client(timeout=CONNECT_TIMEOUT_S)
                 return transport.get_remote_server_key()
             finally:
                 transport.close()
-    except (paramiko.SSHException, OSError, EOFError):
+    except Exception:
+        # What a host sends can raise any error in Paramiko.
         return None
-
-
-def _fingerprint(key: paramiko.PKey) -> str:
-    return "SHA256:" + base64.b64encode(hashlib.sha256(key.asbytes()).digest()).decode().rstrip("=")
 
 
 def _tries(number: int) -> str:
     return "try" if number == 1 else "tries"
 
 
-def _text(error: Exception) -> str:
-    return str(error) or type(error).__name__
-
-
-def _changed(host: str, error: paramiko.BadHostKeyException) -> Finding:
-    return Finding(
-        Code.SSH_HOST_KEY_CHANGED,
-        host,
-        f"{error.key.get_name()} {_fingerprint(error.key)}",
-        f"the pinned {error.expected_key.get_name()} {_fingerprint(error.expected_key)}",
-        "Find out why: the host was reinstalled, or the connection is intercepted. Pin the new key in the Airflow "
-        "connection only after you have checked its fingerprint on the host itself.",
-    )
-
-
-def _not_let_in(host: str, name: str) -> Finding:
-    return Finding(
-        Code.SSH_AUTH_FAILED,
-        host,
-        "the login was refused",
-        "a user and a key or password that the host accepts",
-        f"Correct the user, key or password in {name}. The login was tried only once, so that no account is locked.",
-    )
-
-
-def _missing(name: str) -> Finding:
-    return Finding(
-        Code.CONNECTION_MISSING,
-        name,
-        "no such Airflow connection",
-        "a connection of type ssh to the MirrorMaker host",
-        "Create it (Admin > Connections), or set `mirror.connection` to another one.",
-    )
-
-
-def _invalid(name: str, found: str) -> Finding:
-    return Finding(
-        Code.CONNECTION_INVALID,
-        name,
-        found,
-        "host, user, key or password, and the host's key as `host_key` in the extra",
-        "Correct the connection. Host keys are always verified.",
-    )
+def _silent_channel() -> str:
+    """Return Paramiko's log channel, which writes nothing: each of its errors is raised as well."""
+    logging.getLogger(LOG_CHANNEL).setLevel(NO_LEVEL)
+    return LOG_CHANNEL

@@ -24,6 +24,7 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.migration.overlap import overlap_findings
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.text.brief import some
+from kafka_migration.engines.never_copied import never_copied_findings
 from kafka_migration.migration_file.loading import load_migration_file
 
 CHECK_SCHEMA = 1
@@ -76,6 +77,7 @@ def _findings(paths: Iterable[Path], named: Collection[str]) -> dict[str, list[F
             findings[path.stem] = list(refused.findings)
     for name in [name for name in valid if name in named]:
         findings[name] += overlap_findings(valid[name], [other for key, other in valid.items() if key != name])
+        findings[name] += never_copied_findings(valid[name])
     return findings
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,11 +14,20 @@ from kafka_migration.cli.store import MigrationStore
 from kafka_migration.core.ledger.chain import Confirmation
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.core.rollback.decommission import Point, WaitingTimes, decommission_points, may_go
+from kafka_migration.core.rollback.decommission import (
+    EVERY_TOPIC_CUT_OVER,
+    Condition,
+    NotKnown,
+    State,
+    WaitingTimes,
+    condition,
+    decommission_conditions,
+    may_go,
+)
 from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.steps.run import resolved
 
-DECOMMISSION_SCHEMA = 2
+DECOMMISSION_SCHEMA = 3
 
 
 def add_decommission(verbs: Verbs) -> None:
@@ -54,27 +63,27 @@ def decommission(arguments: Namespace) -> int:
 
 
 def decommission_document(store: MigrationStore, patience: WaitingTimes) -> dict[str, Any]:
-    """Return every question with its answer as plain JSON values."""
+    """Return every condition with its state as plain JSON values."""
     ledger, now = store.ledger.read(), datetime.now(UTC)
     if not ledger.cutovers:
         reason = f"phase {ledger.phase}: nothing is cut over"
-        points: tuple[Point, ...] = (Point("Is every topic cut over?", "no", (reason,)),)
+        conditions: tuple[Condition, ...] = (condition(EVERY_TOPIC_CUT_OVER, [reason]),)
     else:
-        points = _points(store, ledger, now, patience)
+        conditions = _conditions(store, ledger, now, patience)
     confirmation = store.confirmation()
     if confirmation.not_confirmed:
-        points = (Point("Does Airflow confirm the ledger?", "no", (str(confirmation),)), *points)
+        conditions = (condition("Airflow confirms the ledger", [NotKnown(confirmation)]), *conditions)
     return {
         "schema": DECOMMISSION_SCHEMA,
         "migration": store.name,
         "at": now.isoformat(timespec="seconds"),
         "ledger": confirmation.to_document(),
-        "answer": "yes" if may_go(points) else "no",
-        "points": [point.to_document() for point in points],
+        "answer": "yes" if may_go(conditions) else "no",
+        "conditions": [each.to_document() for each in conditions],
     }
 
 
-def _points(store: MigrationStore, ledger: Ledger, now: datetime, patience: WaitingTimes) -> tuple[Point, ...]:
+def _conditions(store: MigrationStore, ledger: Ledger, now: datetime, patience: WaitingTimes) -> tuple[Condition, ...]:
     # Importing Airflow takes seconds, and only this branch reads the clusters.
     from kafka_migration.adapters.renamed_topics import RenamedTopics
     from kafka_migration.airflow_adapters.connections import cluster_named
@@ -92,7 +101,7 @@ def _points(store: MigrationStore, ledger: Ledger, now: datetime, patience: Wait
         target=RenamedTopics(target, names) if migration.renames else target,
         evidence_of=store.evidence_of,
     )
-    return decommission_points(old, patience)
+    return decommission_conditions(old, patience)
 
 
 def _migration(store: MigrationStore, ledger: Ledger) -> Migration:
@@ -103,14 +112,27 @@ def _migration(store: MigrationStore, ledger: Ledger) -> Migration:
     return resolved(filed, evidence, lambda: ledger)
 
 
+_WORST_FIRST = (State.NOT_MET, State.UNKNOWN, State.MET)
+
+
 def decommission_lines(document: Mapping[str, Any]) -> list[str]:
-    """Return the answer as lines of text: yes, or no with every reason."""
-    reasons = [
-        f"  {point['question']} {reason}"
-        for point in document["points"]
-        if point["answer"] == "no"
-        for reason in point["reasons"]
-    ]
-    head = "yes" if document["answer"] == "yes" else "no, because"
+    """Return the answer as lines of text: yes or no, then every condition with its state, the unmet first."""
+    conditions = document["conditions"]
+    lines = [line for state in _WORST_FIRST for each in conditions if each["state"] == state for line in _lines(each)]
     ledger = f"The ledger has {Confirmation.from_document(document['ledger'])}."
-    return [f"May the source of {document['migration']} be switched off? {head}", *reasons, ledger]
+    return [f"May the source of {document['migration']} be switched off? {_answer(conditions)}", *lines, ledger]
+
+
+def _answer(conditions: Sequence[Mapping[str, Any]]) -> str:
+    if all(each["state"] == State.MET for each in conditions):
+        return f"Yes: all {len(conditions)} conditions are met."
+    counts = [(sum(each["state"] == state for each in conditions), state) for state in _WORST_FIRST[:2]]
+    words = " and ".join(f"{count} {'is' if count == 1 else 'are'} {state}" for count, state in counts if count)
+    return f"No: of {len(conditions)} conditions, {words}."
+
+
+def _lines(found: Mapping[str, Any]) -> list[str]:
+    line, reasons = f"  {found['condition']} – {found['state'].upper()}", found["reasons"]
+    if len(reasons) <= 1:
+        return [": ".join((line, *reasons))]
+    return [f"{line}:", *(f"    {reason}" for reason in reasons)]

@@ -32,7 +32,7 @@ def airflow_deployment(migrations: Path | None) -> Deployment:
         open_host=_open_host,
         open_registry=registry_named,
         client_settings=lambda cluster: connections.connection_config(cluster.connection, cluster.insecure),
-        run_link=str,
+        run_link=lambda identity, _: str(identity),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -10,9 +11,12 @@ from contextvars import ContextVar
 from enum import IntEnum
 from typing import Any, TextIO
 
+from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.shown import shown
 
+# A wider cell, such as a topic's name of 249 characters, does not widen its column.
+WIDEST = 100
 _answers: ContextVar[TextIO | None] = ContextVar("answers", default=None)
 
 
@@ -34,15 +38,31 @@ EXIT_CODES = (
 
 
 def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return one line per row, each column as wide as its widest cell."""
+    """Return one line per row, each column as wide as its widest cell; a very wide cell moves only its own row."""
     cells = [tuple(map(shown, row)) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    widths = [
+        max((len(cell) for cell in column if len(cell) <= WIDEST), default=0) for column in zip(*cells, strict=True)
+    ]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+
+
+# Airflow has its masker twice: for tasks, and for its own processes.
+_MASKERS = tuple(f"airflow.{part}_shared.secrets_masker.secrets_masker" for part in ("", "sdk."))
+
+
+def _is_no_short_value(record: logging.LogRecord) -> bool:
+    return not str(record.msg).startswith("Skipping masking for a secret as it's too short")
 
 
 @contextmanager
 def only_answers() -> Iterator[None]:
-    """Reserve standard output for `say`; the log lines of Airflow and its providers go to standard error."""
+    """Reserve standard output for `say`; the log lines of Airflow and its providers go to standard error.
+
+    Airflow's masker warns of each short value of a connection, also of one that is no secret. `SECRET_NOT_MASKED` names
+    those that are.
+    """
+    for masker in _MASKERS:
+        logging.getLogger(masker).addFilter(_is_no_short_value)
     token = _answers.set(sys.stdout)
     try:
         with redirect_stdout(sys.stderr):
@@ -62,7 +82,12 @@ def say_json(document: Mapping[str, Any]) -> None:
     say(json.dumps(document, indent=1, ensure_ascii=False).split("\n"))
 
 
+def remark(line: str) -> None:
+    """Write a line about the progress to standard error."""
+    print(shown(line), file=sys.stderr, flush=True)
+
+
 def complain(findings: Iterable[Finding]) -> None:
-    """Write each finding as one line to standard error."""
-    for finding in findings:
+    """Write each finding as one line to standard error, and those of one cause as one."""
+    for finding in by_cause(findings):
         sys.stderr.write(f"{shown(str(finding))}\n")

@@ -8,10 +8,11 @@ from typing import Any
 
 from kafka_migration.cli.arguments import Verbs, add_bare_verb, add_file, add_output, is_json
 from kafka_migration.cli.deployment import airflow_checkers, airflow_deployment
-from kafka_migration.cli.output import ExitCode, aligned, complain, say, say_json
+from kafka_migration.cli.output import ExitCode, aligned, complain, remark, say, say_json
 from kafka_migration.cli.run_conf import OFFERED, ROLLBACKS, add_conf, conf_of
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.preflight.check import CheckResult
+from kafka_migration.preflight.checks import PHASES
 from kafka_migration.steps.preflight import checked
 from kafka_migration.steps.preview import preview
 
@@ -29,9 +30,9 @@ def add_preflight(verbs: Verbs) -> None:
 
 
 def preflight(arguments: Namespace) -> int:
-    """Print the result of each check; findings and warnings go to standard error."""
+    """Print the result of each check; progress, findings and warnings go to standard error."""
     with preview(arguments.name, conf_of(arguments), airflow_deployment(arguments.migrations)) as run:
-        results = checked(run, airflow_checkers())
+        results = checked(run, airflow_checkers(), begins=_tell_phase)
     if is_json(arguments):
         say_json(_document(arguments, results))
     else:
@@ -39,6 +40,12 @@ def preflight(arguments: Namespace) -> int:
         say(f"accepted: {finding}" for result in results for finding in result.accepted)
         complain(_findings(results))
     return ExitCode.REFUSED if any(result.findings for result in results) else ExitCode.DONE
+
+
+def _tell_phase(check: str) -> None:
+    """Say on standard error what the checks ask from now on; some of it takes a minute."""
+    if check in PHASES:
+        remark(f"Checking {PHASES[check]} …")
 
 
 def _findings(results: Sequence[CheckResult]) -> Iterator[Finding]:

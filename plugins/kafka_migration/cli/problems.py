@@ -16,7 +16,7 @@ def findings_of(error: BaseException) -> tuple[Finding, ...]:
     if isinstance(error, FindingsError):
         return error.findings
     if isinstance(error, TransientError):
-        return (_unreachable(error),)
+        return (error.finding or _unreachable(error),)
     if isinstance(error, OSError):
         return (_place(error),)
     if isinstance(error, ImportError):

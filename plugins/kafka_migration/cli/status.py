@@ -14,11 +14,13 @@ from kafka_migration.cli.output import ExitCode, aligned, complain, say, say_jso
 from kafka_migration.cli.problems import findings_of
 from kafka_migration.cli.store import MigrationStore, all_migrations
 from kafka_migration.cli.verdict import verdict_document
+from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.ledger.chain import Confirmation
 from kafka_migration.core.ledger.generations import Generation
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.core.report.news import Contradiction, LastRun, age_words, progress_of
+from kafka_migration.core.text.brief import some
 from kafka_migration.core.validation.coverage_rules import coverage_of
 
 STATUS_SCHEMA = 5
@@ -165,7 +167,7 @@ def status_lines(document: Mapping[str, Any]) -> list[str]:
     rows += [_happened("Cut over", each) for each in document["cutovers"]]
     rows += [_happened("Rolled back", each) for each in document["rollbacks"]]
     rows += _generation_rows(generation) if generation else [("Generation", "none: MirrorMaker was never started")]
-    pending = ", ".join(str(number) for number in document["pending_generations"])
+    pending = some([str(number) for number in document["pending_generations"]])
     rows.append(("Pending", f"generation {pending}: stopped, not validated yet" if pending else "none"))
     topics = [(topic, verdict or "not validated yet") for topic, verdict in document["topics"].items()]
     return [*aligned(rows), *(["", *aligned([("TOPIC", "VERDICT"), *topics])] if topics else [])]
@@ -188,8 +190,9 @@ def _last_run_rows(last: Mapping[str, Any] | None) -> list[tuple[str, str]]:
         return [("Last run", "none has finished")]
     verdict = f", verdict {last['verdict']}" if last["verdict"] else ""
     rows = [("Last run", f"{last['mode']}, {last['outcome']}{verdict}, {last['at']} ({last['age']}), {last['run']}")]
-    rows += [("Found", str(Finding.from_document(finding))) for finding in last["findings"][:_NAMED_FINDINGS]]
-    if (more := len(last["findings"]) - _NAMED_FINDINGS) > 0:
+    found = by_cause(map(Finding.from_document, last["findings"]))
+    rows += [("Found", str(finding)) for finding in found[:_NAMED_FINDINGS]]
+    if (more := len(found) - _NAMED_FINDINGS) > 0:
         rows.append(("Found", f"… and {more} more; -o json shows all"))
     return rows + [("Contradicted", str(Contradiction.from_document(each))) for each in last["contradictions"]]
 
@@ -199,7 +202,7 @@ _NAMED_FINDINGS = 3
 
 
 def _happened(what: str, entry: Mapping[str, Any]) -> tuple[str, str]:
-    return what, f"{', '.join(entry['topics'])} at {entry['at']} by {entry['run']}"
+    return what, f"{some(entry['topics'], where='-o json lists all')} at {entry['at']} by {entry['run']}"
 
 
 def _generation(generation: Generation, asked: StopRequest | None) -> dict[str, Any]:

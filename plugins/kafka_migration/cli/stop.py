@@ -44,7 +44,9 @@ def add_stop(verbs: Verbs) -> None:
     verb = add_verb(verbs, "stop", text, 'stop demo --reason "maintenance" --wait')
     verb.add_argument("--reason", type=_reason, default="", metavar="TEXT", help="kept in the evidence")
     verb.add_argument("--wait", action="store_true", help="wait until MirrorMaker has stopped")
-    verb.add_argument("--timeout", type=duration_s, default="10m", metavar="TIME", help="for --wait (default: 10m)")
+    verb.add_argument(
+        "--timeout", type=duration_s, default="10m", metavar="TIME", help="how long --wait waits (default: 10m)"
+    )
     verb.set_defaults(run=stop)
 
 

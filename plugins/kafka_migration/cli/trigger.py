@@ -61,7 +61,9 @@ def _add_rest(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--note", type=place, metavar="TEXT", help="for example a ticket number; kept in the evidence")
     verb.add_argument("--unpause", action="store_true", help="unpause the DAG, so that the run begins")
     verb.add_argument("--wait", action="store_true", help="wait until the run has ended")
-    verb.add_argument("--timeout", type=duration_s, default="24h", metavar="TIME", help="for --wait (default: 24h)")
+    verb.add_argument(
+        "--timeout", type=duration_s, default="24h", metavar="TIME", help="how long --wait waits (default: 24h)"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,5 +234,6 @@ def _unreachable(error: TransientError) -> Finding:
         "Airflow's REST API",
         str(error),
         "an answer in time",
-        "Check that the API server runs and that this machine reaches it. A run that exists goes on.",
+        "Check that the API server runs and that this machine reaches it. A run that was already created keeps "
+        "running.",
     )

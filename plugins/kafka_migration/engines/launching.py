@@ -17,9 +17,6 @@ SECRETS_FOLDER = "secrets"
 PROVIDERS_OPTION = "org.apache.kafka.automatic.config.providers"
 # The addresses from which OAuth tokens may be fetched; mirrorctl allows none without this option.
 ENDPOINTS_OPTION = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
-# A broker refused a batch of several records. The producer then splits it and retries, forever if one record is too
-# large. Meanwhile MirrorMaker 1 commits records that never arrived (Kafka 3.9.1, KAFKA-19479).
-SPLITTING = "splitting and retrying"
 DEFAULT_BATCH_BYTES = 16_384
 # A producer fills a compressed batch by its estimate of the compression ratio, which may be far too optimistic.
 COMPRESSION_MARGIN = 10

@@ -14,12 +14,12 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupState, KafkaCluster
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX, Migration
+from kafka_migration.core.mirror.causes import SPLITTING
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth
 from kafka_migration.core.mirror.host import GENERATION_DIR, LOG4J_FILE, MirrorLaunch
 from kafka_migration.core.text.shell import shell_word
 from kafka_migration.engines.launching import (
     LOG4J,
-    SPLITTING,
     java_options,
     provider_properties,
     secret_files,

@@ -15,12 +15,12 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.mirror.causes import CONNECTOR_REFUSED, OUT_OF_MEMORY, SPLITTING, WORKER_ENDED
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth
 from kafka_migration.core.mirror.host import GENERATION_DIR, MirrorLaunch
 from kafka_migration.core.text.shell import shell_word
 from kafka_migration.engines.launching import (
     LOGGING_FILES,
-    SPLITTING,
     java_options,
     provider_properties,
     secret_files,
@@ -158,7 +158,7 @@ def launch(migration: Migration, generation: int, facts: LaunchFacts) -> MirrorL
         kafka_home=mirror.kafka_home,
         java_home=mirror.java_home,
         lease_s=mirror.lease_s,
-        alarms=(SPLITTING,),
+        alarms=(SPLITTING, WORKER_ENDED, CONNECTOR_REFUSED, OUT_OF_MEMORY),
     )
 
 

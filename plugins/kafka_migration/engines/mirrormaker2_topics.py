@@ -85,9 +85,20 @@ class InternalTopics:
 
 def stale_topics(migration: str, generation: int, topics: Iterable[str]) -> tuple[str, ...]:
     """Return the configuration and status topics of generations before this one, out of all `topics`."""
+    return tuple(topic for topic, number in _numbered(migration, topics) if number < generation)
+
+
+def later_topics(migration: str, generation: int, topics: Iterable[str]) -> tuple[str, ...]:
+    """Return the configuration and status topics of generations after this one, out of all `topics`."""
+    return tuple(topic for topic, number in _numbered(migration, topics) if number > generation)
+
+
+def _numbered(migration: str, topics: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Yield the configuration and status topics of a migration, with the number of their generation."""
     pattern = re.compile(rf"^mm2-(?:configs|status)\.{re.escape(migration)}-source\.g(\d+)\.internal")
-    numbered = ((topic, pattern.fullmatch(topic)) for topic in sorted(topics))
-    return tuple(topic for topic, match in numbered if match and int(match[1]) < generation)
+    for topic in sorted(topics):
+        if match := pattern.fullmatch(topic):
+            yield topic, int(match[1])
 
 
 def stored_positions(

@@ -11,8 +11,8 @@ from kafka_migration.core.migration.settings import Migration
 
 
 def never_copied_findings(migration: Migration) -> Iterable[Finding]:
-    """Return one finding per topic that would not be copied to its `Migration.target_topic`."""
-    for topic in migration.topics:
+    """Return one finding per topic that MirrorMaker 2 would not copy to its `Migration.target_topic`."""
+    for topic in migration.topics if migration.mirror.engine == "mirrormaker2" else ():
         problem = _problem(migration, topic)
         if problem:
             yield Finding(

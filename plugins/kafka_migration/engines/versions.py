@@ -231,11 +231,12 @@ def version_warnings(migration: Migration, kafka_version: str) -> Iterable[Findi
 
 
 def _untested(subject: str, kafka_version: str) -> Finding:
+    newest = f"{NEWEST_TESTED.major}.{NEWEST_TESTED.minor}"
     return Finding(
         Code.MIRROR_VERSION_UNTESTED,
         subject,
         f"MirrorMaker of Kafka {kafka_version}",
-        f"Kafka {NEWEST_TESTED.major}.{NEWEST_TESTED.minor} or older, which was tested",
+        f"Kafka {newest} or older; {newest} is the newest tested version",
         REMEDY,
     )
 

@@ -36,7 +36,9 @@ from kafka_migration.core.text.brief import brief, given
 from kafka_migration.migration_file.alerts import AlertsModel
 from kafka_migration.migration_file.mistakes import invalid, mistakes
 from kafka_migration.migration_file.models import HooksModel, Insecure, MigrationModel, SchemaRegistryModel
-from kafka_migration.migration_file.regular_files import regular_bytes
+from kafka_migration.migration_file.odd_numbers import OddNumber, is_odd_number
+from kafka_migration.migration_file.regular_files import FileTooLarge, regular_bytes
+from kafka_migration.migration_file.relations import relation_mistakes
 from kafka_migration.migration_file.topics import frozen_rules
 
 MAX_FILE_BYTES = 1_000_000
@@ -55,7 +57,8 @@ class _PlainLoader(yaml.SafeLoader):
     """A safe loader for files that people write.
 
     It refuses duplicate keys, of which YAML would silently use the last one; aliases, which can expand a few lines to
-    gigabytes; more values than the largest migration has; and very long numbers.
+    gigabytes; more values than the largest migration has; and very long numbers. A number that YAML reads in another
+    way than people do becomes an `OddNumber`, which no field takes.
     """
 
     values = 0
@@ -77,7 +80,8 @@ class _PlainLoader(yaml.SafeLoader):
             raise yaml.constructor.ConstructorError(
                 None, None, f"a number of more than {LONGEST_NUMBER} characters", node.start_mark
             )
-        return self._constructed(node, deep)
+        value = self._constructed(node, deep)
+        return OddNumber(node.value, value) if is_odd_number(node.tag, node.value) else value
 
     def _constructed(self, node: yaml.Node, deep: bool) -> Any:
         """Construct a value; an error in the value itself, such as a date that does not exist, names its place."""
@@ -108,19 +112,26 @@ class _PlainLoader(yaml.SafeLoader):
 def read_migration_text(path: Path) -> str:
     """Return the text of a migration file.
 
-    Raises `Refused` (`MIGRATION_FILE_MISSING`) if it cannot be read, is not a regular file, is too large or is not
-    UTF-8 text.
+    Raises `Refused`: `MIGRATION_FILE_MISSING` if it cannot be read or is not a regular file, `MIGRATION_FILE_INVALID`
+    if it is too large or is not UTF-8 text.
     """
     try:
         return regular_bytes(path, MAX_FILE_BYTES).decode("utf-8-sig")
+    except FileTooLarge as error:
+        hint = "Take topics by patterns, or divide them among several migration files."
+        raise Refused([invalid(str(path), str(error), f"at most {MAX_FILE_BYTES:,} bytes", hint)]) from None
+    except UnicodeDecodeError as error:
+        found = f"byte {error.start + 1:,} of the file, which is not text in UTF-8"
+        raise Refused([invalid(str(path), found, "text in UTF-8", "Save the file in UTF-8.")]) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         finding = Finding(
             Code.MIGRATION_FILE_MISSING,
             str(path),
             reason or type(error).__name__,
-            "a readable YAML file in UTF-8",
-            "Put the migration file there, or correct the folder in [kafka_migration] migrations_folder.",
+            "a regular file that Airflow's user may read",
+            "Put the migration file there, or correct its permissions, or the folder in [kafka_migration] "
+            "migrations_folder.",
         )
         raise Refused([finding]) from None
 
@@ -132,7 +143,7 @@ def load_migration(text: str, *, where: str) -> Migration:
     `where` names the file in findings. Raises `Refused` with one `MIGRATION_FILE_INVALID` finding per mistake.
     """
     model = _checked(MigrationModel, text, where)
-    if late := [invalid(f"{where}: {place}", given(value), words) for place, value, words in model.late_mistakes()]:
+    if late := [invalid(f"{where}: {place}", given(value), words) for place, value, words in relation_mistakes(model)]:
         raise Refused(late)
     return _freeze(model, hashlib.sha256(text.encode()).hexdigest())
 
@@ -158,7 +169,10 @@ def load_alerts_file(path: Path) -> AlertSettings:
     try:
         return _checked(AlertsModel, read_migration_text(path), path.name).frozen()
     except Refused as refused:
-        remedy = "Correct the file that [kafka_migration] alerts_file names (docs/alerts.md)."
+        remedy = (
+            "Correct the file that [kafka_migration] alerts_file names. It has the fields of section `alerts`, which "
+            "`kafka-migration schema` lists."
+        )
         raise Refused(replace(f, code=Code.ALERTS_INVALID, remedy=remedy) for f in refused.findings) from None
 
 

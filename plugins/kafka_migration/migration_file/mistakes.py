@@ -13,6 +13,8 @@ from pydantic_core import ErrorDetails
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.brief import brief, given, some
+from kafka_migration.migration_file.odd_numbers import EXPECTED as ODD_NUMBER_EXPECTED
+from kafka_migration.migration_file.odd_numbers import OddNumber
 from kafka_migration.migration_file.scalars import FORMS, is_secret
 
 LONGEST_NAME = 100
@@ -23,7 +25,7 @@ _SECRET_PARTS = re.compile(r"(?<=//)[^/\s]{0,300}(?=@)|(?<=password=)[^\s;]+|(?<
 
 def invalid(subject: str, found: str, expected: str, hint: str = "") -> Finding:
     """Return the finding for one mistake."""
-    remedy = hint or "Correct the migration file (docs/migration-file.md lists every field)."
+    remedy = hint or "Correct the migration file; `kafka-migration schema` lists every field."
     return Finding(Code.MIGRATION_FILE_INVALID, subject, found, expected, remedy)
 
 
@@ -63,6 +65,8 @@ def _mistake(form: type[BaseModel], where: str, details: ErrorDetails) -> Findin
 
 
 def _expected(details: ErrorDetails) -> str:
+    if isinstance(details["input"], OddNumber):
+        return ODD_NUMBER_EXPECTED
     context = details.get("ctx", {})
     if details["type"] == "string_pattern_mismatch":
         return FORMS[context["pattern"]]
@@ -72,8 +76,8 @@ def _expected(details: ErrorDetails) -> str:
 
 # Fields of earlier versions whose setting has another place now.
 _MOVED = {
-    ("validation", "compacted"): "Set compacted in the items of topics (docs/howto/topics.md).",
-    ("validation", "timestamps"): "Set timestamps in the items of topics (docs/howto/topics.md).",
+    ("validation", "compacted"): 'Set compacted in the items of topics (the page "Choose topics").',
+    ("validation", "timestamps"): 'Set timestamps in the items of topics (the page "Choose topics").',
 }
 
 
@@ -82,13 +86,16 @@ def _shown(details: ErrorDetails) -> str:
     if any(is_secret(str(part)) for part in details["loc"]) and details["loc"][-1] != "[key]":
         return "a value that may be a secret"
     value = details["input"]
+    if isinstance(value, OddNumber):
+        return str(value)
     if isinstance(value, dict):
         return f"a mapping of {some([str(key) for key in value])}" if value else "an empty mapping"
     if isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value):
         return f"a list of {len(value):,} items"
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
-    return _SECRET_PARTS.sub("***", given(value))
+    shown = _SECRET_PARTS.sub("***", given(value))
+    return f"{shown}, which is a text" if isinstance(value, str) and details["type"] == "int_type" else shown
 
 
 def _did_you_mean(form: type[BaseModel], location: tuple[int | str, ...]) -> tuple[str, str]:

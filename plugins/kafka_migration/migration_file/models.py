@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import time
 from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
 from kafka_migration.core.migration.aliases import alias_problem
-from kafka_migration.core.migration.client_tuning import value_problem
+from kafka_migration.core.migration.client_tuning import pair_problems, value_problem
 from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES, Part
 from kafka_migration.core.text.brief import some
 from kafka_migration.migration_file.alerts import AlertsModel
@@ -127,7 +127,7 @@ class MirrorModel(Strict):
     @classmethod
     def _have_values_that_kafka_takes(cls, properties: dict[str, str]) -> dict[str, str]:
         problems = [problem for key, value in properties.items() if (problem := value_problem(key, value))]
-        if problems:
+        if problems := problems or list(pair_problems(properties)):
             raise ValueError("; ".join(problems))
         return properties
 
@@ -164,7 +164,9 @@ class WatchModel(Strict):
         description="The run fails if a cluster, the host or the evidence store is unreachable for this long. "
         "Default: three times stall_after.",
     )
-    time_limit: Duration = Field("6h", validate_default=True, description="Time limit for reaching the goal.")
+    time_limit: Duration = Field(
+        "6h", validate_default=True, description="The run fails if copying takes longer than this."
+    )
 
     @field_validator("unreachable_after")
     @classmethod
@@ -363,13 +365,6 @@ class MigrationModel(Strict):
         if problems := list(problems_of(topics)):
             raise ValueError("; ".join(problems))
         return topics
-
-    def late_mistakes(self) -> Iterator[tuple[str, object, str]]:
-        """Yield place, value and expectation of values that do not fit to later fields."""
-        for index, item in enumerate(self.topics):
-            if item.partitions is not None and self.mirror.engine == "mirrormaker2":
-                expected = "no such field, because MirrorMaker 2 keeps the partitions of the source"
-                yield f"topics.{index}.partitions", item.partitions, expected
 
 
 def _others(topics: Iterable[str], info: ValidationInfo) -> list[str]:

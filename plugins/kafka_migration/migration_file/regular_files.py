@@ -7,11 +7,15 @@ import stat
 from pathlib import Path
 
 
+class FileTooLarge(ValueError):
+    """A file has more bytes than are read."""
+
+
 def regular_bytes(path: Path, most: int) -> bytes:
     """Return the bytes of a regular file; do not wait for a pipe or a device.
 
-    Raises `OSError` if it cannot be opened, and `ValueError` if it is not a regular file, has more than `most` bytes,
-    or would have to be waited for, as files of the kernel.
+    Raises `OSError` if it cannot be opened, `FileTooLarge` if it has more than `most` bytes, and `ValueError` if it is
+    not a regular file, or would have to be waited for, as files of the kernel.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
@@ -25,5 +29,5 @@ def regular_bytes(path: Path, most: int) -> bytes:
     if raw is None:
         raise ValueError("not a regular file")
     if len(raw) > most:
-        raise ValueError(f"more than {most:,} bytes")
+        raise FileTooLarge(f"more than {most:,} bytes")
     return raw

@@ -66,7 +66,7 @@ def _version(value: Any) -> int:
 def _acceptable(code: str) -> str:
     if code not in ACCEPTABLE:
         near = get_close_matches(code.upper(), ACCEPTABLE, 1)
-        raise ValueError(f"{near[0] if near else 'a code'} of the table in docs/reference/checks.md")
+        raise ValueError(f'{near[0] if near else "a code"} that the page "Checks of preflight" lists')
     return code
 
 
@@ -152,7 +152,11 @@ _CONNECTION_ID = _form(
     r"^[A-Za-z0-9_.-]{1,200}$", "the id of an Airflow connection: ASCII letters, digits, dots, _ and -"
 )
 _ID = _form(r"^[A-Za-z0-9_.-]{1,249}$", "the id of a DAG: ASCII letters, digits, dots, _ and -")
-_TOPIC = _form(r"^[A-Za-z0-9._-]{1,249}$", "the name of a topic: ASCII letters, digits, dots, _ and -, at most 249")
+_TOPIC = _form(
+    r"^([A-Za-z0-9_-]|\.[A-Za-z0-9_-]|\.\.[A-Za-z0-9._-])[A-Za-z0-9._-]{0,248}$",
+    "the name of a topic: ASCII letters, digits, dots, _ and -, at most 249, not only one or two dots",
+    max_length=249,
+)
 _PRINTABLE = r"^[^\x00-\x1f\x7f-\x9f]+$"
 _PRINTED = "a text without control characters"
 _CLASS = _form(r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+$", "a class path such as shop.kafka.Notifier")

@@ -19,9 +19,10 @@ from kafka_migration.airflow_adapters.airflow_version import RESUMES_TASKS_WITH_
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.stop_request import StopRequest
-from kafka_migration.core.mirror.producers_question import ABORT, OPTIONS, SUBJECT, ProducersAsk, aborted, question_body
+from kafka_migration.core.mirror.producers_question import ABORT, OPTIONS, ProducersAsk, aborted, question_body
 from kafka_migration.core.mirror.watch import TRIGGER_MARGIN
 from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger
+from kafka_migration.steps.alerts import stop_producers
 from kafka_migration.steps.mirror.cutover_guide import Stage
 from kafka_migration.steps.run import MigrationRun
 
@@ -47,14 +48,14 @@ def waiting_for_watch(
 
 def ask(run: MigrationRun, context: Context) -> None:
     """Ask whether the producers have stopped. An earlier answer is discarded."""
-    settings, asked = run.migration.cutover, _asked(run)
+    asked = _asked(run)
     run.evidence.write(Kind.PRODUCERS, asked.to_document())
-    source = run.migration.source.connection
+    stop = stop_producers(run, datetime.fromisoformat(asked.announced_at))
     upsert_hitl_detail(
         ti_id=context["task_instance"].id,
         options=list(OPTIONS),
-        subject=SUBJECT.format(migration=run.name),
-        body=question_body(asked, run.migration.topics, settings.fence_quiet_s, settings.fence_wait_s, source),
+        subject=f"{stop.instruction}. Have they stopped?",
+        body=question_body(stop),
         params={},
     )
 
@@ -94,7 +95,7 @@ def _asked(run: MigrationRun) -> ProducersAsk:
     """Return the question for the newest announcement of the run, possibly from an earlier attempt."""
     watch = run.evidence.of_run(Kind.WATCH)
     announced_at = [document["announced_at"] for document in watch if document.get("stage") == Stage.ANNOUNCED][-1]
-    until = datetime.fromisoformat(announced_at) + timedelta(seconds=run.migration.cutover.fence_wait_s)
+    until = stop_producers(run, datetime.fromisoformat(announced_at)).until
     return ProducersAsk(announced_at, until.isoformat(timespec="seconds"))
 
 

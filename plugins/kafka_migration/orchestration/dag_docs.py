@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from kafka_migration.core.migration.run_identity import NIGHTLY_DAG_PREFIX
 from kafka_migration.core.migration.settings import Migration, Mode
+from kafka_migration.core.text.brief import some
 from kafka_migration.core.text.markdown import shown
 from kafka_migration.core.text.shown import duration
 from kafka_migration.orchestration.forms import MODES, ROLLBACK_MODES
@@ -21,7 +22,7 @@ def manual_doc(name: str, migration: Migration) -> str:
     return (
         f"### Migration `{name}`\n\n"
         f"Moves {_topics(migration)} from `{migration.source.connection}` to "
-        f"`{migration.target.connection}`: {', '.join(map(shown, migration.rules.taken))}.\n\n"
+        f"`{migration.target.connection}`: {some(migration.rules.taken, word=shown)}.\n\n"
         f"Trigger it with one of these modes:\n\n{_listed(MODES)}\n\nEvery run leaves its evidence in the "
         "evidence root; the last task's log names the folder."
     )
@@ -29,8 +30,13 @@ def manual_doc(name: str, migration: Migration) -> str:
 
 def _topics(migration: Migration) -> str:
     named, patterns = len(migration.rules.names), len(migration.rules.patterns)
-    parts = [f"{named} topics"] * bool(named) + [f"the topics that match {patterns} patterns"] * bool(patterns)
+    parts = [_counted(named, "topic")] * bool(named)
+    parts += [f"the topics that match {_counted(patterns, 'pattern')}"] * bool(patterns)
     return " and ".join(parts)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def _listed(modes: Mapping[Mode, str]) -> str:

@@ -15,6 +15,7 @@ from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_migration.airflow_adapters.airflow_version import HAS_RETRY_POLICIES
+from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.validation.difference_words import finding_lines
 
@@ -47,7 +48,7 @@ def never_again(operator: BaseOperator) -> None:
 
 
 def log_findings(findings: Iterable[Finding], level: int = logging.ERROR, to: Any = log) -> None:
-    """Write each finding as lines of its own."""
-    for finding in findings:
+    """Write each finding as lines of its own, and those of one cause as one."""
+    for finding in by_cause(findings):
         for line in finding_lines(finding):
             to.log(level, "%s", line)

@@ -84,8 +84,8 @@ def rollback_form(migration: Migration | None) -> dict[str, Param]:
             items={"type": "string"},
             examples=topics,
             title="Leave records of",
-            description="Topics whose records written after the cutover may stay on the target only. If none is "
-            "selected and such records exist, the rollback is refused.",
+            description="Records written to the target after the cutover are not visible on the source. List the "
+            "topics for which you accept that. If such records exist for another topic, the rollback is refused.",
         ),
         "note": _note(),
     }

@@ -255,10 +255,13 @@ class CheckResult:
         return replace(self, findings=findings, warnings=warnings, accepted=accepted)
 
 
-def run_checks(checks: Sequence[Check], subject: Subject) -> tuple[CheckResult, ...]:
-    """Run the checks in order; one failure does not hide the others."""
+def run_checks(
+    checks: Sequence[Check], subject: Subject, begins: Callable[[str], None] = lambda _: None
+) -> tuple[CheckResult, ...]:
+    """Run the checks in order; one failure does not hide the others. `begins` gets each check's name before it runs."""
     results: dict[str, CheckResult] = {}
     for check in checks:
+        begins(check.name)
         results[check.name] = _run(check, subject, results).accepting(subject.migration.accept)
     return tuple(results.values())
 
@@ -291,7 +294,7 @@ def _findings_of(check: Check, error: Exception) -> tuple[Finding, ...]:
     if isinstance(error, Refused):
         return tuple(error.findings)
     if isinstance(error, TransientError):
-        return (_unreachable(check, error),)
+        return (error.finding or _unreachable(check, error),)
     log.error("The check %s failed with an unexpected error.", check.name, exc_info=error)
     return (_unknown(check, error),)
 

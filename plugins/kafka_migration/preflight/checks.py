@@ -10,6 +10,7 @@ from kafka_migration.preflight import (
     clusters,
     connections,
     creation,
+    earlier_runs,
     evidence,
     follow,
     generations,
@@ -25,6 +26,7 @@ from kafka_migration.preflight import (
     mirror,
     other_mirrors,
     overlap,
+    own_topics,
     phase,
     quotas,
     registries,
@@ -39,19 +41,30 @@ from kafka_migration.preflight import (
     versions,
 )
 
+# What begins with a check, for a person who waits.
+PHASES = {
+    earlier_runs.CHECK.name: "the migration file and Airflow's connections",
+    clusters.CHECK.name: "both clusters",
+    schedule.CHECK.name: "the schedule, Spark and the evidence",
+    topics.CHECK.name: "the topics on both clusters",
+    host.CHECK.name: "the MirrorMaker host",
+    host_brokers.CHECK.name: "both clusters from the MirrorMaker host, with Kafka's own tools",
+}
+# What the copy of earlier runs depends on comes first: other findings may only follow from it.
 CHECKS = (
+    earlier_runs.CHECK,
+    connections.CHECK,
+    security.CHECK,
+    clusters.CHECK,
     schedule.CHECK,
     overlap.CHECK,
-    connections.CHECK,
     spark.CHECK,
     spark_versions.CHECK,
-    security.CHECK,
     evidence.CHECK,
     alerts.CHECK,
     phase.CHECK,
     follow.CHECK,
     generations.CHECK,
-    clusters.CHECK,
     certificates.CHECK,
     rights.CHECK,
     spark.CLIENT_CHECK,
@@ -60,6 +73,7 @@ CHECKS = (
     brokers.CHECK,
     limits.CHECK,
     creation.CHECK,
+    own_topics.CHECK,
     keys.CHECK,
     other_mirrors.CHECK,
     groups.CHECK,

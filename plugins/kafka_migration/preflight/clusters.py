@@ -1,4 +1,4 @@
-"""Both clusters answer, and they are different clusters."""
+"""Both clusters answer, and they are those of earlier runs and different ones."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.cluster import ClusterFacts
+from kafka_migration.core.ledger.copy_basis import ClusterSeen, changed_clusters
+from kafka_migration.core.migration.settings import Migration
 from kafka_migration.preflight.check import Check, Subject
 
 
@@ -15,7 +17,9 @@ def _check(subject: Subject) -> Iterable[Finding]:
     source = _facts("source.connection", lambda: subject.source_facts, findings)
     target = _facts("target.connection", lambda: subject.target_facts, findings)
     if source is not None and target is not None:
-        findings += _differences(subject, source, target)
+        seen = ClusterSeen.of(source), ClusterSeen.of(target)
+        changed = tuple(changed_clusters(subject.ledger.basis, subject.migration, *seen))
+        findings += changed or difference_findings(subject.migration, source, target)
     return findings
 
 
@@ -38,7 +42,8 @@ def _facts(field: str, ask: Callable[[], ClusterFacts], findings: list[Finding])
     return None
 
 
-def _differences(subject: Subject, source: ClusterFacts, target: ClusterFacts) -> Iterable[Finding]:
+def difference_findings(migration: Migration, source: ClusterFacts, target: ClusterFacts) -> Iterable[Finding]:
+    """Yield why a migration between these clusters is impossible."""
     if source.cluster_id == target.cluster_id:
         yield Finding(
             Code.SAME_CLUSTER,
@@ -47,7 +52,7 @@ def _differences(subject: Subject, source: ClusterFacts, target: ClusterFacts) -
             "two different clusters",
             "Correct one of the two connections. Topics keep their names, so a cluster cannot mirror into itself.",
         )
-    wanted = subject.migration.target_replication_factor
+    wanted = migration.target_replication_factor
     if wanted > target.brokers:
         yield Finding(
             Code.REPLICATION_FACTOR_TOO_HIGH,

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.ledger.generations import Generation, generations_text
 from kafka_migration.core.migration.run_conf import conf_finding
+from kafka_migration.core.text.brief import some
 from kafka_migration.preflight.check import Check, Subject
 
 
@@ -17,8 +18,8 @@ def _check(subject: Subject) -> Iterable[Finding]:
     if problem := _not_readable(subject):
         yield conf_finding("generations", f"{asked}: {problem}", f"stopped generations{_known(subject)}")
     elif not any(g.limited_to(subject.migration.topics).topics for g in _chosen(subject)):
-        topics = ", ".join(subject.migration.topics)
-        yield conf_finding("generations", f"{asked}, which copied none of {topics}", "generations that copied a topic")
+        found = f"{asked}, which copied none of {some(subject.migration.topics)}"
+        yield conf_finding("generations", found, "generations that copied a topic")
 
 
 def _not_readable(subject: Subject) -> str:

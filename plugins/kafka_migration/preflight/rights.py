@@ -15,4 +15,4 @@ def _check(subject: Subject) -> Iterable[Finding]:
     yield from missing_rights(subject.target, migration, "target", subject.mode, principal_of(migration.target))
 
 
-CHECK = Check("rights", _check, needs=("clusters",))
+CHECK = Check("rights", _check, needs=("earlier runs", "clusters"))

@@ -48,4 +48,4 @@ def _warn(subject: Subject) -> Iterable[Finding]:
         )
 
 
-CHECK = Check("topics", _check, needs=("clusters",), warn=_warn)
+CHECK = Check("topics", _check, needs=("earlier runs", "clusters"), warn=_warn)

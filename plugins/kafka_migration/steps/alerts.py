@@ -7,7 +7,8 @@ from pathlib import Path
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.alert_settings import AlertKind, AlertSettings
-from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.migration.settings import HookName, Migration
+from kafka_migration.core.mirror.producers_question import StopProducers
 from kafka_migration.core.mirror.silence import Silence, moment
 from kafka_migration.core.report.alerts import Alert
 from kafka_migration.core.text.shown import duration
@@ -25,20 +26,39 @@ def alert_settings(migration: Migration | None, alerts_file: Path | None) -> Ale
     return AlertSettings() if alerts_file is None else load_alerts_file(alerts_file)
 
 
-def producers_alert(run: MigrationRun) -> Alert:
-    """Return the alert to stop the producers, sent when the copy of a cutover is near the end of the source."""
+def stop_producers(run: MigrationRun, announced_at: datetime) -> StopProducers:
+    """Return which producers must stop, and until when, after an announcement at this time."""
     settings = run.migration.cutover
+    return StopProducers(
+        run.name,
+        run.migration.topics,
+        run.migration.source.connection,
+        announced_at,
+        wait_s=settings.fence_wait_s,
+        quiet_s=settings.fence_quiet_s,
+        is_chosen=bool(run.request.topics),
+    )
+
+
+def producers_alert(run: MigrationRun, stop: StopProducers) -> Alert:
+    """Return the alert to stop the producers, sent when the copy of a cutover is near the end of the source.
+
+    It leads to the question whether they have stopped; if a hook stops them, there is none.
+    """
+    asks = HookName.STOP_PRODUCERS not in run.migration.cutover.hooks
+    answer = " Then answer the question at the link below." * asks
     return Alert(
         AlertKind.PRODUCERS,
         run.name,
         str(run.identity),
-        run.deployment.run_link(run.identity),
-        "stop everything that writes to these topics on the source; consumers may continue.",
+        run.deployment.run_link(run.identity, str(HookName.STOP_PRODUCERS) * asks),
+        f"stop everything that writes to these topics on the source; consumers may continue.{answer}",
         lines=(
-            f"The copy is near the end of the source. Topics: {', '.join(run.migration.topics)}",
-            f"The source must receive no records and have no open transaction for {duration(settings.fence_quiet_s)}. "
-            f"If that does not happen within {duration(settings.fence_wait_s)}, the run is refused.",
+            f"Topics: {stop.named()}",
+            "The copy is near the end of the source, which must now receive no records and have no open transaction "
+            f"for {duration(stop.quiet_s)}. If that does not happen until {moment(stop.until)}, the run is refused.",
         ),
+        instruction=stop.at(run.clock.now()),
     )
 
 
@@ -48,7 +68,7 @@ def unreachable_alert(run: MigrationRun, silence: Silence, gives_up_at: datetime
         AlertKind.UNREACHABLE,
         run.name,
         str(run.identity),
-        run.deployment.run_link(run.identity),
+        run.deployment.run_link(run.identity, ""),
         f"find out why the {silence.party} does not answer. Nothing was stopped; the run continues once it answers.",
         (str(Code.UNREACHABLE),),
         (

@@ -30,7 +30,7 @@ class Deployment:
     :param open_host: returns the MirrorMaker host of a migration behind a connection; connects on its first use
     :param open_registry: returns the schema registry of a connection; connects on its first use
     :param client_settings: returns the librdkafka settings of a cluster's connection
-    :param run_link: returns the address of a run in Airflow's UI
+    :param run_link: returns the address in Airflow's UI of a run, or of the question that one of its tasks asks
     """
 
     evidence_root: Any
@@ -40,6 +40,6 @@ class Deployment:
     open_host: Callable[[str, str], MirrorHost]
     open_registry: Callable[[Side, str], SchemaRegistry]
     client_settings: Callable[[Cluster], Mapping[str, Any]]
-    run_link: Callable[[RunIdentity], str]
+    run_link: Callable[[RunIdentity, str], str]
     engine_of: Callable[..., MirrorEngine] = engine_of
     clock: Clock = field(default_factory=SystemClock)

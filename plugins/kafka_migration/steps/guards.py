@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from kafka_migration.adapters.listeners import principal_of
 from kafka_migration.adapters.logins import service_login
-from kafka_migration.core.access.rights import topics_on
+from kafka_migration.core.access.rights import selected_groups, topics_on
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
@@ -22,6 +22,8 @@ from kafka_migration.core.groups.approval import (
 )
 from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.groups.unproved import stopping_findings, unproved_copies
+from kafka_migration.core.kafka.cluster import Side
+from kafka_migration.core.kafka.resources import Resource
 from kafka_migration.core.ledger.cutovers import Reserved
 from kafka_migration.core.text.names import group_subject, quoted
 from kafka_migration.engines.rights import missing_rights
@@ -44,8 +46,8 @@ def hold_reservation(run: MigrationRun) -> None:
         finding = Finding(
             Code.NOT_RESERVED,
             f"migration {run.name}",
-            f"the reservation is held by {quoted(holder)}",
-            f"held by {mine.holder}",
+            f"this run no longer holds the reservation; {quoted(holder)} does",
+            f"a reservation of {mine.holder}",
             "Nothing was written. Wait for that run to end, or let the person who reserved by hand release it. Then "
             "trigger a new run.",
         )
@@ -120,8 +122,38 @@ def require_unchanged(run: MigrationRun, approved: OffsetsPlan, live: OffsetsPla
 
 def require_rights_on_target_topics(run: MigrationRun) -> None:
     """Raise `Refused` (`RIGHT_MISSING`) if the login lacks a right on a target topic, which all exist now."""
-    migration = run.migration
-    principal = principal_of(run.deployment.client_settings(migration.target))
-    topics = topics_on(migration, "target")
-    if findings := missing_rights(run.target, migration, "target", run.request.mode, principal, only_on=topics):
+    if findings := _missing_rights(run, "target", only_on=topics_on(run.migration, "target")):
         raise Refused(findings)
+
+
+def missing_rights_of(run: MigrationRun) -> tuple[Finding, ...]:
+    """Return the rights that the run's logins lack on both clusters, as far as the brokers report them."""
+    return (*_missing_rights(run, "source"), *_missing_rights(run, "target"))
+
+
+def _missing_rights(run: MigrationRun, side: Side, only_on: Collection[Resource] | None = None) -> tuple[Finding, ...]:
+    cluster, named = (run.source, run.migration.source) if side == "source" else (run.target, run.migration.target)
+    principal = principal_of(run.deployment.client_settings(named))
+    return missing_rights(cluster, run.migration, side, run.request.mode, principal, only_on)
+
+
+def unseen_groups(run: MigrationRun) -> tuple[Finding, ...]:
+    """Return a warning if it is unknown whether the list of the source's groups is complete.
+
+    Brokers leave out groups that the login may not describe, without an error. Brokers before Kafka 2.3 do not report
+    whether it may.
+    """
+    wanted = selected_groups(run.migration)
+    unknown = [each for each in wanted if each not in run.source.granted(wanted)]
+    return tuple(_unseen(run, each) for each in unknown[:1])
+
+
+def _unseen(run: MigrationRun, groups: Resource) -> Finding:
+    return Finding(
+        Code.FACT_UNKNOWN,
+        f"consumer groups of source.connection {run.migration.source.connection}",
+        f"not known whether the login may describe all groups {groups.name}",
+        "an answer of the brokers",
+        "Brokers leave out groups that a login may not describe, so there may be more groups than are shown. Compare "
+        "with an administrator's list: kafka-consumer-groups.sh --list.",
+    )

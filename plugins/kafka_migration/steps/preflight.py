@@ -38,9 +38,14 @@ class Checkers:
     asks_tools: bool = True
 
 
-def checked(run: MigrationRun, checkers: Checkers, run_type: RunType = RunType.MANUAL) -> tuple[CheckResult, ...]:
-    """Record the topics of the run, run every check, and return their results in order."""
-    return run_checks(CHECKS, subject_of(run, checkers, run_type))
+def checked(
+    run: MigrationRun,
+    checkers: Checkers,
+    run_type: RunType = RunType.MANUAL,
+    begins: Callable[[str], None] = lambda _: None,
+) -> tuple[CheckResult, ...]:
+    """Record the topics of the run, run every check, and return their results in order; see `run_checks`."""
+    return run_checks(CHECKS, subject_of(run, checkers, run_type), begins)
 
 
 def _topic_list(run: MigrationRun) -> Callable[[], TopicList | None]:
@@ -83,7 +88,7 @@ def subject_of(run: MigrationRun, checkers: Checkers, run_type: RunType = RunTyp
         find_topic_list=find_topic_list,
         follow_until=run.request.follow_until,
         generations=run.request.generations,
-        others=_other_migrations(run, whole),
+        others=other_migrations(run, whole),
         run_type=run_type,
         is_nightly=run.identity.is_nightly,
         probes=Probes(
@@ -95,7 +100,7 @@ def subject_of(run: MigrationRun, checkers: Checkers, run_type: RunType = RunTyp
     )
 
 
-def _other_migrations(run: MigrationRun, migration: Migration) -> tuple[Migration, ...]:
+def other_migrations(run: MigrationRun, migration: Migration) -> tuple[Migration, ...]:
     """Return the migrations of all other files that can be read."""
     known = load_migrations(run.deployment.migrations_folder)
     return tuple(other for other in known if other.name != migration.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from kafka_migration.core.documents.codec import Document
@@ -13,15 +13,22 @@ from kafka_migration.core.kafka.cluster import GroupListing, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, from_document
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.ledger.phases import phase_findings
+from kafka_migration.core.migration.overlap import overlap_findings
 from kafka_migration.core.migration.run_conf import unknown_findings
 from kafka_migration.core.migration.settings import Phase
 from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
 from kafka_migration.core.migration.topic_rules import TopicList
 from kafka_migration.core.mirror.drift import TopicsSeen
 from kafka_migration.core.mirror.planned_topics import PlannedTopic, offsets_to_copy, planned_topics
+from kafka_migration.core.mirror.removed_topics import removed_topic_warnings
 from kafka_migration.core.mirror.target_topics import missing_topic_findings, recreated_findings
 from kafka_migration.core.text.brief import some
+from kafka_migration.engines.never_copied import never_copied_findings
+from kafka_migration.preflight.clusters import difference_findings
+from kafka_migration.steps.copy_basis import present_basis
+from kafka_migration.steps.guards import missing_rights_of, unseen_groups
 from kafka_migration.steps.mirror.planning import nothing_to_mirror, read_plan
+from kafka_migration.steps.preflight import other_migrations
 from kafka_migration.steps.run import MigrationRun
 from kafka_migration.steps.topic_list import record_topic_list
 
@@ -50,7 +57,12 @@ class RunPlan(Document):
 
 
 def run_plan(run: MigrationRun) -> RunPlan:
-    """Return what a run would do; raises `TransientError` if a value cannot be read, because unknown is not zero."""
+    """Return what a run would do; raises `TransientError` if a value cannot be read, because unknown is not zero.
+
+    If the clusters or settings are not those of earlier runs, nothing else is compared.
+    """
+    if changed := (*present_basis(run)[1],) or (*_cluster_differences(run),):
+        return _not_planned(run, changed)
     found = record_topic_list(run) or TopicList(run.whole_migration.topics)
     ledger, mirrors = run.ledger.known(), run.request.mode.mirrors
     source, target = run.describe("source"), run.describe("target")
@@ -73,11 +85,22 @@ def run_plan(run: MigrationRun) -> RunPlan:
         groups=planned_groups(listings, run.migration.cutover, run.request.groups),
         findings=(*_refusals(run, ledger, found, source, listings), *refusals),
         warnings=(
+            *removed_topic_warnings(run.filed_migration, ledger),
             *topic_list_warnings(run.filed_migration, found, run.request.mode),
+            *(unseen_groups(run) if run.request.mode.plans_groups else ()),
             *(() if mirrors else recreated_findings(target, ledger)),
             *map(Finding.from_document, document.get("open_transactions", ())),
         ),
     )
+
+
+def _cluster_differences(run: MigrationRun) -> Iterable[Finding]:
+    return difference_findings(run.filed_migration, run.source.facts(), run.target.facts())
+
+
+def _not_planned(run: MigrationRun, findings: tuple[Finding, ...]) -> RunPlan:
+    """Return the plan of a run whose clusters cannot be compared."""
+    return RunPlan(run.ledger.known().phase, (), (), {}, (), None, None, {}, {}, findings=findings)
 
 
 def _refusals(
@@ -97,3 +120,6 @@ def _refusals(
     unknown = [group for group in requested.groups if group not in named]
     yield from unknown_findings("groups", unknown, "groups on the source that match cutover.groups")
     yield from missing_topic_findings(run.migration, source)
+    yield from never_copied_findings(run.migration) if mode.mirrors else ()
+    yield from overlap_findings(run.migration, other_migrations(run, whole))
+    yield from missing_rights_of(run)

@@ -388,6 +388,15 @@ def test_columns_are_aligned() -> None:
     assert [] == aligned([])
 
 
+def test_very_wide_cell_moves_only_its_own_row() -> None:
+    """A topic's name of 249 letters is shown whole, and the other rows stay narrow."""
+    name = "t" * 249
+
+    assert ["TOPIC   PLAN", "orders  copy", f"{name}  copy"] == aligned(
+        [("TOPIC", "PLAN"), ("orders", "copy"), (name, "copy")]
+    )
+
+
 def test_modes_that_follow_the_source() -> None:
     """Only a run that mirrors on at the end of the source starts MirrorMaker with nothing to copy."""
     assert [Mode.FOLLOW, Mode.CUTOVER] == [mode for mode in Mode if mode.follows_source]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +11,10 @@ import pytest
 
 from kafka_migration.cli.completion import SHELLS
 from tests.conftest import MIGRATION_TEXT
+from tests.programs import installed
 
 PLUGINS = Path(__file__).parents[3] / "plugins"
-# How each shell that is installed completes a line, given as the first argument.
+# How each shell completes a line, given as the first argument.
 ASK = {
     "bash": 'eval "$(kafka-migration completion bash)"; COMP_LINE="$1"; COMP_POINT=${#1}; COMP_TYPE=9; '
     'COMP_WORDBREAKS=" "; _python_argcomplete kafka-migration; printf "%s\\n" "${COMPREPLY[@]}"',
@@ -85,10 +85,8 @@ def test_names_come_from_the_folder_of_the_option(environment: dict[str, str], t
 @pytest.mark.parametrize("shell", ASK)
 def test_the_shell_takes_the_script(environment: dict[str, str], shell: str) -> None:
     """A real shell reads the script and completes a name with it."""
-    if shutil.which(shell) is None:
-        pytest.skip(f"{shell} is not installed")
     line = "kafka-migration verdict sho"
-    begin = [shell, "-c", ASK[shell], *(["shell"] if shell == "bash" else []), line]
+    begin = [installed(shell), "-c", ASK[shell], *(["shell"] if shell == "bash" else []), line]
     done = subprocess.run(begin, env=environment, check=True, capture_output=True, text=True)
 
     assert "shop" == done.stdout.strip().split()[-1]

@@ -23,7 +23,7 @@ def test_client_certificate_must_last_as_long_as_the_run() -> None:
     (finding,) = ending_before("old", (ending(end), ending(end - SECOND)), end)
 
     assert (Code.CERTIFICATE_ENDS_IN_RUN, "connection old") == (finding.code, finding.subject)
-    assert "CN=me ends at 2026-01-10 07:59:59 UTC" in finding.found
+    assert "CN=me expires at 2026-01-10 07:59:59 UTC" in finding.found
     assert "at the latest at 2026-01-10 08:00:00 UTC" in finding.expected
 
 
@@ -33,4 +33,4 @@ def test_warning_comes_thirty_days_before() -> None:
     (warning,) = ending_soon("old", {"broker b1:9093": late, "broker b2:9093": soon}, NOW)
 
     assert (Code.CERTIFICATE_ENDS_SOON, "connection old") == (warning.code, warning.subject)
-    assert "broker b2:9093 ends at 2026-02-08 23:59:59 UTC" in warning.found
+    assert "broker b2:9093 expires at 2026-02-08 23:59:59 UTC" in warning.found

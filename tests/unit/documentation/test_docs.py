@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ast
 import json
 import re
 import shlex
@@ -125,25 +124,6 @@ def test_relative_links_lead_somewhere(path: Path) -> None:
     links = re.findall(r"\]\((?!https?://|#)([^)#]+)", path.read_text())
 
     assert [] == [link for link in links if not (path.parent / link).exists()]
-
-
-def test_pages_that_code_prints_exist() -> None:
-    """Each page of docs/ that a text of the product names by its path is there."""
-    named = {
-        name
-        for path in (ROOT / "plugins").rglob("*.py")
-        for text in _texts(ast.parse(path.read_text()))
-        for name in re.findall(r"docs/[\w/-]+\.md", text)
-    }
-
-    assert named
-    assert [] == [name for name in sorted(named) if not (ROOT / name).is_file()]
-
-
-def _texts(tree: ast.Module) -> list[str]:
-    comments = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in comments]
-    return [node.value for node in constants if isinstance(node.value, str)]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: str(p.relative_to(ROOT)))

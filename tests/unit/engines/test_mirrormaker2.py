@@ -115,7 +115,7 @@ def test_split_batches_are_an_alarm_and_positions_are_trusted(migration: Migrati
     """A split batch raises an alarm, but MirrorMaker 2 stores only acknowledged offsets, so nothing is set back."""
     line = "WARN … splitting and retrying (3 attempts left)"
 
-    assert ("splitting and retrying",) == launch(migration).alarms
+    assert "splitting and retrying" in launch(migration).alarms
     assert not engine(migration).distrusts_position(line)
     with pytest.raises(ValueError, match="never set back"):
         engine(migration).rewind({TopicPartition("orders", 0): 1})

@@ -117,7 +117,16 @@ def store(filled: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     shutil.copytree(filled.home, home, symlinks=True, dirs_exist_ok=True)
     home.chmod(0o755)
     yield Store(home, deepcopy(filled.memory))
+    _open_closed_folders(home)
     shutil.rmtree(home)
+
+
+def _open_closed_folders(home: Path) -> None:
+    """Let a user other than root remove them; `os.walk` enters a folder after this has seen it."""
+    for above, folders, _ in os.walk(home):
+        for folder in (Path(above, name) for name in folders):
+            if not folder.is_symlink():
+                folder.chmod(0o700)
 
 
 # What each reader reads, and the code under which it refuses anything else.

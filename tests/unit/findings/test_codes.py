@@ -76,7 +76,7 @@ def test_the_alert_of_a_mirrormaker_that_may_run_leads_to_its_entry() -> None:
     alert = present(ended_alert("shop", "run", "", ended))
 
     assert AlertKind.NOT_STOPPED is alert.kind
-    (entry,) = re.findall(r"\(runbook, (.*?)\)", alert.next_act)
+    (entry,) = re.findall(r"section \"(.*?)\"", alert.next_act)
     assert 1 == len([question for question in QUESTIONS if entry in question])
 
 

@@ -47,7 +47,9 @@ def test_page_without_approvers_or_verdict() -> None:
     """Without `cutover.approvers`, every user with the right in Airflow may answer; a rollback has no verdict."""
     page = approval_page(replace(ASKING, judged=None, ask=replace(ASKING.ask, approvers=()), four_eyes_of="ada"), "P")
 
-    assert "**Who may answer**: every user whom Airflow lets answer; not `ada`, who triggered the run" in page
+    assert (
+        "**Who may answer**: every user with the right to answer in Airflow; not `ada`, who triggered the run" in page
+    )
     assert "Verdict on the copy" not in page
 
 

@@ -8,8 +8,6 @@ from collections import Counter
 
 import pytest
 
-pytest.importorskip("pyspark")
-
 from kafka_migration.core.findings.verdict import Verdict
 from tests.compaction.histories import DAMAGES, History, history
 from tests.compaction.product import verdict_on

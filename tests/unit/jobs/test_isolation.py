@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pyspark")
-
 from kafka_digest.reading.bad_records import MOST_SEARCHES, Search
 from kafka_digest.reading.isolation import MOST_FAILURES, Isolation, as_far_as_possible
 from kafka_digest.reading.windows import BEYOND_TIME, LogBounds, SideRange, WindowPlan, in_rounds, plan_window

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pyspark")
-
 from kafka_digest.reading.kafka_source import FORBIDDEN_OPTIONS, read_ranges, reader_options
 from kafka_digest.reading.windows import SideRange
 from kafka_digest.shell.errors import JobError

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pyspark")
-
 from kafka_digest.keys.compare import Unit
 from kafka_digest.keys.job import _rounds, _topics
 from kafka_digest.keys.tasks import DIFFERING, PLACE, TOTAL

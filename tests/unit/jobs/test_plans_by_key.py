@@ -9,8 +9,6 @@ from dataclasses import replace
 
 import pytest
 
-pytest.importorskip("pyspark")
-
 from kafka_migration.core.translation.contract import TopicToTranslate, Vector, VectorTranslation
 from tests.translation.histories import History, history
 from tests.translation.product import translations

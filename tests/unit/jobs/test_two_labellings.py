@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("pyspark")
-
 from kafka_migration.core.findings.verdict import Verdict
 from tests.compaction.cleaner import Log, Record
 from tests.compaction.histories import History, Side

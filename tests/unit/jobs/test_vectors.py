@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import pytest
 
-pytest.importorskip("pyspark")
-
 from kafka_digest.reading.windows import SideRange
 from kafka_digest.shell.errors import JobError
 from kafka_digest.translate.vectors import TopicCopy

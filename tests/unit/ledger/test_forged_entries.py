@@ -24,6 +24,7 @@ from kafka_migration.core.ledger.chain import (
     head_key,
     linked,
 )
+from kafka_migration.core.ledger.copy_basis import ClusterSeen, CopyBasis
 from kafka_migration.core.ledger.cutovers import (
     CreatedTopic,
     CutOver,
@@ -48,6 +49,7 @@ RUN, AT, NIGHT = "kafka_migration__shop/manual__1#1", "t", datetime(2030, 1, 1, 
 READ = Comparison(Verdict.PASS, (ReadOffsets(0, 1, 0, 9, 0, 9),), 9, 9)
 LIES: tuple[Document, ...] = (
     Reserved(RUN, AT),
+    CopyBasis(RUN, AT, ClusterSeen("A"), ClusterSeen("B"), "lake", "{topic}", "mirrormaker2"),
     TopicsAnnounced(RUN, AT, {}),
     TopicsCreated(RUN, AT, {"orders": CreatedTopic("id", {})}),
     SettingsRestored(RUN, AT, ("orders",)),

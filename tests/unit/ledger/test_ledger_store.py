@@ -351,8 +351,12 @@ def test_entry_with_a_value_of_another_type_is_refused(tmp_path: Path, changes: 
         json.dumps({"schema": 2, "number": 1, "previous": "", **entry, **changes})
     )
 
-    with pytest.raises(Refused, match="LEDGER_BROKEN"):
+    with pytest.raises(Refused, match="LEDGER_BROKEN") as refused:
         LedgerStore(tmp_path, "shop").read()
+
+    # No run starts with such a ledger.
+    assert "trigger a new run" not in str(refused.value)
+    assert "restore the whole folder from a backup" in str(refused.value)
 
 
 def test_entry_that_airflow_did_not_record_is_read_completely(tmp_path: Path) -> None:

@@ -54,6 +54,8 @@ def test_shipped_migration_files_are_valid(path: Path) -> None:
         ("topics: [orders, audit]", "topics: []", "topics", "1 or more"),
         ("topics: [orders, audit]", "topics: [orders, orders]", "topics", "only once: orders"),
         ("topics: [orders, audit]", "topics: [__consumer_offsets]", "topics", "internal topics"),
+        ("topics: [orders, audit]", "topics: [..]", "topics.0.name", "not only one or two dots"),
+        ("topics: [orders, audit]", "topics: [.]", "topics.0.name", "not only one or two dots"),
         ("topics: [orders, audit]", "topics: ['a b']", "topics.0.name", "the name of a topic"),
         ("version: 1", "version: 2", "version", "1"),
         ("name: shop", "name: shop\nname: other", "shop.yaml", "valid YAML"),

@@ -46,7 +46,7 @@ def test_unassigned_partitions_are_counted_and_the_first_is_named() -> None:
     [
         ("ERROR RecordTooLargeException: The message is 2000000 bytes", "too large"),
         ("WARN MESSAGE_TOO_LARGE, splitting and retrying (5 attempts left)", "too large"),
-        ("ERROR TopicAuthorizationException: Not authorized to access topics: [orders]", "lacks a permission"),
+        ("ERROR TopicAuthorizationException: Not authorized to access topics: [orders]", "lacks a right"),
         ("ERROR SaslAuthenticationException: Authentication failed", "cannot log in"),
         ("WARN Got error NOT_ENOUGH_REPLICAS on topic-partition orders-0", "not enough replicas"),
         ("ERROR CorruptRecordException: This message has failed its CRC checksum", "rejects a record"),
@@ -60,7 +60,7 @@ def test_log_line_tells_the_cause(line: str, cause: str) -> None:
     told = likely_cause(f"INFO well\n  {line}\nINFO well again\n", open_transaction=False)
 
     assert cause in told
-    assert told.endswith(f"its log: {line}")
+    assert told.endswith(f"MirrorMaker says: {line.removeprefix('ERROR ')}")
 
 
 def test_newest_complaint_counts() -> None:

@@ -82,6 +82,20 @@ def test_nothing_to_copy_is_complete() -> None:
     assert "0/0 100.0%" in progress_line(ProgressMeter(0), Known(0), 0, "done")
 
 
+@pytest.mark.parametrize("meter", [ProgressMeter(0), ProgressMeter(10), _meter(0, (6, 0))])
+def test_unknown_copy_is_not_complete(meter: ProgressMeter) -> None:
+    """Before a reading, and without a goal, nothing is known of the copy: neither 100 % nor 0 %."""
+    line = progress_line(meter, Unknown("the source does not answer"), 5, "waiting")
+
+    assert "Copy: unknown; Lag: unknown" in line
+    assert "%" not in line
+
+
+def test_last_reading_stays_if_the_lag_is_unknown() -> None:
+    """What was copied at the last reading remains copied."""
+    assert "Copy: 50/100 50.0%; Lag: unknown" in progress_line(_meter(100, (0, 50)), Unknown("x"), 5, "waiting")
+
+
 @pytest.mark.parametrize(("seconds", "text"), [(0, "0s"), (59, "59s"), (61, "1m01s"), (3660, "1h01m")])
 def test_duration(seconds: float, text: str) -> None:
     """Durations are written for people."""

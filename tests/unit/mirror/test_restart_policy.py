@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -25,12 +26,13 @@ def test_pauses_grow_and_have_an_end(earlier: int, pause_s: int) -> None:
 
 
 def test_death_tells_how_it_came() -> None:
-    """What its log shows comes first, then exit code and reason; log lines only where asked for."""
+    """The cause comes first, then exit code and reason; MirrorMaker's exception only where asked for, or log lines."""
     death = Death.of(reply(), NOW, 0)
     short = "MirrorMaker is out of memory; generation 4 ended: exit code 3, ended"
 
     assert short == str(death)
-    assert f"{short}; last log lines: two | three | OutOfMemoryError" == death.with_log
+    assert f"{short}; MirrorMaker says: OutOfMemoryError" == death.with_log
+    assert replace(death, log="one\n\ntwo\nthree\nfour\n").with_log.endswith("last log lines: two | three | four")
     assert "the end was not observed" in Death.of(reply(reason=""), NOW, 0).reason
 
 
@@ -46,5 +48,24 @@ def test_findings_name_every_death() -> None:
 
     assert (Code.MIRROR_DEAD, 2) == (finding.code, finding.found.count("generation 4"))
     assert "restarted 1 time(s)" in finding.expected
-    assert 1 == finding.found.count("two | three")
+    assert 1 == finding.found.count("says: OutOfMemoryError")
     assert "generation 4 was stopped on request" in stopped_by_others(reply()).found
+
+
+@pytest.mark.parametrize(
+    ("log", "ends"),
+    [
+        (
+            "ConfigException: Topic 'x' supplied via the 'offset.storage.topic' property is required to have",
+            True,
+        ),
+        ("org.apache.kafka.common.config.ConfigException: Invalid value x for configuration acks", True),
+        ("org.apache.kafka.common.errors.RecordTooLargeException: The message is 9 bytes", True),
+        ("java.lang.OutOfMemoryError: Java heap space", False),
+        ("org.apache.kafka.common.errors.SaslAuthenticationException: failed", False),
+        ("INFO killed", False),
+    ],
+)
+def test_cause_that_stays_is_not_tried_again(log: str, ends: bool) -> None:
+    """A setting, a topic or a record that ends each start; a login or memory may be different at the next one."""
+    assert ends is replace(Death.of(reply(), NOW, 0), log=log).ends_each_start

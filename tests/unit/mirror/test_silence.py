@@ -76,6 +76,16 @@ def test_limit_fails_with_all_that_are_silent() -> None:
     assert first.expected == "an answer within 3m00s (watch.unreachable_after)"
 
 
+def test_host_that_runs_something_else_is_not_looked_for_in_the_network() -> None:
+    """A host that answers with another program has a remedy of its own."""
+    watch = a_watch()
+    watch.take((), {Party.HOST: f'{Code.HOST_ANSWERS_OTHERWISE}: me@host: output "hello"'}, NOW)
+    (silent,) = watch.too_long(after(180))
+
+    assert "forced command" in silent.remedy
+    assert "reaches it by SSH" not in silent.remedy
+
+
 def test_silences_survive_their_documents() -> None:
     """A restarted triggerer continues with the same silences."""
     watch = a_watch()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_migration.mirrormaker_files.reading.properties import Entry, entries
+from tests.programs import run_java
 
 pytestmark = pytest.mark.unit
 
@@ -58,7 +57,6 @@ for (char c : s.toCharArray()) b.append(String.format("%04x", (int) c)); return 
 """
 
 
-@pytest.mark.skipif(shutil.which("java") is None, reason="java is not installed")
 def test_java_reads_the_same(tmp_path: Path) -> None:
     """Java's own reader has the same keys and values for a file with all special forms."""
     text = (
@@ -66,8 +64,7 @@ def test_java_reads_the_same(tmp_path: Path) -> None:
     )
     (tmp_path / "Dump.java").write_text(DUMP)
     (tmp_path / "file.properties").write_text(text)
-    command = ["java", str(tmp_path / "Dump.java"), str(tmp_path / "file.properties")]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout.splitlines()
+    printed = run_java(tmp_path / "Dump.java", tmp_path / "file.properties").splitlines()
 
     assert printed == sorted(f"{_hex(entry.name)}={_hex(entry.value)}" for entry in entries(text))
 

@@ -54,7 +54,7 @@ def whole_run() -> dict[str, Any]:
             findings=[FINDING],
             warnings=[FINDING],
             hooks=[{"hook": "before", "called": "dag", "at": "then", "result": "done"}],
-            decommission=[{"question": "q", "answer": "no", "reasons": ["why"]}],
+            decommission=[{"condition": "c", "state": "not met", "reasons": ["why"]}],
         ),
         **{
             "topic-list": {"topics": ["a"], "new": ["a"], "vanished": ["b"], "left_out": {"c": "why"}},

@@ -194,14 +194,13 @@ def test_the_rule_is_known_again_after_a_kill(policy: Path) -> None:
     assert not policy.exists()
 
 
-def test_the_rule_of_an_installation_under_way_stays(policy: Path) -> None:
+@pytest.mark.parametrize("module", ["sandbox.bootstrap", "sandbox.for_tests", "sandbox.kerberos_client"])
+def test_the_rule_of_an_installation_under_way_stays(policy: Path, module: str) -> None:
     """Two `make` at once do not take each other's rule away."""
-    under_way = subprocess.Popen(
-        (sys.executable, "-c", "import sys; sys.stdin.read()", "sandbox.bootstrap"), stdin=subprocess.PIPE
-    )
+    under_way = subprocess.Popen((sys.executable, "-c", "import sys; sys.stdin.read()", module), stdin=subprocess.PIPE)
     # Its command line is empty for a moment after its start.
     command = Path("/proc", str(under_way.pid), "cmdline")
-    wait_until(lambda: b"sandbox.bootstrap" in command.read_bytes(), what="the command line of the other process")
+    wait_until(lambda: module.encode() in command.read_bytes(), what="the command line of the other process")
     policy.write_text(f"#!/bin/sh\n{prerequisites.POLICY_MARK}{under_way.pid}: openssh-server\nexit 101\n")
 
     prerequisites.recover(print)

@@ -6,7 +6,6 @@ import base64
 import json
 import os
 import re
-import shutil
 import stat
 import subprocess
 from pathlib import Path
@@ -24,6 +23,7 @@ from kafka_migration.core.validation.spark_target import (
     unprotected_findings,
 )
 from sandbox.compose.checkout import COPIED, read_env
+from tests.programs import installed
 
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docker-compose.yaml").read_text()
@@ -286,9 +286,8 @@ def test_scripts_can_be_run() -> None:
     assert [] == [path.name for path in SCRIPTS if not os.access(path, os.X_OK)]
 
 
-@pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not installed")
 def test_scripts_pass_shellcheck() -> None:
     """The shell scripts have none of the usual mistakes."""
-    done = subprocess.run(["shellcheck", *SCRIPTS], capture_output=True, text=True)
+    done = subprocess.run([installed("shellcheck"), *SCRIPTS], capture_output=True, text=True)
 
     assert (0, "") == (done.returncode, done.stdout)

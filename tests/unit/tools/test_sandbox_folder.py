@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_migration.cli.airflow_server import PASSWORD, SERVER, USER
 from sandbox import health, shell
 from sandbox.airflow import Airflow
 from sandbox.folder import Folder
@@ -87,15 +88,18 @@ def test_each_sandbox_has_a_password_of_its_own(tmp_path: Path, layout: Layout) 
 
 
 def test_a_shell_finds_airflow_the_connections_and_the_command_line(tmp_path: Path, layout: Layout) -> None:
-    """After `. env` a shell has the settings and the connections, quoted, and both programs on its PATH."""
-    wanted = layout.own_environment({"ODD": 'it\'s "quoted" $HOME'})
+    """After `. env` a shell has the settings, the connections and Airflow's address, and the programs on its PATH."""
+    login = shell.airflow_login("http://127.0.0.1:1", "demo", "pass word")
+    wanted = {**layout.own_environment({"ODD": 'it\'s "quoted" $HOME'}), **login}
+    assert {SERVER, USER, PASSWORD} == set(login)
+    assert {} == shell.airflow_login(None, "demo", "pass word")
     shell.write_shell(tmp_path, wanted, layout.airflow.folders.plugins)
 
-    said = _in_shell(tmp_path, "env -0; command -v airflow; command -v kafka-migration")
+    said = _in_shell(tmp_path, "env -0; for name in airflow kafka-migration spark-submit; do command -v $name; done")
 
     *variables, programs = said.split("\0")
     assert set(wanted.items()) <= {tuple(line.split("=", 1)) for line in variables}
-    assert [str(tmp_path / "bin" / name) for name in ("airflow", "kafka-migration")] == programs.split()
+    assert [str(tmp_path / "bin" / name) for name in ("airflow", "kafka-migration", "spark-submit")] == programs.split()
     assert 0o600 == (tmp_path / "env").stat().st_mode & 0o777
     assert "decommission" in _in_shell(tmp_path, "kafka-migration --help")
 

@@ -96,7 +96,6 @@ def test_other_documents_are_refused(field: str, other: object) -> None:
 
 def test_the_job_and_the_package_mean_the_same() -> None:
     """Both sides of the contract name the same digest, kinds and schema."""
-    pytest.importorskip("pyspark")
     from kafka_digest import validate as job
     from kafka_digest.keys import align_tasks, alignment
     from kafka_migration.core.validation import contract as validation

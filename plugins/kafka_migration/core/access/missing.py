@@ -37,26 +37,33 @@ def _needs(mode: Mode) -> set[Need]:
 
 
 def missing_findings(subject: str, rights: Sequence[Right], granted: Granted, principal: str) -> Iterator[Finding]:
-    """Yield one `RIGHT_MISSING` finding for each combination of missing operations, with all its resources.
+    """Yield one `RIGHT_MISSING` finding with all missing rights, if there are any.
 
-    A resource whose rights are not known has no finding. `principal` is the user in the command that grants them.
+    A resource whose rights are not known counts as one with all rights. `principal` is the user in the commands that
+    grant them.
     """
     lacking = [right for right in rights if _is_missing(right, granted)]
-    found: defaultdict[tuple[str, tuple[Operation, ...]], list[Right]] = defaultdict(list)
+    if not lacking:
+        return
+    clients = [client for client in Client if any(right.client is client for right in lacking)]
+    commands = [line for line in acl_lines(lacking, '"$BOOTSTRAP"', principal) if not line.startswith("#")]
+    yield Finding(
+        Code.RIGHT_MISSING,
+        subject,
+        f"no right {'; no right '.join(_lacking_texts(lacking))}",
+        f"these rights, for {' and '.join(clients)}",
+        f"Grant them as an administrator: {'; '.join(commands)}",
+    )
+
+
+def _lacking_texts(lacking: Sequence[Right]) -> Iterator[str]:
+    """Yield the missing operations with their resources, those with the same operations together."""
+    found: defaultdict[tuple[str, tuple[Operation, ...]], list[str]] = defaultdict(list)
     for resource in dict.fromkeys(right.resource for right in lacking):
-        mine = [right for right in lacking if right.resource == resource]
-        found[resource.kind, tuple(sorted({right.operation for right in mine}))] += mine
-    for (kind, operations), mine in found.items():
-        names = list(dict.fromkeys(_shown(right.resource) for right in mine))
-        clients = [client for client in Client if any(right.client is client for right in mine)]
-        commands = [line for line in acl_lines(mine, '"$BOOTSTRAP"', principal) if not line.startswith("#")]
-        yield Finding(
-            Code.RIGHT_MISSING,
-            subject,
-            f"no right {', '.join(operations)} on {kind} {some(names)}",
-            f"these rights, for {' and '.join(clients)}",
-            f"Grant them as an administrator: {'; '.join(commands)}",
-        )
+        operations = sorted({right.operation for right in lacking if right.resource == resource})
+        found[resource.kind, tuple(operations)].append(_shown(resource))
+    for (kind, operations_of), names in found.items():
+        yield f"{', '.join(operations_of)} on {kind} {some(names)}"
 
 
 def _is_missing(right: Right, granted: Granted) -> bool:

@@ -77,7 +77,7 @@ def _on_source(migration: Migration) -> _Wanted:
         # It describes the topics and reads single records.
         yield Need.SYNC, topic, (Operation.DESCRIBE_CONFIGS, Operation.READ)
     yield Need.SYNC, Resource("group", READER_PREFIX, is_prefix=True), (Operation.DESCRIBE,)
-    for group in _groups(migration):
+    for group in selected_groups(migration):
         yield Need.PLAN, group, (Operation.DESCRIBE,)
         yield Need.FAIL_BACK, group, (Operation.READ,)
 
@@ -87,13 +87,13 @@ def _on_target(migration: Migration) -> _Wanted:
         # It creates topics, adds partitions, sets retention, and reads single records.
         yield Need.SYNC, topic, (Operation.CREATE, Operation.ALTER, Operation.ALTER_CONFIGS, Operation.READ)
     yield Need.SYNC, Resource("group", READER_PREFIX, is_prefix=True), (Operation.DESCRIBE,)
-    for group in _groups(migration):
+    for group in selected_groups(migration):
         yield Need.PLAN, group, (Operation.DESCRIBE,)
         yield Need.CUTOVER, group, (Operation.READ,)
         yield Need.RESTORE, group, (Operation.READ, Operation.DELETE)
 
 
-def _groups(migration: Migration) -> list[Resource]:
+def selected_groups(migration: Migration) -> list[Resource]:
     """Return the groups of `cutover.groups`: a pattern that is neither a name nor `prefix.*` stands for all groups."""
     found = [_group(pattern) for pattern in migration.cutover.groups]
     return [Resource("group", "*")] if Resource("group", "*") in found else list(dict.fromkeys(found))

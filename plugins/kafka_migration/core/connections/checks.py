@@ -138,7 +138,7 @@ def _name_problems(name: str) -> Iterator[_Problem]:
     elif name not in SETTINGS:
         near = difflib.get_close_matches(name.strip().lower(), sorted(SETTINGS), n=1, cutoff=0.6)
         hint = f"Did you mean {near[0]}?" if near else "Remove it, or use an accepted setting instead."
-        accepted = "an accepted setting (docs/installation.md, section Connections)"
+        accepted = 'an accepted setting (the page "Installation", section "Kafka, source and target")'
         yield _Problem(f"unknown setting {_shown(name)}", accepted, hint)
 
 
@@ -264,8 +264,8 @@ def _without_kerberos() -> _Problem:
     return _Problem(
         f"setting sasl.mechanism: {KERBEROS}",
         "a Kafka client with Kerberos in Airflow's Python; the packages on PyPI have none",
-        "Install confluent-kafka with Kerberos on every worker and the triggerer (docs/installation.md, section "
-        "Kerberos), or use SCRAM or a client certificate.",
+        'Install confluent-kafka with Kerberos on every worker and the triggerer (the page "Installation", section '
+        '"Kerberos"), or use SCRAM or a client certificate.',
         Code.KAFKA_CLIENT_WITHOUT_KERBEROS,
     )
 
@@ -340,7 +340,7 @@ def _insecure(each: Insecurity) -> _Problem:
         found,
         expected,
         f"Correct the connection, or allow this in the migration file with `insecure: [{each}]` in the cluster's "
-        "section (docs/installation.md).",
+        'section (the page "Installation", section "Kafka, source and target").',
         Code.CONNECTION_INSECURE,
     )
 

@@ -19,7 +19,7 @@ def ending_before(connection: str, own: tuple[Certificate, ...], planned_end: da
             yield Finding(
                 Code.CERTIFICATE_ENDS_IN_RUN,
                 f"connection {connection}",
-                f"the client certificate {certificate.subject} ends at {certificate.ends:%F %T} UTC",
+                f"the client certificate {certificate.subject} expires at {certificate.ends:%F %T} UTC",
                 f"a certificate that is valid until the run ends, at the latest at {planned_end:%F %T} UTC",
                 "Renew the certificate in the connection, or shorten watch.time_limit. Nothing was started.",
             )
@@ -32,7 +32,7 @@ def ending_soon(connection: str, certificates: Mapping[str, Certificate], now: d
             yield Finding(
                 Code.CERTIFICATE_ENDS_SOON,
                 f"connection {connection}",
-                f"the certificate of {whose} ends at {certificate.ends:%F %T} UTC",
-                "a certificate that is valid for at least 30 days",
+                f"the certificate of {whose} expires at {certificate.ends:%F %T} UTC",
+                "a certificate that does not expire in the next 30 days",
                 "Renew it in time. New connections fail when it has ended.",
             )

@@ -90,8 +90,8 @@ def parse_document_name(name: str) -> tuple[Kind, int] | None:
 class RunFacts:
     """What `run.json` says about a run besides its documents; the fields are its keys.
 
-    `reason` is why a run had nothing to do. `generations` are those to read again. `decommission` has the questions
-    and answers on whether the source may be switched off. `hooks` are the user's hooks that were called. `triggered_by`
+    `reason` is why a run had nothing to do. `generations` are those to read again. `decommission` has the conditions
+    of switching the source off, each with its state. `hooks` are the user's hooks that were called. `triggered_by`
     is the user who triggered the run, and `started_at` its start, if Airflow knows them.
     """
 

@@ -22,6 +22,7 @@ ACCEPTABLE: Mapping[Code, str] = {
     Code.KEYS_PARTITIONED_OTHERWISE: "The order of a key across the cutover does not matter.",
     Code.BROKERS_TOO_OLD: "The brokers run Kafka 2.1 or newer with an older `inter.broker.protocol.version`.",
     Code.REPLICATION_AT_MIN_INSYNC: "A run may wait for a broker that is down.",
+    Code.TOPICS_REMOVED: "The copies of the removed topics may stay as they are, and no group moves to them.",
     Code.TARGET_COMPACTS: "The target may delete records whose key has a newer record.",
     Code.TIMESTAMPS_LIMITED: "No record is older than the limit. Otherwise MirrorMaker stops.",
     Code.HOST_FILE_LIMIT: "MirrorMaker opens fewer files than the rule expects. Otherwise it stops.",

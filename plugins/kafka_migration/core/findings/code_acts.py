@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from kafka_migration.core.findings.codes import Code
 
 _NOTHING_STARTED = "Nothing was started."
+_AGAIN = 'the page "Runbook", section "A topic is copied again"'
 _NOT_STARTED = "MirrorMaker was not started."
 _LEFT_OUT = "Nothing was written for this group."
 _WARNING = "Only a warning."
@@ -32,6 +33,8 @@ ACTS: Mapping[Code, str] = {
     Code.TOPICS_TOO_MANY: f"Divide the topics among several migration files. {_NOTHING_STARTED}",
     Code.SOURCE_TOPIC_VANISHED: "If the topic was deleted on purpose, add an `exclude` item for it. Only a warning, "
     "but a rehearsal and a cutover are refused.",
+    Code.TOPICS_REMOVED: "To continue their copy, add the topics again. Otherwise accept the code. Only a warning: "
+    "their copies stay as they are.",
     Code.REPLICATION_LOOP: f"Remove the topic from one of the two files, or use prefixed names in both. "
     f"{_NOTHING_STARTED}",
     Code.AIRFLOW_TOO_OLD: f"Upgrade Airflow on all components. {_NOTHING_STARTED}",
@@ -75,12 +78,16 @@ ACTS: Mapping[Code, str] = {
     Code.MANAGER_UNREACHABLE: "Check that the server runs and that this machine reaches it. Then try again.",
     Code.MANAGER_ANSWER_UNREADABLE: "Check the address of the HTTP connection. If it is right, use "
     "`kafka-migration discover` with `--preset` and `--bootstrap`.",
-    Code.MANAGED_CLUSTER_UNKNOWN: "Name one of the clusters that the finding lists with `--cluster`.",
+    Code.MANAGED_CLUSTER_UNKNOWN: "Pass one of the listed clusters with `--cluster`.",
     Code.LOGIN_REFUSED: "Correct user and password in the connection, or create the user on the cluster.",
     Code.RIGHT_MISSING: "Grant the right that the finding names to the user of the connection. `kafka-migration acls` "
     "prints all of them.",
     Code.ALERTS_INVALID: "Correct the notifier or the alerts file, or install the notifier's provider on the workers "
     f"and the triggerer. {_NOTHING_STARTED}",
+    Code.CLUSTER_CHANGED: "Correct the connection so that it leads to the cluster of earlier runs, or write a "
+    f"migration file with another name. {_NOTHING_STARTED}",
+    Code.COPY_BASIS_CHANGED: "Set the field as in earlier runs, or write a migration file with another name. "
+    f"{_NOTHING_STARTED}",
     Code.SAME_CLUSTER: f"Correct one of the two connections. {_NOTHING_STARTED}",
     # Topics
     Code.SOURCE_TOPIC_MISSING: "Correct the topic's name, or grant Describe on it. If the topic was deleted, keep the "
@@ -118,8 +125,10 @@ ACTS: Mapping[Code, str] = {
     "that the finding shows.",
     Code.SSH_HOST_KEY_CHANGED: "Find out why. Pin the new key only after you have checked its fingerprint on the host "
     "itself.",
-    Code.HOST_REPLY_UNREADABLE: "Read the host's output. Likely causes: its login prints text, its disk is full, or it "
-    "printed more than 8 MiB. The task retries automatically.",
+    Code.HOST_ANSWERS_OTHERWISE: "Read the output in the finding. Correct the forced command of the key, the login "
+    "shell or its start files. The task retries automatically.",
+    Code.HOST_REPLY_UNREADABLE: "Check the network path, and the load and the disk of the host. The task retries "
+    "automatically.",
     Code.HOST_REFUSED: "On the host, fix the problem that the message names (folder, permissions, disk space). Then "
     "trigger the run again.",
     Code.HOST_TOOL_MISSING: f"Install the tool on the host. {_NOT_STARTED}",
@@ -161,8 +170,13 @@ ACTS: Mapping[Code, str] = {
     Code.TOPIC_NEVER_COPIED: "Change engine or names as the finding says, or remove the topic from the file. "
     f"{_NOTHING_STARTED}",
     # Mirroring
-    Code.MIRROR_DEAD: "Fix the cause that the log in the finding shows, then trigger the run again. MirrorMaker is not "
-    "running. Copied records are kept.",
+    Code.MIRROR_DEAD: "Fix the cause that the exception in the finding names, then trigger the run again. MirrorMaker "
+    "is not running. Copied records are kept.",
+    Code.MIRROR_OUT_OF_MEMORY: "Raise `mirror.heap_mb`, then trigger the run again. Copied records are kept.",
+    Code.MIRROR_SETTING_REFUSED: "Correct the setting in MirrorMaker's words (`mirror.properties` or the connection), "
+    "then trigger the run again.",
+    Code.MIRROR_TOPIC_UNFIT: "Correct or delete the topic as the finding says, then trigger the run again. Copied "
+    "records are kept.",
     Code.MIRROR_TASK_FAILED: "Fix the cause that the finding names, then trigger the run again. Copied records are "
     "kept.",
     Code.MIRROR_STALLED: "Fix the likely cause at the end of the finding, then trigger the run again. Copied records "
@@ -185,8 +199,8 @@ ACTS: Mapping[Code, str] = {
     "the topic from the migration file so that the others continue.",
     Code.RECORD_TIME_REFUSED: "Remove the target topic's limit if the finding names one. Otherwise remove the topic "
     "from the migration file so that the others continue.",
-    Code.PARTITION_NOT_ASSIGNED: "Check MirrorMaker's log: its user may not be allowed to describe the topic, or a "
-    "task did not start. Copied records are kept.",
+    Code.PARTITION_NOT_ASSIGNED: "Grant Describe on the topic to MirrorMaker's user, or find the reason in its log. "
+    "Copied records are kept.",
     Code.CONFIG_NOT_EFFECTIVE: "Find out what else writes to MirrorMaker's configuration topic, and stop it before "
     "the next run.",
     Code.GAP: "Raise the source's retention now and delete nothing. The range in the finding was never copied; the "
@@ -199,12 +213,14 @@ ACTS: Mapping[Code, str] = {
     f"Otherwise copy the topic with a migration file of another name. {_NOT_STARTED}",
     Code.POSITION_MISSING: "If the finding ends with a command, run it. Otherwise copy the topic with a "
     f"migration file of another name. {_NOT_STARTED}",
+    Code.SOURCE_TRUNCATED: "Delete nothing: the target holds the lost records. Copy the topic with a migration file of "
+    f"another name. {_NOT_STARTED}",
     Code.POSITION_BEYOND_END: "Find out who deleted and recreated the source topic. Copy it with a migration file of "
     f"another name. {_NOT_STARTED}",
     Code.POSITION_CHANGED: "Find out what changed MirrorMaker's position, and reset it to the certified position. "
     f"{_NOT_STARTED}",
     Code.TARGET_WRITTEN_BY_OTHERS: "Find and stop the client that writes to the target topic or recreated it. Then "
-    f"copy the topic with a migration file of another name (runbook, A topic is copied again). {_NOT_STARTED}",
+    f"copy the topic with a new migration file ({_AGAIN}). {_NOT_STARTED}",
     # Validation
     Code.SPARK_CONNECTION_MISSING: f"Create the connection, or correct its name. {_NOTHING_STARTED}",
     Code.SPARK_NOT_PROTECTED: "Enable Spark's authentication and encryption, or declare in the migration file that "
@@ -227,7 +243,7 @@ ACTS: Mapping[Code, str] = {
     Code.VALIDATION_PENDING: "Let the next run validate it, or clear `validate_topics` with downstream to do it now. "
     "The copy is complete but not validated yet.",
     Code.COPY_DIFFERS: "Do not move any group. Inspect both clusters with the commands in the finding. Find the cause, "
-    "then copy the topic with a migration file of another name (runbook, A topic is copied again).",
+    f"then copy the topic with a new migration file ({_AGAIN}).",
     Code.SCHEMA_MISSING: "Copy the schemas with their ids to the target's registry, then clear `judge` with "
     "downstream. Do not move consumers before that. The copy itself is not affected.",
     Code.SCHEMA_DIFFERS: "Use a target registry whose ids come from the source's registry. Do not move consumers "
@@ -333,7 +349,7 @@ ACTS: Mapping[Code, str] = {
     Code.MIRROR_FILE_NOT_IMPORTED: "Name the flow with `--flow`, or change the patterns in a copy of the file.",
     Code.AIRFLOW_API_REFUSED: "Correct the address or the login, or give the user the right to trigger the DAG.",
     Code.AIRFLOW_API_UNREACHABLE: "Check that Airflow's API server runs and that this machine reaches it. A run that "
-    "exists goes on.",
+    "was already created keeps running.",
     Code.TRIGGER_NOT_CONFIRMED: "Look for the run id in Airflow. Trigger again only if there is no such run.",
     Code.EVIDENCE_MISSING: "Clear the task that the finding names with downstream, or trigger a new run.",
     Code.CHECK_FAILED: f"Read the whole error in the task log and report it. {_NOTHING_STARTED}",

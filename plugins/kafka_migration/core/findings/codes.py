@@ -47,6 +47,10 @@ class Code(StrEnum):
         "SOURCE_TOPIC_VANISHED",
         "A topic that a pattern took and a run copied no longer exists on the source.",
     )
+    TOPICS_REMOVED = (
+        "TOPICS_REMOVED",
+        "The migration file no longer takes topics that earlier runs copied and that were not cut over.",
+    )
     REPLICATION_LOOP = (
         "REPLICATION_LOOP",
         "Two migration files copy a topic in opposite directions: one writes the topic that the other one copies.",
@@ -146,6 +150,14 @@ class Code(StrEnum):
         "ALERTS_INVALID",
         "A notifier cannot be created, or the alerts file breaks a rule of its format.",
     )
+    CLUSTER_CHANGED = (
+        "CLUSTER_CHANGED",
+        "A connection leads to another Kafka cluster than in earlier runs, or source and target were exchanged.",
+    )
+    COPY_BASIS_CHANGED = (
+        "COPY_BASIS_CHANGED",
+        "The migration file changed a setting on which the copy of earlier runs depends: engine, alias or topic names.",
+    )
     SAME_CLUSTER = "SAME_CLUSTER", "Source and target are the same Kafka cluster."
     # Topics
     SOURCE_TOPIC_MISSING = "SOURCE_TOPIC_MISSING", "A topic of the migration does not exist on the source."
@@ -221,7 +233,14 @@ class Code(StrEnum):
     SSH_AUTH_FAILED = "SSH_AUTH_FAILED", "The MirrorMaker host refused the login."
     SSH_HOST_KEY_UNKNOWN = "SSH_HOST_KEY_UNKNOWN", "The host's key is not pinned in the connection."
     SSH_HOST_KEY_CHANGED = "SSH_HOST_KEY_CHANGED", "The host key differs from the pinned key."
-    HOST_REPLY_UNREADABLE = "HOST_REPLY_UNREADABLE", "The host's output contains no mirrorctl reply."
+    HOST_ANSWERS_OTHERWISE = (
+        "HOST_ANSWERS_OTHERWISE",
+        "The MirrorMaker host let the login in, but something else than mirrorctl answered.",
+    )
+    HOST_REPLY_UNREADABLE = (
+        "HOST_REPLY_UNREADABLE",
+        "The reply of mirrorctl on the MirrorMaker host was lost, too long or broken.",
+    )
     HOST_REFUSED = "HOST_REFUSED", "mirrorctl on the MirrorMaker host refused a request."
     HOST_TOOL_MISSING = "HOST_TOOL_MISSING", "The MirrorMaker host lacks a tool that mirrorctl needs."
     HOST_CANNOT_RESOLVE = (
@@ -298,6 +317,12 @@ class Code(StrEnum):
     )
     # Mirroring
     MIRROR_DEAD = "MIRROR_DEAD", "The MirrorMaker process exited while it should have been copying."
+    MIRROR_OUT_OF_MEMORY = "MIRROR_OUT_OF_MEMORY", "MirrorMaker has too little Java heap."
+    MIRROR_SETTING_REFUSED = "MIRROR_SETTING_REFUSED", "MirrorMaker refuses one of its settings, so it cannot start."
+    MIRROR_TOPIC_UNFIT = (
+        "MIRROR_TOPIC_UNFIT",
+        "A topic of MirrorMaker's own exists on the target with settings with which MirrorMaker does not work.",
+    )
     MIRROR_TASK_FAILED = "MIRROR_TASK_FAILED", "A MirrorMaker task is in state FAILED."
     MIRROR_STALLED = "MIRROR_STALLED", "A partition made no progress during the stall time."
     MIRROR_TIMEOUT = "MIRROR_TIMEOUT", "The goal was not reached within the time limit."
@@ -344,6 +369,10 @@ class Code(StrEnum):
         "POSITION_MISSING",
         "MirrorMaker's stored position is missing, although the last stop certificate records one.",
     )
+    SOURCE_TRUNCATED = (
+        "SOURCE_TRUNCATED",
+        "A source topic lost records that were copied: its id is the same, and the last copied record is gone.",
+    )
     POSITION_BEYOND_END = (
         "POSITION_BEYOND_END",
         "MirrorMaker's stored position is beyond the log end offset of the source.",
@@ -383,7 +412,7 @@ class Code(StrEnum):
     )
     EVIDENCE_ROOTS_DIFFER = (
         "EVIDENCE_ROOTS_DIFFER",
-        "The evidence root settings of Airflow and Spark cannot refer to the same location.",
+        "Airflow and Spark are configured with different evidence roots.",
     )
     EVIDENCE_ROOT_LOCAL = (
         "EVIDENCE_ROOT_LOCAL",

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
@@ -74,7 +75,19 @@ class StoreFailed(FindingsError, OSError):
 
 
 class TransientError(MigrationError):
-    """A transport failed (connection, time-out); trying the same call again is safe."""
+    """A transport failed (connection, time-out); trying the same call again is safe.
+
+    `finding` says it in the words of a finding, if more is known than the text.
+    """
+
+    def __init__(self, text: str = "", finding: Finding | None = None) -> None:
+        self.finding = finding
+        super().__init__(text)
+
+    @classmethod
+    def of(cls, finding: Finding) -> Self:
+        """Return the error of a finding; its text begins with the code."""
+        return cls(f"{finding.code}: {finding.subject}: {finding.found}", finding)
 
 
 class OutcomeUnknown(MigrationError):

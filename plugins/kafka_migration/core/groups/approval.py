@@ -16,6 +16,7 @@ from kafka_migration.core.groups.plan import GroupPlan, OffsetsPlan
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.text.brief import LONGEST_SENTENCE, some
 from kafka_migration.core.text.names import group_subject
 
 APPROVE = "Approve"
@@ -54,7 +55,7 @@ class Ask(Document):
     def who(self) -> str:
         """The name of the user who answered."""
         known = [text for text in (self.responded_by.name, self.responded_by.id) if text]
-        return known[0] if known else "a user that Airflow does not name"
+        return known[0] if known else "a user whose name Airflow does not know"
 
 
 def stale_asks(asks: Iterable[Ask], digest: str, approvers: tuple[str, ...]) -> tuple[Finding, ...]:
@@ -83,7 +84,7 @@ def stale_asks(asks: Iterable[Ask], digest: str, approvers: tuple[str, ...]) -> 
 def not_an_approver(ask: Ask, when_begun: Collection[str], now: Collection[str]) -> tuple[Finding, ...]:
     """Refuse an approval by a user whom `cutover.approvers` did not list when the run began, or does not list now.
 
-    An empty list allows every user whom Airflow lets answer.
+    An empty list allows every user with the right to answer in Airflow.
     """
     lists = {"when the run began": when_begun, "now": now}
     without = [when for when, people in lists.items() if people and ask.responded_by.id not in people]
@@ -137,7 +138,7 @@ def four_eyes(ask: Ask, triggered_by: str | None, service_login: str) -> tuple[F
         Finding(
             Code.FOUR_EYES,
             "the approval",
-            f"triggered by {triggered_by or 'a user that Airflow does not name'}{unnamed}, approved by {ask.who}",
+            f"triggered by {triggered_by or 'a user whose name Airflow does not know'}{unnamed}, approved by {ask.who}",
             "two different people (cutover.four_eyes)",
             f"{_NOTHING_WRITTEN} Clear approve with downstream. Another user must answer.",
         ),
@@ -182,7 +183,7 @@ def evidence_changed(changes: Iterable[str], *, has_written: bool) -> Finding:
     return Finding(
         Code.EVIDENCE_CHANGED,
         "the approved plan",
-        _some(tuple(changes)) or "another digest",
+        some(tuple(changes), separator="; ", longest=LONGEST_SENTENCE) or "another digest",
         "no change on either cluster since the plan was approved",
         f"{earlier if has_written else _NOTHING_WRITTEN} Find and stop the client that still writes or commits, then "
         "trigger a new run.",
@@ -236,11 +237,6 @@ def _other_offsets(subject: str, what: str, then: Commits, now: Commits) -> Iter
 
 def _number(offset: int | None) -> str:
     return "unknown" if offset is None else f"{offset:,}"
-
-
-def _some(texts: tuple[str, ...], limit: int = 10) -> str:
-    more = f"; and {len(texts) - limit} more" if len(texts) > limit else ""
-    return "; ".join(texts[:limit]) + more
 
 
 def not_final(plan: OffsetsPlan) -> tuple[Finding, ...]:

@@ -53,7 +53,7 @@ def _before_you_answer(asking: Asking) -> str:
 
 
 def _who(asking: Asking) -> str:
-    approvers = ", ".join(map(shown, asking.ask.approvers)) or "every user whom Airflow lets answer"
+    approvers = ", ".join(map(shown, asking.ask.approvers)) or "every user with the right to answer in Airflow"
     other = f"; not {shown(asking.four_eyes_of)}, who triggered the run" if asking.four_eyes_of else ""
     return f"{approvers}{other}"
 

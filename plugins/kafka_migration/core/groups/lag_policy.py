@@ -14,6 +14,7 @@ from kafka_migration.core.kafka.cluster import Probe
 from kafka_migration.core.kafka.lag import Known, Lag, Unknown, total
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.progress import fitted
+from kafka_migration.core.text.brief import LONGEST_SENTENCE, some
 
 GroupLags = Mapping[str, Mapping[TopicPartition, Lag]]
 """Lag per group and partition. A group without partitions committed nothing: that is not "caught up"."""
@@ -131,7 +132,11 @@ class LagPolicyState:
             return f"the sample is {age_s:.0f} s old, fresh is {self.policy.freshness_s:.0f} s (freshness_s)"
         if not sample.lags:
             return "no group to measure"
-        return "; ".join(f"{group}: {behind_text(lags, named=3)}" for group, lags in self.behind.items())
+        return some(
+            [f"{group}: {behind_text(lags, named=3)}" for group, lags in self.behind.items()],
+            separator="; ",
+            longest=LONGEST_SENTENCE,
+        )
 
 
 def behind_text(lags: Mapping[TopicPartition, Lag], named: int) -> str:

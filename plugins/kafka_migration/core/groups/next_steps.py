@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.run_identity import ROLLBACK_DAG_PREFIX
+from kafka_migration.core.text.brief import MOST_NAMES, some
 from kafka_migration.core.text.names import group_subject, plain_name
 
 
@@ -35,19 +36,17 @@ def next_steps(done: ConfirmedCutover) -> tuple[str, ...]:
     """Return the steps in their order."""
     source, target = done.source, done.target
     steps = (
-        [f"Start the consumers of {', '.join(map(plain_name, done.moved))} with the bootstrap servers of `{target}`."]
-        if done.moved
-        else []
+        [f"Start the consumers of {_named(done.moved)} with the bootstrap servers of `{target}`."] if done.moved else []
     )
-    steps.append(f"Start the producers of {', '.join(done.topics)} with the bootstrap servers of `{target}`.")
+    steps.append(f"Start the producers of {_named(done.topics)} with the bootstrap servers of `{target}`.")
     if done.unproved:
         steps.append(
-            f"Start the producers of {', '.join(done.unproved)} with the bootstrap servers of `{source}` again: the "
+            f"Start the producers of {_named(done.unproved)} with the bootstrap servers of `{source}` again: the "
             "copy is not proved, so these topics remain there, with the groups that read them."
         )
     way = _NEXT_CUTOVER if done.remaining else _BY_HAND
-    steps += [_left_behind(group, findings, target, way) for group, findings in sorted(done.left_behind.items())]
-    steps += [_not_chosen(group, way) for group in sorted(done.not_chosen)]
+    steps += first_steps([_left_behind(g, found, target, way) for g, found in sorted(done.left_behind.items())])
+    steps += first_steps([_not_chosen(group, way) for group in sorted(done.not_chosen)])
     steps.append(
         f"To go back: until a consumer commits or a producer writes on `{target}`, start everything on `{source}` "
         f"again; nothing was changed there. After that, stop producers and consumers on `{target}` and trigger "
@@ -56,7 +55,7 @@ def next_steps(done: ConfirmedCutover) -> tuple[str, ...]:
         f"cutover, which are in offsets-before-target.csv under {done.folder}."
     )
     schedules = (
-        f"the other topics ({', '.join(done.remaining)}) continue to be mirrored until their own cutover."
+        f"the other topics ({some(done.remaining)}) continue to be mirrored until their own cutover."
         if done.remaining
         else "pause the schedules of this migration."
     )
@@ -69,6 +68,20 @@ def next_steps(done: ConfirmedCutover) -> tuple[str, ...]:
 
 _NEXT_CUTOVER = "the next cutover moves it."
 _BY_HAND = "set them by hand with `kafka-consumer-groups --reset-offsets`, or let it read from the start."
+
+
+# The report has a row of each topic and of each group.
+IN_REPORT = "the report lists all"
+
+
+def first_steps(steps: Sequence[str]) -> Sequence[str]:
+    """Return the first of many steps that each concern one group, and how many more there are."""
+    more = len(steps) - MOST_NAMES
+    return (*steps[:MOST_NAMES], f"The same for {more:,} more groups ({IN_REPORT}).") if more > 0 else steps
+
+
+def _named(names: Collection[str]) -> str:
+    return some(names, word=plain_name, where=IN_REPORT)
 
 
 def _left_behind(group: str, findings: tuple[Finding, ...], target: str, way: str) -> str:

@@ -12,6 +12,7 @@ from kafka_migration.core.kafka.commits import offsets_of
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.migration.run_identity import ROLLBACK_DAG_PREFIX
 from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.text.brief import some
 from kafka_migration.core.text.markdown import escaped, shown, table
 
 # The text is stored with the question and shown in a browser; the whole plan is in the evidence.
@@ -71,7 +72,7 @@ def _headline(plan: OffsetsPlan, migration: str) -> str:
 
 def _counts(plan: OffsetsPlan) -> tuple[str, ...]:
     if plan.is_rollback:
-        topics = f"Topics: {', '.join(map(shown, plan.topics))}"
+        topics = f"Topics: {some(plan.topics, word=shown, where='the whole plan is in the evidence')}"
         return topics, f"Groups to change: {len(plan.changed):,}, not changed: {len(plan.left_out):,}"
     return (
         f"Planned: {len(plan.planned):,} groups, left out: {len(plan.left_out):,}",
@@ -147,7 +148,7 @@ def _groups_table(plan: OffsetsPlan) -> str:
             f"{len(group.unset):,}",
             _again(plan, group.moves, group.delivered_again) if group.proposed else "–",
             _number(_unread(plan, group.moves)) if group.proposed else "–",
-            ", ".join(sorted({f.code for f in (*group.refusals, *group.warnings)} - _told_below(plan))) or "–",
+            some(sorted({f.code for f in (*group.refusals, *group.warnings)} - _told_below(plan))) or "–",
         )
         for group in plan.groups[:MAX_GROUPS]
     ]
@@ -241,9 +242,8 @@ def _one_offset(offsets: Offsets) -> str:
 
 def offsets_words(offsets: Offsets) -> str:
     """Return offsets by partition number on one line, the first of many."""
-    some = [f"{p.partition}: {offset:,}" for p, offset in sorted(offsets.items())[:MAX_PARTITIONS_OF_TOPIC]]
-    more = len(offsets) - len(some)
-    return "; ".join(some) + (f"; … and {more:,} more" if more else "") or "none"
+    texts = [f"{p.partition}: {offset:,}" for p, offset in sorted(offsets.items())]
+    return some(texts, MAX_PARTITIONS_OF_TOPIC, separator="; ") or "none"
 
 
 def _left_out(plan: OffsetsPlan) -> str:
@@ -279,9 +279,7 @@ def _not_moved(plan: OffsetsPlan) -> str:
 
 
 def _partitions(partitions: tuple[int, ...]) -> str:
-    some = ", ".join(map(str, partitions[:MAX_PARTITIONS_OF_TOPIC]))
-    more = len(partitions) - MAX_PARTITIONS_OF_TOPIC
-    return f"{some}, … and {more:,} more" if more > 0 else some or "–"
+    return some([str(each) for each in partitions], MAX_PARTITIONS_OF_TOPIC) or "–"
 
 
 def findings_list(findings: tuple[Finding, ...]) -> str:

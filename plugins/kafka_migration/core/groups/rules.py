@@ -27,6 +27,7 @@ from kafka_migration.core.kafka.cluster import CommittedOffset
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
+from kafka_migration.core.text.brief import some
 from kafka_migration.core.text.names import group_subject
 from kafka_migration.core.translation.by_partition import Position, Prints, Translation, is_same, within
 from kafka_migration.core.translation.copies import PartitionCopy
@@ -237,7 +238,7 @@ def _later_findings(group: CommittedGroup) -> Iterable[Finding]:
         yield Finding(
             Code.GROUP_IN_LATER_CUTOVER,
             group_subject(group.group),
-            f"commits on {', '.join(group.later_topics)}, which remain on the source",
+            f"commits on {some(group.later_topics)}, which remain on the source",
             "a group whose topics are all cut over, now or earlier",
             "Its consumers would have to read from both clusters. Cut these topics over together, or leave the group "
             "to the cutover that moves the last of them: it then resumes where it stopped on the source.",

@@ -13,6 +13,7 @@ from kafka_migration.core.groups.plan import OffsetsMove, Proof, with_metadata
 from kafka_migration.core.groups.uncommitted import never_committed, uncommitted_finding
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.text.brief import some
 from kafka_migration.core.text.names import group_subject
 from kafka_migration.core.translation.by_topic import RepartitionedTopic, by_partition
 from kafka_migration.core.translation.contract import (
@@ -193,7 +194,7 @@ def unreadable_topic_finding(group: CommittedGroup, topic: str, why: Untranslate
 
 
 def _moved_finding(group: CommittedGroup, topic: RepartitionedTopic, commits: Commits) -> Finding:
-    offsets = ", ".join(f"{p.partition}: {commit.offset:,}" for p, commit in commits.items())
+    offsets = some([f"{p.partition}: {commit.offset:,}" for p, commit in commits.items()])
     return Finding(
         Code.OFFSET_UNPROVED,
         f"{group_subject(group.group)}, topic {topic.topic}",

@@ -51,7 +51,7 @@ def _unproved_copy(covered: TopicCoverage) -> Finding:
         Code.COPY_DIFFERS if covered.verdict is Verdict.FAIL else Code.RECORDS_NOT_VERIFIABLE,
         f"topic {covered.topic}",
         f"verdict {covered.standing} on the whole topic ({reason})",
-        "verdict PASS on everything that was ever copied of the topic",
+        "PASS or WARN on the whole copy of the topic",
         "Offsets can only be translated for a proved copy. Run mode validate for the topic. If the verdict stays the "
         "same, copy the topic again or leave it out of the run.",
     )

@@ -18,6 +18,7 @@ from kafka_migration.core.groups.plan import GroupPlan, OffsetsPlan
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, Side
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import TopicPartition, to_document
+from kafka_migration.core.text.brief import LONGEST_SENTENCE, some
 from kafka_migration.core.text.names import group_subject
 from kafka_migration.core.text.shell import shell_word
 
@@ -140,7 +141,7 @@ def active_finding(
     remedy: str = "Stop these consumers. Kafka takes offsets only for an empty group.",
 ) -> Finding:
     """Name the members that prevent a group from being moved."""
-    members = ", ".join(str(member) for member in description.members) or "no member listed"
+    members = some([str(member) for member in description.members], longest=LONGEST_SENTENCE) or "no member listed"
     return Finding(
         Code.GROUP_ACTIVE,
         group_subject(description.group),
@@ -152,7 +153,7 @@ def active_finding(
 
 def nothing_moved_finding(results: Iterable[GroupWrite], writing: Writing = CUTOVER) -> Finding:
     """Return the finding for a run in which no planned group has its planned offsets."""
-    counts = ", ".join(f"{result.group}: {result.outcome}" for result in results)
+    counts = some([f"{result.group}: {result.outcome}" for result in results])
     return Finding(
         Code.OFFSETS_NOT_WRITTEN,
         "the groups of the plan",

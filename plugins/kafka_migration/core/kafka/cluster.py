@@ -21,13 +21,15 @@ Side = Literal["source", "target"]
 class TopicDescription:
     """A topic as the cluster describes it; `configs` holds only the values set on the topic itself.
 
-    `topic_id` is empty if the brokers have no topic ids (before Kafka 2.8).
+    `topic_id` is empty if the brokers have no topic ids (before Kafka 2.8). `replicas` is the smallest number of
+    replicas of a partition (`None`: unknown).
     """
 
     topic: str
     topic_id: str
     partitions: int
     configs: Mapping[str, str]
+    replicas: int | None = None
 
     @property
     def topic_partitions(self) -> tuple[TopicPartition, ...]:

@@ -11,6 +11,7 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.evidence.kept import LeftBehind, left_behind
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.ledger.copy_basis import CopyBasis
 from kafka_migration.core.ledger.cutovers import (
     AnnouncedTopic,
     CreatedTopic,
@@ -36,7 +37,8 @@ class Ledger:
     """What all runs of a migration did, in order; `cutovers` are without those that were rolled back.
 
     `announced` are the topics that a run was about to create and that are not in `topics` yet. `reserved_by` is the
-    holder name of the run that reserved the migration last; empty if there was none.
+    holder name of the run that reserved the migration last; empty if there was none. `basis` is what the copy depends
+    on; `None` if no run has recorded it.
     """
 
     phase: Phase = Phase.NEW
@@ -50,6 +52,7 @@ class Ledger:
     answers: Mapping[Interval, IntervalAnswer] = field(default_factory=dict)
     reserved_by: str = ""
     schema_ids: tuple[SchemaIdsFound, ...] = ()
+    basis: CopyBasis | None = None
 
     def moved_topics(self, *, but_by: RunIdentity | None = None) -> frozenset[str]:
         """Return the topics that cutovers moved to the target, without those that only the run `but_by` moved."""
@@ -272,12 +275,17 @@ def _fold_answered(ledger: Ledger, answer: IntervalAnswer) -> Ledger:
     return replace(ledger, answers={**ledger.answers, answer.interval: answer})
 
 
+def _fold_basis(ledger: Ledger, basis: CopyBasis) -> Ledger:
+    return replace(ledger, basis=basis)
+
+
 def _fold_reserved(ledger: Ledger, reserved: Reserved) -> Ledger:
     return replace(ledger, reserved_by=reserved.run)
 
 
 _FOLDS: dict[str, tuple[type[Document], Callable[[Ledger, Any], Ledger]]] = {
     "reserved": (Reserved, _fold_reserved),
+    "copy-basis": (CopyBasis, _fold_basis),
     "topics-announced": (TopicsAnnounced, _fold_announced),
     "topics-created": (TopicsCreated, _fold_created),
     "settings-restored": (SettingsRestored, _fold_restored),

@@ -8,6 +8,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.text.brief import some
 
 
 def phase_findings(
@@ -30,7 +31,7 @@ def phase_findings(
     return (
         Finding(
             Code.ALREADY_CUT_OVER,
-            f"migration {migration}" + (f", topics {', '.join(moved)}" if moved else ""),
+            f"migration {migration}" + (f", topics {some(moved)}" if moved else ""),
             f"cut over, last at {last.at} by {last.run}",
             f"mode {Mode.VALIDATE}, or topics that were not cut over",
             "Pause the schedules if no topics are left, or run mode validate. Producers now write to the target, so "

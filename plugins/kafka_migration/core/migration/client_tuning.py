@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterator, Mapping
 
 _BOTH = {
     "client.dns.lookup": "2.1",
@@ -120,7 +121,7 @@ def tuning_problem(key: str) -> str | None:
     if owner:
         return f"a tuning key; {key} is set by {owner}"
     near = difflib.get_close_matches(key, TUNING_KEYS, n=1, cutoff=0.8)
-    hint = f"did you mean {near[0]!r}?" if near else "docs/engines.md lists them"
+    hint = f"did you mean {near[0]!r}?" if near else 'the page "Engines", section "Tuning", lists them'
     return f"a supported tuning key of Kafka's clients; {hint}"
 
 
@@ -141,6 +142,25 @@ def value_problem(key: str, value: str) -> str | None:
     return (
         None if is_number and least <= int(value) <= most else f"{key} as a number from {least} to {most}, not {value}"
     )
+
+
+# Pairs of settings of which the first must not be higher, with the values that apply if a file does not set them.
+_NOT_HIGHER = {
+    ("producer.batch.size", "producer.buffer.memory"): (16_384, 33_554_432, "the producer could buffer no batch"),
+    ("consumer.fetch.max.wait.ms", "consumer.request.timeout.ms"): (
+        500,
+        30_000,
+        "requests without new records would time out",
+    ),
+}
+
+
+def pair_problems(properties: Mapping[str, str]) -> Iterator[str]:
+    """Yield what is expected where valid values of two tuning keys cannot work together."""
+    for (low, high), (low_default, high_default, why) in _NOT_HIGHER.items():
+        found = int(properties.get(low, low_default)), int(properties.get(high, high_default))
+        if found[0] > found[1]:
+            yield f"{low} ({found[0]}) not higher than {high} ({found[1]}), because {why}"
 
 
 def owner_of(key: str) -> str | None:

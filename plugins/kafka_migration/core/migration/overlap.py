@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.text.brief import some
 
 
 def overlap_findings(migration: Migration, others: Iterable[Migration]) -> tuple[Finding, ...]:
@@ -56,7 +57,7 @@ def _overlaps(migration: Migration, other: Migration, topics: tuple[str, ...]) -
         yield Finding(
             Code.MIGRATIONS_OVERLAP,
             f"{migration.name}.yaml: topics",
-            f"{', '.join(topics)}, also in {other.name}.yaml or written by it to the same target topic",
+            f"{some(topics)}, also in {other.name}.yaml or written by it to the same target topic",
             "each source topic and each target topic in only one migration file",
             "Remove the topic from one of the two files. A file that has already copied it must keep it.",
         )
@@ -67,7 +68,7 @@ def _loops(migration: Migration, other: Migration, topics: tuple[str, ...]) -> I
         yield Finding(
             Code.REPLICATION_LOOP,
             f"{migration.name}.yaml: topics",
-            f"{', '.join(topics)}, copied in a loop between this file and {other.name}.yaml",
+            f"{some(topics)}, copied in a loop between this file and {other.name}.yaml",
             "no topic that one file writes among the topics of the other",
             "Remove the topic from one of the two files, or set topic_names.naming to prefixed in both.",
         )

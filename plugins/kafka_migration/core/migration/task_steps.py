@@ -17,6 +17,9 @@ _PLANNING = ("drain_groups", "translate_offsets", "plan_offsets")
 _HOOK = "after_cutover"
 _MOVING = ("stop_producers", "approve", "sync_offsets", "confirm_cutover", _HOOK, "restore_settings")
 
+# The tasks that have nothing to do in some modes.
+NOT_IN_ALL_MODES = frozenset((*_PLANNING, *_MOVING))
+
 
 def expected_skips(
     mode: Mode, *, is_idle: bool = False, is_pending: bool = False, hooks: Collection[str] = ()

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.mirror.causes import (
+    CONNECTOR_REFUSED,
+    OUT_OF_MEMORY,
+    WORKER_ENDED,
+    Sign,
+    cause_finding,
+    certain_sign,
+    newest_sign,
+    sign_of_end,
+)
 from kafka_migration.core.mirror.engine import MirrorHealth
+from kafka_migration.core.mirror.log_entries import root_exception
+from kafka_migration.core.mirror.mirrorctl_protocol import LOG_FOLLOWS
 
-_REPAIR = "Fix the cause that the trace names and trigger the run again. Copied records are kept."
+# What MirrorMaker did; its log may name the cause.
+ENDS = frozenset(
+    {Code.MIRROR_TASK_FAILED, Code.MIRROR_DEAD, Code.RECORD_TOO_LARGE, Code.MIRROR_STALLED, Code.PARTITION_NOT_ASSIGNED}
+)
+# These name a record already.
+_NAMED = frozenset({Code.RECORD_TOO_LARGE})
+# Findings about the whole process, whose last exception is the reason.
+_OF_A_PROCESS = frozenset({Code.MIRROR_DEAD, Code.PARTITION_NOT_ASSIGNED})
+_REPAIR = "Fix the cause that MirrorMaker's words name and trigger the run again. Copied records are kept."
 
 
 def health_findings(health: MirrorHealth, alarm: str) -> tuple[Finding, ...]:
@@ -30,10 +49,21 @@ def health_findings(health: MirrorHealth, alarm: str) -> tuple[Finding, ...]:
         )
         for difference in health.differences
     )
-    return (*failed, *differing, *((_too_large(alarm),) if alarm else ()))
+    return (*failed, *differing, *((_alarm(alarm),) if alarm else ()))
 
 
-def _too_large(line: str) -> Finding:
+# What MirrorMaker 2 does not survive although its process stays alive.
+_FATAL = {
+    WORKER_ENDED: "its worker has ended; its process is still alive and copies nothing",
+    OUT_OF_MEMORY: "it had no memory, so one of its threads may have ended",
+    CONNECTOR_REFUSED: "its copying connector was not created; its process is still alive and copies nothing",
+}
+
+
+def _alarm(line: str) -> Finding:
+    for words, meaning in _FATAL.items():
+        if words in line:
+            return Finding(Code.MIRROR_DEAD, "MirrorMaker", meaning, "a running worker and connector", _REPAIR)
     return Finding(
         Code.RECORD_TOO_LARGE,
         "MirrorMaker",
@@ -52,33 +82,13 @@ def unassigned_finding(unassigned: Iterable[TopicPartition], still_s: float) -> 
         str(named[0]),
         f"{len(named)} partition(s) without a MirrorMaker task for {still_s:.0f} s",
         "every partition of the migration assigned",
-        "MirrorMaker does not see the topic (its user may lack Describe), or no task started. Check its log.",
+        "MirrorMaker lists only topics that its user may describe: grant Describe on the topic (`kafka-migration acls` "
+        "prints the commands), or find the reason in MirrorMaker's log. Then trigger the run again.",
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Cause:
-    """A pattern in MirrorMaker's log, and its meaning."""
-
-    pattern: re.Pattern[str]
-    text: str
-
-
-# Names of Java exceptions and of the clients' log messages; the first match counts.
-_CAUSES = tuple(
-    _Cause(re.compile(pattern), text)
-    for pattern, text in (
-        (r"RecordTooLarge|MESSAGE_TOO_LARGE|splitting and retrying", "a record is too large for the target"),
-        (r"AuthorizationException|AUTHORIZATION_FAILED|Not authorized", "MirrorMaker's user lacks a permission"),
-        (r"SaslAuthentication|AuthenticationException|SSL handshake failed", "MirrorMaker cannot log in"),
-        (r"NotEnoughReplicas|NOT_ENOUGH_REPLICAS", "the target has not enough replicas in sync"),
-        (r"CorruptRecord|CORRUPT_MESSAGE|InvalidRecord|INVALID_RECORD|INVALID_TIMESTAMP", "a cluster rejects a record"),
-        (r"could not be established|Bootstrap broker .{0,300} disconnected|UnknownHost", "a cluster is unreachable"),
-        (r"OutOfMemoryError", "MirrorMaker is out of memory"),
-        (r"TimeoutException|REQUEST_TIMED_OUT", "a cluster answers too late"),
-    )
-)
 OPEN_TRANSACTION = "an open transaction on the source; later records cannot be read until it ends"
+_LIKELY = "; likely cause: "
 NO_SIGN = "nothing in its log; a quota on MirrorMaker's user has this effect"
 
 
@@ -86,35 +96,55 @@ def likely_cause(log: str, *, open_transaction: bool) -> str:
     """Return why a partition may be stalled, with the newest log line that says so."""
     if open_transaction:
         return OPEN_TRANSACTION
-    found = _newest_cause(log)
-    return NO_SIGN if found is None else f"{found[0]}; its log: {found[1][:500]}"
+    sign = newest_sign(log)
+    return NO_SIGN if sign is None else f"{sign.cause.what}; MirrorMaker says: {sign.quote}"
 
 
-def cause_in(log: str) -> str:
-    """Return the meaning of the newest matching log line; empty if there is none."""
-    found = _newest_cause(log)
-    return "" if found is None else found[0]
+def with_causes(findings: Iterable[Finding], log: str, heap_mb: int) -> tuple[Finding, ...]:
+    """Replace findings of what MirrorMaker did by one finding for each cause that its log names.
+
+    `log` is the end of its log, empty if it cannot be read. A finding without a known cause quotes the exception.
+    """
+    named: dict[Code, list[tuple[Finding, Sign]]] = {}
+    others = []
+    for finding in findings:
+        sign = _sign_of(finding, log) if finding.code in ENDS - _NAMED else None
+        if sign is None:
+            others.append(_with_exception(finding, log) if finding.code in _OF_A_PROCESS else finding)
+        else:
+            named.setdefault(sign.cause.code, []).append((finding, sign))
+    return (*(_joined(of, heap_mb) for of in named.values()), *others)
 
 
-def newest_cause_line(log: str) -> str:
-    """Return the newest matching log line; empty if there is none."""
-    found = _newest_cause(log)
-    return "" if found is None else found[1]
+def _sign_of(finding: Finding, log: str) -> Sign | None:
+    if finding.code is Code.MIRROR_TASK_FAILED:
+        # It has a trace of its own.
+        return newest_sign(finding.found)
+    if finding.code is Code.MIRROR_DEAD:
+        return sign_of_end(log or finding.found)
+    # Records after an open transaction cannot be read, whatever else the log contains.
+    return None if OPEN_TRANSACTION in finding.found else certain_sign(log)
 
 
-def _newest_cause(log: str) -> tuple[str, str] | None:
-    """Return the newest matching log line with its meaning."""
-    for line in reversed(log.splitlines()):
-        for cause in _CAUSES:
-            if cause.pattern.search(line):
-                return cause.text, line.strip()
-    return None
+def _with_exception(finding: Finding, log: str) -> Finding:
+    said = root_exception(log)
+    if not said or said in finding.found:
+        return finding
+    return replace(finding, found=f"{finding.found}; MirrorMaker says: {said}")
+
+
+def _joined(of: list[tuple[Finding, Sign]], heap_mb: int) -> Finding:
+    """Return one finding for all findings of a cause."""
+    (first, sign), *more = of
+    also = f" (and {len(more):,} more)" if more else ""
+    found = first.found.partition(LOG_FOLLOWS)[0].partition(_LIKELY)[0]
+    return cause_finding(sign, f"{first.subject}{also}", found, heap_mb)
 
 
 def explained(findings: Iterable[Finding], causes: Mapping[str, str]) -> tuple[Finding, ...]:
     """Return the findings; those of stalled partitions get their likely cause, looked up by the partition's name."""
     return tuple(
-        replace(f, found=f"{f.found}; likely cause: {causes[f.subject]}")
+        replace(f, found=f"{f.found}{_LIKELY}{causes[f.subject]}")
         if f.code is Code.MIRROR_STALLED and f.subject in causes
         else f
         for f in findings

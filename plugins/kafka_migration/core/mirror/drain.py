@@ -7,7 +7,7 @@ goal there may be only transaction markers or compaction holes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -114,20 +114,26 @@ def gaps_of(expected_next: Offsets, source_log_start: Offsets) -> dict[TopicPart
     }
 
 
-def beyond_end_findings(mirror_positions: Offsets, source_end_offsets: Offsets) -> tuple[Finding, ...]:
-    """Name every position beyond the source's end: the source topic is not the one that was copied."""
+def beyond_end_findings(
+    mirror_positions: Offsets, source_end_offsets: Offsets, explained: Collection[str] = ()
+) -> tuple[Finding, ...]:
+    """Name every position beyond the source's end: the source topic is not the one that was copied, or lost records.
+
+    `explained` are the subjects of findings (topics or partitions) that already say why.
+    """
     return tuple(
         Finding(
             Code.POSITION_BEYOND_END,
             str(partition),
             f"position {position:,}",
             f"at most {source_end_offsets[partition]:,}, the end of the source partition",
-            "The source topic was probably deleted and created again. Delete nothing: the target may hold the only "
-            "copy of the old records. Copy the new topic with a new migration file (another name) into a topic with "
+            "The source topic was deleted and created again, or lost records. Delete nothing: the target may hold the "
+            "only copy of them. Copy the topic with a new migration file (another name) into a topic with "
             "another name (mirror.topic_names).",
         )
         for partition, position in sorted(mirror_positions.items())
         if position > source_end_offsets.get(partition, position)
+        and not {str(partition), f"topic {partition.topic}"}.intersection(explained)
     )
 
 

@@ -99,7 +99,7 @@ def _foreign_writes(last: StopCertificate, target_end_offsets: Offsets) -> Itera
                 f"{end:,}, the end when generation {last.generation} stopped",
                 "Stop the client that writes to the target topic (or created it again): with records that are not from "
                 "MirrorMaker the copy cannot be proved. Then copy the topic again with a new migration file (another "
-                "name; runbook, A topic is copied again).",
+                'name; the page "Runbook", section "A topic is copied again").',
             )
 
 
@@ -140,6 +140,10 @@ class SourceTruth:
     prints: Mapping[TopicPartition, RecordPrint | None]
     compacted: Collection[str] = ()
 
+    def is_same(self, topic: str, ids: Mapping[str, str]) -> bool:
+        """Return whether the topic is known to have the id of earlier."""
+        return topic in self.topics and bool(ids.get(topic)) and self.topics[topic].topic_id == ids[topic]
+
 
 def fingerprints_to_read(last: StopCertificate | None, log_start: Offsets) -> dict[TopicPartition, int]:
     """Return the offsets of the fingerprints that retention has not deleted on the source."""
@@ -148,7 +152,10 @@ def fingerprints_to_read(last: StopCertificate | None, log_start: Offsets) -> di
 
 
 def recreated_source_findings(last: StopCertificate | None, truth: SourceTruth) -> tuple[Finding, ...]:
-    """Name every source topic that is not the one that was copied, by its topic id or by a different record."""
+    """Name every source topic that is not the one that was copied, by its topic id or by a different record.
+
+    A topic with the same id whose last copied record is gone was truncated.
+    """
     if last is None:
         return ()
     ids = last.remembered.source_topic_ids
@@ -158,7 +165,7 @@ def recreated_source_findings(last: StopCertificate | None, truth: SourceTruth) 
         if d.is_another_than(ids.get(topic))
     }
     other_records = (
-        _recreated(str(partition), _found(present), f"the record that was copied from offset {kept.offset:,}")
+        _other_record(partition, kept, present, is_same=truth.is_same(partition.topic, ids))
         for partition, kept in sorted(last.remembered.fingerprints.items())
         if partition.topic not in renewed and partition in truth.prints
         for present in [truth.prints[partition]]
@@ -176,6 +183,24 @@ def _is_another(kept: Fingerprint, present: RecordPrint | None, compacted: bool)
 
 def _found(present: RecordPrint | None) -> str:
     return "the end of the partition" if present is None else f"another record at offset {present.offset:,}"
+
+
+def _other_record(
+    partition: TopicPartition, kept: Fingerprint, present: RecordPrint | None, *, is_same: bool
+) -> Finding:
+    found, expected = _found(present), f"the record that was copied from offset {kept.offset:,}"
+    if not is_same:
+        return _recreated(str(partition), found, expected)
+    return Finding(
+        Code.SOURCE_TRUNCATED,
+        str(partition),
+        f"{found}, in the topic with the same id",
+        expected,
+        "The source lost records that were copied, for example after an unclean leader election, and gives their "
+        "offsets to new records, which MirrorMaker would skip. Delete nothing: the target holds the lost records. Copy "
+        "the topic with a new migration file (another name) into a topic with another name (mirror.topic_names). "
+        f"{OTHERS_CONTINUE}",
+    )
 
 
 def _recreated(subject: str, found: str, expected: str) -> Finding:

@@ -25,6 +25,7 @@ ACTING_VERBS = frozenset({"reserve", "release", "start", "stop", "clean"})
 # The longest quote of a host's message, and of its log in a finding.
 LONGEST_REASON = 1_000
 LONGEST_LOG = 16_384
+LOG_FOLLOWS = "; its log ends:\n"
 # mirrorctl's numbers have fewer digits.
 LARGEST_NUMBER = 10**15
 # The only file of a probe; the host keeps it in memory if it can.
@@ -48,6 +49,10 @@ class UnreadableReply(ValueError):
     """The host's output contains no reply of mirrorctl, or more than one, or a broken one."""
 
 
+class NoReply(UnreadableReply):
+    """The host's output contains not even the begin of a reply: something else than mirrorctl answered."""
+
+
 @dataclass(frozen=True, slots=True)
 class HostRequest:
     """One call: its verb, the words after the migration on the command line, and variables for stdin."""
@@ -61,6 +66,11 @@ class HostRequest:
     def acts(self) -> bool:
         """Whether the call changes something that a lost reply would leave unknown."""
         return self.verb in ACTING_VERBS
+
+    @property
+    def carries_files(self) -> bool:
+        """Whether it carries files, which may hold secrets that a host could send back."""
+        return any(name.startswith("FILE_TEXT_") for name in self.variables)
 
 
 def launch_variables(launch: MirrorLaunch) -> dict[str, str]:
@@ -141,9 +151,12 @@ def shell_quote(text: str) -> str:
 def parse_reply(stdout: str) -> HostReply:
     """Return the one reply in the host's output, ignoring login messages around it, with all its texts bounded.
 
-    Raises `UnreadableReply` if there is none, more than one, or an incomplete one.
+    Raises `NoReply` if there is none, and `UnreadableReply` if there is more than one, or an incomplete one.
     """
-    found = [line for line in map(_framed, stdout.split("\n")) if line]
+    lines = stdout.split("\n")
+    if not any(line.startswith(_BEGIN) for line in lines):
+        raise NoReply(f"no reply of mirrorctl in {len(stdout):,} characters of output")
+    found = [line for line in map(_framed, lines) if line]
     if len(found) != 1:
         raise UnreadableReply(f"{len(found)} replies of mirrorctl in {len(stdout):,} characters of output")
     try:
@@ -176,8 +189,23 @@ def checked(reply: HostReply) -> HostReply:
         return reply
     if reply.code == Code.HOST_LOCKED:
         message = reply.message[:LONGEST_REASON]
-        raise TransientError(f"{reply.code}: migration {reply.migration[:63]} on the MirrorMaker host: {message}")
+        raise TransientError.of(_locked(reply.migration, message))
     raise _error(reply)
+
+
+def _locked(migration: str, message: str) -> Finding:
+    return Finding(
+        Code.HOST_LOCKED,
+        host_of(migration),
+        message,
+        "no other call at the same time",
+        "Another call works on this migration, so this one did nothing. Try again when it has ended.",
+    )
+
+
+def host_of(migration: str) -> str:
+    """Return the subject of findings about a migration's MirrorMaker host."""
+    return f"migration {migration[:63]} on the MirrorMaker host"
 
 
 def _error(reply: HostReply) -> MigrationError:
@@ -188,8 +216,8 @@ def _error(reply: HostReply) -> MigrationError:
     if message.startswith("usage:"):
         found, remedy = f"{reply.verb}: {message}", "Install this version's mirrorctl on the host again."
     if code in {Code.MIRROR_DEAD, Code.MIRROR_NOT_STOPPED} and reply.log.strip():
-        found += f"; its log ends:\n{reply.log[-LONGEST_LOG:]}\n"
-    finding = Finding(code, f"migration {reply.migration[:63]} on the MirrorMaker host", found, expected, remedy)
+        found += f"{LOG_FOLLOWS}{reply.log[-LONGEST_LOG:]}\n"
+    finding = Finding(code, host_of(reply.migration), found, expected, remedy)
     return (MirrorFailed if code in {Code.MIRROR_DEAD, Code.MIRROR_NOT_STOPPED} else Refused)([finding])
 
 

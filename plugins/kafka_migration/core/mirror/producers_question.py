@@ -1,23 +1,24 @@
-"""The question of a cutover: have you stopped your producers?
+"""The moment of a cutover at which the producers must stop: its instruction and its question.
 
 The answer is recorded and may end the cutover. It proves nothing; the proof is the fence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.text.markdown import shown
-from kafka_migration.core.text.shown import duration
+from kafka_migration.core.text import markdown
+from kafka_migration.core.text.brief import MOST_NAMES, some
+from kafka_migration.core.text.shown import duration, shown
 
 STOPPED = "They have stopped"
 ABORT = "Abort the cutover"
 OPTIONS = (STOPPED, ABORT)
-SUBJECT = "Have you stopped the producers of {migration}?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +35,81 @@ class ProducersAsk(Document):
     by: str | None = None
 
 
-def question_body(ask: ProducersAsk, topics: Collection[str], quiet_s: float, wait_s: float, source: str) -> str:
+@dataclass(frozen=True, slots=True)
+class StopProducers:
+    """Which producers must stop, and until when.
+
+    :param topics: the topics that the run cuts over, by their names on the source
+    :param source: the Airflow connection of the source
+    :param is_chosen: whether the run names its topics, so that not all remaining topics are cut over
+    """
+
+    migration: str
+    topics: Sequence[str]
+    source: str
+    announced_at: datetime
+    wait_s: float
+    quiet_s: float
+    is_chosen: bool = False
+
+    @property
+    def until(self) -> datetime:
+        """The deadline of the fence."""
+        return self.announced_at + timedelta(seconds=self.wait_s)
+
+    @property
+    def instruction(self) -> str:
+        """Say what to stop and until when, without a full stop; it is true whenever it is read."""
+        topics = _counted(len(self.topics), "topic")
+        return f"Stop producers of {topics} on {shown(self.source)} before {self._clock_time()}"
+
+    def at(self, now: datetime) -> str:
+        """Return the instruction with the time that is left."""
+        left_s = (self.until - now).total_seconds()
+        left = _span(left_s) if left_s > 0 else "this time has passed: stop them now"
+        return f"{self.instruction} ({left})."
+
+    def named(self, word: Callable[[str], str] = shown) -> str:
+        """Return the first topics, and what lists all of them."""
+        return some(self.topics, word=word, where="" if len(self.topics) <= MOST_NAMES else self._where())
+
+    def _where(self) -> str:
+        if self.is_chosen:
+            return "the field topics of this run has all"
+        return f"kafka-migration plan {self.migration} --mode cutover lists all"
+
+    def _clock_time(self) -> str:
+        # Rounded down: producers that stop by this time have stopped in time.
+        seconds = ":%S" if self.wait_s < _SHORT_S else ""
+        day = "" if self.until.date() == self.announced_at.date() else f" on {self.until:%d %B}"
+        return f"{self.until:%H:%M{seconds}} UTC{day}"
+
+
+_SHORT_S = 600
+
+
+def _span(seconds: float) -> str:
+    """Write a time that is left, rounded down."""
+    hours, minutes = divmod(int(seconds) // 60, 60)
+    words = [_counted(number, unit) for number, unit in ((hours, "hour"), (minutes, "minute")) if number]
+    return " ".join(words) or _counted(int(seconds), "second")
+
+
+def _counted(number: int, unit: str) -> str:
+    return f"{number:,} {unit}{'s' * (number != 1)}"
+
+
+def question_body(stop: StopProducers) -> str:
     """Return the text of the question, as Markdown."""
     return (
-        f"The copy is near the end of the source. **Stop everything that writes to these topics on {shown(source)}.** "
-        "Consumers may continue.\n\n"
-        f"- Topics: {', '.join(map(shown, topics))}\n"
-        f"- Deadline: {ask.until} ({duration(wait_s)} after {ask.announced_at}, `cutover.fence_wait`). If this run was "
-        "cleared since, the log of `watch_lag` has the new times.\n"
-        f"- The run proves it by itself: the end of every partition must not change for {duration(quiet_s)}, and no "
-        "transaction may be open. It continues once that is proved, with or without an answer. After the deadline it "
-        "fails, and no group is moved.\n\n"
+        f"**{markdown.escaped(stop.instruction)}.** Stop everything that writes to these topics. Consumers may "
+        "continue.\n\n"
+        f"- Topics: {stop.named(markdown.shown)}\n"
+        f"- Deadline: {_text(stop.until)} ({duration(stop.wait_s)} after {_text(stop.announced_at)}, "
+        "`cutover.fence_wait`). If this run was cleared since, the log of `watch_lag` has the new times.\n"
+        f"- The run checks this itself: for {duration(stop.quiet_s)} no partition may receive a record, and no "
+        "transaction may be open. It then continues, with or without an answer. After the deadline it fails, and no "
+        "group is moved.\n\n"
         f"**{STOPPED}** is recorded in the evidence and the report; it does not replace the proof.\n\n"
         f"**{ABORT}** stops MirrorMaker and ends the run as failed. No group is moved, copied records are kept, and "
         "the producers may start again on the source."
@@ -61,3 +126,7 @@ def aborted(ask: ProducersAsk) -> Finding:
         "No group was changed, and copied records are kept. Start the producers on the source again if they were "
         "stopped. Trigger a new cutover later.",
     )
+
+
+def _text(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds")

@@ -83,13 +83,19 @@ def progress_line(meter: ProgressMeter, lag: Lag, elapsed_s: float, state: str) 
 
     If the lag is unknown, the state comes first: it has the reason.
     """
-    share = 100.0 if not meter.total else 100 * min(1.0, meter.copied / meter.total)
-    copied, elapsed = f"Copy: {meter.copied:,}/{meter.total:,} {share:.1f}%", f"Elapsed: {duration(elapsed_s)}"
+    copied, elapsed = f"Copy: {_copied(meter, lag)}", f"Elapsed: {duration(elapsed_s)}"
     if isinstance(lag, Unknown):
         return fitted("State: ", state, f"; {copied}; Lag: unknown; {elapsed}")
     eta = "unknown" if meter.eta_s is None else duration(meter.eta_s)
     rate = "unknown" if meter.rate is None else f"{meter.rate:,.0f}/s"
     return fitted(f"{copied}; Lag: {lag}; Rate: {rate}; {elapsed}; State: ", state, f"; ETA: {eta}")
+
+
+def _copied(meter: ProgressMeter, lag: Lag) -> str:
+    if isinstance(lag, Unknown) and not (meter.samples and meter.total):
+        return "unknown"
+    share = 100.0 if not meter.total else 100 * min(1.0, meter.copied / meter.total)
+    return f"{meter.copied:,}/{meter.total:,} {share:.1f}%"
 
 
 def fitted(before: str, text: str, after: str = "") -> str:

@@ -9,8 +9,10 @@ from datetime import datetime, timedelta
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.mirror.diagnosis import cause_in
+from kafka_migration.core.mirror.causes import Sign, sign_of_end
 from kafka_migration.core.mirror.host import HostReply, ProcessState
+from kafka_migration.core.mirror.log_entries import root_exception
+from kafka_migration.core.mirror.uncopyable import complaint_in
 
 FIRST_PAUSE_S = 5
 LONGEST_PAUSE_S = 300
@@ -35,18 +37,27 @@ class Death(Document):
         return cls(reply.generation, now.isoformat(timespec="seconds"), reason, reply.log, start_after)
 
     def __str__(self) -> str:
-        return f"{self._cause}generation {self.generation} ended: {self.reason}"
+        cause = f"{self._sign.cause.what}; " if self._sign else ""
+        return f"{cause}generation {self.generation} ended: {self.reason}"
 
     @property
     def with_log(self) -> str:
-        """The death with the last lines of MirrorMaker's log, for its first report."""
+        """The death with MirrorMaker's exception, or else with the last lines of its log, for its first report."""
+        if said := self._sign.quote if self._sign else root_exception(self.log):
+            return f"{self}; MirrorMaker says: {said}"
         last_lines = " | ".join([line for line in self.log.splitlines() if line.strip()][-3:])
         return f"{self}; last log lines: {last_lines or 'none'}"
 
     @property
-    def _cause(self) -> str:
-        cause = cause_in(self.log)
-        return f"{cause}; " if cause else ""
+    def ends_each_start(self) -> bool:
+        """Whether every further start would end like this one."""
+        complaint = complaint_in(self.log)
+        is_by_record = complaint is not None and complaint.ends_each_start
+        return is_by_record or (self._sign is not None and self._sign.cause.is_lasting)
+
+    @property
+    def _sign(self) -> Sign | None:
+        return sign_of_end(self.log)
 
 
 def was_told_to_stop(reply: HostReply) -> bool:
@@ -61,7 +72,7 @@ def dead_for_good(deaths: Sequence[Death], restarts: int) -> Finding:
         "MirrorMaker",
         "; ".join([*map(str, deaths[:-1]), deaths[-1].with_log]),
         f"a running process; it was restarted {restarts} time(s) (mirror.restarts)",
-        "Fix the cause that the log names and trigger the run again. Copied records are kept.",
+        "Fix the cause that MirrorMaker's words name and trigger the run again. Copied records are kept.",
     )
 
 

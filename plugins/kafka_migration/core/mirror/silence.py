@@ -99,15 +99,21 @@ class SilenceWatch:
         return [s for s in self.silences.values() if (now - s.since).total_seconds() >= seconds]
 
     def _finding(self, silence: Silence) -> Finding:
+        answers = silence.reason.startswith(Code.HOST_ANSWERS_OTHERWISE)
+        remedy = _OF_ANOTHER_PROGRAM if answers else _REMEDIES[silence.party]
         return Finding(
             Code.UNREACHABLE,
             str(silence.party),
             f"no answer since {moment(silence.since)} ({silence.reason})",
             f"an answer within {duration(self.limit_s)} ({self.setting})",
-            f"{_REMEDIES[silence.party]} {self.act}",
+            f"{remedy} {self.act}",
         )
 
 
+_OF_ANOTHER_PROGRAM = (
+    "The host runs something else than mirrorctl: correct the forced command of the key, the login shell or its start "
+    "files. The host itself stops MirrorMaker when its lease expires (mirror.lease)."
+)
 _OF_A_CLUSTER = "Check that its brokers run and that Airflow's workers and triggerer reach this address."
 _REMEDIES = {
     Party.HOST: "Check that the host runs and that Airflow reaches it by SSH. Without Airflow the host itself stops "

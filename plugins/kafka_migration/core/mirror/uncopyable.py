@@ -15,10 +15,10 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.records import RecordShape
 from kafka_migration.core.mirror.leaving_out import OTHERS_CONTINUE
+from kafka_migration.core.mirror.log_entries import LONGEST_QUOTE, exceptions_in, from_exception
 from kafka_migration.core.text.brief import some
 from kafka_migration.core.text.shell import shell_word
 
-LONGEST_QUOTE = 500
 # A time that stands for "none"; every other negative time is refused.
 NO_TIME_MS = -1
 # Kafka's record format: the header of a batch, and the most that a record needs besides its fields.
@@ -36,13 +36,13 @@ class Reason(StrEnum):
     TIME = "time"
 
 
-_CODES = {
+CODES = {
     Reason.TOO_LARGE: Code.RECORD_TOO_LARGE,
     Reason.NO_KEY: Code.RECORD_WITHOUT_KEY,
     Reason.TIME: Code.RECORD_TIME_REFUSED,
 }
 # Names of Java exceptions, and texts of Kafka's clients, brokers and Connect (2.4.1 to 3.9.1).
-_CERTAIN = {
+CERTAIN = {
     Reason.TOO_LARGE: re.compile(r"RecordTooLarge|MESSAGE_TOO_LARGE|splitting and retrying"),
     Reason.NO_KEY: re.compile(r"cannot accept message without key"),
     Reason.TIME: re.compile(r"Invalid (?:record )?timestamp|InvalidTimestamp|INVALID_TIMESTAMP"),
@@ -57,8 +57,6 @@ _NAMED_TOPICS = re.compile(
 )
 _REQUEST_LIMIT = re.compile(r"larger than (\d{1,19}), which is the value of the max\.request\.size")
 _OUT_OF_RANGE = re.compile(r"Timestamp (-?\d{1,19}) of message with offset")
-_WORD = re.compile(r"[\w.$]+")
-_EXCEPTION = re.compile(r"[\w.$]Exception\b")
 _BUFFER = "buffer.memory"
 
 
@@ -82,7 +80,7 @@ class Complaint:
     @property
     def ends_each_start(self) -> bool:
         """Whether every further start ends like this one: an exception names the record, not a batch that is split."""
-        return bool(self.certain) and 0 in _exceptions_in(self.quote)
+        return bool(self.certain) and 0 in exceptions_in(self.quote)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +98,11 @@ class Takes:
 
 def complaint_in(text: str) -> Complaint | None:
     """Return what a log or a trace says of a record that cannot be copied; `None` if it says nothing of the kind."""
-    certain = frozenset(reason for reason, sign in _CERTAIN.items() if sign.search(text))
+    certain = frozenset(reason for reason, sign in CERTAIN.items() if sign.search(text))
     possible = frozenset({Reason.NO_KEY, Reason.TIME}) if _POSSIBLE.search(text) else frozenset()
     if not certain | possible:
         return None
-    signs = [_CERTAIN[reason] for reason in certain] or [_POSSIBLE]
+    signs = [CERTAIN[reason] for reason in certain] or [_POSSIBLE]
     limit, out_of_range = _REQUEST_LIMIT.search(text), _OUT_OF_RANGE.search(text)
     return Complaint(
         reasons=certain or possible,
@@ -121,14 +119,8 @@ def _quoted(text: str, signs: Collection[re.Pattern[str]]) -> str:
     """Return the newest line with one of the signs, from the name of its exception on."""
     for line in reversed(text.splitlines()):
         if found := next(filter(None, (sign.search(line) for sign in signs)), None):
-            begins = [start for start in _exceptions_in(line) if start <= found.start()]
-            return line[max(begins, default=0) :].strip()
+            return from_exception(line, found.start())
     return ""
-
-
-def _exceptions_in(line: str) -> list[int]:
-    """Return where the names of exceptions begin in a line."""
-    return [word.start() for word in _WORD.finditer(line) if _EXCEPTION.search(word[0])]
 
 
 def reason_of(record: RecordShape, complaint: Complaint, takes: Takes) -> Reason | None:
@@ -176,7 +168,7 @@ def refused_finding(record: RecordShape, reason: Reason, complaint: Complaint, t
     """Return the finding of a record that MirrorMaker cannot copy, with its topic, partition and offset."""
     words = _words(record, reason, complaint, takes)
     return Finding(
-        _CODES[reason],
+        CODES[reason],
         str(record.partition),
         f"the record at offset {record.offset:,}, {words.what}; MirrorMaker says: {complaint.quote}",
         words.expected,
@@ -188,7 +180,7 @@ def unlocated_findings(complaint: Complaint) -> Iterator[Finding]:
     """Yield the findings of a record that is known not to be copied, and was not found on the source in time."""
     for reason in sorted(complaint.certain):
         yield Finding(
-            _CODES[reason],
+            CODES[reason],
             f"topic {min(complaint.topics)}" if complaint.topics else "MirrorMaker",
             f"a record that was not found on the source in time; MirrorMaker says: {complaint.quote}",
             "records that MirrorMaker can copy",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
+from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MirrorFailed, OffsetsNotMoved, ValidationFailed
 from kafka_migration.core.migration.alert_settings import AlertKind
@@ -35,8 +36,8 @@ ENDED = frozenset(AlertKind) - {AlertKind.PRODUCERS, AlertKind.APPROVAL, AlertKi
 class Alert:
     """One message: its kind, its run, the codes that it names, and its lines of text.
 
-    `link` leads to the run in Airflow; `next_act` is the first thing to do. An event that may happen several times in
-    one run has a different `once` each time.
+    `link` leads to the run in Airflow, or to its question; `next_act` is the first thing to do. An event that may
+    happen several times in one run has a different `once` each time. An `instruction` is what the message begins with.
     """
 
     kind: AlertKind
@@ -47,10 +48,13 @@ class Alert:
     codes: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
     once: str = ""
+    instruction: str = ""
 
     @property
     def subject(self) -> str:
-        """One line for a subject: migration, what happened, the first code."""
+        """One line for a subject: the instruction, or else migration, what happened, the first code."""
+        if self.instruction:
+            return f"{self.instruction} [kafka-migration] {self.migration}"
         code = f" ({self.codes[0]})" if self.codes else ""
         return f"[kafka-migration] {self.migration}: {HEADLINES[self.kind]}{code}"
 
@@ -141,7 +145,7 @@ def ended_alert(migration: str, run: str, link: str, ended: Ended) -> Alert | No
     kind = ended.kind
     if kind is None:
         return None
-    findings = ended.findings
+    findings = by_cause(ended.findings)
     more = len(findings) - MAX_FINDINGS
     tasks = () if findings else tuple(f"Task {task}: {state}" for task, state in ended.bad_tasks.items())
     lines = (
@@ -162,7 +166,10 @@ _MAY_RUN = "may still run; its host stops it when its lease expires"
 
 def _next_act(kind: AlertKind, findings: Sequence[Finding], ended: Ended) -> str:
     if kind is AlertKind.NOT_STOPPED:
-        return "clear the run's task stop_mirror, or check the MirrorMaker host (runbook, MirrorMaker runs on)."
+        return (
+            "clear the run's task stop_mirror, or check the MirrorMaker host "
+            '(the page "Runbook", section "MirrorMaker runs on").'
+        )
     if findings:
         return findings[0].remedy
     return f"read the log of the task {next(iter(ended.bad_tasks), 'finish')}."

@@ -88,5 +88,6 @@ def _compared(run: Document) -> int:
 
 
 def _did(count: int, unit: str, seconds: float) -> str:
-    rate = f", {count / seconds:,.0f}/s" if seconds >= 1 and count else ""
+    """Return the amount, and the rate of a copy; most of the time of a small validation is Spark's start."""
+    rate = f", {count / seconds:,.0f}/s" if unit == "offsets" and seconds >= 1 and count else ""
     return f"{count:,} {unit}{rate}"

@@ -20,6 +20,7 @@ CONTRADICTING = frozenset(
         Code.TARGET_TOPIC_RECREATED,
         Code.TARGET_TOPIC_MISSING,
         Code.SOURCE_TOPIC_RECREATED,
+        Code.SOURCE_TRUNCATED,
         Code.GAP,
         Code.GAP_DURING_RUN,
         Code.POSITION_MISSING,
@@ -111,8 +112,8 @@ class Progress(Document):
 
     @property
     def words(self) -> str:
-        """The progress of the copy: share, lag, rate, time left; empty before the first reading."""
-        if self.copied is None or self.total is None:
+        """The progress of the copy: share, lag, rate, time left; empty while nothing is known of it."""
+        if self.copied is None or self.total is None or (self.lag is None and not self.total):
             return ""
         share = 100.0 if not self.total else 100 * min(1.0, self.copied / self.total)
         lag = "unknown" if self.lag is None else f"{self.lag:,}"

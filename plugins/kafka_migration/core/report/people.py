@@ -26,7 +26,8 @@ def _lines(run: Mapping[str, Any]) -> Iterator[str]:
 
 def _producers(asked: Mapping[str, Any]) -> str:
     if asked["chosen"] is None:
-        return f"asked at {_name(asked['announced_at'])} to stop them; there was no answer, and the fence decided"
+        asked_at = _name(asked["announced_at"])
+        return f"asked at {asked_at} to stop them; no one answered; the run continued because the source was quiet"
     return f"{_name(asked['by'])} answered “{_name(asked['chosen'])}” at {_name(asked['answered_at'])}"
 
 
@@ -36,8 +37,9 @@ def _approval(asked: Mapping[str, Any]) -> str:
     if asked["chosen"] is None:
         return f"asked at {_name(asked['asked_at'])}; no answer in time"
     by = asked["responded_by"]
+    who = by["name"] or by["id"] or "a user whose name Airflow does not know"
     return (
-        f"{_name(by['name'] or by['id'] or 'a user that Airflow does not name')} chose “{escaped(asked['chosen'])}” at "
+        f"{_name(who)} chose “{escaped(asked['chosen'])}” at "
         f"{_name(asked['answered_at'])} (asked at {_name(asked['asked_at'])}, plan {shown(asked['digest'][:12])})"
     )
 

@@ -10,6 +10,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.plan import GroupVerdict
 from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.text.brief import LONGEST_SENTENCE, some
 from kafka_migration.core.text.names import group_subject
 
 
@@ -52,7 +53,8 @@ def _notes(run: Mapping[str, Any]) -> Iterator[str]:
         if group["verdict"] == GroupVerdict.PROVISIONAL:
             yield f"{group_subject(group['group'])} still reads on the source: stop its consumers before the cutover"
         elif group["verdict"] == GroupVerdict.LEFT_OUT and not _has_nothing_to_move(group):
-            yield f"{group_subject(group['group'])} would not be moved: {'; '.join(group['reasons'])}"
+            reasons = some(group["reasons"], separator="; ", longest=LONGEST_SENTENCE)
+            yield f"{group_subject(group['group'])} would not be moved: {reasons}"
 
 
 def _has_nothing_to_move(group: Mapping[str, Any]) -> bool:

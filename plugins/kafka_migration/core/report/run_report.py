@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
+from kafka_migration.core.findings.by_cause import by_cause
+from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.plan_page import more_words
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.course import course
@@ -12,6 +15,7 @@ from kafka_migration.core.report.offsets import offsets_of_groups
 from kafka_migration.core.report.people import people
 from kafka_migration.core.report.readiness import readiness
 from kafka_migration.core.report.what_next import next_acts
+from kafka_migration.core.text.brief import LONGEST_SENTENCE, some
 from kafka_migration.core.text.markdown import escaped, shown, table
 from kafka_migration.core.validation.difference_words import describe_counts, kcat_command
 
@@ -60,10 +64,15 @@ def _result(run: Mapping[str, Any]) -> str:
     return f"{run['verdict'] or 'no verdict'} ({run['outcome']})"
 
 
+_PARTS = ("code", "subject", "found", "expected", "remedy")
+
+
 def _findings(run: Mapping[str, Any]) -> str:
     parts = []
     for title, findings in (("What is wrong", run["findings"]), ("Worth knowing", run["warnings"])):
-        lines = [f"{_finding(finding)} {_told(finding['remedy'])}" for finding in findings]
+        # As they are: a text of another version is shown too.
+        merged = map(asdict, by_cause(Finding(*(each[name] for name in _PARTS)) for each in findings))
+        lines = [f"{_finding(finding)} {_told(finding['remedy'])}" for finding in merged]
         if lines:
             parts.append(f"## {title}\n\n" + "\n".join(lines))
     return "\n\n".join(parts)
@@ -92,8 +101,8 @@ def _topic_list(run: Mapping[str, Any]) -> str:
         return ""
     lines = [
         f"- Selected by the names and patterns of the migration file: {len(found['topics']):,} topics.",
-        *([f"- New on the source: {_told(', '.join(found['new']))}."] if found["new"] else []),
-        *([f"- No longer on the source: {_told(', '.join(found['vanished']))}."] if found["vanished"] else []),
+        *([f"- New on the source: {_told(some(found['new']))}."] if found["new"] else []),
+        *([f"- No longer on the source: {_told(some(found['vanished']))}."] if found["vanished"] else []),
         *(f"- Not copied: {_told(topic)}, {_told(reason)}." for topic, reason in found["left_out"].items()),
     ]
     return "## Topics by pattern\n\n" + "\n".join(lines)
@@ -192,7 +201,7 @@ def _groups(run: Mapping[str, Any]) -> str:
             _told(words.get(group["outcome"], group["outcome"].replace("_", " "))),
             f"{group['partitions']:,}",
             record_count(group["delivered_again"]),
-            "; ".join(map(_told, group["reasons"])) or "–",
+            _told(some(group["reasons"], separator="; ", longest=LONGEST_SENTENCE)) or "–",
         )
         for group in run["groups"]
     ]
@@ -223,7 +232,7 @@ def _target_only(run: Mapping[str, Any]) -> str:
 
 def _first_offsets(target_only: Mapping[str, Any]) -> str:
     first = target_only["first_offsets"].get(target_only["topic"], {})
-    return "; ".join(f"{_told(partition)}: {offset:,}" for partition, offset in first.items())
+    return _told(some([f"{partition}: {offset:,}" for partition, offset in first.items()], separator="; "))
 
 
 def _next_steps(run: Mapping[str, Any]) -> str:
@@ -241,20 +250,20 @@ def _ready(run: Mapping[str, Any]) -> str:
 
 
 def _decommission(run: Mapping[str, Any]) -> str:
-    points = run.get("decommission") or ()
-    if not points:
+    conditions = run.get("decommission") or ()
+    if not conditions:
         return ""
-    is_no = any(point["answer"] == "no" for point in points)
+    may_go = all(each["state"] == "met" for each in conditions)
     rows = [
         (
-            _told(point["question"]),
-            _told(point["answer"]),
-            "; ".join(map(_told, point["reasons"])) or "–",
+            _told(each["condition"]),
+            _told(each["state"].upper()),
+            _told(some(each["reasons"], len(each["reasons"]), separator="; ", longest=LONGEST_SENTENCE)) or "–",
         )
-        for point in points
+        for each in conditions
     ]
-    answer = "**No**, because:" if is_no else "**Yes.**"
-    header = ("Question", "Answer", "Because")
+    answer = "**Yes**: all conditions are met." if may_go else "**No**: all conditions must be met."
+    header = ("Condition", "State", "Because")
     return f"## May the source be switched off?\n\n{answer}\n\n{table(header, rows)}"
 
 

@@ -44,7 +44,7 @@ def _by_code(run: Mapping[str, Any]) -> Iterator[str]:
         yield f"{code}: {ACTS[Code(code)] if code in set(Code) else 'see the finding.'}"
     if len(codes) > MAX_CODES:
         yield f"Then the other codes above: {', '.join(codes[MAX_CODES:])}."
-    yield "More on each code: docs/runbook.md and docs/error-codes.md."
+    yield 'More on each code: the pages "Error codes" and "Runbook" of the documentation.'
 
 
 def _failed_without_a_finding(run: Mapping[str, Any]) -> str:

@@ -1,6 +1,6 @@
-"""May the old cluster be switched off? The conditions on both clusters and on the ledger, question by question.
+"""May the old cluster be switched off? The conditions on both clusters and on the ledger, one by one.
 
-If a condition is unknown, the answer is no.
+A condition is met, not met, or unknown. The old cluster may go only if all conditions are met.
 """
 
 from __future__ import annotations
@@ -8,18 +8,32 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from enum import StrEnum
+from typing import Any
 
 from kafka_migration.core.kafka.commits import GroupsCommits
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.text.brief import MOST_NAMES, some
 from kafka_migration.core.text.names import group_subject
 from kafka_migration.core.text.shown import duration
 from kafka_migration.core.validation.coverage_rules import coverage_of
 
-Answer = Literal["yes", "no"]
-MAX_REASONS = 20
 NOT_KNOWN = timedelta.max
+
+
+class State(StrEnum):
+    """Whether a condition is met."""
+
+    MET = "met"
+    NOT_MET = "not met"
+    UNKNOWN = "unknown"
+
+
+class NotKnown(str):
+    """A reason that is a value which cannot be read."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,45 +87,52 @@ class WaitingTimes:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
-    """One question with its answer, and the reasons for a no."""
+class Condition:
+    """One condition with its state, and the reasons why it is not met or unknown."""
 
-    question: str
-    answer: Answer
+    text: str
+    state: State
     reasons: tuple[str, ...] = ()
 
     def to_document(self) -> dict[str, Any]:
-        """Return the point as plain JSON values."""
-        return {"question": self.question, "answer": self.answer, "reasons": list(self.reasons)}
+        """Return the condition as plain JSON values."""
+        return {"condition": self.text, "state": str(self.state), "reasons": list(self.reasons)}
 
 
-def decommission_points(old: OldCluster, patience: WaitingTimes) -> tuple[Point, ...]:
-    """Return every question with its answer; the old cluster may be switched off if no answer is no."""
-    return tuple(_point(question, ask(old, patience)) for question, ask in _QUESTIONS)
+def decommission_conditions(old: OldCluster, patience: WaitingTimes) -> tuple[Condition, ...]:
+    """Return every condition with its state."""
+    return tuple(condition(text, look(old, patience)) for text, look in _CONDITIONS)
 
 
-def may_go(points: Iterable[Point]) -> bool:
-    """Whether the old cluster may be switched off."""
-    return all(point.answer != "no" for point in points)
+def may_go(conditions: Iterable[Condition]) -> bool:
+    """Whether the old cluster may be switched off: unknown is not met."""
+    return all(each.state is State.MET for each in conditions)
 
 
-def _point(question: str, found: Iterable[str]) -> Point:
+def condition(text: str, found: Iterable[str]) -> Condition:
+    """Return a condition with what was found against it, each an `NotKnown` if it is only not known."""
     reasons = tuple(found)
-    more = len(reasons) - MAX_REASONS
-    shown = (*reasons[:MAX_REASONS], f"and {more:,} more") if more > 0 else reasons
-    return Point(question, "no" if reasons else "yes", shown)
+    is_known = any(not isinstance(reason, NotKnown) for reason in reasons)
+    state = State.NOT_MET if is_known else State.UNKNOWN if reasons else State.MET
+    more = len(reasons) - MOST_NAMES
+    shown = (*reasons[:MOST_NAMES], f"and {more:,} more") if more > 0 else reasons
+    return Condition(text, state, tuple(map(str, shown)))
+
+
+EVERY_TOPIC_CUT_OVER = "Every topic is cut over"
 
 
 def _cut_over(old: OldCluster, _: WaitingTimes) -> Iterator[str]:
     moved = old.ledger.moved_topics()
     if left := [topic for topic in old.topics if topic not in moved]:
-        yield f"not cut over: {', '.join(left)}"
+        yield f"not cut over: {some(left)}"
 
 
 def _stopped(old: OldCluster, _: WaitingTimes) -> Iterator[str]:
     open_generation = old.ledger.open_generation
     if open_generation is not None:
-        yield f"generation {open_generation.number} has no stop certificate: its MirrorMaker process may still run"
+        number = open_generation.number
+        yield NotKnown(f"generation {number} has no stop certificate: its MirrorMaker process may still run")
 
 
 def _proved(old: OldCluster, _: WaitingTimes) -> Iterator[str]:
@@ -132,9 +153,10 @@ def _quiet(old: OldCluster, patience: WaitingTimes) -> Iterator[str]:
             yield f"{topic}: {old.source_partitions.get(topic, 0)} partitions, but {len(partitions)} when it was copied"
         for partition in sorted(partitions):
             end = old.source_ends.get(partition)
-            if end != copied[partition]:
-                found = "cannot be read" if end is None else f"is {end:,}"
-                yield f"{partition}: its end {found}, but was {copied[partition]:,} when it was copied"
+            if end is None:
+                yield NotKnown(f"{partition}: its end cannot be read, but was {copied[partition]:,} when it was copied")
+            elif end != copied[partition]:
+                yield f"{partition}: its end is {end:,}, but was {copied[partition]:,} when it was copied"
     yield from _too_young(old, patience.quiet, "the source must receive no records for")
 
 
@@ -142,8 +164,7 @@ def _too_young(old: OldCluster, least: timedelta, what: str) -> Iterator[str]:
     for cutover in old.ledger.cutovers:
         age = old.now - datetime.fromisoformat(cutover.at)
         if age < least:
-            topics = ", ".join(cutover.topics)
-            yield f"{topics}: cut over {_words(age)} ago; {what} {_words(least)}"
+            yield f"{some(cutover.topics)}: cut over {_words(age)} ago; {what} {_words(least)}"
 
 
 def _no_readers(old: OldCluster, _: WaitingTimes) -> Iterator[str]:
@@ -152,7 +173,7 @@ def _no_readers(old: OldCluster, _: WaitingTimes) -> Iterator[str]:
         if group.is_active:
             yield f"{group_subject(group.group)} has members on the source"
         elif group.commits is None:
-            yield f"{group_subject(group.group)}: its commits on the source cannot be read"
+            yield NotKnown(f"{group_subject(group.group)}: its commits on the source cannot be read")
         elif saved is None:
             yield f"{group_subject(group.group)} has commits on the source, and no cutover has moved it"
         elif any(p not in saved or saved[p].offset != at for p, at in group.commits.items()):
@@ -171,7 +192,7 @@ def _read_on_target(old: OldCluster, _: WaitingTimes) -> Iterator[str]:
         commits = old.target_commits.get(group, {})
         has_read = any(p in commits and commits[p].offset > at for p, at in written.items())
         if group in old.unreadable:
-            yield f"{group_subject(group)} cannot be read on the target: {old.unreadable[group]}"
+            yield NotKnown(f"{group_subject(group)} cannot be read on the target: {old.unreadable[group]}")
         elif not has_read and group not in old.active_on_target:
             yield f"{group_subject(group)} has no member on the target and has committed nothing since it was moved"
 
@@ -185,7 +206,7 @@ def _overlap(old: OldCluster, patience: WaitingTimes) -> Iterator[str]:
         for topic in cutover.topics:
             keeps = old.retention.get(topic, NOT_KNOWN)
             if keeps is NOT_KNOWN:
-                yield f"{topic}: its retention on the source cannot be read"
+                yield NotKnown(f"{topic}: its retention on the source cannot be read")
             elif keeps is not None and age < keeps:
                 yield f"{topic}: cut over {_words(age)} ago, but the source keeps records for {_words(keeps)}"
 
@@ -200,15 +221,15 @@ def _words(span: timedelta) -> str:
     return duration(max(0.0, span.total_seconds()))
 
 
-_Ask = Callable[[OldCluster, WaitingTimes], Iterable[str]]
-_QUESTIONS: tuple[tuple[str, _Ask], ...] = (
-    ("Is every topic cut over?", _cut_over),
-    ("Has MirrorMaker stopped?", _stopped),
-    ("Is every copy proved?", _proved),
-    ("Has the source received no records since?", _quiet),
-    ("Does no group read on the source?", _no_readers),
-    ("Were all groups moved?", _groups_moved),
-    ("Do the moved groups read on the target?", _read_on_target),
-    ("Is the time for a rollback over?", _overlap),
-    ("Do the topics on the target have their own retention?", _settings),
+_Look = Callable[[OldCluster, WaitingTimes], Iterable[str]]
+_CONDITIONS: tuple[tuple[str, _Look], ...] = (
+    (EVERY_TOPIC_CUT_OVER, _cut_over),
+    ("MirrorMaker has stopped", _stopped),
+    ("Every copy is proved", _proved),
+    ("The source has received no records since it was copied", _quiet),
+    ("No consumer group reads on the source", _no_readers),
+    ("All consumer groups were moved", _groups_moved),
+    ("The moved groups read on the target", _read_on_target),
+    ("The time for a rollback is over", _overlap),
+    ("The topics on the target have their own retention", _settings),
 )

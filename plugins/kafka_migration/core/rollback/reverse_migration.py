@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 
 from kafka_migration.core.groups.plan import TargetOnly
 from kafka_migration.core.migration.settings import Migration, SchemaRegistrySettings
+from kafka_migration.core.text.brief import some
 from kafka_migration.core.text.yaml_text import yaml_string
 from kafka_migration.core.waves.migration_file import insecure_lines
 
@@ -28,7 +29,7 @@ def _comment(migration: Migration, name: str, left: Iterable[TargetOnly]) -> Ite
     yield f"# `{migration.source.connection}`: a topic t becomes {name}.t there. The whole topic is copied; the new"
     yield "# records start at these offsets of the target:"
     for each in left:
-        first = ", ".join(f"partition {p.partition}: {at}" for p, at in sorted(each.first_offsets.items()))
+        first = some([f"partition {p.partition}: {at}" for p, at in sorted(each.first_offsets.items())])
         yield f"#   {migration.target_topic(each.topic)}: {each.count} records, {first}"
     yield f"# Before you use it, remove these topics from {migration.name}.yaml (REPLICATION_LOOP), or that file if it"
     yield "# has no other topic."

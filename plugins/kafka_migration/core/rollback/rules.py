@@ -17,6 +17,7 @@ from kafka_migration.core.kafka.cluster import GroupDescription, TopicDescriptio
 from kafka_migration.core.kafka.commits import Commits, commits_on, offsets_of
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.text.brief import some
 from kafka_migration.core.text.names import group_subject
 from kafka_migration.core.translation.by_partition import Position, Prints, is_same
 from kafka_migration.core.translation.by_topic import by_partition
@@ -351,7 +352,7 @@ def target_only_findings(target_only: Iterable[TargetOnly], accepted: Collection
             Code.TARGET_ONLY_RECORDS,
             f"topic {each.topic}",
             f"{each.count} records on the target that the source does not have, from "
-            f"{', '.join(f'{p.partition}: {offset:,}' for p, offset in sorted(each.first_offsets.items()))} on",
+            f"{some([f'{p.partition}: {at:,}' for p, at in sorted(each.first_offsets.items())])} on",
             "no records on the target after the end of the copy, or the topic named in leave_records_of",
             "Consumers on the source would never read them. If you need them, copy them back with "
             "reverse-migration.yaml from this run's evidence. Then, or to give them up, name the topic in "

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import reprlib
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 LONGEST = 200
+LONGEST_SENTENCE = 400
 _repr = reprlib.Repr()
 _repr.maxstring = _repr.maxother = _repr.maxlong = 80
 _repr.maxlevel = 3
@@ -26,10 +27,27 @@ def given(value: object) -> str:
         return f"a huge {type(value).__name__}"
 
 
-def some(names: Collection[str], most: int = 10) -> str:
-    """Return the first names, each truncated if it is long, and the number of further names."""
-    first = ", ".join(brief(name, 100) for name in itertools.islice(names, most))
-    return first if len(names) <= most else f"{first} and {len(names) - most:,} more"
+MOST_NAMES = 10
+"""How many names of a list a text repeats."""
+
+
+def some(
+    names: Collection[str],
+    most: int = MOST_NAMES,
+    *,
+    word: Callable[[str], str] = str,
+    where: str = "",
+    separator: str = ", ",
+    longest: int = 100,
+) -> str:
+    """Return the first names, each truncated to its longest length, and the number of further names.
+
+    :param word: writes a truncated name, for example as Markdown
+    :param where: where all names are, if not all are here
+    """
+    first = separator.join(word(brief(name, longest)) for name in itertools.islice(names, most))
+    more = len(names) - most
+    return f"{first} and {more:,} more{f' ({where})' if where else ''}" if more > 0 else first
 
 
 def repeated(names: Iterable[str]) -> list[str]:

@@ -15,6 +15,7 @@ from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.spans import Span, joined
 from kafka_migration.core.ledger.judgements import Comparison, Judgement
+from kafka_migration.core.text.brief import some
 
 SIDES: tuple[Side, Side] = ("source", "target")
 
@@ -203,7 +204,7 @@ class TopicCoverage:
     def reasons(self) -> Iterator[str]:
         """Describe what is not proved."""
         if self.pending:
-            yield f"generation {', '.join(map(str, self.pending))}: not judged yet"
+            yield f"generation {some([str(each) for each in self.pending])}: not judged yet"
         yield from map(str, self.flaws)
         for number, (start, end) in sorted(self.held_back.items()):
             yield (

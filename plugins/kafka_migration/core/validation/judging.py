@@ -11,6 +11,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.migration.tolerance import NO_TOLERANCE, Tolerance
+from kafka_migration.core.text.brief import LONGEST_SENTENCE, some
 from kafka_migration.core.validation.contract import PartitionResult, TopicResult, ValidationRequest, ValidationResult
 from kafka_migration.core.validation.difference_words import (
     BAD_RECORD_REMEDY,
@@ -150,7 +151,7 @@ def _unreadable_finding(result: PartitionResult) -> Finding:
     return Finding(
         Code.RECORD_UNREADABLE if result.has_bad_record else Code.RECORDS_NOT_VERIFIABLE,
         _subject(result.window),
-        "; ".join(result.unreadable),
+        some(result.unreadable, separator="; ", longest=LONGEST_SENTENCE),
         f"every record of {_ranges(result.window)}",
         BAD_RECORD_REMEDY if result.has_bad_record else UNREADABLE_REMEDY,
     )

@@ -9,6 +9,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.migration.tolerance import NO_TOLERANCE, Tolerance
+from kafka_migration.core.text.brief import LONGEST_SENTENCE, some
 from kafka_migration.core.validation.contract import PartitionResult, TopicResult
 from kafka_migration.core.validation.difference_words import (
     BAD_RECORD_REMEDY,
@@ -134,8 +135,8 @@ def _unreadable_finding(result: TopicResult, windows: Sequence[PartitionResult],
     return Finding(
         Code.RECORD_UNREADABLE if has_bad_record else Code.RECORDS_NOT_VERIFIABLE,
         _subject(result),
-        "; ".join(unreadable[:3]) + (f"; and {len(unreadable) - 3} more" if len(unreadable) > 3 else ""),
-        "every record of the topic's windows: a key may be in any of its partitions",
+        some(unreadable, 3, separator="; ", longest=LONGEST_SENTENCE),
+        "all partitions readable, because a key can be in any of them",
         BAD_RECORD_REMEDY if has_bad_record else UNREADABLE_REMEDY,
     )
 
@@ -145,7 +146,7 @@ def _finding(result: TopicResult, code: Code, remedy: str) -> Finding:
         code,
         _subject(result),
         f"{_counts(result)}; {describe_differences(result.differences)}",
-        "the same records, those of each key in the same order",
+        "the same records, in the same order for each key",
         remedy,
     )
 

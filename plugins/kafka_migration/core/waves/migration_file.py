@@ -73,7 +73,7 @@ def _head(name: str, wave: Wave, names: Names, remarks_on_all: Iterable[str]) ->
     yield f"  target.replication_factor: the target has {names.target_brokers} broker(s)"
     if not names.kafka_home:
         yield "  mirror.kafka_home: the folder of Kafka on the MirrorMaker host, if $KAFKA_HOME is not set there"
-    yield "  everything else has a default: docs/migration-file.md"
+    yield "  everything else has a default; `kafka-migration schema` lists every field"
 
 
 def _comment(text: str) -> str:

@@ -41,7 +41,7 @@ def file_text(parts: FileParts) -> str:
 
 def _lines(parts: FileParts) -> Iterator[str]:
     origin = "".join(letter if letter.isprintable() else "?" for letter in parts.origin)
-    yield f"# The flow {_printable(str(parts.flow))} of {origin}. Every field: docs/migration-file.md."
+    yield f"# The flow {_printable(str(parts.flow))} of {origin}. `kafka-migration schema` lists every field."
     yield "version: 1"
     yield f"name: {yaml_string(parts.name)}"
     yield from _cluster("source", parts.source, parts.insecure[0])

@@ -14,8 +14,10 @@ from airflow.sdk.exceptions import AirflowSkipException, DownstreamTasksSkipped
 
 from kafka_migration.adapters.documents import unreadable
 from kafka_migration.core.documents.codec import DoesNotFit
+from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.errors import Finding, FindingsError, OutcomeUnknown, Refused, StoreFailed
 from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.migration.task_steps import NOT_IN_ALL_MODES, expected_skips
 from kafka_migration.orchestration.context import run_of
 from kafka_migration.orchestration.failing import FailedForGood, FailedForNow, log_findings, never_again
 from kafka_migration.steps.run import MigrationRun
@@ -83,15 +85,23 @@ def reporting(
 
     Expected errors and modified evidence (`EVIDENCE_CHANGED`) are translated.
     """
-    if tells_step:
-        run.news.tell_step(run.identity.holder, task_id, run.now())
     with translating(run, task_id):
         changes = changes_of(run, needs_evidence=needs_evidence)
         if changes and needs_evidence:
             raise Refused(changes)
         run.evidence.leaves_out_changed = run.evidence.leaves_out_changed or bool(changes)
         log_findings(changes)
+        if tells_step and not _skips_itself(run, task_id):
+            run.news.tell_step(run.identity.holder, task_id, run.now())
         yield
+
+
+def _skips_itself(run: MigrationRun, task_id: str) -> bool:
+    """Return whether the task has nothing to do in the run's mode, so that it is no step of the run."""
+    if task_id not in NOT_IN_ALL_MODES:
+        return False
+    mode = run.request.mode
+    return task_id in expected_skips(mode, hooks=run.migration.cutover.hooks if mode.moves_groups else ())
 
 
 @contextmanager
@@ -111,7 +121,7 @@ def translating(run: MigrationRun, task_id: str) -> Iterator[None]:
         refused = unreadable(run.evidence.folder, str(error)) if isinstance(error, DoesNotFit) else error
         run.refused(task_id, refused)
         log_findings(refused.findings)
-        raise FailedForGood(str(refused)) from None
+        raise FailedForGood("\n".join(map(str, by_cause(refused.findings)))) from None
     except OutcomeUnknown as error:
         why = f"OUTCOME UNKNOWN: {error} Check the actual state before you retry."
         log.error("%s", why)

@@ -9,6 +9,7 @@ from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.ledger.cutovers import SettingsFrozen
 from kafka_migration.core.mirror.target_topics import settings_to_freeze
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
+from kafka_migration.steps.copy_basis import record_basis, require_same_basis
 from kafka_migration.steps.guards import require_rights_on_target_topics
 from kafka_migration.steps.mirror.topic_creation import adopt_announced, create_announced
 from kafka_migration.steps.run import MigrationRun
@@ -27,6 +28,8 @@ class CreateTopicsOperator(MigrationOperator):
         """Create topics, add partitions, freeze settings, and record the result. Refuses a login without rights."""
         plan = run.evidence.require(Kind.PLAN)
         adopt_announced(run)
+        if plan["create"] or plan["grow"]:
+            record_basis(run, require_same_basis(run))
         topics = create_announced(run, plan)
         run.target.create_partitions(plan["grow"])
         require_rights_on_target_topics(run)

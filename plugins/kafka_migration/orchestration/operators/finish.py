@@ -14,6 +14,7 @@ from kafka_migration.adapters.documents import to_json
 from kafka_migration.adapters.evidence import REPORT_FILE
 from kafka_migration.airflow_adapters.metrics import emit
 from kafka_migration.core.evidence.documents import Kind, RunFacts, assemble_run
+from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import (
     Finding,
@@ -32,7 +33,7 @@ from kafka_migration.core.report.alerts import Ended, ended_alert
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.report.run_note import run_note
 from kafka_migration.core.report.run_report import render_report
-from kafka_migration.core.rollback.decommission import Point, WaitingTimes, decommission_points
+from kafka_migration.core.rollback.decommission import NotKnown, WaitingTimes, condition, decommission_conditions
 from kafka_migration.core.text.shown import shown
 from kafka_migration.orchestration.alerting import send, tell_of_lost_finish
 from kafka_migration.orchestration.context import link_to, run_of, started_at, triggered_by
@@ -223,7 +224,7 @@ class FinishOperator(MigrationOperator):
 
 
 def _decommission(run: MigrationRun) -> list[dict[str, Any]]:
-    """Return whether the source may be switched off, once everything is cut over; an unreadable value means no."""
+    """Return whether the source may be switched off, once everything is cut over; unknown means no."""
     try:
         ledger = run.ledger.known()
         if ledger.phase is not Phase.CUT_OVER or run.request.mode not in {Mode.CUTOVER, Mode.VALIDATE}:
@@ -238,8 +239,8 @@ def _decommission(run: MigrationRun) -> list[dict[str, Any]]:
         )
     except Exception as error:
         # No error, such as a deleted connection, may prevent the run's evidence from being written.
-        return [Point("Can this be checked?", "no", (str(error),)).to_document()]
-    return [point.to_document() for point in decommission_points(old, WaitingTimes())]
+        return [condition("Both clusters can be read", [NotKnown(error)]).to_document()]
+    return [each.to_document() for each in decommission_conditions(old, WaitingTimes())]
 
 
 def _has_open_generation(run: MigrationRun) -> bool:
@@ -348,7 +349,7 @@ def _alert(run: MigrationRun, ended: Ended) -> None:
 
 
 def _why(ended: Ended) -> str:
-    lines = [str(finding) for finding in ended.findings]
+    lines = [str(finding) for finding in by_cause(ended.findings)]
     if not lines:
         lines = [
             f"{Code.TASK_NOT_SUCCESSFUL} · task {task}: found {state}; expected success. See its log."

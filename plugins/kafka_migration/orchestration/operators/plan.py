@@ -16,6 +16,7 @@ from kafka_migration.core.migration.topic_list_rules import topic_list_findings,
 from kafka_migration.core.mirror.planned_topics import offsets_to_copy
 from kafka_migration.orchestration.failing import log_findings
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
+from kafka_migration.steps.copy_basis import require_same_basis
 from kafka_migration.steps.mirror.planning import nothing_to_mirror, plan_document
 from kafka_migration.steps.run import MigrationRun
 from kafka_migration.steps.topic_list import record_topic_list
@@ -34,6 +35,7 @@ class PlanOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Read both clusters, compare, and write the plan."""
+        require_same_basis(run)
         new = self._topic_list(run)
         ledger, mirrors = run.ledger.known(), run.request.mode.mirrors
         topics, requested = run.migration.topics, run.request.topics

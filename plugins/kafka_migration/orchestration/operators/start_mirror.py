@@ -5,6 +5,8 @@ from __future__ import annotations
 from airflow.sdk import Context
 
 from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import MirrorFailed
+from kafka_migration.core.mirror.diagnosis import with_causes
 from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.steps.mirror.start_stop import end_when_settled, start_generation, stop_generation
@@ -30,11 +32,18 @@ class StartMirrorOperator(MigrationOperator):
         reply = self._present(run)
         if reply is None and (reason := run.run_window.still_at(run.clock.now())):
             return self._not_started(run, reason)
-        reply = reply or start_generation(run)
+        reply = reply or self._start(run)
         document = {"at": run.now(), "started": True, "generation": reply.generation, "pid": reply.pid}
         run.evidence.write(Kind.START, document)
         self.log.info("MirrorMaker generation %d is running with pid %s", reply.generation, reply.pid)
         return {"generation": reply.generation, "pid": reply.pid}
+
+    def _start(self, run: MigrationRun) -> HostReply:
+        try:
+            return start_generation(run)
+        except MirrorFailed as error:
+            # The host's refusal ends with MirrorMaker's log.
+            raise MirrorFailed(with_causes(error.findings, "", run.migration.mirror.heap_mb)) from None
 
     def _not_started(self, run: MigrationRun, reason: str) -> Summary:
         self.log.info("MirrorMaker is not started: %s.", reason)

@@ -16,6 +16,7 @@ from kafka_migration.core.groups.selection import which_groups
 from kafka_migration.core.kafka.commits import topics_of
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.mirror.watch import TRIGGER_MARGIN
+from kafka_migration.core.text.brief import some
 from kafka_migration.core.text.names import group_subject
 from kafka_migration.orchestration.context import run_of
 from kafka_migration.orchestration.operators.base import Summary, reporting
@@ -53,7 +54,7 @@ class DrainGroupsSensor(MigrationSensor):
                 why = "not configured" if limit_s is None else "none has committed offsets"
                 self.log.info("Not waiting for any group: %s.", why)
                 return {"outcome": str(LagOutcome.CAUGHT_UP), "progress": ""}
-            self.log.info("Waiting for %s.", ", ".join(groups))
+            self.log.info("Waiting for %s.", some(groups))
             limit, poll_interval_s = timedelta(seconds=limit_s), run.migration.watch.poll_interval_s
             trigger = lag_trigger(
                 run.migration.source.connection,

@@ -14,6 +14,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.lag_policy import LagPolicy
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.mirror.watch import TRIGGER_MARGIN
+from kafka_migration.core.text.brief import LONGEST_SENTENCE, some
 from kafka_migration.orchestration.failing import FailedForGood, log_findings, never_again
 from kafka_migration.orchestration.operators.base import Summary
 from kafka_migration.orchestration.triggers.group_lag import (
@@ -111,7 +112,8 @@ class ConsumerGroupLagSensor(BaseSensorOperator):
             log_findings(findings)
             raise FailedForGood("\n".join(map(str, findings)))
         if event["outcome"] == LagOutcome.TIMED_OUT:
-            behind = "; ".join(f"group {group}: {text}" for group, text in event["behind"].items())
+            texts = [f"group {group}: {text}" for group, text in event["behind"].items()]
+            behind = some(texts, separator="; ", longest=LONGEST_SENTENCE)
             raise AirflowSensorTimeout(f"not caught up within {self.timeout:,.0f} s: {behind or event['progress']}")
         return {"outcome": event["outcome"], "progress": event["progress"]}
 

@@ -31,7 +31,9 @@ from kafka_migration.core.kafka.commits import (
     commits_on,
     reset_offsets_csv,
 )
+from kafka_migration.core.text.brief import some
 from kafka_migration.core.text.shown import shown
+from kafka_migration.steps.copy_basis import require_same_basis
 from kafka_migration.steps.guards import require_approved, require_unchanged
 from kafka_migration.steps.run import MigrationRun
 
@@ -49,6 +51,7 @@ def approved_plan(
     if findings := not_final(approved):
         raise Refused(findings)
     require_approved(run, approved.digest, triggered_by)
+    require_same_basis(run)
     require_unchanged(run, approved, make(run))
     return approved
 
@@ -162,7 +165,7 @@ def remove_group(cluster: KafkaCluster, writing: Writing, group: str, before: Co
 def require_moved(result: OffsetsResult, writing: Writing) -> None:
     """Raise `OutcomeUnknown` if the write of any group has an unknown outcome, `OffsetsNotMoved` if none was moved."""
     if result.unknown:
-        raise OutcomeUnknown(f"the offsets of {', '.join(result.unknown)} may or may not have been written.")
+        raise OutcomeUnknown(f"the offsets of {some(result.unknown)} may or may not have been written.")
     if result.moves and not result.moved:
         findings = [finding for move in result.moves for finding in move.findings]
         raise OffsetsNotMoved([*findings, nothing_moved_finding(result.moves, writing)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -18,10 +18,12 @@ from kafka_migration.core.kafka.offsets import Offsets, from_document, to_docume
 from kafka_migration.core.migration.settings import HookName
 from kafka_migration.core.migration.stop_request import StopRequest, stop_requested
 from kafka_migration.core.mirror.fence import FenceWatch, SourceEnds
+from kafka_migration.core.mirror.producers_question import StopProducers
 from kafka_migration.core.mirror.watch import Aim, Ending, Outcome
 from kafka_migration.core.mirror.watch_goals import CutoverCourse
 from kafka_migration.core.report.alerts import Alert
-from kafka_migration.steps.alerts import producers_alert
+from kafka_migration.core.text.shown import duration
+from kafka_migration.steps.alerts import producers_alert, stop_producers
 from kafka_migration.steps.mirror.follow_guide import source_ends
 from kafka_migration.steps.run import MigrationRun, partitions_of
 
@@ -121,20 +123,22 @@ class CutoverGuide:
         self.announced_at = announced_at
         self.course.fence = FenceWatch(settings.fence_quiet_s, settings.fence_wait_s, clock.monotonic_s() - elapsed_s)
         # Also after a restart: the first notice or alert may not have been delivered.
-        self._alert = producers_alert(self.run)
-        self._notices.append(self._announcement(announced_at, lag))
+        stop = stop_producers(self.run, announced_at)
+        self._alert = producers_alert(self.run, stop)
+        self._notices.append(self._announcement(stop, lag))
 
-    def _announcement(self, announced_at: datetime, lag: str) -> str:
-        settings = self.run.migration.cutover
-        limit = announced_at + timedelta(seconds=settings.fence_wait_s)
+    def _announcement(self, stop: StopProducers, lag: str) -> str:
+        is_hooked = HookName.STOP_PRODUCERS in self.run.migration.cutover.hooks
+        answer = "" if is_hooked else f" Answer the question: {self._question()}"
         return (
-            f"STOP YOUR PRODUCERS NOW. The copy of {self.run.name} is near the end of the source (lag {lag} offsets). "
-            f"Stop everything that writes to {', '.join(self.run.migration.topics)} on the source; consumers and "
-            f"MirrorMaker continue. The source must receive no records and have no open transaction for "
-            f"{settings.fence_quiet_s} s. The run is refused if that does not happen until {_text(limit)} "
-            "(cutover.fence_wait)."
-            + ("" if HookName.STOP_PRODUCERS in settings.hooks else " Answer the Required Action of stop_producers.")
+            f"{stop.at(self.run.clock.now())} Topics: {stop.named()}. Stop everything that writes to them; consumers "
+            f"and MirrorMaker continue. The copy of {self.run.name} is near the end of the source (lag {lag} offsets). "
+            f"The source must receive no records and have no open transaction for {duration(stop.quiet_s)}. If that "
+            f"does not happen until {_text(stop.until)} (cutover.fence_wait), the run is refused.{answer}"
         )
+
+    def _question(self) -> str:
+        return self.run.deployment.run_link(self.run.identity, str(HookName.STOP_PRODUCERS))
 
     def _record_fenced(self, ends: Offsets) -> None:
         self._record(Stage.FENCED, {**(self.proof() or {}), "ends": to_document(ends)})

@@ -10,7 +10,8 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.kafka.records import RecordShape
-from kafka_migration.core.mirror.diagnosis import newest_cause_line
+from kafka_migration.core.mirror.causes import newest_sign
+from kafka_migration.core.mirror.diagnosis import ENDS
 from kafka_migration.core.mirror.drain import expected_next
 from kafka_migration.core.mirror.uncopyable import (
     Complaint,
@@ -25,10 +26,9 @@ from kafka_migration.steps.run import MigrationRun
 
 # The source is read from the stored positions on, at most for this long.
 SEARCH_S = 30.0
+_WITHOUT_AN_END = frozenset({Code.MIRROR_STALLED, Code.PARTITION_NOT_ASSIGNED})
 # Kafka's default of the producer's `buffer.memory`.
 BUFFER_BYTES = 33_554_432
-# How a record that cannot be copied shows, by engine and by who refuses it.
-ENDS = frozenset({Code.MIRROR_TASK_FAILED, Code.MIRROR_DEAD, Code.RECORD_TOO_LARGE, Code.MIRROR_STALLED})
 
 
 def with_refused_records(
@@ -53,7 +53,10 @@ def _said(finding: Finding, log: str) -> str:
     """Return the text that says why: a task has a trace of its own, and a stall counts with the newest cause only."""
     if finding.code is Code.MIRROR_TASK_FAILED:
         return finding.found
-    return newest_cause_line(log) if finding.code is Code.MIRROR_STALLED else f"{finding.found}\n{log}"
+    if finding.code in _WITHOUT_AN_END:
+        sign = newest_sign(log)
+        return sign.quote if sign else ""
+    return f"{finding.found}\n{log}"
 
 
 def _named(run: MigrationRun, complaint: Complaint, begin: Offsets, is_trusted: bool) -> tuple[Finding, ...]:

@@ -15,7 +15,6 @@ from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.generations import Generation
 from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others, was_told_to_stop
-from kafka_migration.core.mirror.uncopyable import complaint_in
 from kafka_migration.steps.mirror.start_stop import end_generation, start_generation, stop_generation
 from kafka_migration.steps.run import MigrationRun
 
@@ -82,9 +81,7 @@ class Reviver:
         if was_told_to_stop(reply) and not self._is_of_earlier_attempt(reply.generation):
             raise MirrorFailed([stopped_by_others(reply)])
         deaths.append(Death.of(reply, self.run.clock.now(), earlier=len(deaths)))
-        # A record that cannot be copied would end each further generation, too.
-        complaint = complaint_in(reply.log)
-        restarts = 0 if complaint is not None and complaint.ends_each_start else self.run.migration.mirror.restarts
+        restarts = 0 if deaths[-1].ends_each_start else self.run.migration.mirror.restarts
         if len(deaths) > restarts:
             raise MirrorFailed([dead_for_good(deaths, restarts)])
         self.run.evidence.write(Kind.RESTART, deaths[-1].to_document())

@@ -14,6 +14,7 @@ from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.mirror.engine import LaunchFacts
 from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
 from kafka_migration.core.mirror.target_topics import missing_target_findings, missing_topic_findings
+from kafka_migration.steps.copy_basis import record_basis, require_same_basis
 from kafka_migration.steps.mirror.state import mirror_state, state_findings, topic_ids
 from kafka_migration.steps.mirror.stop_certificate import certify
 from kafka_migration.steps.run import MigrationRun, partitions_of
@@ -34,6 +35,7 @@ def start_generation(run: MigrationRun) -> HostReply:
     used up.
     Untrusted positions are only reset here, once nothing forbids the start.
     """
+    basis = require_same_basis(run)
     ledger = run.ledger.known()
     source, target = run.describe("source"), run.describe("target")
     state = mirror_state(run, ledger, source, target)
@@ -61,6 +63,7 @@ def start_generation(run: MigrationRun) -> HostReply:
     )
     if run.has_left.is_set():
         raise TransientError("the watch has ended, so this generation is not started")
+    record_basis(run, basis)
     run.ledger.append(start.to_document())
     return run.host.start(run.identity.holder, generation, launch)
 

@@ -117,12 +117,13 @@ def every_value(
 def state_findings(run: MigrationRun, ledger: Ledger, state: MirrorState) -> tuple[Finding, ...]:
     """Return what forbids a start: changes since the last stop, and records lost before they were copied."""
     last = ledger.last_stop
+    other_topics = recreated_source_findings(last, _source_truth(run, last, state))
     return (
         *continuity_findings(last, state.stored, state.target_end_offsets, run.engine.restore_command),
-        *recreated_source_findings(last, _source_truth(run, last, state)),
+        *other_topics,
         *stale_state_findings(state.stored, ledger.copied_topics, run.engine.reset_command()),
         *gap_findings(gaps_of(state.mirror_positions, state.source_log_start)),
-        *beyond_end_findings(state.mirror_positions, state.source_end_offsets),
+        *beyond_end_findings(state.mirror_positions, state.source_end_offsets, {each.subject for each in other_topics}),
     )
 
 

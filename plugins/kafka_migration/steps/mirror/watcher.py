@@ -19,7 +19,7 @@ from kafka_migration.core.kafka.lag import Known
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.migration.stop_request import StopRequest
-from kafka_migration.core.mirror.diagnosis import explained, likely_cause
+from kafka_migration.core.mirror.diagnosis import ENDS, explained, likely_cause, with_causes
 from kafka_migration.core.mirror.drain import Drain, PartitionReading, drain_of, expected_next
 from kafka_migration.core.mirror.engine import MirrorEngine
 from kafka_migration.core.mirror.host import HostReply, MirrorHost
@@ -28,7 +28,7 @@ from kafka_migration.core.mirror.watch import Aim, Outcome, Poll, Watch, WatchRe
 from kafka_migration.core.text.shown import duration
 from kafka_migration.steps.mirror.identity import TopicIdentity
 from kafka_migration.steps.mirror.plan_guide import Guide
-from kafka_migration.steps.mirror.refused_records import ENDS, with_refused_records
+from kafka_migration.steps.mirror.refused_records import with_refused_records
 from kafka_migration.steps.mirror.restart import Reviver
 from kafka_migration.steps.mirror.roll_call import NO_ANSWER, RollCall
 from kafka_migration.steps.mirror.state import probe_held
@@ -315,14 +315,15 @@ class MirrorWatcher:
         )
 
     def _explained(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-        """Name the record that ended MirrorMaker, or else the likely cause of a stall; unknown: change nothing."""
+        """Name the record or another cause that ended MirrorMaker, or else the likely cause of a stall."""
         if not any(finding.code in ENDS for finding in findings):
             return findings
         try:
             log = self.host.logs(self.generation, CAUSE_LOG_LINES).log
         except (FindingsError, TransientError, OutcomeUnknown):
             log = ""
-        return self._with_stall_causes(with_refused_records(self.reviver.run, findings, log, self.begin), log)
+        named = with_refused_records(self.reviver.run, findings, log, self.begin)
+        return with_causes(self._with_stall_causes(named, log), log, self.migration.mirror.heap_mb)
 
     def _with_stall_causes(self, findings: tuple[Finding, ...], log: str) -> tuple[Finding, ...]:
         """Add the likely cause to the finding of each stalled partition; return the findings as they are if unknown."""

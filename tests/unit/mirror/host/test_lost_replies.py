@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost
 from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut
+from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, OutcomeUnknown, TransientError
 from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
 
@@ -90,7 +93,7 @@ def test_unsent_call_is_transient() -> None:
     assert ["start"] == transport.verbs
 
 
-@pytest.mark.parametrize("answers", [(LOST, LOST), (LATE,), ("noise",), (LOST, "noise")])
+@pytest.mark.parametrize("answers", [(LOST, LOST), (LATE,), ("@@mirrorctl {",), (LOST, reply() + reply())])
 def test_reading_call_without_answer_is_transient(answers: tuple[object, ...]) -> None:
     """A reading call changes nothing, so a lost reply is just no answer; a time-out is not waited for twice."""
     transport = ScriptedTransport(*answers)
@@ -98,6 +101,54 @@ def test_reading_call_without_answer_is_transient(answers: tuple[object, ...]) -
     with pytest.raises(TransientError, match="HOST_REPLY_UNREADABLE"):
         ScriptMirrorHost("shop", transport).renew("me", 1)
     assert len(answers) == len(transport.verbs)
+
+
+@pytest.mark.parametrize("answers", [("noise",), (LOST, "noise"), ("",)])
+def test_host_that_answers_something_else_is_named_with_its_words(answers: tuple[object, ...]) -> None:
+    """An output without the begin of a reply is not a lost reply: something else answers, and its words are quoted."""
+    with pytest.raises(TransientError) as error:
+        ScriptMirrorHost("shop", ScriptedTransport(*answers)).renew("me", 1)
+
+    finding = error.value.finding
+    assert finding is not None
+    assert Code.HOST_ANSWERS_OTHERWISE == finding.code
+    assert ('output "noise"' if answers[-1] else "no output") in finding.found
+    assert "forced command" in finding.remedy
+
+
+@pytest.mark.parametrize(
+    ("stdout", "shown", "hidden"),
+    [
+        ("one\n\n  two\t\n", 'output "one | two"', "\n"),
+        ("\x1b[31mred\x07", 'output "\\u001b[31mred\\u0007"', "\x1b"),
+        ("Welcome\npassword=hunter2 is yours", 'output "Welcome | ***"', "hunter2"),
+        ("x" * 5_000_000, "x" * 299 + "…", "x" * 301),
+    ],
+)
+def test_hosts_words_are_bounded_masked_and_escaped(stdout: str, shown: str, hidden: str) -> None:
+    """Whatever a host prints is quoted on one line, without control characters, secrets and most of its length."""
+    with pytest.raises(TransientError) as error:
+        ScriptMirrorHost("shop", ScriptedTransport(stdout)).status()
+
+    assert shown in str(error.value)
+    assert hidden not in str(error.value)
+    assert "5,000,000" in str(error.value) or len(stdout) < 5_000_000
+
+
+def test_host_that_sends_secrets_back_is_not_quoted() -> None:
+    """A command such as `cat` returns a launch with its secrets, in whatever form; no word of it is quoted."""
+    launch = replace(LAUNCH, files={"secrets/a.password": "hunter2"})
+
+    class Echo(ScriptedTransport):
+        def __call__(self, command: str, stdin: str, timeout_s: float) -> tuple[int, str, str]:
+            super().__call__(command, stdin, timeout_s)
+            return 0, stdin, stdin[::-1]
+
+    with pytest.raises(OutcomeUnknown) as error:
+        ScriptMirrorHost("shop", Echo("", "")).start("me", 1, launch)
+
+    assert "text that is not shown" in str(error.value)
+    assert not {"hunter2", "2retnuh"} & set(re.findall(r"\w+", str(error.value)))
 
 
 def test_reading_call_is_sent_again_where_the_connection_broke() -> None:

@@ -1,0 +1,101 @@
+"""Findings about an SSH connection, and what Paramiko's errors mean."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+
+import paramiko
+from paramiko.ssh_exception import NoValidConnectionsError
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.text.brief import brief
+
+_ERROR_NUMBER = re.compile(r"\s{0,3}\[Errno [-\w]{1,10}\]\s{0,3}")
+
+
+def reason_of(error: Exception) -> str:
+    """Return the reason in words, without numbers of errors."""
+    if isinstance(error, NoValidConnectionsError):
+        return "; ".join(f"{address[0]} port {address[1]}: {reason_of(each)}" for address, each in error.errors.items())
+    if isinstance(error, OSError) and error.strerror:
+        return str(error.strerror)
+    if isinstance(error, EOFError) and not str(error):
+        return "the other side closed the connection"
+    return brief(_ERROR_NUMBER.sub(": ", str(error)).removeprefix(": ")) or type(error).__name__
+
+
+def unreachable(host: str, connection: str, found: str) -> Finding:
+    """Return the finding of a host that does not answer."""
+    return Finding(
+        Code.SSH_UNREACHABLE,
+        host,
+        found,
+        "an SSH server that answers",
+        f"Check the address in {connection}, the network path, and that sshd runs there. This call did nothing.",
+    )
+
+
+def unknown_key(host: str, connection: str, key: paramiko.PKey | None) -> Finding:
+    """Return the finding of a host whose key, as it shows it now, is not pinned."""
+    shown = f"{key.get_name()} {_fingerprint(key)}" if key else "a key that could not be read"
+    line = f"{key.get_name()} {key.get_base64()}" if key else "<type> <key>"
+    return Finding(
+        Code.SSH_HOST_KEY_UNKNOWN,
+        host,
+        shown,
+        "a host key pinned in the Airflow connection",
+        "Compare the fingerprint on the host itself (`ssh-keygen -lf /etc/ssh/ssh_host_*_key.pub`). If they match, "
+        f'set the extra of {connection}: "host_key": "{line}".',
+    )
+
+
+def changed_key(host: str, error: paramiko.BadHostKeyException) -> Finding:
+    """Return the finding of a host that shows another key than the pinned one."""
+    return Finding(
+        Code.SSH_HOST_KEY_CHANGED,
+        host,
+        f"{error.key.get_name()} {_fingerprint(error.key)}",
+        f"the pinned {error.expected_key.get_name()} {_fingerprint(error.expected_key)}",
+        "Find out why: the host was reinstalled, or the connection is intercepted. Pin the new key in the Airflow "
+        "connection only after you have checked its fingerprint on the host itself.",
+    )
+
+
+def not_let_in(host: str, name: str) -> Finding:
+    """Return the finding of a host that refuses the login."""
+    return Finding(
+        Code.SSH_AUTH_FAILED,
+        host,
+        "the login was refused",
+        "a user and a key or password that the host accepts",
+        f"Correct the user, key or password in {name}. The login was tried only once, so that no account is locked.",
+    )
+
+
+def missing_connection(name: str) -> Finding:
+    """Return the finding of a connection that does not exist."""
+    return Finding(
+        Code.CONNECTION_MISSING,
+        name,
+        "no such Airflow connection",
+        "a connection of type ssh to the MirrorMaker host",
+        "Create it (Admin > Connections), or set `mirror.connection` to another one.",
+    )
+
+
+def invalid_connection(name: str, found: str) -> Finding:
+    """Return the finding of a connection that cannot be used."""
+    return Finding(
+        Code.CONNECTION_INVALID,
+        name,
+        found,
+        "host, user, key or password, and the host's key as `host_key` in the extra",
+        "Correct the connection. Host keys are always verified.",
+    )
+
+
+def _fingerprint(key: paramiko.PKey) -> str:
+    return "SHA256:" + base64.b64encode(hashlib.sha256(key.asbytes()).digest()).decode().rstrip("=")

@@ -1,0 +1,123 @@
+"""Findings that say the same about several objects are shown as one: one cause is one finding.
+
+Evidence, ledger and JSON answers keep one finding per object, because rules and programs look for the object.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, takewhile
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+
+_WORD = re.compile(r"[\w.-]+")
+# Numbers, and ids of topics and clusters (22 characters of base64).
+_VALUE = re.compile(r"(?<![\w-])[\w-]{22}(?![\w-])|[0-9][0-9,.]*")
+# What is listed of one text: evidence, mails and pages show a finding as a whole.
+_LONGEST, _MOST = 4_000, 10
+# What a comparison found is read one by one, and each mistake in a file is corrected at its own place.
+_SEPARATE = frozenset(
+    {
+        Code.ALERTS_INVALID,
+        Code.COPY_DIFFERS,
+        Code.MIGRATION_FILE_INVALID,
+        Code.RECORDS_NOT_VERIFIABLE,
+        Code.SCHEMA_DIFFERS,
+    }
+)
+
+
+def by_cause(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the findings with those of one cause merged, in the order of their first ones; for readers only.
+
+    They have one cause if their texts are equal, or differ only by numbers, ids and the words of their subjects.
+    """
+    equal = _grouped(([finding] for finding in findings), _texts)
+    return tuple(merged(group) for group in _grouped(equal, _shape))
+
+
+def _grouped(groups: Iterable[list[Finding]], key_of: Callable[[Finding], Hashable]) -> list[list[Finding]]:
+    """Join the groups whose first findings have the same key."""
+    joined: dict[Hashable, list[Finding]] = {}
+    for group in groups:
+        joined.setdefault(key_of(group[0]), []).extend(group)
+    return list(joined.values())
+
+
+def _texts(finding: Finding) -> Hashable:
+    return finding if finding.code in _SEPARATE else (finding.code, finding.found, finding.expected, finding.remedy)
+
+
+def _shape(finding: Finding) -> Hashable:
+    if finding.code in _SEPARATE:
+        return finding
+    words = frozenset(word.rstrip(".") for word in _WORD.findall(finding.subject))
+    texts = (finding.found, finding.expected, finding.remedy)
+    return (finding.code, *(_without(words, text) for text in texts))
+
+
+def _without(words: frozenset[str], text: str) -> str:
+    # A sentence may end with a name.
+    without_names = _WORD.sub(lambda word: "" if word[0].rstrip(".") in words else word[0].rstrip("."), text)
+    return _VALUE.sub("", without_names)
+
+
+def merged(group: Sequence[Finding]) -> Finding:
+    """Return one finding for those of one cause; texts that differ list their differences in the same order."""
+    first, *others = dict.fromkeys(group)
+    if not others:
+        return first
+    each = (first, *others)
+    return Finding(
+        first.code,
+        _joined([finding.subject for finding in each], _WORDS),
+        _joined([finding.found for finding in each], _WORDS),
+        _joined([finding.expected for finding in each], _WORDS),
+        # A command must stay whole.
+        _joined([finding.remedy for finding in each], _CLAUSES),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """Where texts may be divided into what they share and what differs, and what is between the differences."""
+
+    after: tuple[str, ...]
+    before: tuple[str, ...]
+    between: str
+
+
+_WORDS = _Cut((" ",), (" ", ", "), ", ")
+_CLAUSES = _Cut((". ", ": "), (". ",), "; ")
+
+
+def _joined(texts: Sequence[str], cut: _Cut) -> str:
+    """Return the texts as one: what they share once, around a list of what differs."""
+    if len(set(texts)) == 1:
+        return texts[0]
+    prefix = _common_start(texts)
+    head = prefix[: max((prefix.rfind(end) + len(end) for end in cut.after if end in prefix), default=0)]
+    rests = [text[len(head) :] for text in texts]
+    suffix = _common_start([rest[::-1] for rest in rests])[::-1]
+    tail = suffix[min((suffix.find(start) for start in cut.before if start in suffix), default=len(suffix)) :]
+    return f"{head}{_listed([rest[: len(rest) - len(tail)] for rest in rests], cut.between)}{tail}"
+
+
+def _listed(parts: Sequence[str], between: str) -> str:
+    """Return the first parts as a whole, as many as are readable, and the number of the others."""
+    lengths = accumulate(len(part) for part in parts)
+    shown = min(_MOST, max(1, sum(length <= _LONGEST for length in lengths)))
+    more = f" and {len(parts) - shown:,} more" if len(parts) > shown else ""
+    # Whole sentences need nothing between them.
+    between = " " if all(part.endswith(".") for part in parts) else between
+    return f"{between.join(parts[:shown])}{more}"
+
+
+def _common_start(texts: Sequence[str]) -> str:
+    # What the least and the greatest text share, all share.
+    least, greatest = min(texts), max(texts)
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(least, greatest, strict=False))
+    return least[: sum(1 for _ in same)]

@@ -1,0 +1,271 @@
+"""What ends or stalls MirrorMaker: one table from the words of its log to a code, a meaning and a remedy.
+
+Both engines use the same clients of Kafka, so one cause has one code, however it shows: a dead process, a dead worker,
+a failed task, a partition without a task or without progress.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.mirror.log_entries import LONGEST_QUOTE, from_exception, root_exception, telling_lines
+from kafka_migration.core.mirror.uncopyable import CERTAIN, CODES, Reason
+
+# A broker refused a batch of several records. The producer then splits it and retries, forever if one record is too
+# large. Meanwhile MirrorMaker 1 commits records that never arrived (Kafka 3.9.1, KAFKA-19479).
+SPLITTING = "splitting and retrying"
+# The worker of MirrorMaker 2 has ended. Its process waits for itself in its own shutdown, and copies nothing.
+WORKER_ENDED = "Uncaught exception in herder work thread, exiting"
+# The connector that copies was not created; MirrorMaker 2 does not try it again.
+CONNECTOR_REFUSED = "Failed to configure MirrorSourceConnector connector"
+# A thread may have ended for it, such as the one that sends; the others continue.
+OUT_OF_MEMORY = "OutOfMemoryError"
+
+_AGAIN = "Then trigger the run again. Copied records are kept."
+_IN_CONNECTION = f"Correct the Airflow connection of the cluster that MirrorMaker's log names. {_AGAIN}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One row of the table.
+
+    `is_certain`: wherever the words stand in the log, they tell the cause; others count only if they end MirrorMaker.
+    `is_lasting`: each further start would end in the same way. `remedy` may name the present heap as `{heap_mb}`.
+    """
+
+    code: Code
+    pattern: re.Pattern[str]
+    what: str
+    expected: str
+    remedy: str
+    is_certain: bool = True
+    is_lasting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A cause, and MirrorMaker's own words of it."""
+
+    cause: Cause
+    quote: str
+
+
+def _row(code: Code, words: re.Pattern[str], what: str, expected: str, remedy: str, **kind: bool) -> Cause:
+    return Cause(code, words, what, expected, f"{remedy} {_AGAIN}", **kind)
+
+
+_OF_RECORDS = {
+    Reason.TOO_LARGE: "a record is too large for the target",
+    Reason.NO_KEY: "a compacted topic on the target refuses a record without a key",
+    Reason.TIME: "a cluster refuses the timestamp of a record",
+}
+_RECORD_REMEDY = "Read the limit in MirrorMaker's words, and raise it on the target topic, or remove the topic."
+_RETRIED = {"is_certain": False}
+_LASTING = {"is_lasting": True}
+
+# Why a login fails, the exact reasons first.
+_LOGINS = tuple(
+    Cause(code, words, what, expected, _IN_CONNECTION, is_lasting=is_lasting)
+    for code, words, what, expected, is_lasting in (
+        (
+            Code.CERTIFICATE_EXPIRED,
+            re.compile(r"CertificateExpiredException"),
+            "a certificate has expired",
+            "a valid certificate",
+            True,
+        ),
+        (
+            Code.CERTIFICATE_OF_OTHER_HOST,
+            re.compile(r"No subject alternative|No name matching"),
+            "a broker shows the certificate of another host",
+            "a certificate that contains the broker's advertised name",
+            True,
+        ),
+        (
+            Code.CERTIFICATE_NOT_TRUSTED,
+            re.compile(r"PKIX path|unable to find valid certification path|SunCertPathBuilderException"),
+            "MirrorMaker does not trust a broker's certificate",
+            "a certificate signed by the authority in the connection",
+            True,
+        ),
+        (
+            Code.CLIENT_CERTIFICATE_REFUSED,
+            re.compile(r"Received fatal alert: (?:bad_certificate|certificate_|unknown_ca|access_denied)"),
+            "a broker refuses MirrorMaker's certificate",
+            "a client certificate that the brokers trust",
+            True,
+        ),
+        (
+            Code.PROTOCOL_DIFFERS,
+            re.compile(r"Unsupported or unrecognized SSL message|Unexpected handshake request with client mechanism"),
+            "the listener expects another security.protocol",
+            "the security.protocol of the listener",
+            True,
+        ),
+        (
+            Code.MECHANISM_NOT_OFFERED,
+            re.compile(r"UnsupportedSaslMechanism|Client SASL mechanism .{1,100} not enabled"),
+            "the listener does not offer the SASL mechanism",
+            "a mechanism that the listener offers",
+            True,
+        ),
+        (
+            Code.KERBEROS_FAILED,
+            re.compile(r"GSSException|KrbException|javax\.security\.auth\.login\.LoginException"),
+            "MirrorMaker's Kerberos login failed",
+            "a ticket for MirrorMaker's principal",
+            False,
+        ),
+        (
+            Code.LOGIN_REFUSED,
+            re.compile(r"SaslAuthentication|AuthenticationException|SSL handshake failed|failed authentication due to"),
+            "MirrorMaker cannot log in",
+            "a login that the cluster accepts",
+            False,
+        ),
+    )
+)
+
+# Names of Java exceptions and texts of Kafka's clients, brokers and Connect (2.4.1 to 4.2.0); the first match counts.
+CAUSES = (
+    *(
+        Cause(CODES[r], CERTAIN[r], _OF_RECORDS[r], "records that MirrorMaker can copy", f"{_RECORD_REMEDY} {_AGAIN}")
+        for r in Reason
+    ),
+    _row(
+        Code.MIRROR_TOPIC_UNFIT,
+        re.compile(r"supplied via the '[\w.]{1,100}' property is required to have"),
+        "a topic of MirrorMaker's own exists on the target with other settings than MirrorMaker needs",
+        "topics of MirrorMaker's own with the settings that its words name",
+        "Set cleanup.policy=compact on that topic with kafka-configs.sh. Delete it instead if its partition count is "
+        "wrong and no MirrorMaker runs.",
+        **_LASTING,
+    ),
+    _row(
+        Code.MIRROR_OUT_OF_MEMORY,
+        re.compile(OUT_OF_MEMORY),
+        "MirrorMaker is out of memory",
+        "enough Java heap for MirrorMaker",
+        "Raise mirror.heap_mb in the migration file, which is {heap_mb} now, or lower mirror.tasks.",
+    ),
+    _row(
+        Code.RIGHT_MISSING,
+        re.compile(r"AuthorizationException|AUTHORIZATION_FAILED|Not authorized"),
+        "MirrorMaker's user lacks a right",
+        "all rights that `kafka-migration acls` prints",
+        "Grant the right on the resource in MirrorMaker's words; `kafka-migration acls` prints the commands.",
+    ),
+    *_LOGINS,
+    _row(
+        Code.MIRROR_JAVA_TOO_OLD,
+        re.compile(r"UnsupportedClassVersionError"),
+        "the Java on the host is too old for this MirrorMaker",
+        "a Java that runs this Kafka version",
+        "Name a newer Java in mirror.java_home.",
+        **_LASTING,
+    ),
+    _row(
+        Code.BROKERS_TOO_OLD,
+        re.compile(r"UnsupportedVersionException"),
+        "a cluster is too old for this MirrorMaker",
+        "brokers that support what MirrorMaker requests",
+        "Use MirrorMaker of a Kafka 3.9 release (mirror.kafka_home).",
+        **_LASTING,
+    ),
+    _row(
+        Code.MIRROR_SETTING_REFUSED,
+        re.compile(r"config\.ConfigException|ClassNotFoundException|Invalid value .{1,300} for configuration"),
+        "MirrorMaker refuses a setting",
+        "settings that MirrorMaker accepts",
+        "Correct the setting that its words name: it comes from mirror.properties, mirror.naming or the Airflow "
+        "connection.",
+        **_LASTING,
+    ),
+    _row(
+        Code.REPLICATION_BELOW_MIN_INSYNC,
+        re.compile(r"NotEnoughReplicas|NOT_ENOUGH_REPLICAS"),
+        "the target has not enough replicas in sync",
+        "as many replicas in sync as min.insync.replicas of the target topic",
+        "Start the missing brokers of the target, or lower min.insync.replicas of the topic.",
+        **_RETRIED,
+    ),
+    _row(
+        Code.TARGET_TOPIC_MISSING,
+        re.compile(r"UnknownTopicOrPartition|UNKNOWN_TOPIC_OR_PARTITION"),
+        "a topic does not exist",
+        "each topic of the migration on both clusters",
+        "Find out who deleted it; a new run creates a topic on the target again if nothing was copied to it yet.",
+        **_RETRIED,
+    ),
+    _row(
+        Code.MIRROR_TASK_FAILED,
+        re.compile(r"CorruptRecord|CORRUPT_MESSAGE|InvalidRecord|INVALID_RECORD|INVALID_TIMESTAMP"),
+        "a cluster rejects a record",
+        "records that both clusters accept",
+        "Find the record by the topic in MirrorMaker's words, or remove the topic so that the others continue.",
+        **_RETRIED,
+    ),
+    _row(
+        Code.CLUSTER_UNREACHABLE,
+        re.compile(
+            r"could not be established|Bootstrap broker .{0,300} disconnected|UnknownHost|Failed to connect to and desc"
+        ),
+        "a cluster is unreachable",
+        "both clusters reachable from the MirrorMaker host",
+        "Check from the MirrorMaker host the address that its words name.",
+        **_RETRIED,
+    ),
+    _row(
+        Code.CLUSTER_UNREACHABLE,
+        re.compile(r"TimeoutException|REQUEST_TIMED_OUT"),
+        "a cluster answers too late",
+        "answers of both clusters in time",
+        "Check the load of the clusters, and the network between them and the MirrorMaker host.",
+        **_RETRIED,
+    ),
+)
+
+
+def newest_sign(log: str) -> Sign | None:
+    """Return the newest sign of any cause in a log: of a stall the newest words are the likely cause."""
+    return _newest(log, CAUSES)
+
+
+def certain_sign(log: str) -> Sign | None:
+    """Return the newest words in a log that tell a cause by themselves."""
+    return _newest(log, [cause for cause in CAUSES if cause.is_certain])
+
+
+def sign_of_end(log: str) -> Sign | None:
+    """Return the cause of an end: certain words anywhere, or else the exception that ended MirrorMaker."""
+    return certain_sign(log) or next(_signs([root_exception(log)], CAUSES), None)
+
+
+def _newest(log: str, rows: Iterable[Cause]) -> Sign | None:
+    lines = telling_lines(log)
+    sign = next(_signs(lines, rows), None)
+    if sign is None or sign.cause.code is not Code.LOGIN_REFUSED:
+        return sign
+    # Only some of the lines about one failed login have its reason.
+    return next(_signs(lines, [row for row in rows if row in _LOGINS and row is not sign.cause]), sign)
+
+
+def _signs(lines: Iterable[str], causes: Iterable[Cause]) -> Iterator[Sign]:
+    rows = tuple(causes)
+    for line in lines:
+        for cause in rows:
+            if found := cause.pattern.search(line):
+                yield Sign(cause, from_exception(line, found.start())[:LONGEST_QUOTE])
+                break
+
+
+def cause_finding(sign: Sign, subject: str, found: str, heap_mb: int) -> Finding:
+    """Return the finding of a cause; `found` is what MirrorMaker did, and its own words follow if they are missing."""
+    said = "" if sign.quote in found else f"; MirrorMaker says: {sign.quote}"
+    cause = sign.cause
+    text = f"{cause.what}: {found}{said}"
+    return Finding(cause.code, subject, text, cause.expected, cause.remedy.replace("{heap_mb}", f"{heap_mb:,}"))
