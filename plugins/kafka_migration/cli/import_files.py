@@ -73,6 +73,7 @@ def _choices(arguments: Namespace) -> ImportChoices:
         groups=arguments.groups,
         command=arguments.command,
         to_mirrormaker2=arguments.to_mirrormaker2,
+        kafka_version=arguments.kafka_version or "",
     )
 
 

@@ -275,6 +275,39 @@ def test_connectors_of_a_flow_belong_together() -> None:
     assert (found.topics, moved(files, "billing", "other", "none")) == (("orders",), ["billing"])
 
 
+WORKER = "bootstrap.servers=w:1\nconfig.storage.topic=c\noffset.storage.topic=o\nstatus.storage.topic=s\ngroup.id=g\n"
+
+
+def test_the_producer_of_a_worker_writes_the_records() -> None:
+    """With the worker's file, its addresses and its `producer.` keys count, unless the connector overrides them."""
+    more = {"target.cluster.bootstrap.servers": "t:1", "producer.override.linger.ms": "7"}
+    files = {
+        "connect-distributed.properties": f"{WORKER}producer.linger.ms=5\nproducer.batch.size=9\nproducer.x=1\n",
+        "source.json": connector("MirrorSourceConnector", topics="orders", **more),
+    }
+    found = imported(files)
+
+    assert "w:1" in found.connections[1].command()
+    tuning = load_migration(found.text, where="copied.yaml").mirror.properties
+    assert tuning == {"producer.linger.ms": "7", "producer.batch.size": "9"}
+
+
+@pytest.mark.parametrize(("version", "groups"), [("", ["billing"]), ("3.9", ["billing"]), ("4.1", ["billing", "x"])])
+def test_old_names_count_in_old_versions(version: str, groups: list[str]) -> None:
+    """Kafka 4 does not read `groups.blacklist`; without a version, import takes it as it is meant."""
+    for line in ("groups.blacklist = x\n", "source->target.groups.blacklist = x\n"):
+        found = migration(f"{HEAD}{line}", choices=ImportChoices(kafka_version=version))
+        assert [each for each in ("billing", "x") if matches(each, found.cutover.groups)] == groups
+
+
+def test_variables_of_java_are_in_the_list() -> None:
+    """What a script hands to Java is reported, because the host of the migration may need it."""
+    text = f"export KAFKA_OPTS=-Djava.security.auth.login.config=/etc/jaas.conf\n{COMMAND} a\n"
+    found = {each.key: each.use for each in imported({"start.sh": text}).uses}
+
+    assert found["-Djava.security.auth.login.config"] is Use.REPORTED
+
+
 def test_connectors_that_disagree_are_named() -> None:
     """Another policy of the checkpoint connector writes offsets for other names."""
     policy = {"replication.policy.class": f"{MIRROR}.IdentityReplicationPolicy"}

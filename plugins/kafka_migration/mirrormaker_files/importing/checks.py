@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.text.brief import some
-from kafka_migration.mirrormaker_files.effective.readers import Readers
 from kafka_migration.mirrormaker_files.importing.chosen_flow import ChosenFlow
-from kafka_migration.mirrormaker_files.importing.flow_readers import CHECKPOINTS, CONNECTOR, value_in
+from kafka_migration.mirrormaker_files.importing.flow_readers import CHECKPOINTS, CONNECTOR, FlowReaders
 from kafka_migration.mirrormaker_files.importing.import_rules import ELSEWHERE, Decision, Use
 from kafka_migration.mirrormaker_files.importing.imported_groups import NO_GROUP
 from kafka_migration.mirrormaker_files.importing.imported_topics import TopicChoice
@@ -49,7 +48,7 @@ class ImportFacts:
     """What the checks are about: everything that was decided about the files."""
 
     chosen: ChosenFlow
-    readers: Readers
+    readers: FlowReaders
     names: TargetNames
     topics: TopicChoice
     groups: tuple[str, ...]
@@ -95,13 +94,13 @@ def _names(facts: ImportFacts) -> Iterator[str]:
 
 
 def _replication(facts: ImportFacts) -> Iterator[str]:
-    given = value_in(facts.readers, CONNECTOR, "replication.factor")
+    given = facts.readers.line(CONNECTOR, "replication.factor")
     factor = facts.fields.get("replication_factor")
     if facts.is_mirrormaker1:
         yield "3, the default of a migration file. MirrorMaker 1 leaves it to the brokers of the target."
     elif given is None:
         yield f"{factor}, MirrorMaker's default. Set target.replication_factor to what the target needs."
-    elif factor is None and given.setting and plain(given.setting) == "-1":
+    elif factor is None and plain(given) == "-1":
         yield "3, the default of a migration file. MirrorMaker asks the brokers of the target for theirs (-1)."
     elif factor is None:
         yield "3, the default of a migration file. The value in the files is no usable number."
@@ -134,13 +133,13 @@ def _groups(facts: ImportFacts) -> Iterator[str]:
         yield from _moved(facts.readers)
 
 
-def _moved(readers: Readers) -> Iterator[str]:
+def _moved(readers: FlowReaders) -> Iterator[str]:
     """Yield whether their MirrorMaker moved groups."""
-    if next(readers.at(CHECKPOINTS), None) is None:
+    if not readers.has(CHECKPOINTS):
         yield "MirrorMaker did not move groups: the files have no checkpoint connector of this flow."
         return
-    values = {key: value_in(readers, CHECKPOINTS, key) for key in _SYNC}
-    words = {key: plain(each.setting).lower() for key, each in values.items() if each and each.setting}
+    values = {key: readers.line(CHECKPOINTS, key) for key in _SYNC}
+    words = {key: plain(each).lower() for key, each in values.items() if each}
     if words.get("emit.checkpoints.enabled") == "false":
         yield "MirrorMaker did not move groups: emit.checkpoints.enabled is false."
     elif words.get("sync.group.offsets.enabled") != "true":
@@ -159,9 +158,9 @@ _SHARED = (
 )
 
 
-def _disagreements(readers: Readers) -> Iterator[str]:
+def _disagreements(readers: FlowReaders) -> Iterator[str]:
     for key in _SHARED:
-        source, checkpoints = (value_in(readers, role, key) for role in (CONNECTOR, CHECKPOINTS))
+        source, checkpoints = (readers.line(role, key) for role in (CONNECTOR, CHECKPOINTS))
         values = [each.value.strip() if each else "" for each in (source, checkpoints)]
         if values[0] != values[1]:
             yield f"Source and checkpoint connector differ in {key}; that of the source connector counts."
@@ -185,7 +184,7 @@ def _not_taken_over(facts: ImportFacts) -> Iterator[str]:
         yield f"{counts[0]} reported and {counts[1]} ignored lines of the list."
     if important := some(list(dict.fromkeys(_important(facts.decisions)))):
         yield f"The most important: {important}."
-    acls = value_in(facts.readers, CONNECTOR, "sync.topic.acls.enabled")
+    acls = facts.readers.line(CONNECTOR, "sync.topic.acls.enabled")
     if not facts.is_mirrormaker1 and not (acls and acls.value.strip().lower() == "false"):
         yield "MirrorMaker 2 copies access control lists of topics; here kafka-migration source-acls prints them."
 

@@ -15,8 +15,6 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Fl
 
 MIRRORMAKER1_FLOW = Flow("source", "target")
 SOURCE_CONNECTOR, CHECKPOINT_CONNECTOR = "MirrorSourceConnector", "MirrorCheckpointConnector"
-# The default of `target.cluster.alias` on Kafka Connect.
-_DEFAULT_TARGET = "target"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ def connectors_of(files: Sequence[MirrorFile]) -> tuple[MirrorConnector, ...]:
 
 def _connector(file: MirrorFile, owner: str) -> MirrorConnector:
     values = {each.key: each.value.strip() for each in file.at(Place.CONNECTOR, owner) if not each.client}
-    flow = Flow(values.get("source.cluster.alias", ""), values.get("target.cluster.alias", _DEFAULT_TARGET))
+    flow = Flow(*(values.get(f"{side}.cluster.alias", side) for side in ("source", "target")))
     is_enabled = not is_false(file.last(Place.CONNECTOR, "enabled", owner))
     return MirrorConnector(file, owner, values.get("connector.class", "").rpartition(".")[2], flow, is_enabled)
 
@@ -82,11 +80,11 @@ def _require_one_set(files: Sequence[MirrorFile]) -> None:
     """Refuse files of several MirrorMakers, whose settings do not act together."""
     kinds = Counter(file.kind for file in files)
     several = [kind for kind, number in kinds.items() if number > 1 and kind not in _MANY]
-    is_mixed = len({kind if not kind.is_mirrormaker1 else FileKind.COMMAND for kind in kinds}) > 1
+    is_mixed = len({_SETS.get(kind, kind) for kind in kinds}) > 1
     if several or is_mixed:
         names = [f"{file.name} ({file.kind.words})" for file in files]
         expected = "the files of one MirrorMaker"
-        remedy = "Import the files of one MirrorMaker at a time, and leave out those of Connect's workers."
+        remedy = "Import the files of one MirrorMaker at a time."
         raise Refused([not_imported(some([file.name for file in files]), some(names), expected, remedy)])
 
 
@@ -128,6 +126,12 @@ def _pair(file: MirrorFile, text: str) -> Flow | None:
     return Flow(source, target) if source and target in file.clusters and target != source else None
 
 
+# Kinds of files that one MirrorMaker has together.
+_SETS = {
+    FileKind.CONSUMER: FileKind.COMMAND,
+    FileKind.PRODUCER: FileKind.COMMAND,
+    FileKind.WORKER: FileKind.CONNECTORS,
+}
 # A team may have a file for each connector, and several commands.
 _MANY = {FileKind.CONNECTORS, FileKind.COMMAND}
 _WITH_ALIASES = {FileKind.MIRRORMAKER2, FileKind.STRIMZI}

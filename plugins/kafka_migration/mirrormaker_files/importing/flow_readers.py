@@ -1,183 +1,122 @@
-"""What the connectors of one flow, and the clients that copy its records, get from the files."""
+"""Who reads the lines of the flow that is imported: its connectors, and the clients that copy its records."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.text.brief import some
+from kafka_migration.mirrormaker_files.effective.all_files import readers_of
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Reader, Readers
 from kafka_migration.mirrormaker_files.importing.chosen_command import command_of
 from kafka_migration.mirrormaker_files.importing.chosen_flow import (
     CHECKPOINT_CONNECTOR,
     SOURCE_CONNECTOR,
+    ChosenFlow,
     connectors_of,
     not_imported,
 )
-from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.model.mirror_settings import (
-    CLIENTS,
-    FileKind,
-    Flow,
-    MirrorFile,
-    MirrorSetting,
-    Place,
-)
-
-# A line, and the key under which a reader gets it.
-Line = tuple[MirrorFile, MirrorSetting, str]
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
 
 CONNECTOR, CHECKPOINTS = "mirror_source", "mirror_checkpoint"
 CONSUMER, PRODUCER, TARGET, WORKER = "consumer", "producer", "admin", "connect_worker"
-_CONNECTORS = ("mirror_source", "mirror_checkpoint", "mirror_heartbeat", "topic_filter", "group_filter")
-_AT_TOP = ("replication.policy", "config.providers")
+CONNECTION_KEYS = ("bootstrap.servers", "security.", "sasl.", "ssl.")
 
 
-def readers_of_flow(files: Sequence[MirrorFile], flow: Flow, command: int = 0) -> Readers:
-    """Return who reads the lines of a flow; of several lines for one key, the one that Kafka uses.
+@dataclass(frozen=True, slots=True)
+class FlowReaders:
+    """`own` has one reader of each role of the flow, `all` has all readers of the files. `version` is that of Kafka."""
 
-    `command` is the line of a MirrorMaker 1 command.
+    own: Readers
+    all: Readers
+    version: str = ""
+
+    def value(self, role: str, key: str) -> Given | None:
+        """Return what the reader of a role gets for a key from a line, or from MirrorMaker; `None` if it gets none."""
+        return next((each.values[key] for each in self.own.at(role) if key in each.values), None)
+
+    def line(self, role: str, key: str) -> MirrorSetting | None:
+        """Return the line that gives a key to the reader of a role; `None` if none does."""
+        found = self.value(role, key)
+        return found.setting if found else None
+
+    def has(self, role: str) -> bool:
+        """Return whether the flow has a reader of a role."""
+        return next(self.own.at(role), None) is not None
+
+
+def readers_of_flow(
+    files: Sequence[MirrorFile], chosen: ChosenFlow, command: int = 0, version: str = ""
+) -> FlowReaders:
+    """Return who reads the lines of a flow. `command` is the line of a MirrorMaker 1 command.
+
+    Raises `Refused` if several connectors of one kind copy the flow.
     """
-    kind = files[0].kind
-    if kind is FileKind.CONNECTORS:
-        return Readers(tuple(_of_connect(files, flow)))
-    if kind is FileKind.STRIMZI:
-        return Readers(tuple(_of_strimzi(files[0], flow)))
-    if kind is FileKind.MIRRORMAKER2:
-        return Readers(tuple(_of_dedicated(files[0], flow)))
-    return Readers(tuple(_of_mirrormaker1(files, command)))
+    _require_one_of_each(files, chosen.flow)
+    version = version or _version(files)
+    everyone = readers_of([_enabled(file, chosen) for file in files], version)
+    is_mirrormaker1 = files[0].kind.is_mirrormaker1
+    own = _of_mirrormaker1(files, everyone, command) if is_mirrormaker1 else _of_flow(everyone, chosen.flow)
+    return FlowReaders(Readers(tuple(own)), everyone, version)
 
 
-def value_in(readers: Readers, role: str, key: str) -> Given | None:
-    """Return what the reader of a role gets for a key; `None` if no line gives it."""
-    return next((each.values[key] for each in readers.at(role) if key in each.values), None)
+def _version(files: Sequence[MirrorFile]) -> str:
+    """Return the version that the files name, or else the last one that reads the old names of the filters' keys."""
+    named = next((file.kafka_version for file in files if file.kafka_version), "")
+    is_old = any(each.key.endswith(".blacklist") for file in files for each in file.settings)
+    return named or ("3.9" if is_old else "")
 
 
-def _reader(role: str, lines: Iterable[Line], flow: Flow) -> Effective:
-    values = {key: Given(setting.value, file.name, setting) for file, setting, key in lines}
-    return Effective(Reader(role, f"{role} of {flow}", str(flow)), values)
-
-
-def full_key(setting: MirrorSetting) -> str:
-    """Return the key of a flow or connector with the prefixes of its clients."""
-    is_override = setting.client in CLIENTS and ".override." in setting.name
-    return ".".join(filter(None, (setting.side, setting.client, "override" if is_override else "", setting.key)))
-
-
-def _is_common(key: str) -> bool:
-    """Return whether a cluster hands a key to all of its clients."""
-    return kafka_keys().get("mirror_client", key) is not None and not key.startswith("replication.policy")
-
-
-def _prefixed(lines: Iterable[Line], prefix: str) -> Iterator[Line]:
-    """Yield the lines whose key begins like this, without it."""
-    for file, setting, key in lines:
-        rest = key.removeprefix(prefix)
-        if key.startswith(prefix) and (prefix.endswith("override.") or not rest.startswith("override.")):
-            yield file, setting, rest
-
-
-def _common(lines: Iterable[Line]) -> Iterator[Line]:
-    return (line for line in lines if _is_common(line[2]))
-
-
-def _own(file: MirrorFile, place: Place, owner: str = "") -> list[Line]:
-    return [(file, each, full_key(each)) for each in file.at(place, owner)]
-
-
-def _of_dedicated(file: MirrorFile, flow: Flow) -> Iterator[Effective]:
-    """Yield the readers of `MirrorMakerConfig`: `connectorBaseConfig` and `workerConfig`."""
-    top, of_flow = _own(file, Place.TOP), _own(file, Place.FLOW, str(flow))
-    source, target = (_own(file, Place.CLUSTER, alias) for alias in flow.ends)
-    connector = [*(line for line in top if _is_of_connectors(line[1])), *of_flow]
-    common = list(_common(top))
-    yield _reader(CONNECTOR, connector, flow)
-    yield _reader(CHECKPOINTS, connector, flow)
-    yield _reader(
-        CONSUMER,
-        (
-            *_common(_prefixed(of_flow, "source.cluster.")),
-            *_prefixed(of_flow, "consumer."),
-            *common,
-            *_common(source),
-            *_prefixed(source, "consumer."),
-            *_prefixed(of_flow, "source.consumer."),
-        ),
-        flow,
-    )
-    of_target = [*common, *_common(target)]
-    producer = [*_prefixed(target, "producer."), *_prefixed(of_flow, "producer.override.")]
-    yield _reader(PRODUCER, (*of_target, *producer), flow)
-    yield _reader(TARGET, (*of_target, *_common(_prefixed(of_flow, "target.cluster.")), *_common(producer)), flow)
-    yield _reader(WORKER, (line for line in target if not line[1].client), flow)
-
-
-def _is_of_connectors(setting: MirrorSetting) -> bool:
-    known = any(kafka_keys().get(role, setting.name) for role in _CONNECTORS)
-    return known or setting.name.startswith(_AT_TOP)
-
-
-def _of_connect(files: Sequence[MirrorFile], flow: Flow) -> Iterator[Effective]:
+def _require_one_of_each(files: Sequence[MirrorFile], flow: Flow) -> None:
     connectors = [each for each in connectors_of(files) if each.flow == flow]
-    sources = [each for each in connectors if each.kind == SOURCE_CONNECTOR]
-    checkpoints = [each for each in connectors if each.kind == CHECKPOINT_CONNECTOR]
-    for several in (sources, checkpoints):
+    for kind in (SOURCE_CONNECTOR, CHECKPOINT_CONNECTOR):
+        several = [each for each in connectors if each.kind == kind]
         if len(several) > 1:
             names = some([f"one in {each.file.name}" for each in several])
             remedy = "Import one of them at a time, in a file of its own."
             raise Refused([not_imported(str(flow), f"{len(several)} connectors: {names}", "one connector", remedy)])
-    own = [_own(each.file, Place.CONNECTOR, each.name) for each in sources]
-    lines = own[0] if own else []
-    yield _reader(CONNECTOR, lines, flow)
-    for each in checkpoints:
-        yield _reader(CHECKPOINTS, _own(each.file, Place.CONNECTOR, each.name), flow)
-    yield from _clients_of_connect(lines, (), (), flow)
 
 
-def _clients_of_connect(
-    lines: Sequence[Line], source: Iterable[Line], target: Sequence[Line], flow: Flow
-) -> Iterator[Effective]:
-    """Yield the clients of a source connector. `source`, `target`: what Strimzi's fields say about the clusters."""
-    consumer = [
-        *_common(source),
-        *_common(_prefixed(lines, "source.cluster.")),
-        *_prefixed(lines, "consumer."),
-        *_prefixed(lines, "source.consumer."),
-    ]
-    producer = [*_prefixed(target, "producer."), *_prefixed(lines, "producer.override.")]
-    yield _reader(CONSUMER, consumer, flow)
-    yield _reader(PRODUCER, producer, flow)
-    clusters = [*_common(target), *_common(_prefixed(lines, "target.cluster."))]
-    yield _reader(TARGET, (*clusters, *_common(producer)), flow)
+def _enabled(file: MirrorFile, chosen: ChosenFlow) -> MirrorFile:
+    """Return a dedicated MirrorMaker's file with the chosen flow enabled: a person named it."""
+    if not chosen.doubt or file.kind is not FileKind.MIRRORMAKER2:
+        return file
+    name = f"{chosen.flow}.enabled"
+    line = MirrorSetting(0, name, "true", Place.FLOW, "enabled", str(chosen.flow))
+    return replace(file, settings=(*file.settings, line))
 
 
-def _of_strimzi(file: MirrorFile, flow: Flow) -> Iterator[Effective]:
-    """Yield the readers of the connectors that Strimzi's operator makes; its patterns win over `config`."""
-    of_flow = _own(file, Place.FLOW, str(flow))
-    patterns = [line for line in of_flow if "." not in line[1].name]
-    parts = {
-        name: [line for line in of_flow if line[1].name.startswith(f"{name}.")]
-        for name in ("sourceConnector", "checkpointConnector")
+def _of_flow(everyone: Readers, flow: Flow) -> Iterator[Effective]:
+    name = str(flow)
+    for role, duty in ((CONNECTOR, None), (CHECKPOINTS, None), (CONSUMER, "records"), (PRODUCER, "records")):
+        yield from _first(everyone.at(role, flow=name, duty=duty))
+    producer = next(everyone.at(PRODUCER, flow=name, duty="records"), None)
+    admins = (each for each in everyone.at(TARGET, flow=name, duty="topics") if each.reader.cluster == flow.target)
+    for admin in _first(admins):
+        # Records go where the producer of the worker sends them.
+        yield Effective(admin.reader, {**_connection(admin), **(_connection(producer) if producer else {})})
+    of_worker = (each for each in everyone.at(WORKER) if each.reader.flow in {name, ""})
+    yield from _first(of_worker)
+
+
+def _first(found: Iterable[Effective]) -> Iterator[Effective]:
+    return (each for number, each in enumerate(found) if number == 0)
+
+
+def _connection(reader: Effective) -> Mapping[str, Given]:
+    """Return what a client gets from lines about its connection."""
+    return {key: each for key, each in reader.values.items() if key.startswith(CONNECTION_KEYS) and each.setting}
+
+
+def _of_mirrormaker1(files: Sequence[MirrorFile], everyone: Readers, command: int) -> Iterator[Effective]:
+    yield from everyone.at(CONSUMER, PRODUCER)
+    for producer in everyone.at(PRODUCER):
+        yield Effective(replace(producer.reader, role=TARGET), _connection(producer))
+    options = {
+        each.key: Given(each.value, file.name, each)
+        for file in files
+        for each in file.at(Place.OPTION)
+        if command_of(file, each) == command
     }
-    source, target = (_own(file, Place.CLUSTER, alias) for alias in flow.ends)
-    yield _reader(CONNECTOR, [*parts["sourceConnector"], *patterns], flow)
-    if _has_connector(file, flow, "checkpointConnector"):
-        yield _reader(CHECKPOINTS, [*parts["checkpointConnector"], *patterns], flow)
-    yield from _clients_of_connect(parts["sourceConnector"], source, target, flow)
-    yield _reader(WORKER, (line for line in target if not line[1].client), flow)
-
-
-def _has_connector(file: MirrorFile, flow: Flow, name: str) -> bool:
-    lines = (*file.at(Place.FLOW, str(flow)), *file.at(Place.FIELD, str(flow)))
-    return any(each.name == name or each.name.startswith(f"{name}.") for each in lines)
-
-
-def _of_mirrormaker1(files: Sequence[MirrorFile], command: int) -> Iterator[Effective]:
-    flow = Flow("source", "target")
-    for role, kind in ((CONSUMER, FileKind.CONSUMER), (PRODUCER, FileKind.PRODUCER)):
-        lines = [(file, each, each.key) for file in files if file.kind is kind for each in file.at(Place.CLIENT)]
-        yield _reader(role, lines, flow)
-        if role == PRODUCER:
-            yield _reader(TARGET, lines, flow)
-    options = [(f, e, e.key) for f in files for e in f.at(Place.OPTION) if command_of(f, e) == command]
-    yield _reader(CONNECTOR, options, flow)
+    yield Effective(Reader(CONNECTOR, "MirrorMaker 1"), options)

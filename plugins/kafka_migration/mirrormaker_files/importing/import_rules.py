@@ -12,14 +12,15 @@ from kafka_migration.core.text.brief import brief
 from kafka_migration.core.text.secret_forms import has_secret_form
 from kafka_migration.mirrormaker_files.importing.flow_readers import (
     CHECKPOINTS,
+    CONNECTION_KEYS,
     CONNECTOR,
     CONSUMER,
     PRODUCER,
     TARGET,
     WORKER,
 )
-from kafka_migration.mirrormaker_files.importing.imported_connections import CONNECTION_KEYS
 from kafka_migration.mirrormaker_files.importing.plain_values import is_mended, plain
+from kafka_migration.mirrormaker_files.model.command_options import ENVIRONMENT
 from kafka_migration.mirrormaker_files.model.judging import is_shown, may_be_secret
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorSetting
 
@@ -194,7 +195,7 @@ def _of_connector(setting: MirrorSetting, readers: Mapping[str, str], role: str)
         return decision
     if key in _NAMES or key in _NUMBERS:
         return Decision(Use.REPLACED, "the source connector's setting counts")
-    return replaced(setting, key) or Decision(Use.REPORTED, _NO_PLACE)
+    return replaced(setting, setting.key) or Decision(Use.REPORTED, _NO_PLACE)
 
 
 def _list(key: str, setting: MirrorSetting, role: str) -> Decision:
@@ -255,6 +256,8 @@ _RULES: Mapping[str, Callable[[MirrorSetting, Mapping[str, str], str], Decision]
 def of_option(setting: MirrorSetting) -> Decision:
     """Return what becomes of an option of MirrorMaker 1's command."""
     key = setting.key
+    if setting.owner == ENVIRONMENT:
+        return Decision(Use.REPORTED, "check whether the host of the connection mirror_host needs it")
     if key in {"whitelist", "include"}:
         return Decision(Use.USED, "topics", "topics", plain(setting))
     if decision := number(key, setting):

@@ -9,12 +9,11 @@ from kafka_migration.core.connections.settings import KERBEROS, OAUTH
 from kafka_migration.core.discovery.commands import ConnectionToCreate
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.text.secret_forms import has_key_form, has_secret_form, may_be_shown
-from kafka_migration.mirrormaker_files.effective.readers import Readers
+from kafka_migration.mirrormaker_files.importing.flow_readers import CONNECTION_KEYS, FlowReaders
 from kafka_migration.mirrormaker_files.importing.plain_values import plain
 from kafka_migration.mirrormaker_files.model.judging import listed
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting, Place
 
-CONNECTION_KEYS = ("bootstrap.servers", "security.", "sasl.", "ssl.")
 # Every option of a JAAS line, so that no part of one value is taken for another option.
 _OPTION = re.compile(r"""(?<!\w)(\w{1,100})\s{0,20}=\s{0,20}(?:"((?:[^"\\]|\\.)*)"?|'(?:[^'\\]|\\.)*'?|[^\s;"']+)""")
 _SHOWN_OPTIONS = frozenset({"username", "principal", "keyTab", "clientId"})
@@ -26,9 +25,9 @@ _PEM = "<CERTIFICATES OF THE AUTHORITY IN PEM>"
 _PASSWORD_MECHANISMS = re.compile("PLAIN|SCRAM-SHA-(?:256|512)")
 
 
-def connection_values(readers: Readers, role: str) -> dict[str, str]:
+def connection_values(readers: FlowReaders, role: str) -> dict[str, str]:
     """Return the connection settings that the client of a role gets."""
-    found = {key: each for reader in readers.at(role) for key, each in reader.values.items()}
+    found = {key: each for reader in readers.own.at(role) for key, each in reader.values.items()}
     settings = {key: each.setting for key, each in found.items() if key.startswith(CONNECTION_KEYS) and each.setting}
     return {key: _value(key, setting) for key, setting in settings.items()}
 

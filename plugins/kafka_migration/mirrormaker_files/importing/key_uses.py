@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kafka_migration.core.documents.codec import Document
-from kafka_migration.mirrormaker_files.effective.readers import Readers
+from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
 from kafka_migration.mirrormaker_files.importing.chosen_command import command_of
 from kafka_migration.mirrormaker_files.importing.chosen_flow import connectors_of
 from kafka_migration.mirrormaker_files.importing.flow_readers import (
@@ -15,7 +15,7 @@ from kafka_migration.mirrormaker_files.importing.flow_readers import (
     PRODUCER,
     TARGET,
     WORKER,
-    full_key,
+    FlowReaders,
 )
 from kafka_migration.mirrormaker_files.importing.import_rules import (
     ELSEWHERE,
@@ -33,7 +33,14 @@ from kafka_migration.mirrormaker_files.importing.import_rules import (
 )
 from kafka_migration.mirrormaker_files.model.judging import name_of, quoted
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.mirror_settings import (
+    CLIENTS,
+    FileKind,
+    Flow,
+    MirrorFile,
+    MirrorSetting,
+    Place,
+)
 from kafka_migration.mirrormaker_files.model.roles import OLD_KEYS, is_free, roles_at
 
 
@@ -58,7 +65,7 @@ class KeyUses:
 
     files: Sequence[MirrorFile]
     flow: Flow
-    readers: Readers
+    readers: FlowReaders
     given: frozenset[str] = frozenset()
     command: int = 0
 
@@ -86,7 +93,7 @@ class KeyUses:
             return of_field(setting)
         if setting.place is Place.OPTION:
             return self._of_option(file, setting)
-        if setting.place is Place.TOP and setting.name == "clusters":
+        if (setting.place, setting.key) in {(Place.TOP, "clusters"), (Place.FLOW, "enabled")}:
             return Decision(Use.USED, "the flow")
         if file.kind is FileKind.CONSUMER and setting.key == "group.id":
             return mirror_group(setting)
@@ -100,9 +107,17 @@ class KeyUses:
     def _of_key(self, file: MirrorFile, setting: MirrorSetting) -> Decision:
         if problem := _without_effect(file, setting):
             return problem
-        readers = {each.reader.role: key for each, key in self.readers.of(setting)}
+        readers = {each.reader.role: key for each, key in self.readers.own.of(setting)}
+        if not readers and (overridden := self._overridden(setting)):
+            return overridden
+        if not self._is_read(setting):
+            return NOBODY
         if not readers:
-            return self._overridden(setting) or replaced(setting, setting.key) or OF_PACKAGE
+            return replaced(setting, setting.key) or OF_PACKAGE
+        # Strimzi's operator writes the newer name for its fields, which have no dots.
+        is_old = "." in setting.name and not set(OLD_NAMES.values()).isdisjoint(readers.values())
+        if is_old and kafka_version(self.readers.version).is_at_least("4.0"):
+            return NOBODY
         newer = next((new for new, old in OLD_NAMES.items() if old in readers.values()), "")
         if wins := newer and self._winner(newer, tuple(readers)):
             return Decision(Use.REPLACED, f"line {wins.line} has the newer name of the key, and that value counts")
@@ -123,17 +138,22 @@ class KeyUses:
             return self._flows.get((id(file), setting.owner), self.flow) == self.flow
         return not (setting.place is Place.FIELD and "->" in setting.owner and setting.owner != str(self.flow))
 
+    def _is_read(self, setting: MirrorSetting) -> bool:
+        """Return whether a part of MirrorMaker, or a plug-in, reads a line."""
+        is_old = is_free(setting) or setting.key in OLD_KEYS
+        return is_old or next(self.readers.all.uses_of(setting), None) is not None
+
     def _overridden(self, setting: MirrorSetting) -> Decision | None:
         """Return that another line wins, if it does."""
-        roles: tuple[str, ...] = tuple(each.reader.role for each in self.readers.all)
+        roles: tuple[str, ...] = tuple(each.reader.role for each in self.readers.own.all)
         if setting.place is Place.CLUSTER:
             roles = (CONSUMER,) if setting.owner == self.flow.source else (PRODUCER, TARGET, WORKER)
-        found = (self._winner(key, roles) for key in (full_key(setting), setting.key))
+        found = (self._winner(key, roles) for key in (_full_key(setting), setting.key))
         wins = next((each for each in found if each and each.client in {setting.client, ""}), None)
         return Decision(Use.REPLACED, f"line {wins.line} wins over it") if wins else None
 
     def _winner(self, key: str, roles: Sequence[str]) -> MirrorSetting | None:
-        found = (each.values[key] for each in self.readers.at(*roles) if key in each.values)
+        found = (each.values[key] for each in self.readers.own.at(*roles) if key in each.values)
         return next((each.setting for each in found if each.setting), None)
 
     @cached_property
@@ -149,6 +169,12 @@ def _identity(file: MirrorFile, setting: MirrorSetting) -> tuple[object, ...]:
     """Two lines with the same identity give one key twice."""
     command = command_of(file, setting) if setting.place is Place.OPTION else 0
     return id(file), setting.place, setting.owner, setting.name, command
+
+
+def _full_key(setting: MirrorSetting) -> str:
+    """Return the key of a flow or connector with the prefixes of its clients."""
+    is_override = setting.client in CLIENTS and ".override." in setting.name
+    return ".".join(filter(None, (setting.side, setting.client, "override" if is_override else "", setting.key)))
 
 
 def _without_effect(file: MirrorFile, setting: MirrorSetting) -> Decision | None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.aliases import alias_problem
 from kafka_migration.core.text.secret_forms import given_unless_secret
-from kafka_migration.mirrormaker_files.effective.readers import Given, Readers
 from kafka_migration.mirrormaker_files.importing.chosen_flow import not_imported
-from kafka_migration.mirrormaker_files.importing.flow_readers import CONNECTOR, value_in
+from kafka_migration.mirrormaker_files.importing.flow_readers import CONNECTOR, FlowReaders
 from kafka_migration.mirrormaker_files.importing.plain_values import plain, value_with_blanks
 from kafka_migration.mirrormaker_files.model.mirror_settings import Flow
 
@@ -47,12 +45,12 @@ class _Policy:
     line: int
 
 
-def names_on_target(readers: Readers, flow: Flow, migration: str, asked: Naming | None) -> TargetNames:
+def names_on_target(readers: FlowReaders, flow: Flow, migration: str, asked: Naming | None) -> TargetNames:
     """Return the naming for a migration file. `asked` wins over the files.
 
     Raises `Refused` if a migration file cannot give the names, or a class makes them that only their MirrorMaker has.
     """
-    policy = _policy(readers, flow)
+    policy = _policy(readers)
     naming, problem = _naming(policy, migration)
     if asked:
         return _asked(policy, flow, migration, asked, problem)
@@ -73,17 +71,15 @@ def _unnamed(flow: Flow, problem: str, remedy: str) -> Refused:
     return Refused([not_imported(str(flow), problem, "names on the target that a migration file can give", remedy)])
 
 
-def _policy(readers: Readers, flow: Flow) -> _Policy:
-    found: Mapping[str, Given | None] = {
-        key: value_in(readers, CONNECTOR, key)
-        for key in ("replication.policy.class", "source.cluster.alias", "replication.policy.separator")
-    }
-    class_name, alias, separator = found.values()
+def _policy(readers: FlowReaders) -> _Policy:
+    class_name = readers.line(CONNECTOR, "replication.policy.class")
+    alias = readers.value(CONNECTOR, "source.cluster.alias")
+    separator = readers.line(CONNECTOR, "replication.policy.separator")
     return _Policy(
-        plain(class_name.setting) if class_name and class_name.setting else _DEFAULT,
-        plain(alias.setting) if alias and alias.setting else flow.source,
-        value_with_blanks(separator.setting) if separator and separator.setting else ".",
-        class_name.setting.line if class_name and class_name.setting else 0,
+        plain(class_name) if class_name else _DEFAULT,
+        plain(alias.setting) if alias and alias.setting else alias.value if alias else "",
+        value_with_blanks(separator) if separator else ".",
+        class_name.line if class_name else 0,
     )
 
 

@@ -9,7 +9,6 @@ from kafka_migration.core.discovery.commands import ConnectionToCreate, connecti
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.text.brief import some
 from kafka_migration.core.text.secret_forms import has_secret_form
-from kafka_migration.mirrormaker_files.effective.readers import Readers
 from kafka_migration.mirrormaker_files.importing import imported_groups, imported_topics
 from kafka_migration.mirrormaker_files.importing.checks import ImportCheck, ImportFacts, checks_of
 from kafka_migration.mirrormaker_files.importing.chosen_command import chosen_command, require_one_list
@@ -19,8 +18,8 @@ from kafka_migration.mirrormaker_files.importing.flow_readers import (
     CONNECTOR,
     CONSUMER,
     TARGET,
+    FlowReaders,
     readers_of_flow,
-    value_in,
 )
 from kafka_migration.mirrormaker_files.importing.import_rules import MIRROR_GROUP
 from kafka_migration.mirrormaker_files.importing.imported_connections import (
@@ -51,6 +50,7 @@ class ImportChoices:
     """What a person decided. `naming`, `topics` and `groups` win over the files; the last two are lists with commas.
 
     `command` is the line of a MirrorMaker 1 command. `to_mirrormaker2`: MirrorMaker 2 copies what MirrorMaker 1 did.
+    `kafka_version` is the version that reads the files; empty means the latest.
     """
 
     naming: Naming | None = None
@@ -58,6 +58,7 @@ class ImportChoices:
     groups: str | None = None
     command: int | None = None
     to_mirrormaker2: bool = False
+    kafka_version: str = ""
 
     @property
     def lists(self) -> dict[str, str]:
@@ -92,7 +93,7 @@ def import_files(
     command = chosen_command(files, choices.command)
     if choices.topics is None:
         require_one_list(files, command)
-    readers = readers_of_flow(files, chosen.flow, command)
+    readers = readers_of_flow(files, chosen, command, choices.kafka_version)
     _require_lists(readers, choices, str(chosen.flow))
     uses = KeyUses(files, chosen.flow, readers, frozenset(choices.lists), command)
     return _imported(files, name, chosen, readers, uses, choices)
@@ -102,7 +103,7 @@ def _imported(
     files: Sequence[MirrorFile],
     name: str,
     chosen: ChosenFlow,
-    readers: Readers,
+    readers: FlowReaders,
     uses: KeyUses,
     choices: ImportChoices,
 ) -> Imported:
@@ -140,19 +141,19 @@ def _require_no_secret(file: str, flow: Flow) -> None:
         raise Refused([not_imported(file, "an alias with a comment or a secret", "names of clusters", remedy)])
 
 
-def _require_lists(readers: Readers, choices: ImportChoices, flow: str) -> None:
+def _require_lists(readers: FlowReaders, choices: ImportChoices, flow: str) -> None:
     """Refuse a class of others that decides about topics or groups, unless their list is given."""
     for key, (role, filter_key, usual) in _FILTERS.items():
-        found = value_in(readers, role, filter_key)
-        if found and found.setting and plain(found.setting) != usual and key not in choices.lists:
-            text = f"{filter_key} on line {found.setting.line}, a class whose {key} are not known"
+        found = readers.line(role, filter_key)
+        if found and plain(found) != usual and key not in choices.lists:
+            text = f"{filter_key} on line {found.line}, a class whose {key} are not known"
             raise Refused([not_imported(flow, text, f"the {key}", f"Give the names and patterns with --{key}.")])
 
 
-def _defaults(readers: Readers, fields: dict[str, str], is_mirrormaker1: bool) -> dict[str, str]:
+def _defaults(readers: FlowReaders, fields: dict[str, str], is_mirrormaker1: bool) -> dict[str, str]:
     """Return what MirrorMaker does where the files say nothing, and a migration file has another default."""
     found = {} if fields.get("exactly_once") else {"isolation_level": "read_uncommitted"}
-    if not is_mirrormaker1 and value_in(readers, CONNECTOR, "replication.factor") is None:
+    if not is_mirrormaker1 and readers.line(CONNECTOR, "replication.factor") is None:
         found["replication_factor"] = _DEFAULT_REPLICAS
     return found
 
@@ -164,10 +165,10 @@ def _require_committed(file: str, fields: dict[str, str]) -> None:
         raise Refused([not_imported(file, found, "read_committed with exactly-once", remedy)])
 
 
-def _cycle(names: TargetNames, readers: Readers, flow: Flow) -> tuple[str, ...]:
+def _cycle(names: TargetNames, readers: FlowReaders, flow: Flow) -> tuple[str, ...]:
     """Return a pattern of the topics that came from the target, which MirrorMaker 2 does not copy back."""
-    found = value_in(readers, CONNECTOR, "target.cluster.alias")
-    target = plain(found.setting) if found and found.setting else flow.target
+    found = readers.line(CONNECTOR, "target.cluster.alias")
+    target = plain(found) if found else flow.target
     is_kept = names.naming != "prefixed" or not target or "." in target
     return () if is_kept else (rf"(.*\.)?{_escaped(target)}\..*",)
 
@@ -200,19 +201,21 @@ def _without_topics(files: Sequence[MirrorFile], found: TopicChoice) -> tuple[st
     return "a blank list of topics, with which MirrorMaker copies nothing", expected, "Add `topics`."
 
 
-def _groups(readers: Readers, fields: dict[str, str], choices: ImportChoices, is_mirrormaker1: bool) -> tuple[str, ...]:
+def _groups(
+    readers: FlowReaders, fields: dict[str, str], choices: ImportChoices, is_mirrormaker1: bool
+) -> tuple[str, ...]:
     """Return the patterns of the groups to move; none for the default of a migration file."""
     if choices.groups is not None:
         return imported_groups.group_patterns(choices.groups, "")
     if MIRROR_GROUP in fields:
         return imported_groups.groups_without(fields[MIRROR_GROUP])
-    if is_mirrormaker1 or next(readers.at(CHECKPOINTS), None) is None:
+    if is_mirrormaker1 or not readers.has(CHECKPOINTS):
         return ()
     excluded = fields.get("groups.exclude", fields.get("groups.blacklist", imported_groups.DEFAULT_EXCLUSIONS))
     return imported_groups.group_patterns(fields.get("groups", ".*"), excluded)
 
 
-def _connections(files: Sequence[MirrorFile], readers: Readers, flow: Flow) -> tuple[ConnectionToCreate, ...]:
+def _connections(files: Sequence[MirrorFile], readers: FlowReaders, flow: Flow) -> tuple[ConnectionToCreate, ...]:
     names = [f"{connection_base(alias)}_kafka" for alias in flow.ends]
     if names[0] == names[1]:
         names = [f"source_{names[0]}", f"target_{names[1]}"]
