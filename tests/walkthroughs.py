@@ -22,7 +22,7 @@ PAGES = ("hdinsight", "cloudera", "to-msk", "mirrormaker1-to-2")
 PEM = "-----BEGIN CERTIFICATE-----…"
 # The commands that end with another exit code than 0 where the page says so: their beginnings, and the codes in order.
 EXIT_CODES: Mapping[str, Mapping[str, Sequence[int]]] = {
-    "hdinsight": {"kafka-migration lint": [2], "kafka-migration import": [2]},
+    "hdinsight": {"kafka-migration lint": [2]},
     "mirrormaker1-to-2": {"kafka-migration plan shop": [3]},
 }
 ON_EVERY_PAGE = {"kafka-migration decommission": [5]}

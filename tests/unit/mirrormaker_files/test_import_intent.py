@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -432,6 +434,27 @@ def test_files_of_several_mirrormakers_are_refused() -> None:
     assert "one MirrorMaker" in refusal({"a.properties": HEAD, "start.sh": f"{COMMAND} x\n"}).expected
 
 
-def test_every_import_says_that_a_copy_cannot_be_kept() -> None:
-    """The check names the page about what MirrorMaker 2 has already copied."""
-    assert "cannot be kept" in check(imported(HEAD), "what is already copied")
+def test_tls_of_a_client_of_mirrormaker1() -> None:
+    """A KafkaMirrorMaker resource has its addresses and TLS in fields of the clients."""
+    text = (
+        "kind: KafkaMirrorMaker\nspec:\n  include: orders\n  consumer:\n    bootstrapServers: s:1\n    groupId: g\n"
+        f"{TLS}{login('scram-sha-512')}  producer:\n    bootstrapServers: t:1\n    tls: {{}}\n"
+    )
+    source, target = (each.fields["extra"] for each in imported({"mm1.yaml": text}).connections[:2])
+
+    assert (source["bootstrap.servers"], source["security.protocol"]) == ("s:1", "SASL_SSL")
+    assert (target["bootstrap.servers"], target["security.protocol"]) == ("t:1", "SSL")
+    assert source["sasl.username"] == "copy"
+
+
+@pytest.mark.parametrize(
+    ("files", "page"),
+    [({"mm2.properties": HEAD}, "replace-mirrormaker2.md"), ({"s.sh": f"{COMMAND} a\n"}, "mirrormaker1-to-2.md")],
+)
+def test_every_import_says_that_a_copy_cannot_be_kept(files: dict[str, str], page: str) -> None:
+    """The check names a page that exists, and its section, about what was copied before."""
+    (path,) = (Path(__file__).parents[3] / "docs").rglob(page)
+    title, section = re.findall("“(.+?)”", check(imported(files), "what is already copied"))
+
+    assert path.read_text().startswith(f"# {title}\n")
+    assert re.search(rf"^## (\d\. )?{section}$", path.read_text(), re.MULTILINE)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_migration.mirrormaker_files.effective.layers import fixed, layer_of, read_as
-from kafka_migration.mirrormaker_files.effective.readers import Effective, Reader
+from kafka_migration.mirrormaker_files.effective.layers import Layer, fixed, read_as
+from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Reader
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, Place
 
 _LARGEST, _LONGEST = str(2**31 - 1), str(2**63 - 1)
@@ -30,6 +30,8 @@ def mirrormaker1_readers(file: MirrorFile) -> Iterator[Effective]:
     """Yield the client that gets a consumer or producer file."""
     if file.kind in _CLIENTS:
         role, verb, cluster, defaults, always = _CLIENTS[file.kind]
-        layers = (fixed(always), layer_of(file, file.at(Place.CLIENT)), fixed(defaults))
+        # In a resource of Strimzi a field's name is not the key.
+        own = Layer({each.key: Given(each.value, file.name, each) for each in file.at(Place.CLIENT)})
+        layers = (fixed(always), own, fixed(defaults))
         reader = Reader(role, f"the {role} of MirrorMaker 1, which {verb} the records", "", cluster, "records")
         yield Effective(reader, read_as(role, layers))

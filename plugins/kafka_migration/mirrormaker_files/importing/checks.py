@@ -15,7 +15,7 @@ from kafka_migration.mirrormaker_files.importing.imported_topics import TopicCho
 from kafka_migration.mirrormaker_files.importing.names_on_target import TargetNames
 from kafka_migration.mirrormaker_files.importing.plain_values import plain
 from kafka_migration.mirrormaker_files.model.judging import quoted
-from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorSetting
+from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorSetting, Place
 
 # Settings whose loss changes the copy most, by the beginning of their keys.
 _IMPORTANT = {
@@ -182,23 +182,28 @@ def _not_taken_over(facts: ImportFacts) -> Iterator[str]:
     counts = [of_flow.count(use) for use in (Use.REPORTED, Use.IGNORED)]
     if any(counts):
         yield f"{counts[0]} reported and {counts[1]} ignored lines of the list."
-    if important := some(list(dict.fromkeys(_important(facts.decisions)))):
+    if important := some(list(_important(facts))):
         yield f"The most important: {important}."
     acls = facts.readers.line(CONNECTOR, "sync.topic.acls.enabled")
     if not facts.is_mirrormaker1 and not (acls and acls.value.strip().lower() == "false"):
         yield "MirrorMaker 2 copies access control lists of topics; here kafka-migration source-acls prints them."
 
 
-def _important(decisions: Sequence[tuple[MirrorSetting, Decision]]) -> Iterator[str]:
-    for setting, decision in decisions:
+def _important(facts: ImportFacts) -> Iterator[str]:
+    seen = set[str]()
+    for setting, decision in facts.decisions:
         is_kafkas = setting.value.strip().endswith(_KAFKAS)
         words = next((text for start, text in _IMPORTANT.items() if setting.key.startswith(start)), "")
-        if words and not is_kafkas and decision.use is not Use.USED:
+        # The key of a connector wins over that of its worker.
+        is_hidden = setting.place is Place.WORKER and facts.readers.line(CONNECTOR, setting.key) is not None
+        if words not in {"", *seen} and not is_kafkas and not is_hidden and decision.use is not Use.USED:
+            seen.add(words)
             yield f"{words} (line {setting.line})"
 
 
 def _copied(facts: ImportFacts) -> Iterator[str]:
-    version = 1 if facts.is_mirrormaker1 else 2
-    page = "“MirrorMaker 1 to MirrorMaker 2”, section “Remove its copy”"
-    yield f"What MirrorMaker {version} has already copied cannot be kept, because the first run needs empty topics on"
-    yield f"the target (see the page {page})."
+    if facts.is_mirrormaker1:
+        page = "“MirrorMaker 1 to MirrorMaker 2”, section “Remove its copy”"
+    else:
+        page = "“Replace a MirrorMaker 2”, section “What can be kept”"
+    yield f"No record that was copied before can become part of the migration (see the page {page})."

@@ -219,12 +219,16 @@ def _connections(files: Sequence[MirrorFile], readers: FlowReaders, flow: Flow) 
     names = [f"{connection_base(alias)}_kafka" for alias in flow.ends]
     if names[0] == names[1]:
         names = [f"source_{names[0]}", f"target_{names[1]}"]
+    sides = zip(names, flow.ends, (CONSUMER, TARGET), (FileKind.CONSUMER, FileKind.PRODUCER), strict=True)
     clusters = [
-        kafka_connection(name, {**_of_fields(files[0], alias), **connection_values(readers, role)})
-        for name, alias, role in zip(names, flow.ends, (CONSUMER, TARGET), strict=True)
+        kafka_connection(name, {**_of_fields(files, alias, kind), **connection_values(readers, role)})
+        for name, alias, role, kind in sides
     ]
     return (*clusters, mirror_host_connection("mirror_host"))
 
 
-def _of_fields(file: MirrorFile, alias: str) -> dict[str, str]:
-    return strimzi_values(file, alias) if file.kind is FileKind.STRIMZI else {}
+def _of_fields(files: Sequence[MirrorFile], alias: str, kind: FileKind) -> dict[str, str]:
+    """Return what fields of a resource say about a cluster, or about a client of MirrorMaker 1."""
+    owners = {FileKind.STRIMZI: alias, kind: ""}
+    found = (strimzi_values(file, owners[file.kind]) for file in files if file.kind in owners)
+    return next(found, {})

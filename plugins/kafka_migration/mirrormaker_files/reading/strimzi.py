@@ -64,10 +64,10 @@ def _cluster(node: yaml.Node) -> Iterator[MirrorSetting]:
             yield MirrorSetting(entry.line, entry.name, entry.value, Place.CLUSTER, "bootstrap.servers", alias)
         elif not entry.name.startswith("config."):
             yield MirrorSetting(entry.line, entry.name, entry.value, Place.FIELD, entry.name, alias)
-    yield from _empty(node, alias)
+    yield from empty_fields(node, alias)
 
 
-def _empty(node: yaml.Node, owner: str) -> Iterator[MirrorSetting]:
+def empty_fields(node: yaml.Node, owner: str) -> Iterator[MirrorSetting]:
     """Yield the fields without content, such as `tls: {}`, which say something all the same."""
     for name, value in fields(node).items():
         if isinstance(value, yaml.MappingNode) and not value.value:
@@ -90,7 +90,7 @@ def _mirror(node: yaml.Node, target: str) -> Iterator[MirrorSetting]:
             yield _of_connector(entry, owner, rest)
         elif connector != "source":
             yield MirrorSetting(entry.line, entry.name, entry.value, Place.FIELD, entry.name, owner)
-    yield from _empty(node, owner)
+    yield from empty_fields(node, owner)
 
 
 def _of_connector(entry: Entry, owner: str, rest: str) -> MirrorSetting:

@@ -10,6 +10,7 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, Fil
 from kafka_migration.mirrormaker_files.reading.connectors import Connector, not_texts
 from kafka_migration.mirrormaker_files.reading.documents import fields, flat, line_of, repeats, text_of
 from kafka_migration.mirrormaker_files.reading.properties import Entry
+from kafka_migration.mirrormaker_files.reading.strimzi import empty_fields
 
 # Fields of clients, and the keys that Strimzi's operator writes from them.
 _CLIENT_KEYS = {"bootstrapServers": "bootstrap.servers", "groupId": "group.id"}
@@ -57,6 +58,7 @@ def _client(node: yaml.Node) -> Iterator[MirrorSetting]:
             yield MirrorSetting(entry.line, key, entry.value, Place.CLIENT, key)
         else:
             yield MirrorSetting(entry.line, entry.name, entry.value, Place.FIELD, entry.name)
+    yield from empty_fields(node, "")
 
 
 def _option(entry: Entry) -> MirrorSetting:
