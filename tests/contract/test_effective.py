@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from kafka_migration.mirrormaker_files.effective.worker_clients import task_prod
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile
 from sandbox.jars import JARS_FOLDER
 from tests.contract.effective_corpus import corpus, text_of
+from tests.programs import run_java
 
 pytestmark = pytest.mark.live
 
@@ -32,9 +31,8 @@ Maps = dict[str, dict[str, str]]
 def of_kafka(version: str, folder: Path) -> dict[str, tuple[Maps, list[str]]]:
     """Return the maps of each file in a folder as Kafka makes them, and what it refuses to make."""
     libs = JARS_FOLDER / f"kafka-{version}" / "libs"
-    command = ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{libs}/*", str(PROGRAM), str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=500)
-    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    printed = run_java("-XX:TieredStopAtLevel=1", "-cp", f"{libs}/*", PROGRAM, folder)
+    lines = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
     return {line["file"]: (line["maps"], line["refused"]) for line in lines}
 
 
@@ -100,7 +98,6 @@ def _without_client_id(name: str, values: dict[str, str]) -> dict[str, str]:
     return {key: value for key, value in values.items() if not (name.endswith("producer") and value in made)}
 
 
-@pytest.mark.skipif(shutil.which("javac") is None, reason="no Java compiler")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_maps_are_those_of_kafka(version: str, tmp_path: Path) -> None:
     """Workers, connectors and clients get exactly the keys and values that Kafka's classes give them."""

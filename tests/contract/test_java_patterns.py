@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import base64
+import os
 import random
-import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.mirrormaker_files.rules.java_patterns import judge
+from sandbox.environment import java
 from tests.unit.mirrormaker_files.java_samples import INVALID, VALID
 
-pytestmark = pytest.mark.contract
+pytestmark = pytest.mark.unit
 
 PROGRAM = Path(__file__).with_name("JavaPatterns.java")
 # Each part of Java's syntax, whole and broken.
@@ -71,12 +72,11 @@ def generated(count: int) -> Iterator[str]:
 def java_accepts(patterns: Sequence[str]) -> list[bool]:
     """Return for each pattern whether Java accepts it."""
     lines = "".join(f"{base64.b64encode(pattern.encode()).decode()}\n" for pattern in patterns)
-    command = ["java", str(PROGRAM)]
+    command = [java(os.environ), str(PROGRAM)]
     done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=120, check=True)
     return [line == "accepted" for line in done.stdout.splitlines()]
 
 
-@pytest.mark.skipif(shutil.which("java") is None, reason="needs Java")
 def test_no_judgement_differs_from_that_of_java() -> None:
     """Each pattern that is judged valid or invalid is so in Java, and few of them are not judged."""
     patterns = [*VALID, *INVALID, *PARTS, *generated(20_000)]
