@@ -272,9 +272,9 @@ def test_connectors_of_a_flow_belong_together() -> None:
         "checkpoint.json": connector("MirrorCheckpointConnector", topics="none", groups="billing"),
         "other.json": connector("MirrorCheckpointConnector", groups="other", **{"source.cluster.alias": "c"}),
     }
-    found = migration(files)
-
-    assert (found.topics, moved(files, "billing", "other", "none")) == (("orders",), ["billing"])
+    for ordered in (files, dict(reversed(files.items()))):
+        found = migration(ordered)
+        assert (found.topics, moved(ordered, "billing", "other", "none")) == (("orders",), ["billing"])
 
 
 WORKER = "bootstrap.servers=w:1\nconfig.storage.topic=c\noffset.storage.topic=o\nstatus.storage.topic=s\ngroup.id=g\n"
@@ -405,6 +405,8 @@ def login(kind: str, more: str = "") -> str:
         ("", "PLAINTEXT", {}),
         (TLS, "SSL", {"ssl.ca.pem": "<CERTIFICATES OF THE AUTHORITY IN PEM>"}),
         ("    tls: {}\n", "SSL", {}),
+        ("    tls:\n", "PLAINTEXT", {}),
+        ("    tls: null\n", "PLAINTEXT", {}),
         (TLS + login("tls"), "SSL", {"ssl.key.pem": "<CLIENT KEY IN PEM>"}),
         (TLS + login("scram-sha-512"), "SASL_SSL", {"sasl.mechanism": "SCRAM-SHA-512", "sasl.username": "copy"}),
         (login("plain"), "SASL_PLAINTEXT", {"sasl.mechanism": "PLAIN", "sasl.password": "<PASSWORD>"}),
@@ -432,6 +434,15 @@ def test_files_of_several_mirrormakers_are_refused() -> None:
     """Settings of one MirrorMaker do not act on another."""
     assert "one MirrorMaker" in refusal({"a.properties": HEAD, "b.properties": HEAD}).expected
     assert "one MirrorMaker" in refusal({"a.properties": HEAD, "start.sh": f"{COMMAND} x\n"}).expected
+
+
+@pytest.mark.parametrize("line", ["state: stopped", "pause: true", "config: {enabled: false}"])
+def test_a_stopped_connector_is_imported_by_its_name(line: str) -> None:
+    """A source connector that Strimzi stopped copies nothing."""
+    files = {"mm2.yaml": f"{strimzi('')['mm2.yaml']}      {line}\n"}
+
+    assert "--flow" in refusal(files).remedy
+    assert "disabled or stopped" in check(imported(files, "a->b"), "flow")
 
 
 def test_tls_of_a_client_of_mirrormaker1() -> None:

@@ -8,7 +8,7 @@ from kafka_migration.mirrormaker_files.effective.kafka_version import MirrorVers
 from kafka_migration.mirrormaker_files.effective.layers import Layer, Layers, fixed
 from kafka_migration.mirrormaker_files.effective.mirror_readers import ConnectorReaders, worker_readers
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.model.mirror_settings import Flow, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.mirror_settings import EMPTY, Flow, MirrorFile, MirrorSetting, Place
 
 _FIELDS = {
     "sourceConnector": "mirror_source",
@@ -97,7 +97,7 @@ def _layer(file: MirrorFile, settings: Iterable[MirrorSetting]) -> Layer:
 def _login(file: MirrorFile, alias: str) -> dict[str, str]:
     """Return what the operator writes for `tls` and `authentication` of a cluster."""
     fields = {each.name: each.value for each in file.at(Place.FIELD, alias)}
-    has_tls = any(name == "tls" or name.startswith("tls.") for name in fields)
+    has_tls = fields.get("tls") == EMPTY or any(name.startswith("tls.") for name in fields)
     kind = fields.get("authentication.type", "")
     protocol = "SSL" if has_tls else "PLAINTEXT"
     if kind in _SASL or fields.get("authentication.sasl") == "true":

@@ -163,6 +163,8 @@ def _by_name(files: Sequence[MirrorFile], named: str, enabled: Collection[Flow],
 def _doubt(files: Sequence[MirrorFile], flow: Flow) -> str:
     """Return why the flow is not enabled, with the line."""
     found = [each for file in files for each in file.at(Place.FLOW, str(flow)) if each.key == "enabled"]
+    if all(file.kind is not FileKind.MIRRORMAKER2 for file in files):
+        return "its source connector is disabled or stopped"
     if not found:
         return "no line enables it"
     return f"line {found[-1].line} does not say exactly `true`"

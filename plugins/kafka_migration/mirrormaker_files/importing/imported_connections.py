@@ -12,7 +12,7 @@ from kafka_migration.core.text.secret_forms import has_key_form, has_secret_form
 from kafka_migration.mirrormaker_files.importing.flow_readers import CONNECTION_KEYS, FlowReaders
 from kafka_migration.mirrormaker_files.importing.plain_values import plain
 from kafka_migration.mirrormaker_files.model.judging import listed
-from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.mirror_settings import EMPTY, MirrorFile, MirrorSetting, Place
 
 # Every option of a JAAS line, so that no part of one value is taken for another option.
 _OPTION = re.compile(r"""(?<!\w)(\w{1,100})\s{0,20}=\s{0,20}(?:"((?:[^"\\]|\\.)*)"?|'(?:[^'\\]|\\.)*'?|[^\s;"']+)""")
@@ -48,7 +48,7 @@ def _are_addresses(key: str, value: str) -> bool:
 def strimzi_values(file: MirrorFile, alias: str) -> dict[str, str]:
     """Return the connection settings that Strimzi's operator makes from `tls` and `authentication` of a cluster."""
     found = {each.key: plain(each) for each in file.at(Place.FIELD, alias)}
-    has_tls = any(key == "tls" or key.startswith("tls.") for key in found)
+    has_tls = found.get("tls") == EMPTY or any(key.startswith("tls.") for key in found)
     kind = found.get("authentication.type", "")
     has_login = kind in _STRIMZI_MECHANISMS or found.get("authentication.sasl", "").lower() == "true"
     protocol = f"{'SASL_' if has_login else ''}{'SSL' if has_tls else 'PLAINTEXT'}"

@@ -62,6 +62,8 @@ class Place(StrEnum):
 _VARIABLE = re.compile(r"\$[A-Za-z_0-9@*(]|`|%[A-Za-z_0-9]{1,100}%")
 # A comment after a value, which is a part of the value.
 COMMENT = re.compile(r"\s#")
+# The value of a field that has no content, such as `tls: {}`; a field without a value is as if it were not there.
+EMPTY = "{}"
 CLIENTS = ("producer", "consumer", "admin")
 
 

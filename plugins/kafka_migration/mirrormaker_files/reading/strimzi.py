@@ -8,6 +8,7 @@ import yaml
 
 from kafka_migration.mirrormaker_files.model.mirror_settings import (
     CLIENTS,
+    EMPTY,
     FileKind,
     Flow,
     MirrorFile,
@@ -71,7 +72,7 @@ def empty_fields(node: yaml.Node, owner: str) -> Iterator[MirrorSetting]:
     """Yield the fields without content, such as `tls: {}`, which say something all the same."""
     for name, value in fields(node).items():
         if isinstance(value, yaml.MappingNode) and not value.value:
-            yield MirrorSetting(line_of(value), name, "", Place.FIELD, name, owner)
+            yield MirrorSetting(line_of(value), name, EMPTY, Place.FIELD, name, owner)
 
 
 def _flow(node: yaml.Node, target: str) -> Flow:
