@@ -19,7 +19,7 @@ from kafka_migration.mirrormaker_files.importing.flow_readers import (
     TARGET,
     WORKER,
 )
-from kafka_migration.mirrormaker_files.importing.plain_values import is_mended, plain
+from kafka_migration.mirrormaker_files.importing.plain_values import says_more, plain
 from kafka_migration.mirrormaker_files.model.command_options import ENVIRONMENT
 from kafka_migration.mirrormaker_files.model.judging import is_shown, may_be_secret
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorSetting
@@ -113,7 +113,7 @@ def decide_read(setting: MirrorSetting, readers: Mapping[str, str]) -> Decision:
     """Return what becomes of a line that Kafka uses. `readers` are their roles, with the key that each of them gets."""
     decisions = [rule(setting, readers, role) for role, rule in _RULES.items() if role in readers]
     decision = next((each for each in decisions if each.use is Use.USED), decisions[0])
-    if decision.use is Use.USED and is_mended(setting) and not may_be_secret(setting):
+    if decision.use is Use.USED and says_more(setting) and not may_be_secret(setting):
         where = f"{decision.where}, without the comment or quotes, which MirrorMaker takes for a part of the value"
         return Decision(decision.use, where, decision.field, decision.value)
     return decision

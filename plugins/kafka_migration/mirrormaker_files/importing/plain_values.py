@@ -22,6 +22,6 @@ def value_with_blanks(setting: MirrorSetting) -> str:
     return bare if comment else value
 
 
-def is_mended(setting: MirrorSetting) -> bool:
+def says_more(setting: MirrorSetting) -> bool:
     """Return whether MirrorMaker reads more than was meant: a comment or quotes."""
     return plain(setting) != setting.value.strip()
