@@ -19,7 +19,7 @@ from kafka_migration.mirrormaker_files.importing.flow_readers import (
     TARGET,
     WORKER,
 )
-from kafka_migration.mirrormaker_files.importing.plain_values import says_more, plain
+from kafka_migration.mirrormaker_files.importing.plain_values import plain, says_more
 from kafka_migration.mirrormaker_files.model.command_options import ENVIRONMENT
 from kafka_migration.mirrormaker_files.model.judging import is_shown, may_be_secret
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorSetting
