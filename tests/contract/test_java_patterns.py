@@ -15,7 +15,7 @@ from kafka_migration.mirrormaker_files.rules.java_patterns import judge
 from sandbox.environment import java
 from tests.unit.mirrormaker_files.java_samples import INVALID, VALID
 
-pytestmark = pytest.mark.contract
+pytestmark = pytest.mark.unit
 
 PROGRAM = Path(__file__).with_name("JavaPatterns.java")
 # Each part of Java's syntax, whole and broken.

@@ -124,9 +124,11 @@ def _refused(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Iterat
         return
     keys = definitions_of(setting, ground)
     for key in keys if len({key.type for key in keys}) == 1 else ():
-        if wrong := key.wrong_value(setting.value, ground.version) or _wrong_factor(key, setting):
-            default = key.default(ground.version)
-            yield _refusal(file, setting, wrong, effect_of(file, setting, key.role), default)
+        wrong, effect = key.wrong_value(setting.value, ground.version), effect_of(file, setting, key.role)
+        if not wrong and (wrong := _wrong_factor(key, setting)):
+            effect = "brokers create no topic with it"
+        if wrong:
+            yield _refusal(file, setting, wrong, effect, key.default(ground.version))
             return
 
 
