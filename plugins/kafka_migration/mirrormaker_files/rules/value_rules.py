@@ -90,14 +90,15 @@ def _quoted(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFin
 def _backslash(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
     if not setting.dropped or is_read_as_secret(setting):
         return
-    letter = setting.dropped[1] if is_shown(setting) else "a letter"
+    letter = setting.dropped[1]
+    found = f"\\{letter}, which Java reads as {letter}" if is_shown(setting) else "a backslash, which Java removes"
     fix = "Write two backslashes" + (", or [.] for a dot." if letter == "." else ".")
-    if setting.dropped[1].isalnum():
+    if letter.isalnum():
         effect = "the value is another than what is written"
-        yield at(file, setting, LintCode.BACKSLASH_LOST, f"\\{letter}, which Java reads as {letter}", effect, fix)
+        yield at(file, setting, LintCode.BACKSLASH_LOST, found, effect, fix)
     elif is_pattern(setting):
         effect = f"the pattern matches {'any letter at this place' if letter == '.' else 'other names'}"
-        yield at(file, setting, LintCode.VALUE_BACKSLASH, f"\\{letter}, which Java reads as {letter}", effect, fix)
+        yield at(file, setting, LintCode.VALUE_BACKSLASH, found, effect, fix)
 
 
 def _blanks(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
