@@ -22,6 +22,8 @@ public final class KafkaKeys {
     private static final String CLIENTS = "org.apache.kafka.clients.";
     /** A text that is among the words of no key. */
     private static final String OTHER = "no.word";
+    /** A word that a validator describes instead of naming it. */
+    private static final String DURATION = "by_duration:PT1S";
     /** For each role, the classes that may hold its definition; the first that exists is used. */
     private static final Map<String, List<String>> ROLES = new LinkedHashMap<>();
 
@@ -211,7 +213,8 @@ public final class KafkaKeys {
         if (accepts(key, listed(key, OTHER)) || start < 0 || end < start) {
             return "";
         }
-        List<String> words = Stream.of(text.substring(start + 1, end).split("[\\s,\\[\\]]+"))
+        Stream<String> named = Stream.of(text.substring(start + 1, end).split("[\\s,\\[\\]]+"));
+        List<String> words = Stream.concat(named, Stream.of(DURATION))
             .filter(word -> !word.isEmpty() && accepts(key, listed(key, word))).distinct().sorted()
             .collect(Collectors.toList());
         boolean isAnyCase = words.stream().allMatch(

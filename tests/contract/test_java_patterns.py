@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import random
+import string
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -59,6 +60,8 @@ PARTS = (
     *("\\x41", "\\x{41}", "\\x{110000}", "\\x4", "\\u0041", "\\u00", "\\0", "\\07", "\\0377", "\\08", "\\-", "\\]"),
     *("\\p{L}", "\\p{Lu}", "\\pL", "\\pX", "\\P{Alpha}", "\\p{", "\\p{}", "\\p{Nope}", "\\Q", "\\E", "\\Q*\\E", "\\R"),
     *("\\h", "\\v", "\\[", "[a-z]", "[z-a]", "[a-\\d]", "[\\w-z]", "[]a]", "[a&&[b]]", "[&&]", "[a&&", "[a-z&&b]"),
+    *(f"\\{letter}" for letter in string.ascii_letters),
+    *(f"[\\{letter}]" for letter in string.ascii_letters),
 )
 
 

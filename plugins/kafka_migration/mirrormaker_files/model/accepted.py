@@ -15,8 +15,9 @@ _DOUBLE = re.compile(
     r"[+-]?(?:[0-9]{1,40}\.?[0-9]{0,40}|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,4})?[fFdD]?|[+-]?(?:NaN|Infinity)"
 )
 _LIMITS = {"SHORT": 2**15, "INT": 2**31, "LONG": 2**63}
-# A word that Kafka describes instead of listing it: a duration of ISO 8601.
-_BY_DURATION = re.compile(r"by_duration:-?P[0-9.DTHMS-]{1,40}", re.IGNORECASE)
+# A word that stands for all of its form: a duration of ISO 8601.
+_DURATION = "by_duration:PT1S"
+_BY_DURATION = re.compile(r"by_duration:P[0-9.DTHMSdthms]{1,40}")
 # How similar a value must be to a word, from 0 to 1, to be a misspelling of it.
 _SIMILAR = 0.6
 
@@ -134,7 +135,7 @@ def _wrong_items(accepted: AcceptedValues, value: str) -> Iterator[Wrong]:
 def _wrong_word(accepted: AcceptedValues, text: str, part: str | None = None) -> Wrong | None:
     if accepted.is_filled and not text:
         return Wrong("is empty", "Write a value, or remove the line.")
-    if not accepted.words or _BY_DURATION.fullmatch(text):
+    if not accepted.words or (_DURATION in accepted.words and _BY_DURATION.fullmatch(text)):
         return None
     words = {word.lower() if accepted.is_any_case else word: word for word in accepted.words}
     if (text.lower() if accepted.is_any_case else text) in words:

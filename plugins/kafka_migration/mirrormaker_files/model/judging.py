@@ -24,7 +24,7 @@ _SECRET = re.compile(
 _PUBLIC = frozenset({"ssl.keystore.certificate.chain", "ssl.truststore.certificates"})
 # An option of a JAAS configuration with its value.
 _JAAS_OPTION = re.compile(
-    r"(?<![\w.-])(?P<name>[\w.-]{1,100})\s{0,20}=\s{0,20}(?:\"(?P<quoted>[^\"]{0,2000})|(?P<bare>[^\s;\"]{1,2000}))"
+    r"(?<![\w.-])(?P<name>[\w.-]{1,100})\s{0,20}=\s{0,20}\\?(?:\"(?P<quoted>[^\"]{0,2000})|(?P<bare>[^\s;\"]{1,2000}))"
 )
 # `${provider:path:key}`, `${VARIABLE}`, `$(VARIABLE)` and `{{ expression }}`.
 REFERENCE = re.compile(r"\$\{[^{}]{0,500}\}|\$\([^()]{0,500}\)|\{\{[^{}]{0,500}\}\}")

@@ -23,6 +23,7 @@ _SCHEME = re.compile(r"(?P<scheme>[0-9a-zA-Z\-%._]{0,100})://")
 # Host, and port after the last colon; an address of IPv6 may stand in brackets.
 _ADDRESS = re.compile(r"\[?(?P<host>[0-9a-zA-Z\-%._:]{0,300})\]?:(?P<port>[0-9]{1,20})")
 _IPV6 = re.compile(r"[0-9a-fA-F:]{1,39}(?:\.[0-9.]{1,15})?(?:%[0-9a-zA-Z._-]{1,30})?")
+_SEPARATOR = re.compile(r"[0-9][\s;|]{1,10}[0-9a-zA-Z]")
 _PLACEHOLDER = re.compile(
     r"<[^<>]{0,100}>|\b(?:change|replace)[-_]?(?:me|this)\b|\b(?:your|my-?own)[-_]|\bx{3,40}\b|\bTODO\b|\bFIXME\b"
     # A name of a variable in capital letters.
@@ -79,13 +80,15 @@ def _reason(address: str) -> str:
     """Return why Kafka does not connect to an address; empty if it does."""
     found = _ADDRESS.fullmatch(address)
     if not found:
-        return "has other signs between addresses than a comma" if address.count(":") > 1 else "is no host and port"
+        return (
+            "has another sign than a comma between addresses" if _SEPARATOR.search(address) else "is no host and port"
+        )
     host, port = found["host"], int(found["port"])
     if not host:
         return "has no host, which Java reads as the own machine"
     if not 0 < port <= _HIGHEST_PORT:
         return f"has a port outside of 1 to {_HIGHEST_PORT:,}"
-    if ":" in host and not _IPV6.fullmatch(host):
+    if ":" in host and not (_IPV6.fullmatch(host) and host.count(":") > 1):
         return "has two ports"
     return ""
 

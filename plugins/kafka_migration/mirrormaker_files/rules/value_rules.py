@@ -90,14 +90,15 @@ def _quoted(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFin
 def _backslash(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
     if not setting.dropped or is_read_as_secret(setting):
         return
-    letter = setting.dropped[1] if is_shown(setting) else "a letter"
+    letter = setting.dropped[1]
+    found = f"\\{letter}, which Java reads as {letter}" if is_shown(setting) else "a backslash, which Java removes"
     fix = "Write two backslashes" + (", or [.] for a dot." if letter == "." else ".")
-    if setting.dropped[1].isalnum():
+    if letter.isalnum():
         effect = "the value is another than what is written"
-        yield at(file, setting, LintCode.BACKSLASH_LOST, f"\\{letter}, which Java reads as {letter}", effect, fix)
+        yield at(file, setting, LintCode.BACKSLASH_LOST, found, effect, fix)
     elif is_pattern(setting):
         effect = f"the pattern matches {'any letter at this place' if letter == '.' else 'other names'}"
-        yield at(file, setting, LintCode.VALUE_BACKSLASH, f"\\{letter}, which Java reads as {letter}", effect, fix)
+        yield at(file, setting, LintCode.VALUE_BACKSLASH, found, effect, fix)
 
 
 def _blanks(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
@@ -124,9 +125,11 @@ def _refused(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Iterat
         return
     keys = definitions_of(setting, ground)
     for key in keys if len({key.type for key in keys}) == 1 else ():
-        if wrong := key.wrong_value(setting.value, ground.version) or _wrong_factor(key, setting):
-            default = key.default(ground.version)
-            yield _refusal(file, setting, wrong, effect_of(file, setting, key.role), default)
+        wrong, effect = key.wrong_value(setting.value, ground.version), effect_of(file, setting, key.role)
+        if not wrong and (wrong := _wrong_factor(key, setting)):
+            effect = "brokers create no topic with it"
+        if wrong:
+            yield _refusal(file, setting, wrong, effect, key.default(ground.version))
             return
 
 
