@@ -53,6 +53,9 @@ _KEYS = (
     "target.cluster.alias= other ",
     "unknown.key=1 ",
     "exactly.once.source.support=disabled",
+    "exactly.once.source.support=enabled ",
+    "enable.idempotence=false",
+    "transactional.id=mine",
     "topic.creation.enable=false",
     "offsets.storage.topic=own",
 )

@@ -33,7 +33,7 @@ def of_kafka(version: str, folder: Path) -> dict[str, tuple[Maps, list[str]]]:
     """Return the maps of each file in a folder as Kafka makes them, and what it refuses to make."""
     libs = JARS_FOLDER / f"kafka-{version}" / "libs"
     command = ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{libs}/*", str(PROGRAM), str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=500)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     return {line["file"]: (line["maps"], line["refused"]) for line in lines}
 
@@ -96,7 +96,7 @@ def differences(theirs: Maps, ours: Maps) -> Iterator[str]:
 
 def _without_client_id(name: str, values: dict[str, str]) -> dict[str, str]:
     """The Java program gives the worker's producer another name than a task does."""
-    made = "connector-producer-text-0", "text"
+    made = {"connector-producer-text-0", "text"}
     return {key: value for key, value in values.items() if not (name.endswith("producer") and value in made)}
 
 

@@ -75,9 +75,7 @@ class Readers:
             if each.reader.role in roles and is_meant:
                 yield each
 
-    def _each_of(
-        self, setting: MirrorSetting, is_meant: Callable[[str, str], bool]
-    ) -> Iterator[tuple[Effective, str]]:
+    def _each_of(self, setting: MirrorSetting, is_meant: Callable[[str, str], bool]) -> Iterator[tuple[Effective, str]]:
         seen = set[tuple[int, str]]()
         for layer, key in self._places.get(id(setting), ()):
             for role, users in self._users[layer].items():
