@@ -13,6 +13,7 @@ from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severit
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
 from kafka_migration.mirrormaker_files.rules.lint import lint
 from tests.unit.mirrormaker_files.planted import CLEAN, CONSUMER, HEAD, PLANTED, START
+from tests.unit.mirrormaker_files.planted_flows import PLANTED_FLOWS
 
 pytestmark = pytest.mark.unit
 
@@ -27,10 +28,13 @@ def places(findings: Sequence[LintFinding], hints: Collection[str] = ()) -> list
     return sorted(name for name, severity in named if severity is not Severity.INFO or name in hints)
 
 
-@pytest.mark.parametrize("name", PLANTED)
+ALL_PLANTED = {**PLANTED, **PLANTED_FLOWS}
+
+
+@pytest.mark.parametrize("name", ALL_PLANTED)
 def test_planted_mistakes_are_found(name: str) -> None:
-    """Each planted mistake has its finding with its line, and there is no other finding."""
-    text, planted = PLANTED[name]
+    """Each planted mistake has its finding with its line, and there is no other error or warning."""
+    text, planted = ALL_PLANTED[name]
 
     assert places(found(name, text), planted) == sorted(planted)
 
@@ -43,7 +47,7 @@ def test_clean_files_are_silent(name: str) -> None:
 
 def test_each_code_has_a_planted_mistake() -> None:
     """No code exists that no test can cause; codes for a named version have their own tests."""
-    planted = {mistake.partition(" ")[2] for _, mistakes in PLANTED.values() for mistake in mistakes}
+    planted = {mistake.partition(" ")[2] for _, mistakes in ALL_PLANTED.values() for mistake in mistakes}
 
     assert set(LintCode) - planted == {LintCode.CLASS_OF_ANOTHER_VERSION, LintCode.MIRRORMAKER1_REMOVED}
 

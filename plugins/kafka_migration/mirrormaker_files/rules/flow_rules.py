@@ -34,7 +34,7 @@ def clusters(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     if is_dedicated(file) and len(file.clusters) < 2:
         found = f"`clusters` names {some(file.clusters) or 'no cluster'}"
         effect = "MirrorMaker needs two clusters and does not start"
-        fix = "Write a line `clusters = SOURCE, TARGET`."
+        fix = "Write a line `clusters = SOURCE, TARGET` with the aliases of both clusters."
         yield on_file(file, LintCode.CLUSTERS_MISSING, found, effect, fix, line_of_clusters(file))
     elif file.kind in {FileKind.MIRRORMAKER2, FileKind.STRIMZI}:
         yield from _strange_flows(file)

@@ -14,7 +14,7 @@ from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.model.roles import OLD_KEYS, is_free
 from kafka_migration.mirrormaker_files.rules.ground import Ground
-from kafka_migration.mirrormaker_files.rules.meant import OF_BROKERS, meant, roles_meant
+from kafka_migration.mirrormaker_files.rules.meant import OF_BROKERS, meant, renamed, roles_meant
 from kafka_migration.mirrormaker_files.rules.right_place import right_place
 from kafka_migration.mirrormaker_files.rules.views import default_in, is_given
 
@@ -30,6 +30,8 @@ def known_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     replaced = _replaced(file)
     for setting in file.settings:
         if not _is_judged(setting) or id(setting) in replaced:
+            if setting.place is Place.CLUSTER and is_free(setting) and not ground.readers.of(setting):
+                yield _of_source_only(file, setting)
             continue
         known = definitions_of(setting, ground)
         # Lines of these roles may be replaced by others, or belong to a flow that does not run.
@@ -42,6 +44,13 @@ def known_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             left -= 1
             near = _misspelled(file, setting, ground) if left >= 0 else None
             yield near or _unknown(file, setting, is_compared=left >= 0)
+
+
+def _of_source_only(file: MirrorFile, setting: MirrorSetting) -> LintFinding:
+    """Return that a setting of workers stands at a cluster on which no worker keeps its topics."""
+    found, effect = "no worker reads the lines of this cluster", "it is ignored"
+    fix = "Write it for the target, or remove it."
+    return at(file, setting, LintCode.KEY_WITHOUT_EFFECT, found, effect, fix)
 
 
 def definitions_of(setting: MirrorSetting, ground: Ground) -> list[KafkaKey]:
@@ -82,7 +91,7 @@ def _versions(file: MirrorFile, setting: MirrorSetting, known: list[KafkaKey], g
 
 def _newer_name(setting: MirrorSetting) -> str:
     if setting.key.endswith(".blacklist"):
-        return f"From Kafka 2.7 on write {key_of(setting, setting.key.removesuffix('blacklist') + 'exclude')}."
+        return f"Write {key_of(setting, setting.name.removesuffix('blacklist') + 'exclude')} from Kafka 2.7 on."
     return ""
 
 
@@ -101,21 +110,23 @@ def _meant(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFind
     if found is None:
         return None
     words = "no version of Kafka has this key"
-    return at(file, setting, LintCode.KEY_NEVER_EXISTED, words, _ignored(file, found.key, ground), found.fix)
+    return at(file, setting, LintCode.KEY_NEVER_EXISTED, words, _ignored(file, found.key, ground), found.fix(setting))
 
 
 def _overriding(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
     """Return the finding for `producer.override.` and its like outside of a connector of Kafka Connect."""
     client, key = setting.client, setting.key.removeprefix("override.")
-    if file.kind is FileKind.CONNECTORS or key == setting.key or not ground.keys.get(client, key):
+    if ".override." not in f".{setting.name}" or not ground.keys.get(client, key):
         return None
     found = "only connectors of Kafka Connect know `override`"
+    if file.kind is FileKind.CONNECTORS:
+        found = "`consumer.override` reaches sink connectors only"
     fix = right_place(file, replace(setting, key=key), ground)
     return at(file, setting, LintCode.KEY_MISPLACED, found, _ignored(file, key, ground), fix)
 
 
 def _of_brokers(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFinding | None:
-    if not OF_BROKERS.fullmatch(setting.key):
+    if file.kind.is_mirrormaker1 or not OF_BROKERS.fullmatch(setting.key):
         return None
     found, effect = "this is a key of brokers or topics", "MirrorMaker ignores it"
     fix = "Remove it; set it on the brokers or topics, if they need it."
@@ -124,22 +135,27 @@ def _of_brokers(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFind
 
 def _ignored(file: MirrorFile, name: str, ground: Ground) -> str:
     """Return what counts instead of an ignored line: another line, or the default of the key that was meant."""
-    if line := _line_that_counts(file, name, ground):
-        return f"it is ignored: line {line} counts"
+    if name == "enabled" and file.kind is FileKind.MIRRORMAKER2:
+        return "it is ignored, so MirrorMaker does not copy this flow"
+    if instead := _what_counts(file, name, ground):
+        return f"it is ignored: {instead}"
     defaults = {default_in(key, ground) for key in ground.keys.named(name)}
     default = defaults.pop() if len(defaults) == 1 else None
     return f"it is ignored: the default {given(default)} stays" if default else "it is ignored"
 
 
-def _line_that_counts(file: MirrorFile, name: str, ground: Ground) -> int:
-    """Return the line from which the running connectors and their clients have a key; 0 if they have none."""
+def _what_counts(file: MirrorFile, name: str, ground: Ground) -> str:
+    """Return what the running connectors and their clients have for a key; empty if they have nothing."""
     running = set(map(str, file.flows))
     for each in ground.readers.all:
         value = each.values.get(name)
-        is_own = value is not None and is_given(value, file) and each.reader.flow in running
-        if value is not None and value.setting is not None and is_own and ground.keys.get(each.reader.role, name):
-            return value.setting.line
-    return 0
+        if value is None or each.reader.flow not in running or not ground.keys.get(each.reader.role, name):
+            continue
+        if value.setting is None and value.value:
+            return f"MirrorMaker sets {given(value.value)}"
+        if value.setting is not None and is_given(value, file):
+            return f"line {value.setting.line} counts"
+    return ""
 
 
 def _unknown(file: MirrorFile, setting: MirrorSetting, *, is_compared: bool) -> LintFinding:
@@ -167,7 +183,17 @@ def _old_key(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFinding
     if setting.key not in OLD_KEYS or not file.kind.is_mirrormaker1:
         return None
     found = "only the clients before Kafka 2.0 have this key"
-    return at(file, setting, LintCode.KEY_OF_ANOTHER_VERSION, found, "later clients ignore it", OLD_KEYS[setting.key])
+    return at(
+        file, setting, LintCode.KEY_OF_ANOTHER_VERSION, found, "later clients ignore it", _newer_key(file, setting)
+    )
+
+
+def _newer_key(file: MirrorFile, setting: MirrorSetting) -> str:
+    """Return what to write instead of an old key; nothing if the file has the new one."""
+    fix = OLD_KEYS[setting.key]
+    new = re.match(r"Write `([\w.]+)`", fix)
+    there = file.last(Place.CLIENT, new[1]) if new else None
+    return f"Remove it; line {there.line} has the new key." if there else fix
 
 
 def _misplaced(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
@@ -188,7 +214,8 @@ def _misspelled(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lin
         return None
     is_case = near.lower() == setting.key.lower()
     found = "no version of Kafka has this key" + (", because keys are case-sensitive" if is_case else "")
-    return at(file, setting, LintCode.KEY_MISSPELLED, found, _ignored(file, near, ground), f"Write {given(near)}.")
+    fix = f"Write {key_of(setting, renamed(setting, near))}."
+    return at(file, setting, LintCode.KEY_MISSPELLED, found, _ignored(file, near, ground), fix)
 
 
 def repeated_keys(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
@@ -223,8 +250,10 @@ def wrong_sides(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     running = set(map(str, file.flows))
     for setting in file.settings:
         client = setting.client
-        readers = [each.reader for each, _ in ground.readers.of(setting)]
+        readers = [each.reader for each, _ in ground.readers.uses_of(setting)]
         if client not in {"producer", "consumer"} or not readers or not running or _is_login(setting, ground):
+            continue
+        if file.kind in _PER_OWNER and not _is_of_source(file, setting):
             continue
         if not any(each.role == client and each.duty == "records" and each.flow in running for each in readers):
             duties = some(sorted({each.duty for each in readers if each.role == client and each.duty}))
@@ -233,6 +262,12 @@ def wrong_sides(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             effect = f"it reaches only the {client} of the {duties}" if duties else "it has no effect on the copy"
             fix = right_place(file, setting, ground)
             yield at(file, setting, LintCode.CLIENT_LIMITED, found, effect, fix)
+
+
+def _is_of_source(file: MirrorFile, setting: MirrorSetting) -> bool:
+    """Return whether a line belongs to a source connector, which has the clients of the records."""
+    kind = file.last(Place.CONNECTOR, "connector.class", setting.owner)
+    return setting.name.startswith("sourceConnector.") or (kind is not None and "MirrorSource" in kind.value)
 
 
 def _is_login(setting: MirrorSetting, ground: Ground) -> bool:

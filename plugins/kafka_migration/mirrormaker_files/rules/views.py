@@ -67,6 +67,18 @@ def line_of_flow(file: MirrorFile, flow: Flow) -> int:
     return first.line if first else line_of_clusters(file)
 
 
+def is_of(file: MirrorFile, each: Effective) -> bool:
+    """Return whether a connector stands in this file; those of the dedicated MirrorMaker have no file of their own."""
+    return file.kind is not FileKind.CONNECTORS or is_given(each.values.get("connector.class"), file)
+
+
+def line_of(file: MirrorFile, each: Effective, flow: Flow) -> int:
+    """Return the line that a connector is about: its class, else that of its flow."""
+    given = each.values.get("connector.class")
+    is_own = given is not None and is_given(given, file)
+    return given.setting.line if given and given.setting and is_own else line_of_flow(file, flow)
+
+
 def line_of_clusters(file: MirrorFile) -> int:
     """Return the line of `clusters`; 0 if there is none."""
     setting = file.last(Place.TOP, "clusters")
