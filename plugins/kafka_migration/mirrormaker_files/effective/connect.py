@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_migration.mirrormaker_files.effective.dedicated import CLASSES, own_name
-from kafka_migration.mirrormaker_files.effective.kafka_version import KafkaVersion
+from kafka_migration.mirrormaker_files.effective.kafka_version import MirrorVersion
 from kafka_migration.mirrormaker_files.effective.layers import Layers, get, layer_of, read_as, stripped
 from kafka_migration.mirrormaker_files.effective.mirror_readers import MirrorConnector, worker_readers
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Reader
@@ -14,7 +14,7 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, Fil
 _ROLES = {name: role for role, name in CLASSES.items()}
 
 
-def connect_readers(files: Sequence[MirrorFile], kafka: KafkaVersion) -> Iterator[Effective]:
+def connect_readers(files: Sequence[MirrorFile], kafka: MirrorVersion) -> Iterator[Effective]:
     """Yield the readers of the workers' files and of the connectors, which all run on these workers."""
     workers = [file for file in files if file.kind is FileKind.WORKER]
     layers: Layers = ()
@@ -35,7 +35,7 @@ def _of_all_connectors(worker: Layers) -> Iterator[Effective]:
         yield Effective(Reader(client, name, duty="connectors"), read_as(client, stripped(worker, f"{client}.")))
 
 
-def _connectors(file: MirrorFile, worker: Layers, kafka: KafkaVersion) -> Iterator[Effective]:
+def _connectors(file: MirrorFile, worker: Layers, kafka: MirrorVersion) -> Iterator[Effective]:
     for owner in dict.fromkeys(each.owner for each in file.at(Place.CONNECTOR)):
         own: Layers = (layer_of(file, file.at(Place.CONNECTOR, owner)),)
         kind = get(own, "connector.class")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from kafka_migration.mirrormaker_files.effective.kafka_version import KafkaVersion
+from kafka_migration.mirrormaker_files.effective.kafka_version import MirrorVersion
 from kafka_migration.mirrormaker_files.effective.layers import JAVA_BLANKS, Layer, Layers, fixed, get, only, stripped
 from kafka_migration.mirrormaker_files.effective.readers import Given
 
@@ -16,7 +16,7 @@ class MirrorClients:
     """The configurations of the clients of one connector, from the connector's own configuration."""
 
     connector: Layers
-    kafka: KafkaVersion
+    kafka: MirrorVersion
     name: str
 
     def consumer(self, side: str, role: str = "") -> Layers:

@@ -14,7 +14,7 @@ _NOT_OF_CLIENTS = ("replication.policy.", "forwarding.admin.")
 
 
 @dataclass(frozen=True, slots=True)
-class KafkaVersion:
+class MirrorVersion:
     """A version as `major.minor`, with the names that its MirrorMaker hands on.
 
     `client_names` are those of `MirrorClientConfig.CLIENT_CONFIG_DEF`, `connector_names` those of
@@ -32,14 +32,14 @@ class KafkaVersion:
 
 
 @cache
-def kafka_version(version: str = "") -> KafkaVersion:
+def kafka_version(version: str = "") -> MirrorVersion:
     """Return a version; the latest one that the tables have for an empty or an unknown one."""
     known = [minor(each) for each in kafka_keys().versions]
     version = minor(version) if minor(version) in known else known[-1]
     clients = {name for name in _names("mirror_client", version) if not name.startswith(_NOT_OF_CLIENTS)}
     connectors = {name for role in CONNECTORS for name in _names(role, version)}
     process = frozenset(_names("mirror_maker", version))
-    return KafkaVersion(version, frozenset(clients), frozenset(connectors), process)
+    return MirrorVersion(version, frozenset(clients), frozenset(connectors), process)
 
 
 def _names(role: str, version: str) -> set[str]:

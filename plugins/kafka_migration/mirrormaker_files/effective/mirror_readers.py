@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kafka_migration.mirrormaker_files.effective import worker_clients as made_by_worker
 from kafka_migration.mirrormaker_files.effective.connector_clients import SOURCE, TARGET, MirrorClients
-from kafka_migration.mirrormaker_files.effective.kafka_version import KafkaVersion
+from kafka_migration.mirrormaker_files.effective.kafka_version import MirrorVersion
 from kafka_migration.mirrormaker_files.effective.layers import Layers, is_true, merged, read_as, starting
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Reader
 
@@ -32,7 +32,7 @@ class MirrorConnector:
     target: str
     own: Layers
     worker: Layers
-    kafka: KafkaVersion
+    kafka: MirrorVersion
 
     @property
     def flow(self) -> str:
@@ -110,7 +110,7 @@ class MirrorConnector:
         return Effective(Reader(client, name, self.flow, cluster, duty), read_as(client, values))
 
 
-def worker_readers(worker: Layers, flow: str, cluster: str, kafka: KafkaVersion) -> Iterator[Effective]:
+def worker_readers(worker: Layers, flow: str, cluster: str, kafka: MirrorVersion) -> Iterator[Effective]:
     """Yield a worker, and the clients with which it keeps its internal topics."""
     title = f"the worker {flow}".strip()
     yield Effective(Reader("connect_worker", title, flow, cluster, "worker"), read_as("connect_worker", worker))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_migration.mirrormaker_files.effective.kafka_version import KafkaVersion
+from kafka_migration.mirrormaker_files.effective.kafka_version import MirrorVersion
 from kafka_migration.mirrormaker_files.effective.layers import JAVA_BLANKS, Layers, fixed, get, is_true, stripped, those
 
 _BYTES, _TEXT = "org.apache.kafka.common.serialization.ByteArray", "org.apache.kafka.common.serialization.String"
@@ -16,7 +16,7 @@ def has_exactly_once(worker: Layers) -> bool:
     return _word(worker, "exactly.once.source.support").lower() == "enabled"
 
 
-def internal_producer(worker: Layers, kafka: KafkaVersion) -> Layers:
+def internal_producer(worker: Layers, kafka: MirrorVersion) -> Layers:
     """Return what writes the offsets of the worker's connectors (`KafkaOffsetBackingStore.configure`).
 
     It gets the worker's keys without a prefix: `producer.` reaches only the connectors' producers. Those of the status
@@ -40,7 +40,7 @@ def internal_consumer(worker: Layers) -> Layers:
     return (fixed(forced), *worker)
 
 
-def task_producer(worker: Layers, connector: Layers, kafka: KafkaVersion, name: str) -> Layers:
+def task_producer(worker: Layers, connector: Layers, kafka: MirrorVersion, name: str) -> Layers:
     """Return what writes a connector's records (`Worker.baseProducerConfigs`, until 3.2 `producerConfigs`).
 
     Connect's defaults, then the worker's `producer.`, then the connector's `producer.override.`. With exactly-once

@@ -64,6 +64,10 @@ def _cluster(node: yaml.Node) -> Iterator[MirrorSetting]:
             yield MirrorSetting(entry.line, entry.name, entry.value, Place.CLUSTER, "bootstrap.servers", alias)
         elif not entry.name.startswith("config."):
             yield MirrorSetting(entry.line, entry.name, entry.value, Place.FIELD, entry.name, alias)
+    # `tls: {}` has no field, and is TLS with the certificates that Java trusts.
+    tls = inner.get("tls")
+    if isinstance(tls, yaml.MappingNode) and not tls.value:
+        yield MirrorSetting(line_of(tls), "tls", "", Place.FIELD, "tls", alias)
 
 
 def _flow(node: yaml.Node, target: str) -> Flow:
