@@ -29,15 +29,26 @@ def internal_producer(worker: Layers, kafka: MirrorVersion) -> Layers:
     }
     if kafka.is_at_least("3.1"):
         forced["enable.idempotence"] = "false"
-    return (fixed(forced), *worker)
+    return (fixed(forced), *_internal_id(worker, kafka, "offsets"), *worker)
 
 
-def internal_consumer(worker: Layers) -> Layers:
+def internal_consumer(worker: Layers, kafka: MirrorVersion) -> Layers:
     """Return what reads the worker's internal topics (`KafkaOffsetBackingStore.configure`)."""
     forced = {"key.deserializer": f"{_BYTES}Deserializer", "value.deserializer": f"{_BYTES}Deserializer"}
     if has_exactly_once(worker):
         forced["isolation.level"] = "read_committed"
-    return (fixed(forced), *worker)
+    return (fixed(forced), *_internal_id(worker, kafka, "offsets"), *worker)
+
+
+def internal_admin(worker: Layers, kafka: MirrorVersion) -> Layers:
+    """Return what creates the worker's internal topics (`DistributedHerder`'s shared admin)."""
+    return (*_internal_id(worker, kafka, "shared-admin"), *worker)
+
+
+def _internal_id(worker: Layers, kafka: MirrorVersion, name: str) -> Layers:
+    """Return the `client.id` of a worker's own client (`ConnectUtils.clientIdBase`, since 3.4)."""
+    parts = (_word(worker, "group.id"), _word(worker, "client.id"), name)
+    return (fixed({"client.id": "-".join(filter(None, parts))}),) if kafka.is_at_least("3.4") else ()
 
 
 def task_producer(worker: Layers, connector: Layers, kafka: MirrorVersion, name: str) -> Layers:
