@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from kafka_migration.cli.main import main
+from kafka_migration.core.findings.errors import Refused
 from kafka_migration.mirrormaker_files.effective.all_files import readers_of
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Readers
+from kafka_migration.mirrormaker_files.effective.shown import shown_readers, shown_unread
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorSetting
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
-from tests.unit.mirrormaker_files.canaries import CANARY
+from tests.unit.mirrormaker_files.canaries import CANARY, with_secret_forms, with_secret_keys
+from tests.unit.mirrormaker_files.test_no_secret_is_shown import is_harmless, shows_canary, some_of
 
 pytestmark = pytest.mark.unit
 
@@ -192,6 +196,24 @@ def test_effective_names_lines_and_hides_secrets(tmp_path: Path, capsys: pytest.
     assert any("(set by MirrorMaker)" in line for line in lines)
     assert f"  A.replication.factor  ({tmp_path}/mm2.properties:8)" in lines
     assert CANARY not in "\n".join(lines)
+
+
+@pytest.mark.parametrize("form", [with_secret_keys, with_secret_forms])
+def test_effective_shows_no_secret(form: Callable[[str], Iterator[str]]) -> None:
+    """No value under a key of a secret, and no value that looks like one, is shown, also not as an alias."""
+    for name, text in some_of(form, 0):
+        if form is with_secret_forms or not is_harmless(name, text):
+            assert not shows_canary(shown(name, text)), text
+
+
+def shown(name: str, text: str) -> str:
+    """Return what `lint --effective` shows of a file; nothing if it is refused."""
+    try:
+        files = read_mirror_files(name, text)
+    except Refused:
+        return ""
+    readers = readers_of(files)
+    return "\n".join(map(str, (*shown_readers(readers), *shown_unread(files, readers))))
 
 
 def test_effective_is_one_document_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

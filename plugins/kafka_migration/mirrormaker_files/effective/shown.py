@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.text.brief import some
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Readers
-from kafka_migration.mirrormaker_files.model.judging import name_of, shown_key, value_as_read, value_of_kafka
+from kafka_migration.mirrormaker_files.model.judging import name_of, quoted, shown_key, value_as_read, value_of_kafka
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.model.roles import is_free
@@ -50,8 +50,8 @@ class ShownReaders(Document):
     def lines(self) -> Iterator[str]:
         """Yield the readers, and one line for each key."""
         yield some(self.readers, 5)
-        width = max((len(each.key) for each in self.values), default=0)
-        yield from (f"  {each.key:{width}} = {each.value}  ({each.place})" for each in self.values)
+        width = max((len(shown.key) for shown in self.values), default=0)
+        yield from (f"  {shown.key:{width}} = {shown.value}  ({shown.place})" for shown in self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def shown_readers(readers: Readers) -> Iterator[ShownReaders]:
     """Yield what the readers get, those with equal values together."""
     found = defaultdict[tuple[str, tuple[ShownValue, ...]], list[str]](list)
     for each in readers.all:
-        found[each.reader.role, tuple(_values(each))].append(each.reader.name)
+        found[each.reader.role, tuple(_values(each))].append(quoted(each.reader.name))
     return (ShownReaders(tuple(names), role, values) for (role, values), names in found.items())
 
 

@@ -132,12 +132,12 @@ def value_as_read(setting: MirrorSetting, value: str) -> str:
 
 def value_of_kafka(value: str) -> str:
     """Return a value that Kafka makes, which may hold an alias or the name of a connector."""
-    return given(value if may_be_shown(value) else masked(value))
+    return given(quoted(value))
 
 
 def shown_key(key: str) -> str:
     """Return the key under which a reader gets a value."""
-    return brief(_visible(key), 100)
+    return brief(quoted(_visible(key)), 100)
 
 
 @lru_cache(maxsize=8)
