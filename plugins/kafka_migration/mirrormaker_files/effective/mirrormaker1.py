@@ -30,6 +30,12 @@ def mirrormaker1_readers(file: MirrorFile) -> Iterator[Effective]:
     """Yield the client that gets a consumer or producer file."""
     if file.kind in _CLIENTS:
         role, verb, cluster, defaults, always = _CLIENTS[file.kind]
-        layers = (fixed(always), layer_of(file, file.at(Place.CLIENT)), fixed(defaults))
+        layers = (fixed(always | _client_id(file)), layer_of(file, file.at(Place.CLIENT)), fixed(defaults))
         reader = Reader(role, f"the {role} of MirrorMaker 1, which {verb} the records", "", cluster, "records")
         yield Effective(reader, read_as(role, layers))
+
+
+def _client_id(file: MirrorFile) -> dict[str, str]:
+    """Return the `client.id` of the first consumer: MirrorMaker names each after the group, whatever the file says."""
+    group = file.last(Place.CLIENT, "group.id") if file.kind is FileKind.CONSUMER else None
+    return {"client.id": f"{group.value}-0"} if group else {}
