@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -24,6 +25,7 @@ import org.apache.kafka.connect.runtime.ConnectorConfig;
 import org.apache.kafka.connect.runtime.Worker;
 import org.apache.kafka.connect.runtime.distributed.DistributedConfig;
 import org.apache.kafka.connect.runtime.isolation.Plugins;
+import org.apache.kafka.connect.util.ConnectorTaskId;
 
 /**
  * Prints, for each properties file of a folder, the maps that Kafka's own classes make of it, as one line of JSON.
@@ -32,7 +34,9 @@ import org.apache.kafka.connect.runtime.isolation.Plugins;
  */
 public final class EffectiveMaps {
     private static final String MIRROR = "org.apache.kafka.connect.mirror.";
-    private static final Plugins PLUGINS = new Plugins(Map.of());
+    /** Makes Kafka look for plug-ins in service files only, since 3.6; searching all jars takes a second for each file. */
+    private static final Map<String, String> QUICK = Map.of("plugin.discovery", "service_load");
+    private static final Plugins PLUGINS = new Plugins(QUICK);
     /** For each connector, the methods that make configurations of clients, with the client's role as argument. */
     private static final Map<String, String[][]> CLIENTS = Map.of(
         "Source", new String[][] {
@@ -73,7 +77,7 @@ public final class EffectiveMaps {
         try (Reader reader = new FileReader(path.toFile())) {
             properties.load(reader);
         }
-        Map<String, String> given = new HashMap<>();
+        Map<String, String> given = new HashMap<>(QUICK);
         properties.stringPropertyNames().forEach(name -> given.put(name, properties.getProperty(name)));
         make("file", () -> {
             MirrorMakerConfig config = (MirrorMakerConfig) MirrorMakerConfig.class.getConstructors()[0].newInstance(given);
@@ -129,14 +133,17 @@ public final class EffectiveMaps {
     }
 
     /** Returns the configuration of the producer that writes a connector's records. */
-    @SuppressWarnings("unchecked")
     private Map<String, String> producer(Map<String, String> worker, Map<String, String> own, Class<?> connector)
             throws Exception {
         List<Object> known = List.of(
             new DistributedConfig(worker), new ConnectorConfig(PLUGINS, own), connector,
-            new AllConnectorClientConfigOverridePolicy());
-        Method base = method(Worker.class, "baseProducerConfigs");
-        Method method = base == null ? method(Worker.class, "producerConfigs") : base;
+            new AllConnectorClientConfigOverridePolicy(), new ConnectorTaskId("text", 0));
+        boolean isExactlyOnce = "enabled".equalsIgnoreCase(worker.getOrDefault("exactly.once.source.support", "").trim());
+        Method method = Stream.of("exactlyOnceSourceTaskProducerConfigs", "baseProducerConfigs", "producerConfigs")
+            .skip(isExactlyOnce ? 0 : 1)
+            .map(name -> method(Worker.class, name))
+            .filter(Objects::nonNull)
+            .findFirst().orElseThrow();
         Object[] arguments = new Object[method.getParameterCount()];
         for (int at = 0; at < arguments.length; at++) {
             Class<?> type = method.getParameterTypes()[at];

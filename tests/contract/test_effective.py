@@ -94,7 +94,7 @@ def differences(theirs: Maps, ours: Maps) -> Iterator[str]:
 
 def _without_client_id(name: str, values: dict[str, str]) -> dict[str, str]:
     """The Java program gives the worker's producer another name than a task does."""
-    made = "connector-producer-text-0", "text"
+    made = {"connector-producer-text-0", "text"}
     return {key: value for key, value in values.items() if not (name.endswith("producer") and value in made)}
 
 

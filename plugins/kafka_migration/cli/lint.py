@@ -14,12 +14,14 @@ from kafka_migration.cli.arguments import VerbParser, Verbs, add_bare_verb, add_
 from kafka_migration.cli.output import ExitCode, complain, say, say_json
 from kafka_migration.cli.text_files import read_texts
 from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.mirrormaker_files.effective.all_files import readers_of
+from kafka_migration.mirrormaker_files.effective.shown import ShownLine, ShownReaders, shown_readers, shown_unread
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, minor, span
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import Severity
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
-from kafka_migration.mirrormaker_files.rules.lint import lint
+from kafka_migration.mirrormaker_files.rules.lint import lint, read_together
 
 LINT_SCHEMA = 2
 
@@ -40,6 +42,9 @@ def add_lint(verbs: Verbs) -> None:
     text = "show the mistakes in files of MirrorMaker 1 and 2, without a cluster"
     verb = add_bare_verb(verbs, "lint", text, "lint connect-mirror-maker.properties", LINT_EXIT_CODES)
     add_mirror_files(verb)
+    verb.add_argument(
+        "--effective", action="store_true", help="show what each part of MirrorMaker gets, and from which line"
+    )
     add_output(verb)
     verb.set_defaults(run=run_lint)
 
@@ -60,6 +65,8 @@ def add_mirror_files(verb: VerbParser) -> None:
 
 def run_lint(arguments: Namespace) -> int:
     """Print the findings on all files that can be read, and a refusal for each other file."""
+    if arguments.effective:
+        return _run_effective(arguments)
     files, refusals = _read(arguments)
     findings = lint(files, kafka_keys(), arguments.kafka_version or "")
     if is_json(arguments):
@@ -69,6 +76,40 @@ def run_lint(arguments: Namespace) -> int:
         say(lint_lines(files, findings, arguments.kafka_version))
     complain(refusals)
     return ExitCode.REFUSED if refusals else lint_exit(findings)
+
+
+def _run_effective(arguments: Namespace) -> int:
+    """Print what each reader gets, and the lines that nothing reads. Files that belong together are read together."""
+    files, refusals = _read(arguments)
+    groups = [(group, readers_of(group, arguments.kafka_version or "")) for group in read_together(files)]
+    shown = [each for _, readers in groups for each in shown_readers(readers)]
+    unread = [each for group, readers in groups for each in shown_unread(group, readers)]
+    if is_json(arguments):
+        say_json(_effective_document(arguments.kafka_version, shown, unread, refusals))
+    elif files:
+        say(_effective_lines(shown, unread))
+    complain(refusals)
+    return ExitCode.REFUSED if refusals else LintExit.CLEAN
+
+
+def _effective_lines(shown: Sequence[ShownReaders], unread: Sequence[ShownLine]) -> Iterator[str]:
+    for each in shown:
+        yield from (*each.lines(), "")
+    if unread:
+        yield "no part of MirrorMaker reads"
+        yield from (f"  {each.name}  ({each.file}:{each.line})" for each in unread)
+
+
+def _effective_document(
+    version: str | None, shown: Sequence[ShownReaders], unread: Sequence[ShownLine], refusals: Sequence[Finding]
+) -> dict[str, Any]:
+    return {
+        "schema": LINT_SCHEMA,
+        "kafka_version": version,
+        "effective": [each.to_document() for each in shown],
+        "unread": [each.to_document() for each in unread],
+        "refused": [each.to_document() for each in refusals],
+    }
 
 
 def mirror_files_of(arguments: Namespace) -> list[MirrorFile]:

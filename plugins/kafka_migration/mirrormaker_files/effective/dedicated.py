@@ -40,6 +40,8 @@ _TOP_OF_WORKER = (
 )
 _PROVIDERS, _POLICY, _HEARTBEATS = "config.providers", "replication.policy", "emit.heartbeats.enabled"
 _BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
+# Of so many clusters all pairs are shown.
+_FEW = 10
 _OFF = fixed({"enabled": "false"})
 
 
@@ -60,7 +62,7 @@ class Dedicated:
         The source and checkpoint connector of a pair that is not enabled get their configuration, see that, and stop.
         """
         yield self._process()
-        for pair in self.pairs():
+        for pair in self._workers():
             worker = self.worker(pair)
             yield from worker_readers(worker, str(pair), pair.target, self.kafka)
             for role in CONNECTORS:
@@ -75,12 +77,41 @@ class Dedicated:
 
         `Boolean.parseBoolean` removes no blanks. Until 2.7 every pair has a worker.
         """
-        values = self._all.values
-        is_global = _is_exactly_true(values[_HEARTBEATS]) if _HEARTBEATS in values else True
         for source in self.file.clusters:
             for target in self.file.clusters:
-                if source != target and self._has_worker(Flow(source, target), is_global):
+                if source != target and self._has_worker(Flow(source, target), self._emits_by_default):
                     yield Flow(source, target)
+
+    def _workers(self) -> Iterator[Flow]:
+        """Yield the pairs whose readers are shown: all, unless there are many.
+
+        Pairs that have no settings and only emit heartbeats differ in names alone, and there may be 9,900 of them. So
+        of many clusters the first such pair of each target stands for the others.
+        """
+        if len(self.file.clusters) <= _FEW or "enabled" in self._all.values:
+            yield from self.pairs()
+            return
+        own = [pair for pair in self._own_pairs if self._has_worker(pair, self._emits_by_default)]
+        for target in self.file.clusters if self._emits_by_default else ():
+            quiet = (Flow(source, target) for source in self.file.clusters if source != target)
+            own += [pair for pair in quiet if pair not in self._own_pairs][:1]
+        yield from own
+
+    @cached_property
+    def _own_pairs(self) -> dict[Flow, None]:
+        """The pairs that have settings, in the order of the file."""
+        names = (prefix.removesuffix(".") for prefix in self._of_prefix if "->" in prefix)
+        pairs = (_pair(name, self._aliases) for name in names)
+        return {Flow(*pair): None for pair in pairs if pair and pair[0] != pair[1]}
+
+    @cached_property
+    def _aliases(self) -> frozenset[str]:
+        return frozenset(self.file.clusters)
+
+    @property
+    def _emits_by_default(self) -> bool:
+        given = self._all.values.get(_HEARTBEATS)
+        return given is None or _is_exactly_true(given) or not self.kafka.is_at_least("2.8")
 
     def _has_worker(self, pair: Flow, is_global: bool) -> bool:
         own = self._of_prefix.get(f"{pair}.")
@@ -171,10 +202,9 @@ class Dedicated:
     @cached_property
     def _of_prefix(self) -> Mapping[str, Layer]:
         """The keys after `A.` and `A->B.`, for all aliases. A key may have several of them as prefixes."""
-        aliases = set(self.file.clusters)
         found = defaultdict[str, dict[str, Given]](dict)
         for key, given in self._all.values.items():
-            for prefix in _prefixes(key, aliases):
+            for prefix in _prefixes(key, self._aliases):
                 if len(key) > len(prefix) or not self.kafka.is_at_least("3.5"):
                     found[prefix][key[len(prefix) :]] = given
         return {prefix: Layer(values) for prefix, values in found.items()}
@@ -218,15 +248,17 @@ def _sided(key: str, side: str, clients: tuple[str, ...]) -> str:
     return f"{side}.{key}" if clients and key.startswith(clients) else f"{side}.cluster.{key}"
 
 
-def _prefixes(key: str, aliases: set[str]) -> Iterator[str]:
+def _prefixes(key: str, aliases: frozenset[str]) -> Iterator[str]:
     """Yield each beginning of a key that is `A.` or `A->B.` with known aliases."""
     place = key.find(".")
     while place >= 0:
-        if key[:place] in aliases or _is_pair(key[:place], aliases):
+        if key[:place] in aliases or _pair(key[:place], aliases):
             yield key[: place + 1]
         place = key.find(".", place + 1)
 
 
-def _is_pair(text: str, aliases: set[str]) -> bool:
+def _pair(text: str, aliases: frozenset[str]) -> tuple[str, str] | None:
+    """Return the two aliases of `A->B`; an alias may contain an arrow."""
     parts = text.split("->")
-    return any("->".join(parts[:at]) in aliases and "->".join(parts[at:]) in aliases for at in range(1, len(parts)))
+    ends = (("->".join(parts[:at]), "->".join(parts[at:])) for at in range(1, len(parts)))
+    return next(((source, target) for source, target in ends if source in aliases and target in aliases), None)

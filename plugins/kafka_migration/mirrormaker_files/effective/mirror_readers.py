@@ -116,8 +116,8 @@ def worker_readers(worker: Layers, flow: str, cluster: str, kafka: MirrorVersion
     yield Effective(Reader("connect_worker", title, flow, cluster, "worker"), read_as("connect_worker", worker))
     clients = {
         "producer": made_by_worker.internal_producer(worker, kafka),
-        "consumer": made_by_worker.internal_consumer(worker),
-        "admin": worker,
+        "consumer": made_by_worker.internal_consumer(worker, kafka),
+        "admin": made_by_worker.internal_admin(worker, kafka),
     }
     for client, values in clients.items():
         name = f"the {client} of {title} for its internal topics"

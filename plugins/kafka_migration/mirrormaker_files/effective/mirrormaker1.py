@@ -32,6 +32,12 @@ def mirrormaker1_readers(file: MirrorFile) -> Iterator[Effective]:
         role, verb, cluster, defaults, always = _CLIENTS[file.kind]
         # In a resource of Strimzi a field's name is not the key.
         own = Layer({each.key: Given(each.value, file.name, each) for each in file.at(Place.CLIENT)})
-        layers = (fixed(always), own, fixed(defaults))
+        layers = (fixed(always | _client_id(file)), own, fixed(defaults))
         reader = Reader(role, f"the {role} of MirrorMaker 1, which {verb} the records", "", cluster, "records")
         yield Effective(reader, read_as(role, layers))
+
+
+def _client_id(file: MirrorFile) -> dict[str, str]:
+    """Return the `client.id` of the first consumer: MirrorMaker names each after the group, whatever the file says."""
+    group = file.last(Place.CLIENT, "group.id") if file.kind is FileKind.CONSUMER else None
+    return {"client.id": f"{group.value}-0"} if group else {}

@@ -70,18 +70,16 @@ class Readers:
 
     def at(self, *roles: str, flow: str | None = None, duty: str | None = None) -> Iterator[Effective]:
         """Yield the readers of these roles, of a flow and with a duty if they are named."""
-        for role in roles:
-            for each in self._by_role.get((role, flow), ()):
-                if duty in {None, each.reader.duty}:
-                    yield each
+        places = sorted(place for role in roles for place in self._by_role.get((role, flow), ()))
+        return (self.all[place] for place in places if duty in {None, self.all[place].reader.duty})
 
     @cached_property
-    def _by_role(self) -> dict[tuple[str, str | None], list[Effective]]:
-        """The readers of each role, and those of each role and flow."""
-        found = defaultdict[tuple[str, str | None], list[Effective]](list)
-        for each in self.all:
-            found[each.reader.role, each.reader.flow].append(each)
-            found[each.reader.role, None].append(each)
+    def _by_role(self) -> dict[tuple[str, str | None], list[int]]:
+        """The places of the readers in `all`, by role and flow, and by role."""
+        found = defaultdict[tuple[str, str | None], list[int]](list)
+        for place, each in enumerate(self.all):
+            found[each.reader.role, each.reader.flow].append(place)
+            found[each.reader.role, None].append(place)
         return found
 
     def _each_of(self, setting: MirrorSetting, is_meant: Callable[[str, str], bool]) -> Iterator[tuple[Effective, str]]:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from kafka_migration.mirrormaker_files.effective.kafka_version import MirrorVersion
-from kafka_migration.mirrormaker_files.effective.layers import Layers, fixed, get, is_true, stripped, those
+from kafka_migration.mirrormaker_files.effective.layers import JAVA_BLANKS, Layers, fixed, get, is_true, stripped, those
 
 _BYTES, _TEXT = "org.apache.kafka.common.serialization.ByteArray", "org.apache.kafka.common.serialization.String"
 _LONGEST, _LARGEST = str(2**63 - 1), str(2**31 - 1)
-# Below the lists and the locks of two or more clients.
+_DEFAULT_ADDRESS = fixed({"bootstrap.servers": "localhost:9092"})
 _CLIENT_PREFIXES = ("admin.", "producer.", "consumer.")
 
 
 def has_exactly_once(worker: Layers) -> bool:
-    """Return whether the worker writes with transactions (`DistributedConfig.exactlyOnceSourceEnabled`)."""
-    given = get(worker, "exactly.once.source.support")
-    return given is not None and given.value.strip().lower() == "enabled"
+    """Return whether the worker writes with transactions (`DistributedConfig.exactlyOnceSourceEnabled`, since 3.3)."""
+    return _word(worker, "exactly.once.source.support").lower() == "enabled"
 
 
 def internal_producer(worker: Layers, kafka: MirrorVersion) -> Layers:
@@ -30,21 +29,33 @@ def internal_producer(worker: Layers, kafka: MirrorVersion) -> Layers:
     }
     if kafka.is_at_least("3.1"):
         forced["enable.idempotence"] = "false"
-    return (fixed(forced), *worker)
+    return (fixed(forced), *_internal_id(worker, kafka, "offsets"), *worker)
 
 
-def internal_consumer(worker: Layers) -> Layers:
+def internal_consumer(worker: Layers, kafka: MirrorVersion) -> Layers:
     """Return what reads the worker's internal topics (`KafkaOffsetBackingStore.configure`)."""
     forced = {"key.deserializer": f"{_BYTES}Deserializer", "value.deserializer": f"{_BYTES}Deserializer"}
     if has_exactly_once(worker):
         forced["isolation.level"] = "read_committed"
-    return (fixed(forced), *worker)
+    return (fixed(forced), *_internal_id(worker, kafka, "offsets"), *worker)
+
+
+def internal_admin(worker: Layers, kafka: MirrorVersion) -> Layers:
+    """Return what creates the worker's internal topics (`DistributedHerder`'s shared admin)."""
+    return (*_internal_id(worker, kafka, "shared-admin"), *worker)
+
+
+def _internal_id(worker: Layers, kafka: MirrorVersion, name: str) -> Layers:
+    """Return the `client.id` of a worker's own client (`ConnectUtils.clientIdBase`, since 3.4)."""
+    parts = (_word(worker, "group.id"), _word(worker, "client.id"), name)
+    return (fixed({"client.id": "-".join(filter(None, parts))}),) if kafka.is_at_least("3.4") else ()
 
 
 def task_producer(worker: Layers, connector: Layers, kafka: MirrorVersion, name: str) -> Layers:
     """Return what writes a connector's records (`Worker.baseProducerConfigs`, until 3.2 `producerConfigs`).
 
-    Connect's defaults, then the worker's `producer.`, then the connector's `producer.override.`.
+    Connect's defaults, then the worker's `producer.`, then the connector's `producer.override.`. With exactly-once
+    `Worker.exactlyOnceSourceTaskProducerConfigs` sets two keys over them.
     """
     given = (*stripped(connector, "producer.override."), *stripped(worker, "producer."))
     defaults = {
@@ -59,21 +70,34 @@ def task_producer(worker: Layers, connector: Layers, kafka: MirrorVersion, name:
     if not kafka.is_at_least("3.0"):
         defaults["request.timeout.ms"] = _LARGEST
     if kafka.is_at_least("3.1"):
-        defaults["enable.idempotence"] = "true" if has_exactly_once(worker) else "false"
-    return (*given, *_bootstrap(worker), fixed(defaults))
+        defaults["enable.idempotence"] = "false"
+    forced = _transactional(worker, given, name) if kafka.is_at_least("3.3") and has_exactly_once(worker) else ()
+    return (*forced, *given, *_bootstrap(worker), fixed(defaults))
+
+
+def _transactional(worker: Layers, given: Layers, name: str) -> Layers:
+    """Return what `ConnectUtils.ensureProperty` sets: a value that is given stays if it is the same."""
+    wanted = {"transactional.id": f"{_word(worker, 'group.id')}-{name}-0", "enable.idempotence": "true"}
+    return (fixed({key: value for key, value in wanted.items() if _word(given, key).lower() != value.lower()}),)
 
 
 def task_consumer(worker: Layers, connector: Layers, name: str) -> Layers:
-    """Return what reads a source connector's own offsets, with exactly-once only (`Worker.baseConsumerConfigs`)."""
+    """Return what reads the offsets that a source connector keeps itself (`Worker.baseConsumerConfigs`).
+
+    With exactly-once `isolation.level` cannot be changed.
+    """
     given = (*stripped(connector, "consumer.override."), *stripped(worker, "consumer."))
+    committed = fixed({"isolation.level": "read_committed"})
     defaults = {
         "key.deserializer": f"{_BYTES}Deserializer",
         "value.deserializer": f"{_BYTES}Deserializer",
         "enable.auto.commit": "false",
         "auto.offset.reset": "earliest",
+        "group.id": f"connect-{name}",
         "client.id": f"connector-consumer-{name}-0",
     }
-    return (fixed({"isolation.level": "read_committed"}), *given, *_bootstrap(worker), fixed(defaults))
+    layers = (*given, *_bootstrap(worker), fixed(defaults))
+    return (committed, *layers) if has_exactly_once(worker) else (*layers, committed)
 
 
 def task_admin(worker: Layers, connector: Layers, name: str) -> Layers:
@@ -95,4 +119,11 @@ def has_own_offsets(worker: Layers, connector: Layers) -> bool:
 
 
 def _bootstrap(worker: Layers) -> Layers:
-    return those(worker, "bootstrap", lambda key: key == "bootstrap.servers")
+    """Return the addresses of the worker; without any, `DistributedConfig` has a default."""
+    given = those(worker, "bootstrap", lambda key: key == "bootstrap.servers")
+    return (*given, _DEFAULT_ADDRESS) if worker else ()
+
+
+def _word(layers: Layers, key: str) -> str:
+    given = get(layers, key)
+    return given.value.strip(JAVA_BLANKS) if given else ""

@@ -169,6 +169,21 @@ def value_of(setting: MirrorSetting, part: str | None = None) -> str:
     return given(f"{text}{comment}…" if comment else setting.value)
 
 
+def value_as_read(setting: MirrorSetting, value: str) -> str:
+    """Return what a reader gets of a setting, such as its value without blanks; or that it is not shown."""
+    return value_of(setting) if COMMENT.search(value) else value_of(setting, value)
+
+
+def value_of_kafka(value: str) -> str:
+    """Return a value that Kafka makes, which may hold an alias or the name of a connector."""
+    return given(quoted(value))
+
+
+def shown_key(key: str) -> str:
+    """Return the key under which a reader gets a value."""
+    return brief(quoted(_visible(key)), 100)
+
+
 @lru_cache(maxsize=8)
 def is_shown(setting: MirrorSetting) -> bool:
     """Return whether the value may be shown."""

@@ -49,7 +49,7 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
 
     `version` is the Kafka version of MirrorMaker; without it the file's own, or else all versions count.
     """
-    groups = [(group, readers_of(group, version)) for group in _together(files)]
+    groups = [(group, readers_of(group, version)) for group in read_together(files)]
     findings = [*mirrormaker1_loop(files)]
     order = {file.name: number for number, file in enumerate(files)}
     for group, readers in groups:
@@ -74,7 +74,7 @@ def _of_file(file: MirrorFile, keys: KafkaKeys, version: str, readers: Readers) 
         yield from rule(file, ground)
 
 
-def _together(files: Sequence[MirrorFile]) -> list[list[MirrorFile]]:
+def read_together(files: Sequence[MirrorFile]) -> list[list[MirrorFile]]:
     """Return the files that one process or one cluster of workers reads together."""
     alone = [[file] for file in files if file.kind in {FileKind.MIRRORMAKER2, FileKind.STRIMZI}]
     first = [file for file in files if file.kind.is_mirrormaker1]
