@@ -59,7 +59,7 @@ _MANIFEST = re.compile(
 _CALLED = re.compile(rf"(?:^|[\s/\\\"'=\[])(?:{PROGRAM})[\"']?(?=[\s,\]]|$)")
 _OPTION = re.compile(r"[\s\"',](?:--?[a-z]|\$)|[\\^]\s*$")
 _ALONE = re.compile(
-    rf"\s*(?:(?:exec|nohup|CMD|ENTRYPOINT)\s{{1,9}}\[?)?[\"$\w{{}}./\\-]{{0,300}}(?:{PROGRAM})\"?\]?\s*&?\s*"
+    rf"\s*(?:(?:exec|nohup|CMD|ENTRYPOINT)\s{{1,9}}\[?|(?:ExecStart|command)\s{{0,9}}=)?[\"$\w{{}}./\\-]{{0,300}}(?:{PROGRAM})\"?\]?\s*&?\s*"
 )
 _CLIENT_FILES = (FileKind.CONSUMER, FileKind.PRODUCER)
 
