@@ -36,7 +36,7 @@ _BATCH = re.compile(r"@echo off|kafka-mirror-maker\.bat", re.IGNORECASE)
 _UNIT = re.compile(r"^(?:ExecStart|command)[ \t]{0,20}=", re.MULTILINE)
 _REPLACED = re.compile(r"\$[\w{(]|`|%\w{1,100}%")
 _LIST = re.compile(r"^[ \t]{0,100}(?:CMD|ENTRYPOINT)[ \t]{0,20}(?=\[)", re.MULTILINE)
-_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_TEXT = re.compile(r'"(?:[^"\\]|\\.){0,40000}"', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
