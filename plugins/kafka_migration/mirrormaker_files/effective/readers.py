@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import ChainMap, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorSetting
 
 
@@ -15,11 +16,11 @@ class Reader:
     """A part of Kafka that reads a configuration.
 
     `role` is that of its definition in `kafka_keys`: `connect_worker`, `mirror_source`, `mirror_checkpoint`,
-    `mirror_heartbeat`, `topic_filter`, `group_filter`, `config_property_filter`, `producer`, `consumer`, `admin`, or
-    `mirror_maker` for what MirrorMaker's process reads itself. `name` says it in words, such as "consumer of the
-    source connector A->B". `flow` is `A->B`, and `cluster` the alias of the cluster that a client or worker talks to;
-    each may be empty. `duty` says what a client does: `records`, `offset syncs`, `checkpoints`, `heartbeats`,
-    `worker` or `topics`; it is empty for other roles.
+    `mirror_heartbeat`, `topic_filter`, `group_filter`, `config_property_filter`, `replication_policy`, `producer`,
+    `consumer`, `admin`, or `mirror_maker` for what MirrorMaker's process reads itself. `name` says it in words, such as
+    "the consumer of the source connector A->B for records on A". `flow` is `A->B`, and `cluster` the alias of the
+    cluster that a client or worker talks to; each may be empty. `duty` says what a client does: `records`,
+    `offset syncs`, `checkpoints`, `heartbeats`, `worker` or `topics`; it is empty for other roles.
     """
 
     role: str
@@ -46,7 +47,7 @@ class Effective:
     values: Mapping[str, Given]
 
 
-# Without slots, because the index is built when it is needed first.
+# Without slots, because the indexes are built when they are needed first.
 @dataclass(frozen=True)
 class Readers:
     """All readers of the files that belong together."""
@@ -54,8 +55,19 @@ class Readers:
     all: tuple[Effective, ...]
 
     def of(self, setting: MirrorSetting) -> tuple[tuple[Effective, str], ...]:
-        """Return who gets the value of this very line, each with the key under which it gets it."""
-        return tuple(self._of.get(id(setting), ()))
+        """Return who gets the value of this very line, each with the key under which it gets it.
+
+        A reader may get a key that it does not know. `uses_of` yields those who know it.
+        """
+        return tuple(self._each_of(setting))
+
+    def uses_of(self, setting: MirrorSetting) -> Iterator[tuple[Effective, str]]:
+        """Yield who gets the value of this line under a key that is defined for the reader's role.
+
+        A worker may have thousands of equal readers, so take only as many as you need.
+        """
+        keys = kafka_keys()
+        return ((each, key) for each, key in self._each_of(setting) if keys.get(each.reader.role, key))
 
     def at(self, *roles: str, flow: str | None = None, duty: str | None = None) -> Iterator[Effective]:
         """Yield the readers of these roles, of a flow and with a duty if they are named."""
@@ -64,11 +76,34 @@ class Readers:
             if each.reader.role in roles and is_meant:
                 yield each
 
+    def _each_of(self, setting: MirrorSetting) -> Iterator[tuple[Effective, str]]:
+        seen = set[tuple[int, str]]()
+        for layer, key in self._places.get(id(setting), ()):
+            for each in self._users[layer]:
+                if (id(each), key) not in seen and each.values[key].setting is setting:
+                    seen.add((id(each), key))
+                    yield each, key
+
     @cached_property
-    def _of(self) -> dict[int, list[tuple[Effective, str]]]:
-        found = defaultdict[int, list[tuple[Effective, str]]](list)
+    def _users(self) -> dict[int, list[Effective]]:
+        """The readers of each layer, by its identity."""
+        found = defaultdict[int, list[Effective]](list)
         for each in self.all:
-            for key, given in each.values.items():
-                if given.setting is not None:
-                    found[id(given.setting)].append((each, key))
+            for layer in _layers(each):
+                found[id(layer)].append(each)
         return found
+
+    @cached_property
+    def _places(self) -> dict[int, list[tuple[int, str]]]:
+        """The layers and keys with the value of each line, by its identity."""
+        found = defaultdict[int, list[tuple[int, str]]](list)
+        for layer in {id(layer): layer for each in self.all for layer in _layers(each)}.values():
+            for key, given in layer.items():
+                if given.setting is not None:
+                    found[id(given.setting)].append((id(layer), key))
+        return found
+
+
+def _layers(each: Effective) -> Sequence[Mapping[str, Given]]:
+    """Return the maps of which a configuration is made; readers share them."""
+    return each.values.maps if isinstance(each.values, ChainMap) else (each.values,)

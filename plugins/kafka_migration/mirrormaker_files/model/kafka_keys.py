@@ -42,6 +42,10 @@ class KafkaKeys:
         """Return the key of a role; `None` if no version has it."""
         return self._keys.get(role, {}).get(name)
 
+    def of(self, role: str) -> Collection[KafkaKey]:
+        """Return all keys of a role."""
+        return self._keys.get(role, {}).values()
+
     def roles_of(self, name: str) -> tuple[str, ...]:
         """Return the roles that have a key of this name."""
         return tuple(role for role, keys in self._keys.items() if name in keys)

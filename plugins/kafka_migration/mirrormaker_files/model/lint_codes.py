@@ -274,3 +274,20 @@ class LintCode(StrEnum):
         Severity.WARNING,
         "A login or certificate is given, and the security protocol does not use it.",
     )
+    KEY_OF_BROKERS = "KEY_OF_BROKERS", Severity.WARNING, "The key belongs to brokers or topics; MirrorMaker ignores it."
+    KEY_WITHOUT_EFFECT = (
+        "KEY_WITHOUT_EFFECT",
+        Severity.INFO,
+        "No part of MirrorMaker reads the key where it stands, and nothing is lost.",
+    )
+    SOURCE_ALIAS_MISSING = (
+        "SOURCE_ALIAS_MISSING",
+        Severity.ERROR,
+        "A connector has no alias of its source, which Kafka requires.",
+    )
+    TARGET_ALIAS_MISSING = (
+        "TARGET_ALIAS_MISSING",
+        Severity.INFO,
+        "A connector has no alias of its target; Kafka takes `target`.",
+    )
+    FIELD_UNKNOWN = "FIELD_UNKNOWN", Severity.ERROR, "Kubernetes drops a field that the resource does not have."

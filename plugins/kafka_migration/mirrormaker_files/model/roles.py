@@ -34,7 +34,7 @@ _TOP_WORKER = (
 # Keys that a plug-in reads, or whose names are made of names that a user chooses.
 _FREE = re.compile(
     r"(?:(?:key|value|header)\.converter|transforms|predicates|config\.providers|topic\.creation|metrics|"
-    r"(?:config|offset|status)\.storage|replication\.policy|forwarding\.admin|rest\.extension|listener\.name)\..+"
+    r"(?:config|offset|status)\.storage|internal\.(?:key|value)\.converter|replication\.policy|forwarding\.admin|rest\.extension|listener\.name)\..+"
 )
 # Keys that Kafka's scripts and MirrorMaker 1 read besides those of the clients.
 NOT_IN_TABLES = frozenset({"producer.type"})
@@ -44,6 +44,8 @@ OLD_KEYS = {
     "zookeeper.session.timeout.ms": _CONSUMER,
     "zookeeper.connection.timeout.ms": _CONSUMER,
     "zookeeper.sync.time.ms": _CONSUMER,
+    "socket.receive.buffer.bytes": "Write `receive.buffer.bytes`.",
+    "socket.timeout.ms": "Write `request.timeout.ms`.",
     "auto.commit.enable": "Remove it; MirrorMaker commits by itself.",
     "auto.commit.interval.ms": "Remove it; MirrorMaker commits by itself.",
     "consumer.timeout.ms": "Remove it.",

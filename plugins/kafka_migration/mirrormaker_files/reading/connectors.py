@@ -100,5 +100,6 @@ def _name(entries: Iterable[Entry], position: int) -> str:
 
 def _flow(entries: Iterable[Entry]) -> Flow | None:
     values = {entry.name: entry.value.strip() for entry in entries}
-    source, target = values.get("source.cluster.alias"), values.get("target.cluster.alias")
+    # The default of Kafka for the target.
+    source, target = values.get("source.cluster.alias"), values.get("target.cluster.alias", "target")
     return Flow(source, target) if source and target else None

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_migration.core.text.brief import some
-from kafka_migration.mirrormaker_files.effective.readers import Effective
-from kafka_migration.mirrormaker_files.model.judging import LintFinding, on_file
+from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
+from kafka_migration.mirrormaker_files.model.judging import LintFinding, on_file, value_of
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.views import (
     CHECKPOINT,
     SOURCE,
+    at_given,
     connectors,
     hosts,
-    line_of_flow,
+    is_given,
+    is_of,
+    line_of,
     value,
 )
 
@@ -24,22 +27,22 @@ def idle_hints(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a hint for each flow that copies with one task, or does not move its groups."""
     for flow in file.flows:
         for each in connectors(ground, flow, SOURCE):
-            if "tasks.max" not in each.values:
+            if is_of(file, each) and "tasks.max" not in each.values:
                 found = f"the flow {flow} has no `tasks.max`"
                 effect = "one task copies all partitions, which limits the speed"
                 fix = "Add `tasks.max`, if the copy is too slow."
-                yield on_file(file, LintCode.ONE_TASK, found, effect, fix, line_of_flow(file, flow))
+                yield on_file(file, LintCode.ONE_TASK, found, effect, fix, line_of(file, each, flow))
         yield from _groups(file, ground, flow)
 
 
 def _groups(file: MirrorFile, ground: Ground, flow: Flow) -> Iterator[LintFinding]:
-    found = list(connectors(ground, flow, CHECKPOINT))
+    found = [each for each in connectors(ground, flow, CHECKPOINT) if is_of(file, each)]
     is_off = all(value(each, "sync.group.offsets.enabled").lower() != "true" for each in found)
     if found and is_off and ground.is_at_least("2.7") is not False:
         words = f"the flow {flow} has no `sync.group.offsets.enabled=true`"
         effect = "MirrorMaker writes checkpoints, and no offsets of groups on the target"
         fix = "Add it, if consumers are to continue on the target where they were."
-        yield on_file(file, LintCode.GROUPS_NOT_SYNCED, words, effect, fix, line_of_flow(file, flow))
+        yield on_file(file, LintCode.GROUPS_NOT_SYNCED, words, effect, fix, line_of(file, found[0], flow))
 
 
 def partners(files: Sequence[MirrorFile], ground: Ground) -> Iterator[LintFinding]:
@@ -54,13 +57,13 @@ def partners(files: Sequence[MirrorFile], ground: Ground) -> Iterator[LintFindin
 
 def _partner(file: MirrorFile, flow: Flow, each: Effective, sources: dict[str, Effective]) -> Iterator[LintFinding]:
     own = sources.get(str(flow))
-    if not any(given.file == file.name for given in each.values.values()):
+    if not is_of(file, each):
         return
     if own is None and sources:
         found = f"the checkpoint connector has the flow {flow}, the source connector {some(sorted(sources))}"
         effect = "it finds no offset syncs of its flow, so groups are not moved"
         fix = "Give both connectors the same aliases."
-        yield on_file(file, LintCode.CONNECTORS_DIFFER, found, effect, fix, line_of_flow(file, flow))
+        yield on_file(file, LintCode.CONNECTORS_DIFFER, found, effect, fix, line_of(file, each, flow))
     elif own is not None:
         for side in ("source", "target"):
             key = f"{side}.cluster.bootstrap.servers"
@@ -69,7 +72,64 @@ def _partner(file: MirrorFile, flow: Flow, each: Effective, sources: dict[str, E
                 found = f"source and checkpoint connector of {flow} have different addresses in `{key}`"
                 effect = "if these are two clusters, groups are not moved"
                 fix = "Give both connectors the same addresses."
-                yield on_file(file, LintCode.CONNECTORS_DIFFER, found, effect, fix, line_of_flow(file, flow))
+                yield on_file(file, LintCode.CONNECTORS_DIFFER, found, effect, fix, line_of(file, each, flow))
 
 
-CONNECT_RULES = (idle_hints,)
+_BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
+_CONVERTERS = ("key.converter", "value.converter", "header.converter")
+
+
+def converters(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each source connector whose records a converter changes, or may change."""
+    for each in ground.readers.at(SOURCE):
+        workers = list(ground.readers.at("connect_worker", flow=each.reader.flow if _is_dedicated(each) else ""))
+        given = [_converter(key, each, workers) for key in _CONVERTERS]
+        for key, found in zip(_CONVERTERS, given, strict=True):
+            if found and is_given(found, file) and not _keeps_bytes(found):
+                text = f"{value_of(found.setting) if found.setting else ''} is not ByteArrayConverter"
+                effect = "the bytes of the records change, so consumers may not be able to read them"
+                yield at_given(file, found, LintCode.CONVERTER_CHANGES_BYTES, text, effect, f"Write `{key}={_BYTES}`.")
+        missing = [key for key, found in zip(_CONVERTERS, given, strict=True) if found is None]
+        if missing and is_of(file, each) and file.kind is FileKind.CONNECTORS:
+            words = f"the connector has no {' and no '.join(missing)}"
+            effect = "the converter of the workers is used, which may change the bytes of the records"
+            fix = f"Add {' and '.join(f'`{key}={_BYTES}`' for key in missing)}."
+            line = each.values["connector.class"].setting
+            yield on_file(file, LintCode.CONVERTER_NOT_NAMED, words, effect, fix, line.line if line else 0)
+
+
+def _converter(key: str, connector: Effective, workers: Sequence[Effective]) -> Given | None:
+    return connector.values.get(key) or next((each.values[key] for each in workers if key in each.values), None)
+
+
+def _is_dedicated(connector: Effective) -> bool:
+    """Return whether the class of the connector is not given, because MirrorMaker sets it."""
+    given = connector.values.get("connector.class")
+    return given is None or given.setting is None
+
+
+def _keeps_bytes(given: Given) -> bool:
+    is_unknown = given.setting is not None and given.setting.is_reference
+    return is_unknown or given.value.strip() in {_BYTES, "ByteArrayConverter", "ByteArray"}
+
+
+def connector_aliases(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each connector without an alias."""
+    for setting in file.at(Place.CONNECTOR):
+        if setting.key != "connector.class" or ".Mirror" not in f".{setting.value}":
+            continue
+        if not _has(file, setting, "source.cluster.alias"):
+            found, effect = "the connector has no `source.cluster.alias`", "Connect refuses the connector"
+            fix = "Add `source.cluster.alias`."
+            yield on_file(file, LintCode.SOURCE_ALIAS_MISSING, found, effect, fix, setting.line)
+        if not _has(file, setting, "target.cluster.alias"):
+            found, effect = "the connector has no `target.cluster.alias`", "Kafka takes `target` as the alias"
+            fix = "Add it, if other connectors or offset syncs use another alias."
+            yield on_file(file, LintCode.TARGET_ALIAS_MISSING, found, effect, fix, setting.line)
+
+
+def _has(file: MirrorFile, setting: MirrorSetting, name: str) -> bool:
+    return any(each.name == name for each in file.at(Place.CONNECTOR, setting.owner))
+
+
+CONNECT_RULES = (idle_hints, converters, connector_aliases)

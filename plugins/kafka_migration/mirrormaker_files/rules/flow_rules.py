@@ -34,7 +34,7 @@ def clusters(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     if is_dedicated(file) and len(file.clusters) < 2:
         found = f"`clusters` names {some(file.clusters) or 'no cluster'}"
         effect = "MirrorMaker needs two clusters and does not start"
-        fix = "Write a line `clusters = SOURCE, TARGET`."
+        fix = "Write a line `clusters = SOURCE, TARGET` with the aliases of both clusters."
         yield on_file(file, LintCode.CLUSTERS_MISSING, found, effect, fix, line_of_clusters(file))
     elif file.kind in {FileKind.MIRRORMAKER2, FileKind.STRIMZI}:
         yield from _strange_flows(file)
@@ -183,7 +183,8 @@ def _checkpoints(file: MirrorFile, each: Effective, ground: Ground) -> Iterator[
             effect = "groups are synced from checkpoints, so MirrorMaker moves no group"
             fix = "Remove emit.checkpoints.enabled, or switch sync.group.offsets.enabled off."
             code = LintCode.GROUP_SYNC_WITHOUT_CHECKPOINTS
-            yield at_given(file, checkpoints, code, found, effect, fix)
+            other = (sync.setting.line,) if sync and sync.setting and is_given(sync, file) else ()
+            yield at_given(file, checkpoints, code, found, effect, fix, other)
         elif ground.is_at_least("3.9") is not False:
             found = "checkpoints are switched off"
             effect = "from Kafka 3.9 on the checkpoint connector refuses this value, and its log has an error"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kafka_migration.core.text.brief import given, some
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, has_secret, key_of, minor, span, value_of
@@ -13,9 +14,9 @@ from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.model.roles import OLD_KEYS, is_free
 from kafka_migration.mirrormaker_files.rules.ground import Ground
-from kafka_migration.mirrormaker_files.rules.meant import meant, roles_meant
+from kafka_migration.mirrormaker_files.rules.meant import OF_BROKERS, meant, renamed, roles_meant
 from kafka_migration.mirrormaker_files.rules.right_place import right_place
-from kafka_migration.mirrormaker_files.rules.views import default_in
+from kafka_migration.mirrormaker_files.rules.views import default_in, is_given
 
 # So many unknown keys of a file are compared with all known keys.
 MOST_COMPARED = 100
@@ -28,17 +29,28 @@ def known_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     left = MOST_COMPARED
     replaced = _replaced(file)
     for setting in file.settings:
-        if not _is_judged(file, setting) or id(setting) in replaced:
+        if not _is_judged(setting) or id(setting) in replaced:
+            if setting.place is Place.CLUSTER and is_free(setting) and not ground.readers.of(setting):
+                yield _of_source_only(file, setting)
             continue
         known = definitions_of(setting, ground)
-        if known:
-            yield from _versions(file, setting, known, ground)
-        elif explained := _explained(file, setting, ground):
+        # Lines of these roles may be replaced by others, or belong to a flow that does not run.
+        at_place = _definitions_at(file, setting, ground)
+        if explained := None if known else _explained(file, setting, ground):
             yield explained
-        elif not _is_overridden(file, setting, ground):
+        elif known or at_place:
+            yield from _versions(file, setting, [*known, *at_place], ground)
+        else:
             left -= 1
             near = _misspelled(file, setting, ground) if left >= 0 else None
             yield near or _unknown(file, setting, is_compared=left >= 0)
+
+
+def _of_source_only(file: MirrorFile, setting: MirrorSetting) -> LintFinding:
+    """Return that a setting of workers stands at a cluster on which no worker keeps its topics."""
+    found, effect = "no worker reads the lines of this cluster", "it is ignored"
+    fix = "Write it for the target, or remove it."
+    return at(file, setting, LintCode.KEY_WITHOUT_EFFECT, found, effect, fix)
 
 
 def definitions_of(setting: MirrorSetting, ground: Ground) -> list[KafkaKey]:
@@ -47,12 +59,9 @@ def definitions_of(setting: MirrorSetting, ground: Ground) -> list[KafkaKey]:
     return list({id(key): key for key in found if key}.values())
 
 
-def _is_judged(file: MirrorFile, setting: MirrorSetting) -> bool:
-    """Return whether a table can know the key; lines of flows that do not run have a finding of their own."""
-    if setting.place in {Place.OPTION, Place.FIELD} or is_free(setting):
-        return False
-    is_idle = setting.place is Place.FLOW and setting.owner not in map(str, file.flows)
-    return not is_idle or file.kind is not FileKind.MIRRORMAKER2
+def _is_judged(setting: MirrorSetting) -> bool:
+    """Return whether a table can know the key."""
+    return setting.place not in {Place.OPTION, Place.FIELD} and not is_free(setting)
 
 
 def _replaced(file: MirrorFile) -> set[int]:
@@ -61,9 +70,10 @@ def _replaced(file: MirrorFile) -> set[int]:
     return {id(each) for each in file.settings} - set(last.values())
 
 
-def _is_overridden(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> bool:
-    """Return whether readers exist that would get the line, if lines of a flow or cluster did not replace it."""
-    return bool(roles_meant(file, setting, ground))
+def _definitions_at(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> list[KafkaKey]:
+    """Return Kafka's definitions of the key in the roles that may read lines at its place."""
+    roles = roles_meant(file, setting, ground)
+    return [key for role in roles if (key := ground.keys.get(role, setting.key))]
 
 
 def _versions(file: MirrorFile, setting: MirrorSetting, known: list[KafkaKey], ground: Ground) -> Iterator[LintFinding]:
@@ -81,13 +91,16 @@ def _versions(file: MirrorFile, setting: MirrorSetting, known: list[KafkaKey], g
 
 def _newer_name(setting: MirrorSetting) -> str:
     if setting.key.endswith(".blacklist"):
-        return f"From Kafka 2.7 on write {key_of(setting, setting.key.removesuffix('blacklist') + 'exclude')}."
+        return f"Write {key_of(setting, setting.name.removesuffix('blacklist') + 'exclude')} from Kafka 2.7 on."
     return ""
 
 
 def _explained(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
     """Return the finding for a key that no reader has; the most exact explanation comes first."""
-    found = (explain(file, setting, ground) for explain in (_meant, _foreign_alias, _old_key, _misplaced))
+    found = (
+        explain(file, setting, ground)
+        for explain in (_overriding, _meant, _foreign_alias, _old_key, _of_brokers, _misplaced)
+    )
     return next(filter(None, found), None)
 
 
@@ -97,14 +110,52 @@ def _meant(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFind
     if found is None:
         return None
     words = "no version of Kafka has this key"
-    return at(file, setting, LintCode.KEY_NEVER_EXISTED, words, _ignored(found.key, ground), found.fix)
+    return at(file, setting, LintCode.KEY_NEVER_EXISTED, words, _ignored(file, found.key, ground), found.fix(setting))
 
 
-def _ignored(name: str, ground: Ground) -> str:
-    """Return what stays instead of an ignored line: the default of the key that was meant, if there is one."""
+def _overriding(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
+    """Return the finding for `producer.override.` and its like outside of a connector of Kafka Connect."""
+    client, key = setting.client, setting.key.removeprefix("override.")
+    if ".override." not in f".{setting.name}" or not ground.keys.get(client, key):
+        return None
+    found = "only connectors of Kafka Connect know `override`"
+    if file.kind is FileKind.CONNECTORS:
+        found = "`consumer.override` reaches sink connectors only"
+    fix = right_place(file, replace(setting, key=key), ground)
+    return at(file, setting, LintCode.KEY_MISPLACED, found, _ignored(file, key, ground), fix)
+
+
+def _of_brokers(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFinding | None:
+    if file.kind.is_mirrormaker1 or not OF_BROKERS.fullmatch(setting.key):
+        return None
+    found, effect = "this is a key of brokers or topics", "MirrorMaker ignores it"
+    fix = "Remove it; set it on the brokers or topics, if they need it."
+    return at(file, setting, LintCode.KEY_OF_BROKERS, found, effect, fix)
+
+
+def _ignored(file: MirrorFile, name: str, ground: Ground) -> str:
+    """Return what counts instead of an ignored line: another line, or the default of the key that was meant."""
+    if name == "enabled" and file.kind is FileKind.MIRRORMAKER2:
+        return "it is ignored, so MirrorMaker does not copy this flow"
+    if instead := _what_counts(file, name, ground):
+        return f"it is ignored: {instead}"
     defaults = {default_in(key, ground) for key in ground.keys.named(name)}
     default = defaults.pop() if len(defaults) == 1 else None
     return f"it is ignored: the default {given(default)} stays" if default else "it is ignored"
+
+
+def _what_counts(file: MirrorFile, name: str, ground: Ground) -> str:
+    """Return what the running connectors and their clients have for a key; empty if they have nothing."""
+    running = set(map(str, file.flows))
+    for each in ground.readers.all:
+        value = each.values.get(name)
+        if value is None or each.reader.flow not in running or not ground.keys.get(each.reader.role, name):
+            continue
+        if value.setting is None and value.value:
+            return f"MirrorMaker sets {given(value.value)}"
+        if value.setting is not None and is_given(value, file):
+            return f"line {value.setting.line} counts"
+    return ""
 
 
 def _unknown(file: MirrorFile, setting: MirrorSetting, *, is_compared: bool) -> LintFinding:
@@ -132,7 +183,17 @@ def _old_key(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFinding
     if setting.key not in OLD_KEYS or not file.kind.is_mirrormaker1:
         return None
     found = "only the clients before Kafka 2.0 have this key"
-    return at(file, setting, LintCode.KEY_OF_ANOTHER_VERSION, found, "later clients ignore it", OLD_KEYS[setting.key])
+    return at(
+        file, setting, LintCode.KEY_OF_ANOTHER_VERSION, found, "later clients ignore it", _newer_key(file, setting)
+    )
+
+
+def _newer_key(file: MirrorFile, setting: MirrorSetting) -> str:
+    """Return what to write instead of an old key; nothing if the file has the new one."""
+    fix = OLD_KEYS[setting.key]
+    new = re.match(r"Write `([\w.]+)`", fix)
+    there = file.last(Place.CLIENT, new[1]) if new else None
+    return f"Remove it; line {there.line} has the new key." if there else fix
 
 
 def _misplaced(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
@@ -141,8 +202,10 @@ def _misplaced(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lint
     if roles_meant(file, setting, ground):
         return None
     found = "no part of MirrorMaker reads this key here"
-    fix = right_place(file, setting, ground)
-    return at(file, setting, LintCode.KEY_MISPLACED, found, _ignored(setting.key, ground), fix)
+    fix, effect = right_place(file, setting, ground), _ignored(file, setting.key, ground)
+    is_default = {default_in(key, ground) for key in ground.keys.named(setting.key)} == {setting.value.strip()}
+    code = LintCode.KEY_WITHOUT_EFFECT if is_default and "default" in effect else LintCode.KEY_MISPLACED
+    return at(file, setting, code, found, effect, fix)
 
 
 def _misspelled(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
@@ -151,7 +214,8 @@ def _misspelled(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lin
         return None
     is_case = near.lower() == setting.key.lower()
     found = "no version of Kafka has this key" + (", because keys are case-sensitive" if is_case else "")
-    return at(file, setting, LintCode.KEY_MISSPELLED, found, _ignored(near, ground), f"Write {given(near)}.")
+    fix = f"Write {key_of(setting, renamed(setting, near))}."
+    return at(file, setting, LintCode.KEY_MISSPELLED, found, _ignored(file, near, ground), fix)
 
 
 def repeated_keys(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
@@ -186,8 +250,10 @@ def wrong_sides(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     running = set(map(str, file.flows))
     for setting in file.settings:
         client = setting.client
-        readers = [each.reader for each, _ in ground.readers.of(setting)]
+        readers = [each.reader for each, _ in ground.readers.uses_of(setting)]
         if client not in {"producer", "consumer"} or not readers or not running or _is_login(setting, ground):
+            continue
+        if file.kind in _PER_OWNER and not _is_of_source(file, setting):
             continue
         if not any(each.role == client and each.duty == "records" and each.flow in running for each in readers):
             duties = some(sorted({each.duty for each in readers if each.role == client and each.duty}))
@@ -196,6 +262,12 @@ def wrong_sides(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             effect = f"it reaches only the {client} of the {duties}" if duties else "it has no effect on the copy"
             fix = right_place(file, setting, ground)
             yield at(file, setting, LintCode.CLIENT_LIMITED, found, effect, fix)
+
+
+def _is_of_source(file: MirrorFile, setting: MirrorSetting) -> bool:
+    """Return whether a line belongs to a source connector, which has the clients of the records."""
+    kind = file.last(Place.CONNECTOR, "connector.class", setting.owner)
+    return setting.name.startswith("sourceConnector.") or (kind is not None and "MirrorSource" in kind.value)
 
 
 def _is_login(setting: MirrorSetting, ground: Ground) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kafka_migration.mirrormaker_files.effective.all_files import readers_of
 from kafka_migration.mirrormaker_files.effective.readers import Readers
-from kafka_migration.mirrormaker_files.effective.readers_of import readers_of
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, minor
 from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKeys
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.rules.client_rules import CLIENT_RULES
 from kafka_migration.mirrormaker_files.rules.command_rules import COMMAND_RULES, mirrormaker1_loop
@@ -18,6 +19,7 @@ from kafka_migration.mirrormaker_files.rules.key_rules import KEY_RULES
 from kafka_migration.mirrormaker_files.rules.name_rules import NAME_RULES
 from kafka_migration.mirrormaker_files.rules.pattern_rules import PATTERN_RULES
 from kafka_migration.mirrormaker_files.rules.replication_rules import REPLICATION_RULES
+from kafka_migration.mirrormaker_files.rules.resource_rules import RESOURCE_RULES
 from kafka_migration.mirrormaker_files.rules.text_rules import TEXT_RULES, without_consequences
 from kafka_migration.mirrormaker_files.rules.value_rules import VALUE_RULES
 
@@ -32,6 +34,7 @@ RULES = (
     *CLIENT_RULES,
     *CONNECT_RULES,
     *COMMAND_RULES,
+    *RESOURCE_RULES,
 )
 
 
@@ -47,7 +50,16 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
         findings += partners(group, Ground(keys, minor(version), readers))
         findings += [each for file in group for each in _of_file(file, keys, version, readers)]
     findings = without_consequences(list(dict.fromkeys(findings)), files)
+    findings = [each for each in findings if not _is_explained(each, findings)]
     return sorted(findings, key=lambda each: (order[each.file], each.line))
+
+
+def _is_explained(finding: LintFinding, all_findings: Sequence[LintFinding]) -> bool:
+    """Return whether a finding is only the consequence of another one on the same line."""
+    if finding.code is not LintCode.NO_FLOW or not finding.line:
+        return False
+    same = (each for each in all_findings if (each.file, each.line) == (finding.file, finding.line))
+    return any(each.code is not finding.code and each.code.severity is Severity.ERROR for each in same)
 
 
 def _of_file(file: MirrorFile, keys: KafkaKeys, version: str, readers: Readers) -> Iterator[LintFinding]:

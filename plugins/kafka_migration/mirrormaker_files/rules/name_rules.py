@@ -20,6 +20,8 @@ from kafka_migration.mirrormaker_files.rules.views import (
     at_given,
     connectors,
     is_given,
+    is_of,
+    line_of,
     line_of_flow,
     value,
 )
@@ -57,7 +59,8 @@ def policies(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
         sources = list(connectors(ground, flow, SOURCE))
         for other in connectors(ground, flow, CHECKPOINT) if sources else ():
             own, its = naming(sources[0]), naming(other)
-            if (own.policy, own.separator) != (its.policy, its.separator) and not own.keeps_names & its.keeps_names:
+            is_other = (own.policy, own.separator) != (its.policy, its.separator)
+            if is_of(file, other) and is_other and not own.keeps_names & its.keeps_names:
                 yield _differ(file, flow, sources[0], other)
 
 
@@ -70,7 +73,7 @@ def _differ(file: MirrorFile, flow: Flow, source: Effective, other: Effective) -
     there = next((each for each in given if each and is_given(each, file)), None)
     if there:
         return at_given(file, there, LintCode.POLICIES_DIFFER, found, effect, fix)
-    return on_file(file, LintCode.POLICIES_DIFFER, found, effect, fix, line_of_flow(file, flow))
+    return on_file(file, LintCode.POLICIES_DIFFER, found, effect, fix, line_of(file, other, flow))
 
 
 def aliases(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
@@ -119,6 +122,8 @@ def _overridden(
     if wrong and setting is not None and setting.owner == "":
         found = f"this line gives the flow {wrong[0]} an alias that is not that of its {('source', 'target')[end]}"
         effect = "topics get the prefix of another cluster, and MirrorMaker does not recognise its own copies"
+        if naming(uses[0][1]).keeps_names:
+            effect = "the topics for offset syncs and checkpoints get the alias of another cluster"
         fix = "Remove the line; the alias comes from `clusters`."
         yield at_given(file, given, LintCode.ALIAS_OVERRIDDEN, found, effect, fix)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from kafka_migration.core.text.secret_forms import is_secret_name
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, value_of
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.views import CONNECTORS, hosts, lines
 
@@ -27,7 +27,9 @@ def replication(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
         yield _one(file, low, LintCode.REPLICATION_BELOW_MIN_INSYNC, found, effect, f"Write at least {most}.")
     if single := [each for each in factors if int(each.value) == 1 and each not in low]:
         yield _single(file, single, brokers)
-    if high := [each for each in factors if 1 <= brokers < int(each.value)]:
+    # The address of a resource is that of a service, not of brokers.
+    is_counted = file.kind is not FileKind.STRIMZI
+    if high := [each for each in factors if is_counted and 1 <= brokers < int(each.value)]:
         found = f"{value_of(high[0])} replicas, and the file names {brokers} broker{'s' * (brokers > 1)} of a cluster"
         effect = "a cluster with fewer brokers than replicas refuses to create the topic"
         fix = "Compare it with the number of brokers; nothing has to be done if the cluster has enough."

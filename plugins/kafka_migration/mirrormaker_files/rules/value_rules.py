@@ -16,7 +16,7 @@ from kafka_migration.mirrormaker_files.model.judging import (
     value_of,
 )
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.key_rules import definitions_of
 
@@ -164,29 +164,4 @@ def _has_password(setting: MirrorSetting) -> bool:
     return is_login and re.search("PLAIN|SCRAM|Plain|Scram", setting.value) is not None
 
 
-def converters(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
-    """Yield a finding for each converter that is not, or may not be, ByteArrayConverter."""
-    for setting in file.settings:
-        if setting.key in _CONVERTERS and setting.value.strip() not in _BYTES and not setting.is_reference:
-            expected = "ByteArrayConverter"
-            fix = f"Write {setting.key}={_BYTES[0]}."
-            yield at(file, setting, LintCode.CONVERTER_CHANGES_BYTES, value_of(setting), expected, fix)
-    if file.kind is FileKind.CONNECTORS:
-        yield from _unnamed_converters(file)
-
-
-def _unnamed_converters(file: MirrorFile) -> Iterator[LintFinding]:
-    for setting in file.at(Place.CONNECTOR):
-        if setting.key != "connector.class" or "Mirror" not in setting.value:
-            continue
-        missing = [key for key in _CONVERTERS if not file.last(Place.CONNECTOR, key, setting.owner)]
-        if missing:
-            fix = "Give the three converters."
-            found = f"no {', '.join(missing)}"
-            yield at(file, setting, LintCode.CONVERTER_NOT_NAMED, found, f"{_BYTES[0]} for each", fix)
-
-
-_CONVERTERS = ("key.converter", "value.converter", "header.converter")
-_BYTES = ("org.apache.kafka.connect.converters.ByteArrayConverter", "ByteArrayConverter", "ByteArray")
-
-VALUE_RULES = (texts, intervals, classes, protections, converters)
+VALUE_RULES = (texts, intervals, classes, protections)

@@ -52,10 +52,12 @@ def default_in(key: KafkaKey, ground: Ground) -> str | None:
     return value
 
 
-def at_given(file: MirrorFile, given: Given, code: LintCode, found: str, effect: str, fix: str) -> LintFinding:
-    """Return a finding about the line of a given value."""
+def at_given(
+    file: MirrorFile, given: Given, code: LintCode, found: str, effect: str, fix: str, others: tuple[int, ...] = ()
+) -> LintFinding:
+    """Return a finding about the line of a given value, and about further lines with the same cause."""
     setting = given.setting
-    return at(file, setting, code, found, effect, fix) if setting else on_file(file, code, found, effect, fix)
+    return at(file, setting, code, found, effect, fix, others) if setting else on_file(file, code, found, effect, fix)
 
 
 def line_of_flow(file: MirrorFile, flow: Flow) -> int:
@@ -63,6 +65,18 @@ def line_of_flow(file: MirrorFile, flow: Flow) -> int:
     own = [each for each in file.at(Place.FLOW, str(flow)) if not each.side]
     first = next((each for each in own if each.key == "enabled"), own[0] if own else None)
     return first.line if first else line_of_clusters(file)
+
+
+def is_of(file: MirrorFile, each: Effective) -> bool:
+    """Return whether a connector stands in this file; those of the dedicated MirrorMaker have no file of their own."""
+    return file.kind is not FileKind.CONNECTORS or is_given(each.values.get("connector.class"), file)
+
+
+def line_of(file: MirrorFile, each: Effective, flow: Flow) -> int:
+    """Return the line that a connector is about: its class, else that of its flow."""
+    given = each.values.get("connector.class")
+    is_own = given is not None and is_given(given, file)
+    return given.setting.line if given and given.setting and is_own else line_of_flow(file, flow)
 
 
 def line_of_clusters(file: MirrorFile) -> int:

@@ -1,0 +1,227 @@
+"""The dedicated MirrorMaker 2: what `MirrorMakerConfig` hands to its workers and connectors."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+from kafka_migration.mirrormaker_files.effective.kafka_version import CONNECTORS, KafkaVersion
+from kafka_migration.mirrormaker_files.effective.layers import (
+    JAVA_BLANKS,
+    Layer,
+    Layers,
+    fixed,
+    is_true,
+    layer_of,
+    only,
+    read_as,
+    starting,
+)
+from kafka_migration.mirrormaker_files.effective.mirror_readers import MirrorConnector, worker_readers
+from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Reader
+from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, Flow, MirrorFile
+
+CLASSES = {
+    "mirror_source": "MirrorSourceConnector",
+    "mirror_checkpoint": "MirrorCheckpointConnector",
+    "mirror_heartbeat": "MirrorHeartbeatConnector",
+}
+# `workerConfig` reads these at the top level, over those of the cluster.
+_TOP_OF_WORKER = (
+    "offset.storage",
+    "config.storage",
+    "status.storage",
+    "key.converter",
+    "value.converter",
+    "header.converter",
+    "task",
+    "worker",
+)
+_PROVIDERS, _POLICY, _HEARTBEATS = "config.providers", "replication.policy", "emit.heartbeats.enabled"
+_BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
+_OFF = fixed({"enabled": "false"})
+
+
+class Dedicated:
+    """The configuration of a dedicated MirrorMaker, in the version that reads it."""
+
+    def __init__(self, file: MirrorFile, kafka: KafkaVersion) -> None:
+        self.file, self.kafka = file, kafka
+        self._all = layer_of(file, file.settings)
+        self._top = (self._all,)
+        self._clusters: dict[str, Layers] = {}
+        self._sides: dict[tuple[str, str], Layers] = {}
+        self._named = {role: fixed({"name": name, "connector.class": _full(name)}) for role, name in CLASSES.items()}
+
+    def readers(self) -> Iterator[Effective]:
+        """Yield all readers: the process, and those of each pair of clusters with a worker.
+
+        The source and checkpoint connector of a pair that is not enabled get their configuration, see that, and stop.
+        """
+        yield self._process()
+        for pair in self.pairs():
+            worker = self.worker(pair)
+            yield from worker_readers(worker, str(pair), pair.target, self.kafka)
+            for role in CONNECTORS:
+                own = self.connector(pair, role)
+                if role == "mirror_heartbeat" or is_true(own, "enabled", False):
+                    name = own_name(own, CLASSES[role])
+                    connector = MirrorConnector(role, name, pair.source, pair.target, own, worker, self.kafka)
+                    yield from connector.readers()
+
+    def pairs(self) -> Iterator[Flow]:
+        """Yield the pairs that have a worker (`clusterPairs`): those that are enabled, or that emit heartbeats.
+
+        `Boolean.parseBoolean` removes no blanks. Until 2.7 every pair has a worker.
+        """
+        values = self._all.values
+        is_global = _is_exactly_true(values[_HEARTBEATS]) if _HEARTBEATS in values else True
+        for source in self.file.clusters:
+            for target in self.file.clusters:
+                if source != target and self._has_worker(Flow(source, target), is_global):
+                    yield Flow(source, target)
+
+    def _has_worker(self, pair: Flow, is_global: bool) -> bool:
+        own = self._of_prefix.get(f"{pair}.")
+        if not self.kafka.is_at_least("2.8"):
+            return True
+        if own is None:
+            return is_global
+        emits = _is_exactly_true(own.values[_HEARTBEATS]) if _HEARTBEATS in own.values else is_global
+        return emits or ("enabled" in own.values and _is_exactly_true(own.values["enabled"]))
+
+    def cluster(self, alias: str) -> Layers:
+        """Return `clusterProps`: keys with the alias, and security and addresses also of the top level.
+
+        Those are also put before each client's own keys.
+        """
+        if alias not in self._clusters:
+            own, top = self._with_prefix(f"{alias}."), only(self._top, self.kafka.client_names)
+            spread = (*_spread(only(own, self.kafka.client_names)), *_spread(top), *top)
+            self._clusters[alias] = (*own, *spread)
+        return self._clusters[alias]
+
+    def worker(self, pair: Flow) -> Layers:
+        """Return `workerConfig`. Keys of the top level win over those of the cluster."""
+        names = (*_TOP_OF_WORKER, _POLICY) if self.kafka.is_at_least("3.0") else _TOP_OF_WORKER
+        top = tuple(layer for name in names for layer in self._starting(name))
+        values = {
+            "group.id": f"{pair.source}-mm2",
+            "offset.storage.topic": f"mm2-offsets.{pair.source}.internal",
+            "status.storage.topic": f"mm2-status.{pair.source}.internal",
+            "config.storage.topic": f"mm2-configs.{pair.source}.internal",
+            "key.converter": _BYTES,
+            "value.converter": _BYTES,
+            "header.converter": _BYTES,
+        }
+        if self.kafka.is_at_least("3.5"):
+            values["client.id"] = str(pair)
+        return (*self._starting(_PROVIDERS), *top, *self.cluster(pair.target), fixed(values))
+
+    def connector(self, pair: Flow, role: str) -> Layers:
+        """Return `connectorBaseConfig`: the flow's keys over those of both clusters, over the top level's."""
+        policy = self._starting(_POLICY) if self.kafka.is_at_least("3.0") else ()
+        return (
+            *self._with_prefix(f"{pair}."),
+            *self._side("target", pair.target),
+            *self._side("source", pair.source),
+            *policy,
+            *self._starting(_PROVIDERS),
+            *only(self._top, self.kafka.connector_names),
+            self._named[role],
+            *self._alias("source", pair.source),
+            *self._alias("target", pair.target),
+            _OFF,
+        )
+
+    def _side(self, side: str, alias: str) -> Layers:
+        """Return a cluster's keys as `clusterConfigsWithPrefix` and `clientConfigsWithPrefix` write them.
+
+        Until 2.7 those of clients get `source.cluster.` as well, where nothing reads them.
+        """
+        if (side, alias) not in self._sides:
+            clients = CLIENTS if self.kafka.is_at_least("2.8") else ()
+            self._sides[side, alias] = tuple(
+                Layer({_sided(key, side, clients): given for key, given in layer.values.items()})
+                for layer in self.cluster(alias)
+            )
+        return self._sides[side, alias]
+
+    def _alias(self, side: str, alias: str) -> Layers:
+        key = (f"alias of {side}", alias)
+        if key not in self._sides:
+            self._sides[key] = (fixed({f"{side}.cluster.alias": alias}),)
+        return self._sides[key]
+
+    def _starting(self, prefix: str) -> Layers:
+        """Return the keys of the top level that start like this. 3.5 and 3.6 leave out the one that is equal."""
+        is_strict = self.kafka.is_at_least("3.5") and not self.kafka.is_at_least("3.7")
+        return starting(self._top, prefix, not is_strict)
+
+    def _with_prefix(self, prefix: str) -> Layers:
+        found = self._of_prefix.get(prefix)
+        return (found,) if found else ()
+
+    @cached_property
+    def _of_prefix(self) -> Mapping[str, Layer]:
+        """The keys after `A.` and `A->B.`, for all aliases. A key may have several of them as prefixes."""
+        aliases = set(self.file.clusters)
+        found = defaultdict[str, dict[str, Given]](dict)
+        for key, given in self._all.values.items():
+            for prefix in _prefixes(key, aliases):
+                if len(key) > len(prefix) or not self.kafka.is_at_least("3.5"):
+                    found[prefix][key[len(prefix) :]] = given
+        return {prefix: Layer(values) for prefix, values in found.items()}
+
+    def _process(self) -> Effective:
+        """Return what MirrorMaker's process reads itself: its own keys, and which pairs need a worker."""
+        own = (*only(self._top, self.kafka.process_names), *self._starting(f"{_PROVIDERS}."))
+        names = {_HEARTBEATS, *(f"{prefix}{key}" for prefix in self._of_prefix for key in ("enabled", _HEARTBEATS))}
+        pairs = {key: given for key, given in self._all.values.items() if key in names and _is_of_pair(key)}
+        values = dict(read_as("mirror_maker", own)) | (pairs if self.kafka.is_at_least("2.8") else {})
+        return Effective(Reader("mirror_maker", "MirrorMaker's process"), values)
+
+
+def own_name(own: Layers, default: str) -> str:
+    """Return the name of a connector."""
+    found = next((layer.values["name"] for layer in own if "name" in layer.values), None)
+    return found.value.strip(JAVA_BLANKS) if found else default
+
+
+def _full(name: str) -> str:
+    return f"org.apache.kafka.connect.mirror.{name}"
+
+
+def _is_exactly_true(given: Given) -> bool:
+    return given.value.lower() == "true"
+
+
+def _is_of_pair(key: str) -> bool:
+    return key == _HEARTBEATS or "->" in key
+
+
+def _spread(layers: Layers) -> Layers:
+    """Return keys once more for each kind of client."""
+    return tuple(
+        layer.made("spread", lambda values: {f"{client}.{key}": values[key] for client in CLIENTS for key in values})
+        for layer in layers
+    )
+
+
+def _sided(key: str, side: str, clients: tuple[str, ...]) -> str:
+    return f"{side}.{key}" if clients and key.startswith(clients) else f"{side}.cluster.{key}"
+
+
+def _prefixes(key: str, aliases: set[str]) -> Iterator[str]:
+    """Yield each beginning of a key that is `A.` or `A->B.` with known aliases."""
+    place = key.find(".")
+    while place >= 0:
+        if key[:place] in aliases or _is_pair(key[:place], aliases):
+            yield key[: place + 1]
+        place = key.find(".", place + 1)
+
+
+def _is_pair(text: str, aliases: set[str]) -> bool:
+    parts = text.split("->")
+    return any("->".join(parts[:at]) in aliases and "->".join(parts[at:]) in aliases for at in range(1, len(parts)))

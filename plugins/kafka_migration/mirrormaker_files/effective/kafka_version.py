@@ -1,0 +1,50 @@
+"""What differs between Kafka's versions when configurations are handed on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from kafka_migration.mirrormaker_files.model.judging import minor
+from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+
+CONNECTORS = ("mirror_source", "mirror_checkpoint", "mirror_heartbeat")
+# `MirrorClientConfig.CONFIG_DEF` has these besides those of `CLIENT_CONFIG_DEF`, which MirrorMaker hands to clients.
+_NOT_OF_CLIENTS = ("replication.policy.", "forwarding.admin.")
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaVersion:
+    """A version as `major.minor`, with the names that its MirrorMaker hands on.
+
+    `client_names` are those of `MirrorClientConfig.CLIENT_CONFIG_DEF`, `connector_names` those of
+    `MirrorMakerConfig.allConfigNames`, `process_names` those of `MirrorMakerConfig` itself.
+    """
+
+    version: str
+    client_names: frozenset[str]
+    connector_names: frozenset[str]
+    process_names: frozenset[str]
+
+    def is_at_least(self, version: str) -> bool:
+        """Return whether this is that version or a later one."""
+        return _numbers(self.version) >= _numbers(version)
+
+
+@cache
+def kafka_version(version: str = "") -> KafkaVersion:
+    """Return a version; the latest one that the tables have for an empty or an unknown one."""
+    known = [minor(each) for each in kafka_keys().versions]
+    version = minor(version) if minor(version) in known else known[-1]
+    clients = {name for name in _names("mirror_client", version) if not name.startswith(_NOT_OF_CLIENTS)}
+    connectors = {name for role in CONNECTORS for name in _names(role, version)}
+    process = frozenset(_names("mirror_maker", version))
+    return KafkaVersion(version, frozenset(clients), frozenset(connectors), process)
+
+
+def _names(role: str, version: str) -> set[str]:
+    return {key.name for key in kafka_keys().of(role) if any(minor(each) == version for each in key.versions)}
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2])

@@ -1,0 +1,67 @@
+"""The third sentence of a finding, followed literally, removes the finding."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_migration.mirrormaker_files.model.judging import LintFinding
+from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
+from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
+from kafka_migration.mirrormaker_files.rules.lint import lint
+from tests.unit.mirrormaker_files.fixing import fixed
+from tests.unit.mirrormaker_files.planted import PLANTED
+from tests.unit.mirrormaker_files.planted_flows import PLANTED_FLOWS
+
+pytestmark = pytest.mark.unit
+
+TEXTS = {name: text for name, (text, _) in {**PLANTED, **PLANTED_FLOWS}.items() if name.endswith(".properties")}
+# Their fixes leave a decision to the reader, such as which of two flows is meant.
+DECISIONS = frozenset(
+    {
+        LintCode.ALIAS_UNKNOWN,
+        LintCode.BOOTSTRAP_MISSING,
+        LintCode.CHECKPOINTS_REFUSED,
+        LintCode.CLASS_UNKNOWN,
+        LintCode.CLUSTERS_MISSING,
+        LintCode.GROUP_MISSING,
+        LintCode.GROUP_SYNC_WITHOUT_CHECKPOINTS,
+        LintCode.KEY_UNKNOWN,
+        LintCode.LOGIN_MISSING,
+        LintCode.LOGIN_NOT_USED,
+        LintCode.LOGIN_UNENCRYPTED,
+        LintCode.LOOP,
+        LintCode.NAMES_MERGED,
+        LintCode.NOTHING_COPIED,
+        LintCode.NO_FLOW,
+        LintCode.PATTERN_SPLIT,
+        LintCode.REPLICATION_BELOW_MIN_INSYNC,
+        LintCode.SECRET_IN_FILE,
+        LintCode.SEPARATOR_BLANK,
+        LintCode.TOPIC_NOT_COPIED,
+        LintCode.VALUE_BACKSLASH,
+        LintCode.VALUE_TYPE,
+    }
+)
+
+
+def mistakes(name: str, text: str) -> list[LintFinding]:
+    findings = lint([read_mirror_file(name, text)], kafka_keys())
+    return [each for each in findings if each.code.severity is not Severity.INFO]
+
+
+def causes(findings: list[LintFinding]) -> set[tuple[LintCode, str, str]]:
+    return {(each.code, each.key, each.found) for each in findings}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_fix_that_is_followed_literally_removes_the_finding_and_brings_no_other(name: str) -> None:
+    """Who does what the finding says, and nothing else, has one mistake less and no new one."""
+    before = mistakes(name, TEXTS[name])
+    for finding in before:
+        text = fixed(TEXTS[name], finding)
+        assert text is not None or finding.code in DECISIONS, str(finding)
+        if text is not None and finding.code not in DECISIONS:
+            after = causes(mistakes(name, text))
+            assert causes([finding]) & after == set(), str(finding)
+            assert {code for code, _, _ in after} <= {each.code for each in before}, str(finding)
