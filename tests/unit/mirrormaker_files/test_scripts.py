@@ -71,6 +71,7 @@ def test_commands_of_a_shell(text: str, expected: list[list[str]]) -> None:
     [
         ("Dockerfile", f'FROM x\nCMD ["{RUN}", \\\n  "--whitelist", "a[|]b"]\n', [["3 --whitelist=a[|]b"]]),
         ("Dockerfile", f'FROM x\nENTRYPOINT ["/opt/{RUN}"]\nCMD ["--whitelist","a"]\n', [["3 --whitelist=a"]]),
+        ("Dockerfile", 'FROM x\nCMD ["kafka-mirror-maker.sh", "--whitelist", "' + "a" * 2000 + '"]\n', [[f"2 --whitelist={'a' * 2000}"]]),
         ("Dockerfile", f"FROM x\nCMD {RUN} --whitelist a\n", [["2 --whitelist=a"]]),
         ("x.service", f"[Unit]\nA=b\n[Service]\nExecStart=/opt/{RUN} \\\n  --whitelist a|b\n", [["5 --whitelist=a|b"]]),
         ("x.service", f'[Service]\nEnvironment="WL=a"\nExecStart=/opt/{RUN} --whitelist ${{WL}}\n', [
