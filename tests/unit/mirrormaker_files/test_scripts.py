@@ -17,6 +17,7 @@ from tests.unit.mirrormaker_files.reading import lines_of, read, refused
 pytestmark = pytest.mark.unit
 
 RUN = "kafka-mirror-maker.sh"
+LONG = "a" * 2_000
 
 
 def options(text: str, name: str = "start.sh") -> list[list[str]]:
@@ -71,7 +72,7 @@ def test_commands_of_a_shell(text: str, expected: list[list[str]]) -> None:
     [
         ("Dockerfile", f'FROM x\nCMD ["{RUN}", \\\n  "--whitelist", "a[|]b"]\n', [["3 --whitelist=a[|]b"]]),
         ("Dockerfile", f'FROM x\nENTRYPOINT ["/opt/{RUN}"]\nCMD ["--whitelist","a"]\n', [["3 --whitelist=a"]]),
-        ("Dockerfile", 'FROM x\nCMD ["kafka-mirror-maker.sh", "--whitelist", "' + "a" * 2000 + '"]\n', [[f"2 --whitelist={'a' * 2000}"]]),
+        ("Dockerfile", f'CMD ["{RUN}", "--whitelist", "{LONG}"]\n', [[f"1 --whitelist={LONG}"]]),
         ("Dockerfile", f"FROM x\nCMD {RUN} --whitelist a\n", [["2 --whitelist=a"]]),
         ("x.service", f"[Unit]\nA=b\n[Service]\nExecStart=/opt/{RUN} \\\n  --whitelist a|b\n", [["5 --whitelist=a|b"]]),
         ("x.service", f'[Service]\nEnvironment="WL=a"\nExecStart=/opt/{RUN} --whitelist ${{WL}}\n', [
