@@ -239,6 +239,27 @@ PLANTED = {
         "bin/kafka-mirror-maker.sh --producer.config p.properties --offset.commit.interval.ms 60\n",
         ["1 INTERVAL_UNIT", "1 OPTION_MISSING", "1 OPTION_MISSING"],
     ),
+    "text.properties": (
+        f"{HEAD}tasks.max = 1\ntopics.exclude = a,\\ \n  b\n# c, \\\n  d, e\n"
+        "old->new.groups = a,\\\n  # b,\\\n  c\nstray\n"
+        "refresh.topics.enabled = true\u00a0\nold->new.groups.exclude = é\n",
+        [
+            "7 LINE_NOT_CONTINUED",
+            "9 COMMENT_NOT_CONTINUED",
+            "12 COMMENT_IN_VALUE",
+            "14 SEPARATOR_MISSING",
+            "15 CHARACTER_MISLEADING",
+            "16 ENCODING_WRONG",
+        ],
+    ),
+    "escape.properties": (f"{HEAD}topics.exclude = a\\u00g1\n", ["6 FILE_NOT_LOADED"]),
+    "not-text.json": (_connector('"topics.exclude": ["a"], "groups": null,'), ["6 VALUE_NOT_TEXT", "6 VALUE_NULL"]),
+    "other.json": ('{"connector.class": "com.acme.Sink"}', ["1 CONNECTOR_OF_OTHER_PRODUCT"]),
+    "quotes.sh": (
+        f"{START} --whitelist a|b\n{START} --whitelist a --whitelist b\n"
+        f"{START} --whitelist a.* --message.handler x.Y\n",
+        ["1 PATTERN_PIPED", "2 OPTION_REPEATED", "3 MESSAGE_HANDLER", "3 PATTERN_UNQUOTED"],
+    ),
 }
 
 CLEAN = {

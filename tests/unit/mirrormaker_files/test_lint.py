@@ -12,7 +12,7 @@ from kafka_migration.core.findings.errors import Refused
 from kafka_migration.mirrormaker_files.model.judging import LintFinding
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
-from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
+from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file, read_mirror_files
 from kafka_migration.mirrormaker_files.rules.lint import lint
 from tests.unit.mirrormaker_files.planted import CLEAN, CONSUMER, HEAD, PLANTED, START
 from tests.unit.mirrormaker_files.planted_flows import PLANTED_FLOWS
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.unit
 
 
 def found(name: str, text: str, version: str = "") -> list[LintFinding]:
-    return lint([read_mirror_file(name, text)], kafka_keys(), version)
+    return lint(read_mirror_files(name, text), kafka_keys(), version)
 
 
 def places(findings: Sequence[LintFinding], hints: Collection[str] = ()) -> list[str]:

@@ -17,6 +17,7 @@ from tests.unit.mirrormaker_files.reading import lines_of, read, refused
 pytestmark = pytest.mark.unit
 
 RUN = "kafka-mirror-maker.sh"
+LONG = "a" * 2_000
 
 
 def options(text: str, name: str = "start.sh") -> list[list[str]]:
@@ -35,9 +36,9 @@ def options(text: str, name: str = "start.sh") -> list[list[str]]:
         (f"bash -lc '\nset -e\nexec {RUN} --whitelist a\n'", [["3 --whitelist=a"]]),
         ("kafka-run-class.sh kafka.tools.MirrorMaker --whitelist a", [["1 --whitelist=a"]]),
         ("java -Dx=y -cp '/opt/*' kafka.tools.MirrorMaker --whitelist a", [["1 --whitelist=a", "1 -Dx=y"]]),
-        (f"{RUN} -whitelist a -num 3", [["1 -whitelist=a", "1 -num=3"]]),
+        (f"{RUN} -whitelist a -num.streams 3", [["1 -whitelist=a", "1 -num.streams=3"]]),
         (f"{RUN} --whitelist --num.streams 3", [["1 --whitelist=--num.streams", "1 a word=3"]]),
-        (f"{RUN} --whitelist= a", [["1 --whitelist=a"]]),
+        (f"{RUN} --whitelist= a", [["1 --whitelist=", "1 a word=a"]]),
         (f"{RUN} --new.consumer --whitelist a", [["1 --new.consumer=", "1 --whitelist=a"]]),
         (f"{RUN} --whitelist a new.consumer", [["1 --whitelist=a", "1 new.consumer=new.consumer"]]),
         (f"WL='a|b'\n{RUN} --whitelist $WL", [["2 --whitelist=a|b"]]),
@@ -71,6 +72,7 @@ def test_commands_of_a_shell(text: str, expected: list[list[str]]) -> None:
     [
         ("Dockerfile", f'FROM x\nCMD ["{RUN}", \\\n  "--whitelist", "a[|]b"]\n', [["3 --whitelist=a[|]b"]]),
         ("Dockerfile", f'FROM x\nENTRYPOINT ["/opt/{RUN}"]\nCMD ["--whitelist","a"]\n', [["3 --whitelist=a"]]),
+        ("Dockerfile", f'CMD ["{RUN}", "--whitelist", "{LONG}"]\n', [[f"1 --whitelist={LONG}"]]),
         ("Dockerfile", f"FROM x\nCMD {RUN} --whitelist a\n", [["2 --whitelist=a"]]),
         ("x.service", f"[Unit]\nA=b\n[Service]\nExecStart=/opt/{RUN} \\\n  --whitelist a|b\n", [["5 --whitelist=a|b"]]),
         ("x.service", f'[Service]\nEnvironment="WL=a"\nExecStart=/opt/{RUN} --whitelist ${{WL}}\n', [

@@ -20,7 +20,7 @@ OPTIONS = FLAGS | WITH_VALUE
 ENVIRONMENT = "environment"
 
 
-def option_of(name: str) -> str:
-    """Return the option that a name means: itself, or the only one that starts with it; else the name as it is."""
+def option_meant(name: str) -> str:
+    """Return the only option that starts with a name; empty if there is none. Kafka takes whole names only."""
     found = [option for option in OPTIONS if option.startswith(name)] if name else []
-    return found[0] if len(found) == 1 and name not in OPTIONS else name
+    return found[0] if len(found) == 1 else ""

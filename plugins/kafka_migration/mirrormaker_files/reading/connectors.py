@@ -95,7 +95,7 @@ def _is_foreign(entries: Sequence[Entry]) -> bool:
 
 def _name(entries: Iterable[Entry], position: int) -> str:
     values = {entry.name: entry.value for entry in entries}
-    return values.get("name") or f"{values.get(CLASS, '').rpartition('.')[2]} {position}"
+    return values.get("name") or f"{values.get(CLASS, '').rpartition('.')[2]} {position}".strip()
 
 
 def _flow(entries: Iterable[Entry]) -> Flow | None:

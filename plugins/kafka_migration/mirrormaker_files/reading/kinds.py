@@ -57,9 +57,9 @@ _MANIFEST = re.compile(
 )
 # MirrorMaker's program, and what shows that it is called: an option, a continued line, or nothing before it.
 _CALLED = re.compile(rf"(?:^|[\s/\\\"'=\[])(?:{PROGRAM})[\"']?(?=[\s,\]]|$)")
-_OPTION = re.compile(r"[\s\"',](?:--?[a-z]|\$)|[\\^]\s{0,200}$")
+_OPTION = re.compile(r"[\s\"',](?:--?[a-z]|\$)|[\\^]\s{0,20}$")
 _ALONE = re.compile(
-    rf"\s*(?:(?:exec|nohup|CMD|ENTRYPOINT)\s{{1,9}}\[?|ExecStart\s{{0,9}}=)?[\"$\w{{}}./\\-]{{0,300}}(?:{PROGRAM})\"?\]?\s*&?\s*"
+    rf"\s*(?:(?:exec|nohup|CMD|ENTRYPOINT)\s{{1,9}}\[?|(?:ExecStart|command)\s{{0,9}}=)?[\"$\w{{}}./\\-]{{0,300}}(?:{PROGRAM})\"?\]?\s*&?\s*"
 )
 _CLIENT_FILES = (FileKind.CONSUMER, FileKind.PRODUCER)
 

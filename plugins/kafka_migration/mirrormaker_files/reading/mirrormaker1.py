@@ -11,7 +11,6 @@ from kafka_migration.mirrormaker_files.model.command_options import (
     OPTIONS,
     PATTERNS,
     WITH_VALUE,
-    option_of,
 )
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
@@ -59,10 +58,10 @@ def _options(words: Sequence[Word]) -> Iterator[tuple[MirrorSetting, Word | None
         if len(word.text) < 2 or not word.text.startswith("-"):
             yield MirrorSetting(word.line, _shown(word.text), word.text, Place.OPTION, ""), None
             continue
-        written, _, value = word.text.partition("=")
-        option = option_of(written.lstrip("-"))
+        written, equals, value = word.text.partition("=")
+        option = written.lstrip("-")
         source = word if value else None
-        if not value and rest and _takes(option, rest[-1]):
+        if not equals and rest and _takes(option, rest[-1]):
             source = rest.pop()
             value = source.text
         yield MirrorSetting(word.line, written, value, Place.OPTION, option), source

@@ -36,7 +36,6 @@ _BATCH = re.compile(r"@echo off|kafka-mirror-maker\.bat", re.IGNORECASE)
 _UNIT = re.compile(r"^(?:ExecStart|command)[ \t]{0,20}=", re.MULTILINE)
 _REPLACED = re.compile(r"\$[\w{(]|`|%\w{1,100}%")
 _LIST = re.compile(r"^[ \t]{0,100}(?:CMD|ENTRYPOINT)[ \t]{0,20}(?=\[)", re.MULTILINE)
-_TEXT = re.compile(r'"(?:[^"\\]|\\.){0,1000}"', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,15 +179,20 @@ def _assignments(command: Command) -> Iterator[tuple[int, str, str]]:
 
 def _lists(text: str) -> Iterator[list[Word]]:
     """Yield the words of each `CMD [...]` and `ENTRYPOINT [...]`."""
-    flat = text.replace("\\\n", " \n")
+    flat, decoder = text.replace("\\\n", " \n"), json.JSONDecoder()
     for match in _LIST.finditer(flat):
         try:
-            words, end = json.JSONDecoder().raw_decode(flat, match.end())
+            decoded, end = decoder.raw_decode(flat, match.end())
         except (ValueError, RecursionError):
             continue
-        places = [each.start() for each in _TEXT.finditer(flat, match.end(), end)]
-        if len(places) == len(words):
-            yield [
-                Word(flat.count("\n", 0, place) + 1, str(word), is_quoted=True)
-                for place, word in zip(places, words, strict=True)
-            ]
+        if all(isinstance(word, str) for word in decoded):
+            yield list(_texts_of(flat, match.end(), end, decoder))
+
+
+def _texts_of(text: str, start: int, end: int, decoder: json.JSONDecoder) -> Iterator[Word]:
+    """Yield the texts of a list with their lines."""
+    line, before = text.count("\n", 0, start) + 1, start
+    while (place := text.find('"', start, end)) >= 0:
+        word, start = decoder.raw_decode(text, place)
+        line, before = line + text.count("\n", before, place), place
+        yield Word(line, word, is_quoted=True)

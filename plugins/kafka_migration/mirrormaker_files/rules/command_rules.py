@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kafka_migration.core.text.brief import some
-from kafka_migration.mirrormaker_files.model.command_options import ENVIRONMENT, FLAGS, OPTIONS, PATTERNS
+from kafka_migration.mirrormaker_files.model.command_options import ENVIRONMENT, FLAGS, OPTIONS, PATTERNS, option_meant
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, key_of, listed, on_file, value_of
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
@@ -70,7 +70,9 @@ def _option(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Iterato
     version = LintCode.OPTION_OF_ANOTHER_VERSION
     if setting.key not in OPTIONS:
         found = f"MirrorMaker 1 has no option {key_of(setting, setting.name)}"
-        fix = f"Correct or remove it. The options are {some(sorted(OPTIONS), 20)}."
+        meant = option_meant(setting.key)
+        options = f"Correct or remove it. The options are {some(sorted(OPTIONS), 20)}."
+        fix = f"Write --{meant}. MirrorMaker 1 takes no shortened options." if meant else options
         yield at(file, setting, LintCode.OPTION_UNKNOWN, found, _NOT_STARTED, fix)
     elif setting.key == "blacklist":
         found, fix = (
@@ -104,7 +106,9 @@ def _value(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
             yield at(file, setting, wrong, found, _NOT_STARTED, "Write a number.")
         elif int(value) < least:
             found = f"the value {value_of(setting)} is below {least}"
-            effect = "nothing is copied" if least else "offsets are committed after each record"
+            effect = (
+                "MirrorMaker ends at once and copies nothing" if least else "offsets are committed after each record"
+            )
             yield at(file, setting, wrong, found, effect, "Write a higher number.")
     elif setting.key == "abort.on.send.failure":
         yield from _abort(file, setting)
