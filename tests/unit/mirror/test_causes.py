@@ -19,14 +19,11 @@ LOGS = Path(__file__).parent / "mirrormaker_logs"
 CODES = {
     "large": Code.RECORD_TOO_LARGE,
     "largebroker": Code.RECORD_TOO_LARGE,
-    "nokey": Code.RECORD_WITHOUT_KEY,
-    "oom": Code.MIRROR_OUT_OF_MEMORY,
     "policy-configs": Code.MIRROR_TOPIC_UNFIT,
     "policy-offsets": Code.MIRROR_TOPIC_UNFIT,
     "policy-partitions": Code.MIRROR_TOPIC_UNFIT,
     "policy-status": Code.MIRROR_TOPIC_UNFIT,
     "policyclass": Code.MIRROR_SETTING_REFUSED,
-    "badvalue": Code.MIRROR_SETTING_REFUSED,
     "group-right": Code.RIGHT_MISSING,
     "topic-right": Code.RIGHT_MISSING,
     "transactional-right": Code.RIGHT_MISSING,
@@ -36,7 +33,6 @@ CODES = {
     "cert-source": Code.CERTIFICATE_NOT_TRUSTED,
     "cert-target": Code.CERTIFICATE_NOT_TRUSTED,
     "clientcert": Code.CLIENT_CERTIFICATE_REFUSED,
-    "unreach-target": Code.CLUSTER_UNREACHABLE,
 }
 FILES = sorted(path for path in LOGS.glob("*.log") if path.stem != "needless-2")
 DEAD = Finding(Code.MIRROR_DEAD, "MirrorMaker", "generation 4 ended: exit code 1, ended", "running", "Fix it.")
