@@ -75,8 +75,8 @@ def test_write_plans_again_and_reads_each_group_three_times(scene: World) -> Non
     approved(scene)
     source, target = counted(scene, "sync_offsets")
 
-    assert {**PLAN, "committed_offsets": 2 * GROUPS, "list_groups": 1, "probe": 1} == source
-    groups = {"describe_groups": 1 + GROUPS, "committed_offsets": 4 * GROUPS, "alter_offsets": GROUPS}
+    assert {**PLAN, "committed_offsets": 2 * GROUPS, "list_groups": 1, "probe": 1, "facts": 1} == source
+    groups = {"facts": 1, "describe_groups": 1 + GROUPS, "committed_offsets": 4 * GROUPS, "alter_offsets": GROUPS}
     assert {**PLAN, **groups} == target
 
 

@@ -26,6 +26,9 @@ _SEPARATE = frozenset(
         Code.MIGRATION_FILE_INVALID,
         Code.RECORDS_NOT_VERIFIABLE,
         Code.SCHEMA_DIFFERS,
+        Code.SCHEMA_IDS_NOT_READ,
+        Code.SCHEMA_IDS_UNKNOWN,
+        Code.SCHEMA_MISSING,
     }
 )
 

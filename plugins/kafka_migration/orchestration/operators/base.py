@@ -16,7 +16,7 @@ from kafka_migration.adapters.documents import unreadable
 from kafka_migration.core.documents.codec import DoesNotFit
 from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.errors import Finding, FindingsError, OutcomeUnknown, Refused, StoreFailed
-from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.migration.settings import HookName, Mode
 from kafka_migration.core.migration.task_steps import NOT_IN_ALL_MODES, expected_skips
 from kafka_migration.orchestration.context import run_of
 from kafka_migration.orchestration.failing import FailedForGood, FailedForNow, log_findings, never_again
@@ -100,8 +100,9 @@ def _skips_itself(run: MigrationRun, task_id: str) -> bool:
     """Return whether the task has nothing to do in the run's mode, so that it is no step of the run."""
     if task_id not in NOT_IN_ALL_MODES:
         return False
-    mode = run.request.mode
-    return task_id in expected_skips(mode, hooks=run.migration.cutover.hooks if mode.moves_groups else ())
+    # Without the ledger: an abort must work also if it cannot be read.
+    hooks = run.filed_migration.cutover.hooks if task_id == HookName.AFTER_CUTOVER else ()
+    return task_id in expected_skips(run.request.mode, hooks=hooks)
 
 
 @contextmanager
