@@ -56,7 +56,8 @@ class Mailbox:
 
     def of(self, migration: str) -> dict[str, str]:
         """Return the texts of the mails about a migration by the kind of alert, which is a header of each."""
-        mine = (mail for mail in self.mails if f" {migration}: " in str(mail["Subject"]))
+        # A subject ends with the name of the migration, or has a colon after it.
+        mine = (mail for mail in self.mails if f"] {migration}:" in f"{mail['Subject']}:")
         return {str(mail["X-Alert"]): _text(mail) for mail in mine}
 
     def wait_for(self, migration: str, kind: str) -> str:

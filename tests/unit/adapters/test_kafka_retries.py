@@ -107,7 +107,7 @@ class ScriptedAdmin:
 
     def describe_topics(self, topics: Any, request_timeout: float) -> Any:
         """Return the topic."""
-        described = SimpleNamespace(topic_id="id", partitions=[0])
+        described = SimpleNamespace(topic_id="id", partitions=[SimpleNamespace(replicas=[1])])
         return self._batch("describe_topics", topics.topic_names, described)
 
     def describe_configs(self, resources: Any, request_timeout: float) -> Any:
