@@ -197,6 +197,18 @@ def world(tmp_path: Path, migration_text: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.fixture
+def copied(world: World) -> World:
+    """A first run has copied all four records; a second one begins, with one more record."""
+    from tests.airflow.world import FOUR_RECORDS, P0
+
+    world.source.produce("orders", 0, *FOUR_RECORDS)
+    world.copy({P0: 4})
+    world.next_run()
+    world.source.produce("orders", 0, (b"k", b"4"))
+    return world
+
+
+@pytest.fixture
 def clock(world: World) -> FakeClock:
     """A clock of all runs of the world, which a test moves."""
     made = FakeClock()

@@ -21,16 +21,6 @@ from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import AUDIT, FOUR_RECORDS, P0, P1, World
 
 
-@pytest.fixture
-def copied(world: World) -> World:
-    """A first run has copied all four records; a second one begins, with one more record."""
-    world.source.produce("orders", 0, *FOUR_RECORDS)
-    world.copy({P0: 4})
-    world.next_run()
-    world.source.produce("orders", 0, (b"k", b"4"))
-    return world
-
-
 def refused(world: World) -> list[str]:
     """Return the codes with which the next run refuses; none if it starts MirrorMaker."""
     try:

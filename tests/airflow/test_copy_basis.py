@@ -11,19 +11,9 @@ from kafka_migration.cli.main import main
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.steps.mirror.start_stop import start_generation
-from tests.airflow.world import FOUR_RECORDS, P0, World
+from tests.airflow.world import P0, World
 
 Change = Callable[[World], None]
-
-
-@pytest.fixture
-def copied(world: World) -> World:
-    """A first run has copied all four records; a second one begins, with one more record."""
-    world.source.produce("orders", 0, *FOUR_RECORDS)
-    world.copy({P0: 4})
-    world.next_run()
-    world.source.produce("orders", 0, (b"k", b"4"))
-    return world
 
 
 def exchange(world: World) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from uuid import uuid4
@@ -124,13 +125,15 @@ class TestConfluentCluster(ClusterContract):
 
     def test_digest_holds_key_value_headers_and_timestamp(self, topic: str) -> None:
         """Two records are the same only if all four are; a missing value is not an empty one."""
-        alike = {"key": b"k", "value": b"v", "headers": [("h", b"1"), ("n", None)], "timestamp": 1_700_000_000_000}
+        # The brokers would delete older records within seconds.
+        now_ms = time.time_ns() // 1_000_000
+        alike = {"key": b"k", "value": b"v", "headers": [("h", b"1"), ("n", None)], "timestamp": now_ms}
         others = (
             {"key": b"other"},
             {"value": b""},
             {"value": None},
             {"headers": [("h", b"1")]},
-            {"timestamp": 1_700_000_000_001},
+            {"timestamp": now_ms + 1},
         )
         producer = Producer(self.config)
         for record in (alike, alike, *({**alike, **other} for other in others)):

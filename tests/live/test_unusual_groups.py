@@ -114,7 +114,8 @@ def copied(brokers: Sandbox, migration: Migration) -> Copied:
     name = f"unusual-{uuid4().hex[:8]}"
     sides = {side: {"bootstrap.servers": address} for side, address in brokers.bootstraps.items()}
     for side, settings in sides.items():
-        ConfluentCluster(side, settings).create_topics([NewTopic(name, 4, 1, {})])
+        # The records are years old: by default, the brokers delete them within seconds.
+        ConfluentCluster(side, settings).create_topics([NewTopic(name, 4, 1, {"retention.ms": "-1"})])
         if side == "source":
             send(settings, name, {3: DELETED}, "gone")
         send(settings, name, dict.fromkeys((0, 1, 3), RECORDS))

@@ -83,6 +83,11 @@ class InternalTopics:
         )
 
 
+def offset_syncs_topic(alias: str) -> str:
+    """Return the name of the topic to which MirrorMaker writes pairs of offsets, by the alias of the source."""
+    return f"mm2-offset-syncs.{alias}.internal"
+
+
 def stale_topics(migration: str, generation: int, topics: Iterable[str]) -> tuple[str, ...]:
     """Return the configuration and status topics of generations before this one, out of all `topics`."""
     return tuple(topic for topic, number in _numbered(migration, topics) if number < generation)

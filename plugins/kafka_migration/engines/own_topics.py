@@ -10,7 +10,7 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import KafkaCluster, TopicDescription
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.text.shell import shell_word
-from kafka_migration.engines.mirrormaker2_topics import InternalTopics, later_topics
+from kafka_migration.engines.mirrormaker2_topics import InternalTopics, later_topics, offset_syncs_topic
 
 # The settings that decide.
 POLICY, MIN_INSYNC = "cleanup.policy", "min.insync.replicas"
@@ -33,8 +33,7 @@ class OwnTopics:
         """Return the names among `topics`; none if MirrorMaker has no topics of its own."""
         if migration.mirror.engine != "mirrormaker2":
             return cls("", (), ())
-        alias = migration.source.alias
-        written = [name for name in (f"mm2-offset-syncs.{alias}.internal",) if name in topics]
+        written = {offset_syncs_topic(migration.source.alias)} & set(topics)
         offsets = InternalTopics.of(migration.name, 0).offsets
         return cls(offsets if offsets in topics else "", later_topics(migration.name, last_generation, topics), written)
 

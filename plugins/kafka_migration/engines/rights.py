@@ -13,7 +13,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import KafkaCluster, Side
 from kafka_migration.core.kafka.resources import Operation, Resource
 from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX, Migration, Mode
-from kafka_migration.engines.mirrormaker2_topics import InternalTopics
+from kafka_migration.engines.mirrormaker2_topics import InternalTopics, offset_syncs_topic
 
 
 def required_rights(migration: Migration, side: Side) -> tuple[Right, ...]:
@@ -74,7 +74,7 @@ def _own_topics(migration: Migration) -> Iterator[tuple[Resource, tuple[Operatio
     yield Resource("topic", InternalTopics.of(migration.name, 0).offsets), stored
     for topic in _generations(migration):
         yield topic, stored
-    yield Resource("topic", f"mm2-offset-syncs.{alias}.internal"), (Operation.CREATE, Operation.WRITE)
+    yield Resource("topic", offset_syncs_topic(alias)), (Operation.CREATE, Operation.WRITE)
     # Without groups there are no checkpoints to write.
     yield Resource("topic", f"{alias}.checkpoints.internal"), (Operation.CREATE, Operation.DESCRIBE)
 

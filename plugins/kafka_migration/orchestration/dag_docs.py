@@ -8,7 +8,7 @@ from kafka_migration.core.migration.run_identity import NIGHTLY_DAG_PREFIX
 from kafka_migration.core.migration.settings import Migration, Mode
 from kafka_migration.core.text.brief import some
 from kafka_migration.core.text.markdown import shown
-from kafka_migration.core.text.shown import duration
+from kafka_migration.core.text.shown import counted, duration
 from kafka_migration.orchestration.forms import MODES, ROLLBACK_MODES
 
 
@@ -30,13 +30,9 @@ def manual_doc(name: str, migration: Migration) -> str:
 
 def _topics(migration: Migration) -> str:
     named, patterns = len(migration.rules.names), len(migration.rules.patterns)
-    parts = [_counted(named, "topic")] * bool(named)
-    parts += [f"the topics that match {_counted(patterns, 'pattern')}"] * bool(patterns)
+    parts = [counted(named, "topic")] * bool(named)
+    parts += [f"the topics that match {counted(patterns, 'pattern')}"] * bool(patterns)
     return " and ".join(parts)
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def _listed(modes: Mapping[Mode, str]) -> str:

@@ -41,7 +41,7 @@ from kafka_migration.preflight import (
     versions,
 )
 
-# What begins with a check, for a person who waits.
+# What the checks ask from this one on; `preflight` shows it while they run.
 PHASES = {
     earlier_runs.CHECK.name: "the migration file and Airflow's connections",
     clusters.CHECK.name: "both clusters",

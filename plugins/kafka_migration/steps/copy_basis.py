@@ -7,23 +7,21 @@ from kafka_migration.core.ledger.copy_basis import ClusterSeen, CopyBasis, chang
 from kafka_migration.steps.run import MigrationRun
 
 
-def present_basis(run: MigrationRun) -> tuple[CopyBasis, tuple[Finding, ...]]:
-    """Return what the copy of this run depends on, and what of it changed since earlier runs.
-
-    Raises `TransientError` if a cluster does not answer.
-    """
+def changes_of_basis(run: MigrationRun, source: ClusterSeen, target: ClusterSeen) -> tuple[Finding, ...]:
+    """Return what changed since earlier runs of that on which the copy of this run depends."""
     migration, known = run.filed_migration, run.ledger.known().basis
-    source, target = ClusterSeen.of(run.source.facts()), ClusterSeen.of(run.target.facts())
-    changed = (*changed_settings(known, migration), *changed_clusters(known, migration, source, target))
-    return CopyBasis.of(run.identity.holder, run.now(), migration, source, target), changed
+    return (*changed_settings(known, migration), *changed_clusters(known, migration, source, target))
 
 
 def require_same_basis(run: MigrationRun) -> CopyBasis:
-    """Return what the copy of this run depends on; raises `Refused` if it changed since earlier runs."""
-    basis, changed = present_basis(run)
-    if changed:
+    """Return what the copy of this run depends on.
+
+    Raises `Refused` if it changed since earlier runs, and `TransientError` if a cluster does not answer.
+    """
+    source, target = ClusterSeen.of(run.source.facts()), ClusterSeen.of(run.target.facts())
+    if changed := changes_of_basis(run, source, target):
         raise Refused(changed)
-    return basis
+    return CopyBasis.of(run.identity.holder, run.now(), run.filed_migration, source, target)
 
 
 def record_basis(run: MigrationRun, basis: CopyBasis) -> None:

@@ -144,7 +144,8 @@ def unseen_groups(run: MigrationRun) -> tuple[Finding, ...]:
     whether it may.
     """
     wanted = selected_groups(run.migration)
-    unknown = [each for each in wanted if each not in run.source.granted(wanted)]
+    granted = run.source.granted(wanted)
+    unknown = [each for each in wanted if each not in granted]
     return tuple(_unseen(run, each) for each in unknown[:1])
 
 

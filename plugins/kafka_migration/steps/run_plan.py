@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from kafka_migration.core.documents.codec import Document
@@ -11,6 +11,7 @@ from kafka_migration.core.groups.planned_groups import PlannedGroup, planned_gro
 from kafka_migration.core.groups.selection import which_groups
 from kafka_migration.core.kafka.cluster import GroupListing, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, from_document
+from kafka_migration.core.ledger.copy_basis import ClusterSeen
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.migration.overlap import overlap_findings
@@ -25,7 +26,7 @@ from kafka_migration.core.mirror.target_topics import missing_topic_findings, re
 from kafka_migration.core.text.brief import some
 from kafka_migration.engines.never_copied import never_copied_findings
 from kafka_migration.preflight.clusters import difference_findings
-from kafka_migration.steps.copy_basis import present_basis
+from kafka_migration.steps.copy_basis import changes_of_basis
 from kafka_migration.steps.guards import missing_rights_of, unseen_groups
 from kafka_migration.steps.mirror.planning import nothing_to_mirror, read_plan
 from kafka_migration.steps.preflight import other_migrations
@@ -61,8 +62,10 @@ def run_plan(run: MigrationRun) -> RunPlan:
 
     If the clusters or settings are not those of earlier runs, nothing else is compared.
     """
-    if changed := (*present_basis(run)[1],) or (*_cluster_differences(run),):
-        return _not_planned(run, changed)
+    source_facts, target_facts = run.source.facts(), run.target.facts()
+    changed = changes_of_basis(run, ClusterSeen.of(source_facts), ClusterSeen.of(target_facts))
+    if different := changed or tuple(difference_findings(run.filed_migration, source_facts, target_facts)):
+        return _not_planned(run, different)
     found = record_topic_list(run) or TopicList(run.whole_migration.topics)
     ledger, mirrors = run.ledger.known(), run.request.mode.mirrors
     source, target = run.describe("source"), run.describe("target")
@@ -92,10 +95,6 @@ def run_plan(run: MigrationRun) -> RunPlan:
             *map(Finding.from_document, document.get("open_transactions", ())),
         ),
     )
-
-
-def _cluster_differences(run: MigrationRun) -> Iterable[Finding]:
-    return difference_findings(run.filed_migration, run.source.facts(), run.target.facts())
 
 
 def _not_planned(run: MigrationRun, findings: tuple[Finding, ...]) -> RunPlan:

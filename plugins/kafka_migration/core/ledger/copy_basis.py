@@ -89,7 +89,7 @@ def changed_settings(known: CopyBasis | None, migration: Migration) -> Iterator[
         yield _changed(
             "mirror.topic_names",
             f"target topics named {names}",
-            f"{known.topic_names}",
+            known.topic_names,
             "The copy is in topics with the earlier names, so MirrorMaker would continue in other, empty topics. "
             f"Set mirror.topic_names as it was. To copy into topics with other names, {_NEW_MIGRATION}.",
         )

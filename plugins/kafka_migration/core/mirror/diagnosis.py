@@ -26,8 +26,8 @@ from kafka_migration.core.mirror.mirrorctl_protocol import LOG_FOLLOWS
 ENDS = frozenset(
     {Code.MIRROR_TASK_FAILED, Code.MIRROR_DEAD, Code.RECORD_TOO_LARGE, Code.MIRROR_STALLED, Code.PARTITION_NOT_ASSIGNED}
 )
-# These name a record already.
-_NAMED = frozenset({Code.RECORD_TOO_LARGE})
+# One about a record names it already.
+_WITHOUT_A_CAUSE = ENDS - {Code.RECORD_TOO_LARGE}
 # Findings about the whole process, whose last exception is the reason.
 _OF_A_PROCESS = frozenset({Code.MIRROR_DEAD, Code.PARTITION_NOT_ASSIGNED})
 _REPAIR = "Fix the cause that MirrorMaker's words name and trigger the run again. Copied records are kept."
@@ -108,7 +108,7 @@ def with_causes(findings: Iterable[Finding], log: str, heap_mb: int) -> tuple[Fi
     named: dict[Code, list[tuple[Finding, Sign]]] = {}
     others = []
     for finding in findings:
-        sign = _sign_of(finding, log) if finding.code in ENDS - _NAMED else None
+        sign = _sign_of(finding, log) if finding.code in _WITHOUT_A_CAUSE else None
         if sign is None:
             others.append(_with_exception(finding, log) if finding.code in _OF_A_PROCESS else finding)
         else:

@@ -30,7 +30,7 @@ _AFTERWARDS = re.compile(
 
 def telling_lines(log: str) -> list[str]:
     """Return the lines that may tell a cause, the newest first: recent warnings and errors, without traces' frames."""
-    lines = [line for entry in _recent(log) for line in entry if _may_tell(entry)]
+    lines = [line for entry in _recent(log) if _may_tell(entry) for line in entry]
     return [line.strip() for line in reversed(lines) if line.strip() and not _FRAME.match(line)]
 
 

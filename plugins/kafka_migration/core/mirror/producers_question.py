@@ -14,7 +14,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text import markdown
 from kafka_migration.core.text.brief import MOST_NAMES, some
-from kafka_migration.core.text.shown import duration, shown
+from kafka_migration.core.text.shown import counted, duration, shown
 
 STOPPED = "They have stopped"
 ABORT = "Abort the cutover"
@@ -60,7 +60,7 @@ class StopProducers:
     @property
     def instruction(self) -> str:
         """Say what to stop and until when, without a full stop; it is true whenever it is read."""
-        topics = _counted(len(self.topics), "topic")
+        topics = counted(len(self.topics), "topic")
         return f"Stop producers of {topics} on {shown(self.source)} before {self._clock_time()}"
 
     def at(self, now: datetime) -> str:
@@ -91,12 +91,8 @@ _SHORT_S = 600
 def _span(seconds: float) -> str:
     """Write a time that is left, rounded down."""
     hours, minutes = divmod(int(seconds) // 60, 60)
-    words = [_counted(number, unit) for number, unit in ((hours, "hour"), (minutes, "minute")) if number]
-    return " ".join(words) or _counted(int(seconds), "second")
-
-
-def _counted(number: int, unit: str) -> str:
-    return f"{number:,} {unit}{'s' * (number != 1)}"
+    words = [counted(number, unit) for number, unit in ((hours, "hour"), (minutes, "minute")) if number]
+    return " ".join(words) or counted(int(seconds), "second")
 
 
 def question_body(stop: StopProducers) -> str:

@@ -37,13 +37,15 @@ class Death(Document):
         return cls(reply.generation, now.isoformat(timespec="seconds"), reason, reply.log, start_after)
 
     def __str__(self) -> str:
-        cause = f"{self._sign.cause.what}; " if self._sign else ""
+        sign = self._sign()
+        cause = f"{sign.cause.what}; " if sign else ""
         return f"{cause}generation {self.generation} ended: {self.reason}"
 
     @property
     def with_log(self) -> str:
         """The death with MirrorMaker's exception, or else with the last lines of its log, for its first report."""
-        if said := self._sign.quote if self._sign else root_exception(self.log):
+        sign = self._sign()
+        if said := sign.quote if sign else root_exception(self.log):
             return f"{self}; MirrorMaker says: {said}"
         last_lines = " | ".join([line for line in self.log.splitlines() if line.strip()][-3:])
         return f"{self}; last log lines: {last_lines or 'none'}"
@@ -51,12 +53,12 @@ class Death(Document):
     @property
     def ends_each_start(self) -> bool:
         """Whether every further start would end like this one."""
-        complaint = complaint_in(self.log)
+        complaint, sign = complaint_in(self.log), self._sign()
         is_by_record = complaint is not None and complaint.ends_each_start
-        return is_by_record or (self._sign is not None and self._sign.cause.is_lasting)
+        return is_by_record or (sign is not None and sign.cause.is_lasting)
 
-    @property
     def _sign(self) -> Sign | None:
+        """Read the log for the cause, which takes a search of each of its lines."""
         return sign_of_end(self.log)
 
 

@@ -110,7 +110,7 @@ def may_go(conditions: Iterable[Condition]) -> bool:
 
 
 def condition(text: str, found: Iterable[str]) -> Condition:
-    """Return a condition with what was found against it, each an `NotKnown` if it is only not known."""
+    """Return a condition with what was found against it, each a `NotKnown` if it is only not known."""
     reasons = tuple(found)
     is_known = any(not isinstance(reason, NotKnown) for reason in reasons)
     state = State.NOT_MET if is_known else State.UNKNOWN if reasons else State.MET

@@ -1,4 +1,4 @@
-"""Escaping of foreign texts for terminals, logs and lines of JSON."""
+"""Escaping of foreign texts for terminals, logs and lines of JSON; durations and counts in words."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ def shown(text: str) -> str:
 def _escaped(letter: str) -> str:
     units = letter.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[place]:02x}{units[place + 1]:02x}" for place in range(0, len(units), 2))
+
+
+def counted(number: int, unit: str) -> str:
+    """Write a number of things, such as `1 topic` or `1,000 topics`."""
+    return f"{number:,} {unit}{'s' * (number != 1)}"
 
 
 def duration(seconds: float) -> str:
