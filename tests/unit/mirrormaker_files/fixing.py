@@ -46,6 +46,11 @@ def _by_hand(lines: list[str], finding: LintFinding) -> str | None:
         lines[finding.line - 1] = line.rstrip()
     elif finding.fix.startswith("Remove the quotes"):
         lines[finding.line - 1] = f"{key} = {value.replace(chr(34), '').replace(chr(39), '')}"
+    elif finding.fix.startswith("Write the line again, with plain blanks"):
+        lines[finding.line - 1] = line.replace("\u00a0", " ").rstrip()
+    elif finding.fix.startswith("Write the comment above"):
+        for number in sorted((finding.line, *finding.others), reverse=True):
+            del lines[number - 1]
     elif finding.fix.startswith("Write the comment on"):
         lines[finding.line - 1] = re.sub(r"\s+#.*", "", line)
     else:

@@ -210,7 +210,7 @@ def protections(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     with_password = {each.owner for each in file.settings if _has_password(each)}
     for setting in file.settings:
         if has_secret(setting):
-            effect = "whoever reads the file, or a copy of it, has the secret"
+            effect = "anyone who reads the file, or a copy of it, has the secret"
             fix = "Use a configuration provider (`${file:…}`), and let only MirrorMaker's user read the file."
             yield at(file, setting, LintCode.SECRET_IN_FILE, "a secret as plain text", effect, fix)
         if setting.key == "ssl.endpoint.identification.algorithm" and not setting.value.strip():
