@@ -306,7 +306,7 @@ PLACES = (
     | valued("mirror/kafka_home", "relative", "~/kafka", "/opt/\x00", "/opt/a b", "/opt\n/x", "/" + "x" * 600)
     | valued("mirror/java_home", "java", "C:\\java", "/opt/$(id)")
     | valued("source/connection", "../x", "a/b", "a" * 201)
-    | valued("source/alias", "../x", "A", "offset", "shop-target")
+    | valued("source/alias", "../x", "a.b", "offset", "shop-target")
     | valued("topics/0", "../x", ".", "..", "a/b", "t" * 250)
     | valued("nightly/timezone", "../../etc/passwd", "/etc/localtime", "UTC\x00")
 )

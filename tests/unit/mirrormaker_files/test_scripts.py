@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 
 import pytest
@@ -139,7 +138,6 @@ WORDS = st.lists(
 ).map(" ".join)
 
 
-@pytest.mark.skipif(shutil.which("sh") is None, reason="there is no shell")
 @given(text=WORDS)
 @settings(max_examples=60, deadline=None)
 def test_a_shell_splits_the_same_words(text: str) -> None:
