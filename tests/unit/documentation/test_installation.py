@@ -6,6 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
+from kafka_migration.core.validation.spark_versions import PACKAGES, PACKAGES_TESTED
 from tests.documents import commands
 
 ROOT = Path(__file__).parents[3]
@@ -51,6 +52,15 @@ def test_all_pages_install_in_the_same_way() -> None:
     assert 2 == len(install)
     for page in (FIRST, WALKTHROUGHS):
         assert install == [line for line in commands(page, "sh") if "pip" in line.split()]
+
+
+def test_both_packages_of_spark_get_one_tested_version() -> None:
+    """The command names one version for both packages of Spark, which pip would choose one by one."""
+    named = {word.partition("==")[0]: word.partition("==")[2] for word in with_word("pip install").split()}
+
+    assert {PACKAGES_TESTED} == {named[package] for package in PACKAGES}
+    for package in PACKAGES:
+        assert f"\n{package}=={PACKAGES_TESTED} " in (ROOT / "requirements.lock").read_text()
 
 
 def test_key_has_no_passphrase_and_the_name_that_the_connection_uses(tmp_path: Path) -> None:

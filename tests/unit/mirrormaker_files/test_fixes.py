@@ -57,8 +57,8 @@ DECISIONS = frozenset(
 )
 
 
-def mistakes(name: str, text: str) -> list[LintFinding]:
-    findings = lint([read_mirror_file(name, text)], kafka_keys())
+def mistakes(name: str, text: str, version: str = "") -> list[LintFinding]:
+    findings = lint([read_mirror_file(name, text)], kafka_keys(), version)
     return [each for each in findings if each.code.severity is not Severity.INFO]
 
 
@@ -77,3 +77,16 @@ def test_a_fix_that_is_followed_literally_removes_the_finding_and_brings_no_othe
             after = causes(mistakes(name, text))
             assert causes([finding]) & after == set(), str(finding)
             assert {code for code, _, _ in after} <= {each.code for each in before}, str(finding)
+
+
+@pytest.mark.parametrize("version", ["2.4", "2.8", "4.2"])
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_fix_of_a_key_names_no_key_that_the_named_version_lacks(name: str, version: str) -> None:
+    """Who writes the key that a finding names gets no line that Kafka of the named version ignores."""
+    before = mistakes(name, TEXTS[name], version)
+    lacking = LintCode.KEY_OF_ANOTHER_VERSION
+    known = {(each.key, each.found) for each in before if each.code is lacking}
+    for finding in (each for each in before if each.code.startswith("KEY_")):
+        text = fixed(TEXTS[name], finding)
+        after = [] if text is None or finding.code in DECISIONS else mistakes(name, text, version)
+        assert {(each.key, each.found) for each in after if each.code is lacking} <= known, str(finding)

@@ -10,6 +10,8 @@ import pytest
 from kafka_digest.shell import versions as of_the_job
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.validation.spark_versions import (
+    PACKAGES,
+    PACKAGES_TESTED,
     PYTHONS,
     PythonVersions,
     SparkVersions,
@@ -136,6 +138,14 @@ def test_libraries_are_needed() -> None:
 def test_packages_of_one_folder_have_one_version(client: str | None, found: list[str]) -> None:
     """Packages that overwrite each other's files are refused in different versions."""
     assert found == [each.found for each in package_findings({"pyspark": "4.0.0", "pyspark-client": client})]
+
+
+def test_remedy_for_packages_is_a_command_with_one_version() -> None:
+    """The finding about different versions has the command that installs both in one version."""
+    (finding,) = package_findings({"pyspark": "4.1.4", "pyspark-client": "4.1.3"})
+
+    wanted = " ".join(f"{package}=={PACKAGES_TESTED}" for package in PACKAGES)
+    assert f"pip install --force-reinstall --no-deps {wanted}" in finding.remedy
 
 
 def test_the_job_knows_the_same_versions() -> None:

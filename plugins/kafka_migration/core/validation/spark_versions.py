@@ -17,6 +17,8 @@ PYTHONS: dict[Version, tuple[Version, Version]] = {
     (4, 1): ((3, 10), (3, 13)),
 }
 PACKAGES = ("pyspark", "pyspark-client")
+# The version of both in `requirements.lock`, which a test compares.
+PACKAGES_TESTED = "4.0.0"
 LIBRARIES = ("numpy", "pandas", "pyarrow")
 # Replaces the older Kafka client that the connector depends on.
 KAFKA_CLIENTS = "org.apache.kafka:kafka-clients:3.9.1"
@@ -100,7 +102,8 @@ def package_findings(installed: Mapping[str, str | None]) -> tuple[Finding, ...]
     if len(set(found.values())) < 2:
         return ()
     said = ", ".join(f"{name} {version}" for name, version in found.items())
-    remedy = "Install both again in one version, with --force-reinstall."
+    wanted = " ".join(f"{name}=={PACKAGES_TESTED}" for name in PACKAGES)
+    remedy = f"Install both in one version: pip install --force-reinstall --no-deps {wanted}"
     return (_mismatch("Airflow's environment", said, "one version of both: they share a folder", remedy),)
 
 

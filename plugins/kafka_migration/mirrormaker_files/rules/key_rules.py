@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from kafka_migration.core.text.brief import given, some
@@ -77,7 +77,7 @@ def _definitions_at(file: MirrorFile, setting: MirrorSetting, ground: Ground) ->
 
 
 def _versions(file: MirrorFile, setting: MirrorSetting, known: list[KafkaKey], ground: Ground) -> Iterator[LintFinding]:
-    versions = sorted({each for key in known for each in key.versions}, key=ground.keys.versions.index)
+    versions = _versions_of(known, ground)
     if not any(ground.has(key) for key in known):
         found = f"only {span(versions)} has this key"
         effect = f"Kafka {ground.version} ignores it"
@@ -110,7 +110,8 @@ def _meant(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFind
     if found is None:
         return None
     words = "no version of Kafka has this key"
-    return at(file, setting, LintCode.KEY_NEVER_EXISTED, words, _ignored(file, found.key, ground), found.fix(setting))
+    fix = _possible(found.fix(setting), found.key, ground)
+    return at(file, setting, LintCode.KEY_NEVER_EXISTED, words, _ignored(file, found.key, ground), fix)
 
 
 def _overriding(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
@@ -121,7 +122,7 @@ def _overriding(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lin
     found = "only connectors of Kafka Connect know `override`"
     if file.kind is FileKind.CONNECTORS:
         found = "`consumer.override` reaches sink connectors only"
-    fix = right_place(file, replace(setting, key=key), ground)
+    fix = _possible(right_place(file, replace(setting, key=key), ground), key, ground)
     return at(file, setting, LintCode.KEY_MISPLACED, found, _ignored(file, key, ground), fix)
 
 
@@ -133,13 +134,26 @@ def _of_brokers(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFind
     return at(file, setting, LintCode.KEY_OF_BROKERS, found, effect, fix)
 
 
+def _possible(fix: str, name: str, ground: Ground) -> str:
+    """Return a fix that writes a key of Kafka, or to remove the line if the file's version does not have that key."""
+    keys = ground.keys.named(name)
+    if not keys or any(map(ground.has, keys)):
+        return fix
+    return f"Remove it: only {span(_versions_of(keys, ground))} has {name}."
+
+
+def _versions_of(keys: Iterable[KafkaKey], ground: Ground) -> list[str]:
+    """Return the versions that have at least one of the keys, in their order."""
+    return sorted({each for key in keys for each in key.versions}, key=ground.keys.versions.index)
+
+
 def _ignored(file: MirrorFile, name: str, ground: Ground) -> str:
     """Return what counts instead of an ignored line: another line, or the default of the key that was meant."""
     if name == "enabled" and file.kind is FileKind.MIRRORMAKER2:
         return "it is ignored, so MirrorMaker does not copy this flow"
     if instead := _what_counts(file, name, ground):
         return f"it is ignored: {instead}"
-    defaults = {default_in(key, ground) for key in ground.keys.named(name)}
+    defaults = {default_in(key, ground) for key in ground.keys.named(name) if ground.has(key)}
     default = defaults.pop() if len(defaults) == 1 else None
     return f"it is ignored: the default {given(default)} stays" if default else "it is ignored"
 
@@ -202,7 +216,8 @@ def _misplaced(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lint
     if roles_meant(file, setting, ground):
         return None
     found = "no part of MirrorMaker reads this key here"
-    fix, effect = right_place(file, setting, ground), _ignored(file, setting.key, ground)
+    fix = _possible(right_place(file, setting, ground), setting.key, ground)
+    effect = _ignored(file, setting.key, ground)
     is_default = {default_in(key, ground) for key in ground.keys.named(setting.key)} == {setting.value.strip()}
     code = LintCode.KEY_WITHOUT_EFFECT if is_default and "default" in effect else LintCode.KEY_MISPLACED
     return at(file, setting, code, found, effect, fix)
@@ -214,7 +229,7 @@ def _misspelled(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lin
         return None
     is_case = near.lower() == setting.key.lower()
     found = "no version of Kafka has this key" + (", because keys are case-sensitive" if is_case else "")
-    fix = f"Write {key_of(setting, renamed(setting, near))}."
+    fix = _possible(f"Write {key_of(setting, renamed(setting, near))}.", near, ground)
     return at(file, setting, LintCode.KEY_MISSPELLED, found, _ignored(file, near, ground), fix)
 
 
