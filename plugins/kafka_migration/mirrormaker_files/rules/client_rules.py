@@ -37,7 +37,8 @@ def _mirrormaker1_consumer(file: MirrorFile) -> Iterator[LintFinding]:
     first = file.settings[0].line if file.settings else 0
     address = file.last(Place.CLIENT, "bootstrap.servers")
     line = address.line if address else first
-    if not file.last(Place.CLIENT, "group.id"):
+    # A resource without the field has a finding of its own.
+    if not file.last(Place.CLIENT, "group.id") and not _lacks_group(file):
         found, effect = "the file has no `group.id`", "MirrorMaker 1 does not start"
         yield on_file(file, LintCode.GROUP_MISSING, found, effect, "Add `group.id`.", line)
     if not file.last(Place.CLIENT, "auto.offset.reset"):
@@ -45,12 +46,18 @@ def _mirrormaker1_consumer(file: MirrorFile) -> Iterator[LintFinding]:
         found = "the file has no `auto.offset.reset`, whose default is latest"
         effect = "records that exist before MirrorMaker first reads a partition are not copied"
         fix = "Add `auto.offset.reset=earliest`."
+        if address and address.name != address.key:
+            fix = "Add `auto.offset.reset: earliest` to `config` of the consumer."
         yield on_file(file, LintCode.RESET_TO_LATEST, found, effect, fix, group.line if group else line)
     commit = file.last(Place.CLIENT, "enable.auto.commit")
     if commit and is_true(commit):
         found = "the consumer commits by itself"
         effect = "it commits records that the producer may not have written; after a crash they are not copied"
         yield at(file, commit, LintCode.AUTO_COMMIT, found, effect, "Remove it. MirrorMaker commits by itself.")
+
+
+def _lacks_group(file: MirrorFile) -> bool:
+    return any(each.missing == "groupId" or "`groupId`" in each.found for each in file.faults)
 
 
 def producers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
@@ -103,7 +110,9 @@ def logins(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             ("ssl.truststore.location", "SSL"),
         ):
             given = each.values.get(key)
-            if given and is_given(given, file) and needs not in name and given.value.strip():
+            # The rules on Strimzi's resources judge their lines.
+            is_judged = given and is_given(given, file) and file.kind is not FileKind.STRIMZI
+            if given and is_judged and needs not in name and given.value.strip():
                 yield _unused(file, given, name)
                 break
 

@@ -36,7 +36,7 @@ def clusters(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
         effect = "MirrorMaker needs two clusters and does not start"
         fix = "Write a line `clusters = SOURCE, TARGET` with the aliases of both clusters."
         yield on_file(file, LintCode.CLUSTERS_MISSING, found, effect, fix, line_of_clusters(file))
-    elif file.kind in {FileKind.MIRRORMAKER2, FileKind.STRIMZI}:
+    elif is_dedicated(file):
         yield from _strange_flows(file)
 
 
