@@ -6,8 +6,11 @@ from textwrap import dedent, indent
 
 import pytest
 
+from kafka_migration.mirrormaker_files.importing.import_rules import Use
+from kafka_migration.mirrormaker_files.importing.proposal import import_files
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
 from kafka_migration.mirrormaker_files.model.strimzi_fields import strimzi_fields
+from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
 from tests.unit.mirrormaker_files.reading import found, judged
 
 pytestmark = pytest.mark.unit
@@ -157,8 +160,8 @@ def test_missing_fields_of_one_place_are_one_finding() -> None:
         ("version: 3.5", "Write a text in quotes."),
         ("livenessProbe: {timeoutSeconds: 0}", "Write 1 or more."),
         ("logging: {type: inlin}", "Write `inline`."),
-        ("livenessProbe: 5", "Write fields."),
-        ("resources: [a]", "Write fields."),
+        ("livenessProbe: 5", "Write a group of fields."),
+        ("resources: [a]", "Write a group of fields."),
     ],
 )
 def test_a_value_of_a_wrong_type_or_word_is_refused(field: str, fix: str) -> None:
@@ -186,11 +189,19 @@ def test_a_value_that_may_be_right_is_not_refused(value: str) -> None:
 
 
 def test_an_api_version_that_no_release_has_is_found() -> None:
-    """A kind in an API version that it never had is refused; a resource of another group is not judged."""
+    """A kind in an API version that it never had is refused."""
     text = mirror("sourceConnector: {taskMax: 1}\n")
 
     assert found("mm2.yaml", text.replace("v1beta2", "v1beta1"), *FIELDS) == ["1 FIELD_REFUSED"]
-    assert found("mm2.yaml", text.replace("kafka.strimzi.io", "events.example.com"), *FIELDS) == []
+
+
+def test_a_resource_of_another_group_has_fields_of_its_own() -> None:
+    """A product that extends Strimzi's kinds, or a resource without a version: only misspelt fields are found."""
+    text = mirror("sourceConnector: {taskMax: 1}\nlicense: a\n")
+
+    for other in ("kafka.strimzi.io/v1beta2", "apiVersion: kafka.strimzi.io/v1beta2\n"):
+        assert found("mm2.yaml", text.replace(other, "")[-1000:], *FIELDS)[0].endswith("FIELD_UNKNOWN")
+    assert found("mm2.yaml", text.replace("kafka.strimzi.io", "events.example.com"), *FIELDS) == ["15 FIELD_UNKNOWN"]
 
 
 def test_the_first_operators_hand_unknown_fields_of_a_mirror_to_the_connectors() -> None:
@@ -351,3 +362,61 @@ def test_the_table_has_the_fields_of_the_announced_versions() -> None:
     assert fields.versions_with("KafkaMirrorMaker2", "mirrors.heartbeatConnector") == ("v1alpha1", "v1beta2")
     assert fields.versions_with("KafkaMirrorMaker", "include") == ("v1beta2",)
     assert fields.versions_with("KafkaConnect", "plugins.artifacts.reference") == ("v1beta2", "v1")
+
+
+def test_each_cause_has_one_finding() -> None:
+    """What follows from a field that is refused or missing has no finding of its own."""
+    texts = [
+        "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaMirrorMaker2\nspec: [a]\n",
+        mirror("sourceConnector: {tasksMax: 0}\n"),
+        mirror("sourceConnector: {tasksMax: 1}\n", CLUSTERS.replace("bootstrapServers: old", "bootstrapServer: old")),
+    ]
+
+    for text in texts:
+        findings = [each.code for each in judged("mm2.yaml", text) if each.code.severity is not Severity.INFO]
+        assert len(findings) == 1
+        assert findings[0] in FIELDS
+
+
+def test_a_key_of_the_producer_at_the_target_is_right() -> None:
+    """The workers read `producer.` of the target, also where a connector overrides it."""
+    text = mirror(
+        "sourceConnector: {tasksMax: 1, config: {producer.override.linger.ms: 5}}\n",
+        CLUSTERS.replace("new-1:9092\n", "new-1:9092\n      config: {producer.linger.ms: 9}\n"),
+    )
+
+    assert found("mm2.yaml", text, LintCode.KEY_MISPLACED) == []
+
+
+def test_many_unknown_fields_are_not_all_compared() -> None:
+    """Only the first unknown fields have a proposal, so that a large resource takes little time."""
+    more = "".join(f"  tasksMax{number}: 1\n" for number in range(200))
+
+    fixes = [each.fix for each in judged("mm2.yaml", mirror(f"sourceConnector:\n{more}"))]
+
+    assert fixes.count("Write `tasksMax`.") == 100
+    assert fixes.count("Correct or remove it.") == 100
+
+
+def test_import_ignores_fields_that_the_resource_does_not_have() -> None:
+    """A line in an unknown field is reported as ignored, and a field of the same name elsewhere is not."""
+    more = "version: 1\ncheckPointConnector: {tasksMax: 2}\nsourceConnector: {tasksMax: 3}\ntopicsPattern: orders\n"
+    text = mirror(more, CLUSTERS.replace("spec:\n", "spec:\n  version: 3.9.0\n"))
+
+    uses = {(each.line, each.key): each.use for each in import_files(read_mirror_files("a.yaml", text), "shop").uses}
+
+    assert uses[6, "version"] is Use.USED
+    assert uses[16, "version"] is Use.IGNORED
+    assert uses[17, "checkPointConnector.tasksMax"] is Use.IGNORED
+    assert uses[18, "sourceConnector.tasksMax"] is Use.USED
+
+
+def test_import_takes_the_topics_that_the_first_operators_hand_on() -> None:
+    """`topics` of a mirror in v1alpha1, which its connectors get, is what is copied."""
+    text = mirror("topics: orders, payments\nsourceConnector: {tasksMax: 3}\n").replace("v1beta2", "v1alpha1")
+
+    proposal = import_files(read_mirror_files("a.yaml", text), "shop").text
+
+    assert "orders" in proposal
+    assert "payments" in proposal
+    assert 'pattern: ".*"' not in proposal

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import yaml
 
 from kafka_migration.core.text.brief import some
+from kafka_migration.core.text.secret_forms import LONGEST_NAME
 from kafka_migration.mirrormaker_files.model.accepted import nearest_word
 from kafka_migration.mirrormaker_files.model.strimzi_fields import Fault, FieldFault, FieldNode, strimzi_fields
 from kafka_migration.mirrormaker_files.reading.documents import fields, is_null, items, line_of, text_of
@@ -21,13 +22,16 @@ _WORDS = {
     "integer": "a whole number",
     "intOrString": "a number or a text",
     "number": "a number",
-    "object": "fields",
+    "object": "a group of fields",
     "string": "a text",
 }
 _FITS = {("integer", "number"), ("integer", "intOrString"), ("string", "intOrString")}
 # The definitions of these API versions are those of before Kubernetes 1.22, which keep unknown fields.
 _KEEPING = frozenset({"v1alpha1", "v1beta1"})
+# So many unknown fields of a resource are compared with the known ones.
+_MOST_COMPARED = 100
 _MOST_PLACES = 4
+_NO_HINT = "Correct or remove it."
 
 
 def resource_faults(resource: yaml.Node) -> tuple[FieldFault, ...]:
@@ -40,18 +44,31 @@ def resource_faults(resource: yaml.Node) -> tuple[FieldFault, ...]:
         return (FieldFault(Fault.NO_VERSION, line_of(inner["apiVersion"]), "apiVersion", kind, fix),)
     definition, spec = strimzi_fields().spec(kind, version), inner.get("spec")
     if definition is None:
-        return ()
+        return tuple(_of_other_group(kind, spec)) if spec else ()
     if spec is None or is_null(spec):
         return (FieldFault(Fault.MISSING, line_of(resource), "spec", "`spec`", "Add `spec`."),)
     judged = _Judged(kind, version.rpartition("/")[2], definition)
     return (*judged.faults(spec, definition, ""), *operator_faults(kind, version.rpartition("/")[2], spec))
 
 
-@dataclass(frozen=True, slots=True)
+def _of_other_group(kind: str, spec: yaml.Node) -> Iterator[FieldFault]:
+    """Yield the misspelt fields of a resource whose group or version is not named: products extend Strimzi's kinds."""
+    version = "v1" if "target" in fields(spec) else "v1beta2"
+    definition = strimzi_fields().spec(kind, f"kafka.strimzi.io/{version}")
+    if definition is None:
+        return
+    for each in _Judged(kind, version, definition).faults(spec, definition, ""):
+        is_own = each.fix == _NO_HINT or strimzi_fields().versions_with(kind, each.path)
+        if each.fault is Fault.UNKNOWN and not is_own:
+            yield replace(each, found=f"Strimzi's {kind} has no such field here", missing="")
+
+
 class _Judged:
-    kind: str
-    version: str
-    spec: FieldNode
+    """The judgement of one resource. Only the first unknown fields are compared with the known ones."""
+
+    def __init__(self, kind: str, version: str, spec: FieldNode) -> None:
+        self.kind, self.version, self.spec = kind, version, spec
+        self._left = _MOST_COMPARED
 
     def faults(self, node: yaml.Node, definition: FieldNode, path: str) -> Iterator[FieldFault]:
         """Yield what is wrong about a value and what is in it. `path` is that of its field, empty for `spec`."""
@@ -81,7 +98,7 @@ class _Judged:
                 yield from self.faults(value, known[name], here)
             elif not self._is_key_of_connectors(name, value, path, definition):
                 fault = self._unknown(name, definition, path, set(named))
-                meant = definition.nearest(name)
+                meant = definition.nearest(name) if missing else ""
                 if meant in missing:
                     missing.remove(meant)
                     fault = replace(fault, missing=meant, fix=f"Write `{meant}`.")
@@ -97,16 +114,13 @@ class _Judged:
         return self.version in _KEEPING and is_place and is_scalar
 
     def _unknown(self, name: str, definition: FieldNode, path: str, there: set[str]) -> FieldFault:
-        here = f"{path}.{name}" if path else name
-        others = [each for each in strimzi_fields().versions_with(self.kind, here) if each != self.version]
-        return FieldFault(
-            Fault.UNKNOWN,
-            0,
-            here,
-            f"{self.kind} of {self.version} has no such field here",
-            _meant(name, definition, self.spec, path, others, there),
-            is_kept=self.version in _KEEPING,
-        )
+        here, fix = f"{path}.{name}" if path else name, _NO_HINT
+        self._left -= 1
+        if self._left >= 0 and len(name) <= LONGEST_NAME:
+            others = [each for each in strimzi_fields().versions_with(self.kind, here) if each != self.version]
+            fix = _meant(name, definition, self.spec, path, others, there)
+        found = f"{self.kind} of {self.version} has no such field here"
+        return FieldFault(Fault.UNKNOWN, 0, here, found, fix, is_kept=self.version in _KEEPING)
 
 
 def _meant(name: str, definition: FieldNode, spec: FieldNode, path: str, others: list[str], there: set[str]) -> str:
@@ -114,6 +128,8 @@ def _meant(name: str, definition: FieldNode, spec: FieldNode, path: str, others:
     near = definition.nearest(name)
     if near and near.lower() == name.lower().replace(".", ""):
         return f"Write `{near}`."
+    if name == "password" and "passwordSecret" in (definition.fields or {}):
+        return "Put it into a Secret, and name that in `passwordSecret`."
     if others:
         return f"Remove it; only the API version {some(others)} has it."
     if "." in name and "config" in (definition.fields or {}):
@@ -122,7 +138,7 @@ def _meant(name: str, definition: FieldNode, spec: FieldNode, path: str, others:
         return f"Move it to {' or '.join(f'`{each}`' for each in places)}, or remove it."
     if near:
         return f"Remove it, or write `{near}`." if near in there else f"Write `{near}`."
-    return "Correct or remove it."
+    return _NO_HINT
 
 
 def _places(name: str, spec: FieldNode, path: str) -> list[str]:

@@ -10,7 +10,7 @@ from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, is_
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, Place
 from kafka_migration.mirrormaker_files.rules.ground import Ground
-from kafka_migration.mirrormaker_files.rules.views import at_given, is_given, value
+from kafka_migration.mirrormaker_files.rules.views import at_given, is_given, lacks, value
 
 # Without idempotence, more requests in flight can change the order after a retry.
 _ORDERED, _ORDERED_IF_IDEMPOTENT = 1, 5
@@ -38,7 +38,7 @@ def _mirrormaker1_consumer(file: MirrorFile) -> Iterator[LintFinding]:
     address = file.last(Place.CLIENT, "bootstrap.servers")
     line = address.line if address else first
     # A resource without the field has a finding of its own.
-    if not file.last(Place.CLIENT, "group.id") and not _lacks_group(file):
+    if not file.last(Place.CLIENT, "group.id") and not lacks(file, "groupId"):
         found, effect = "the file has no `group.id`", "MirrorMaker 1 does not start"
         yield on_file(file, LintCode.GROUP_MISSING, found, effect, "Add `group.id`.", line)
     if not file.last(Place.CLIENT, "auto.offset.reset"):
@@ -54,10 +54,6 @@ def _mirrormaker1_consumer(file: MirrorFile) -> Iterator[LintFinding]:
         found = "the consumer commits by itself"
         effect = "it commits records that the producer may not have written; after a crash they are not copied"
         yield at(file, commit, LintCode.AUTO_COMMIT, found, effect, "Remove it. MirrorMaker commits by itself.")
-
-
-def _lacks_group(file: MirrorFile) -> bool:
-    return any(each.missing == "groupId" or "`groupId`" in each.found for each in file.faults)
 
 
 def producers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:

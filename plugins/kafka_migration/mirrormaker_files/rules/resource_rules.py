@@ -55,7 +55,8 @@ def _set_by_operator(fault: FieldFault) -> Texts:
     found = "Strimzi's operator does not take this key from `config`"
     if fault.path.endswith(("connector.class", ".name")):
         return LintCode.KEY_SET_BY_OPERATOR, found, "it sets the key itself, and ignores the line", "Remove the line."
-    effect = f"it ignores the line: the field {fault.found} counts" if fault.found else "it ignores the line"
+    words = "fields {} count" if " and " in fault.found else "field {} counts"
+    effect = "it ignores the line" + (f": the {words.format(fault.found)}" if fault.found else "")
     if fault.path.startswith("config."):
         effect += " for the workers, which write the records"
     fix = f"Remove the line, and set {fault.found}." if fault.found else "Remove the line."
@@ -92,6 +93,8 @@ _TEXTS: dict[Fault, Callable[[FieldFault], Texts]] = {
 def cluster_references(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each alias that no cluster of the resource has, at the fields that name it."""
     named = defaultdict[str, list[MirrorSetting]](list)
+    if any(each.path == "clusters" for each in file.faults):
+        return
     for setting in file.at(Place.FIELD) if file.kind is FileKind.STRIMZI else ():
         is_named = setting.name in {"sourceCluster", "targetCluster", "connectCluster"}
         if is_named and setting.value and setting.value not in file.clusters and not setting.is_reference:
@@ -134,8 +137,11 @@ def client_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 
     The operator writes them as `source.cluster.consumer.…`, which nothing reads; workers read those of the target.
     """
+    targets = {flow.target for flow in file.flows}
     for setting in file.at(Place.CLUSTER) if file.kind is FileKind.STRIMZI else ():
         is_known = setting.client and ground.keys.get(setting.client, setting.key)
+        if setting.client == "producer" and setting.owner in targets:
+            continue
         if is_known and next(ground.readers.uses_of(setting), None) is None:
             found = f"no {setting.client} gets this key from `config` of a cluster"
             fix = right_place(file, setting, ground)

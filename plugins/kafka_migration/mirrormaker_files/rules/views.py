@@ -107,3 +107,8 @@ def hosts(addresses: str) -> list[str]:
 def lines(settings: list[MirrorSetting]) -> tuple[int, ...]:
     """Return the lines of further settings with the same cause."""
     return tuple(each.line for each in settings)
+
+
+def lacks(file: MirrorFile, field: str) -> bool:
+    """Return whether a resource lacks a required field, which has a finding of its own."""
+    return any(each.missing == field or f"`{field}`" in each.found for each in file.faults)
