@@ -119,11 +119,11 @@ def test_an_unknown_field_is_found_at_its_line_with_the_field_that_is_meant(
 
 def test_a_field_of_another_api_version_is_found() -> None:
     """The heartbeat connector, which v1 does not have, is named with the versions that have it, once."""
-    text = f"{TARGET}      heartbeatConnector:\n        config:\n          heartbeats.topic.replication.factor: 1\n"
+    text = f"{TARGET}      sourceConnector: {{tasksMax: 1}}\n      heartbeatConnector:\n        config:\n          heartbeats.topic.replication.factor: 1\n"
 
     (finding,) = [each for each in judged("mm2.yaml", text) if each.code.severity is not Severity.INFO]
 
-    assert (finding.code, finding.line) == (LintCode.FIELD_UNKNOWN, 16)
+    assert (finding.code, finding.line) == (LintCode.FIELD_UNKNOWN, 17)
     assert finding.fix == "Remove it; only the API version v1alpha1, v1beta2 has it."
 
 
@@ -314,6 +314,19 @@ def test_keys_that_the_operator_takes_are_not_found() -> None:
         assert found("mm2.yaml", text, LintCode.KEY_SET_BY_OPERATOR, LintCode.LOGIN_NOT_USED) == []
 
 
+def test_a_login_in_the_config_of_a_source_cluster_needs_the_protocol() -> None:
+    """Connectors get `sasl.` keys of a source cluster, and use them only with `security.protocol` beside them."""
+    keys = "sasl.mechanism: PLAIN"
+    texts = [
+        mirror(
+            "sourceConnector: {tasksMax: 1}\n", CLUSTERS.replace("old-1:9092\n", f"old-1:9092\n      config: {each}\n")
+        )
+        for each in (f"{{{keys}}}", f"{{{keys}, security.protocol: SASL_SSL}}")
+    ]
+
+    assert [found("mm2.yaml", each, LintCode.LOGIN_NOT_USED) for each in texts] == [["10 LOGIN_NOT_USED"], []]
+
+
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
@@ -420,3 +433,12 @@ def test_import_takes_the_topics_that_the_first_operators_hand_on() -> None:
     assert "orders" in proposal
     assert "payments" in proposal
     assert 'pattern: ".*"' not in proposal
+
+
+def test_a_mirror_without_a_source_connector_copies_nothing() -> None:
+    """The operator makes only the connectors that a mirror names, so one without a source connector copies nothing."""
+    without = mirror("checkpointConnector: {tasksMax: 1}\n")
+
+    assert found("mm2.yaml", without, LintCode.SOURCE_CONNECTOR_MISSING) == ["13 SOURCE_CONNECTOR_MISSING"]
+    for right in ("sourceConnector: {}\n", "sourceConector: {}\n"):
+        assert found("mm2.yaml", mirror(right), LintCode.SOURCE_CONNECTOR_MISSING) == []

@@ -336,6 +336,11 @@ class LintCode(StrEnum):
         Severity.WARNING,
         "Strimzi's operator takes this key from a field of the resource, or sets it, and ignores it in `config`.",
     )
+    SOURCE_CONNECTOR_MISSING = (
+        "SOURCE_CONNECTOR_MISSING",
+        Severity.WARNING,
+        "A mirror of a resource has no source connector, so none of its records is copied.",
+    )
     CONNECT_CLUSTER_DIFFERS = (
         "CONNECT_CLUSTER_DIFFERS",
         Severity.ERROR,

@@ -106,11 +106,15 @@ def logins(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             ("ssl.truststore.location", "SSL"),
         ):
             given = each.values.get(key)
-            # The rules on Strimzi's resources judge their lines.
-            is_judged = given and is_given(given, file) and file.kind is not FileKind.STRIMZI
-            if given and is_judged and needs not in name and given.value.strip():
+            if given and _is_judged(file, given) and needs not in name and given.value.strip():
                 yield _unused(file, given, name)
                 break
+
+
+def _is_judged(file: MirrorFile, given: Given) -> bool:
+    """Return whether a line is in the file, and no rule on the fields of a resource has a finding on it."""
+    line = given.setting.line if given.setting else 0
+    return is_given(given, file) and all(each.line != line for each in file.faults)
 
 
 def _missing_login(file: MirrorFile, each: Effective, protocol: Given) -> Iterator[LintFinding]:

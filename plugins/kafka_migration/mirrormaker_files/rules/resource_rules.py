@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 from kafka_migration.mirrormaker_files.model.accepted import nearest_word
-from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, key_of
+from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, key_of, on_file
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.model.strimzi_fields import Fault, FieldFault
@@ -132,6 +132,19 @@ def _address(file: MirrorFile, alias: str) -> str | None:
     return found.value if found else None
 
 
+def source_connectors(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each mirror without a source connector, unless its name is misspelt."""
+    named = {owner for owner, field, _ in file.marks if field == "sourceConnector"}
+    is_misspelt = any("`sourceConnector`" in each.fix for each in file.faults)
+    for flow in file.flows if file.kind is FileKind.STRIMZI and not is_misspelt else ():
+        if str(flow) not in named:
+            found = f"the mirror {flow} has no `sourceConnector`"
+            effect = "Strimzi's operator makes no source connector, so no record is copied"
+            line = next((each.line for each in file.settings if each.owner == str(flow)), file.line)
+            fix = "Add `sourceConnector`, unless another resource has it."
+            yield on_file(file, LintCode.SOURCE_CONNECTOR_MISSING, found, effect, fix, line)
+
+
 def client_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each key of a client in `config` of a cluster that reaches no client.
 
@@ -148,4 +161,4 @@ def client_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             yield at(file, setting, LintCode.KEY_MISPLACED, found, "it is ignored", fix)
 
 
-RESOURCE_RULES = (field_faults, cluster_references, connect_cluster, client_keys)
+RESOURCE_RULES = (field_faults, cluster_references, connect_cluster, source_connectors, client_keys)
