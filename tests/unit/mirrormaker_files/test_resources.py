@@ -119,7 +119,8 @@ def test_an_unknown_field_is_found_at_its_line_with_the_field_that_is_meant(
 
 def test_a_field_of_another_api_version_is_found() -> None:
     """The heartbeat connector, which v1 does not have, is named with the versions that have it, once."""
-    text = f"{TARGET}      sourceConnector: {{tasksMax: 1}}\n      heartbeatConnector:\n        config:\n          heartbeats.topic.replication.factor: 1\n"
+    config = "        config:\n          heartbeats.topic.replication.factor: 1\n"
+    text = f"{TARGET}      sourceConnector: {{tasksMax: 1}}\n      heartbeatConnector:\n{config}"
 
     (finding,) = [each for each in judged("mm2.yaml", text) if each.code.severity is not Severity.INFO]
 
