@@ -213,7 +213,7 @@ PLANTED = {
     ),
     "resource-alias.yaml": (
         _resource("").replace("sourceCluster: old", "sourceCluster: odl"),
-        ["13 ALIAS_UNKNOWN"],
+        ["11 ALIAS_UNKNOWN"],
     ),
     "consumer.properties": (
         "bootstrap.servers=old-1:9092\nenable.auto.commit=true\nzookeeper.connect=zk:2181\nacks=all\n",

@@ -102,7 +102,7 @@ PLANTED_FLOWS = {
             connector("source", replication_policy_class="org.apache.kafka.connect.mirror.IdentityReplicationPolicy"),
             connector("checkpoint"),
         ),
-        ["14 POLICIES_DIFFER"],
+        ["21 POLICIES_DIFFER"],
     ),
     "other-flow.json": (
         connectors(connector("source"), connector("checkpoint", source_cluster_alias="eu")),
@@ -113,7 +113,8 @@ PLANTED_FLOWS = {
         ["6 SOURCE_ALIAS_MISSING", "6 TARGET_ALIAS_MISSING"],
     ),
     "field.yaml": (
-        "kind: KafkaMirrorMaker2\nspec:\n  clusters:\n    - {alias: a, bootstrapServers: 'a:9092'}\n"
+        "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaMirrorMaker2\nspec:\n  clusters:\n"
+        "    - {alias: a, bootstrapServers: 'a:9092'}\n"
         "    - {alias: b, bootstrapServers: 'b:9092'}\n  connectCluster: b\n  mirrors:\n    - sourceCluster: a\n"
         "      targetCluster: b\n      config:\n        replication.factor: 3\n      sourceConnector: {}\n",
         ["11 FIELD_UNKNOWN"],

@@ -99,10 +99,13 @@ def _connector(file: MirrorFile, flow: Flow, field: str, role: str) -> Layers | 
     """
     lines = [each for each in file.at(Place.FLOW, str(flow)) if each.name.startswith(f"{field}.")]
     fields = [each for each in file.at(Place.FIELD, str(flow)) if each.name.startswith(field)]
-    if not lines and not fields:
+    is_marked = any((owner, name) == (str(flow), field) for owner, name, _ in file.marks)
+    if not lines and not fields and not is_marked:
         return None
     of_mirror = {
-        each.key: Given(each.value, file.name, each) for each in file.at(Place.FLOW, str(flow)) if "." not in each.name
+        each.name if "." in each.name else each.key: Given(each.value, file.name, each)
+        for each in file.at(Place.FLOW, str(flow))
+        if each.name.partition(".")[0] not in _FIELDS
     }
     given = {each.name.removeprefix(f"{field}.config."): Given(each.value, file.name, each) for each in lines}
     own = {key: value for key, value in given.items() if key not in _OF_OPERATOR}

@@ -106,6 +106,7 @@ _NO_PLACE = "a migration file has no such setting"
 _OWN_CLIENTS = Decision(Use.REPLACED, "it reaches only clients of MirrorMaker's own topics, which the package sets")
 _REFERENCE = Decision(Use.REPORTED, "its value is a reference")
 NOBODY = Decision(Use.IGNORED, "no part of MirrorMaker reads this line")
+NO_FIELD = Decision(Use.IGNORED, "the resource has no such field")
 UNKNOWN = Decision(Use.IGNORED, "no version of MirrorMaker has this key")
 
 

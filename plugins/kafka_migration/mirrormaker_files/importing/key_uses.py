@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,7 @@ from kafka_migration.mirrormaker_files.importing.flow_readers import (
 )
 from kafka_migration.mirrormaker_files.importing.import_rules import (
     ELSEWHERE,
+    NO_FIELD,
     NOBODY,
     OF_PACKAGE,
     OLD_NAMES,
@@ -42,6 +44,7 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import (
     Place,
 )
 from kafka_migration.mirrormaker_files.model.roles import OLD_KEYS, is_free, roles_at
+from kafka_migration.mirrormaker_files.model.strimzi_fields import Fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,7 @@ class KeyUses:
         if not self._is_of_flow(file, setting):
             return ELSEWHERE
         if setting.place is Place.FIELD:
-            return of_field(setting)
+            return NO_FIELD if _is_unknown_field(file, setting) else of_field(setting)
         if setting.place is Place.OPTION:
             return self._of_option(file, setting)
         if (setting.place, setting.key) in {(Place.TOP, "clusters"), (Place.FLOW, "enabled")}:
@@ -169,6 +172,25 @@ def _identity(file: MirrorFile, setting: MirrorSetting) -> tuple[object, ...]:
     """Two lines with the same identity give one key twice."""
     command = command_of(file, setting) if setting.place is Place.OPTION else 0
     return id(file), setting.place, setting.owner, setting.name, command
+
+
+def _is_unknown_field(file: MirrorFile, setting: MirrorSetting) -> bool:
+    """Return whether a resource does not have the field, or one that it is in."""
+    name = re.sub(r"\[\d{1,9}\]", "", setting.name)
+    part = "mirror" if "->" in setting.owner else "cluster" if setting.owner else ""
+    unknown = (_within(each.path) for each in file.faults if each.fault is Fault.UNKNOWN)
+    return any(part == of and f"{name}.".startswith(f"{path}.") for of, path in unknown)
+
+
+def _within(path: str) -> tuple[str, str]:
+    """Return the part of the resource that a path leads into, and its rest, as the names of settings begin."""
+    match = _PARTS.match(path)
+    part = "" if match is None else "mirror" if match[0] == "mirrors." else "cluster"
+    return part, path[match.end() :] if match else path
+
+
+# A cluster or mirror of a resource.
+_PARTS = re.compile(r"mirrors\.source\.|mirrors\.|clusters\.|target\.")
 
 
 def _full_key(setting: MirrorSetting) -> str:

@@ -324,4 +324,25 @@ class LintCode(StrEnum):
         Severity.INFO,
         "A connector has no alias of its target; Kafka takes `target`.",
     )
-    FIELD_UNKNOWN = "FIELD_UNKNOWN", Severity.ERROR, "Kubernetes drops a field that the resource does not have."
+    FIELD_UNKNOWN = (
+        "FIELD_UNKNOWN",
+        Severity.ERROR,
+        "Kubernetes refuses or drops a field that the resource does not have.",
+    )
+    FIELD_MISSING = "FIELD_MISSING", Severity.ERROR, "A resource lacks a field that its definition requires."
+    FIELD_REFUSED = "FIELD_REFUSED", Severity.ERROR, "A field has a value that the definition of the resource refuses."
+    KEY_SET_BY_OPERATOR = (
+        "KEY_SET_BY_OPERATOR",
+        Severity.WARNING,
+        "Strimzi's operator takes this key from a field of the resource, or sets it, and ignores it in `config`.",
+    )
+    SOURCE_CONNECTOR_MISSING = (
+        "SOURCE_CONNECTOR_MISSING",
+        Severity.WARNING,
+        "A mirror of a resource has no source connector, so none of its records is copied.",
+    )
+    CONNECT_CLUSTER_DIFFERS = (
+        "CONNECT_CLUSTER_DIFFERS",
+        Severity.ERROR,
+        "`connectCluster` is not the target, so Connect writes the records into another cluster.",
+    )

@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from kafka_migration.mirrormaker_files.model.remarks import Remark
+from kafka_migration.mirrormaker_files.model.strimzi_fields import FieldFault
 
 
 class FileKind(StrEnum):
@@ -118,6 +119,8 @@ class MirrorFile:
 
     `kafka_version` is the version that the file itself names, else empty. `line` is the line on which a part starts,
     and 0 for a whole file. `remarks` are places where Kafka reads something other than what is meant.
+    `faults` are those of the fields of a resource, and `marks` the lines of the connectors in it, each with its owner
+    and its field.
     """
 
     name: str
@@ -128,6 +131,8 @@ class MirrorFile:
     kafka_version: str = ""
     line: int = 0
     remarks: tuple[Remark, ...] = ()
+    faults: tuple[FieldFault, ...] = ()
+    marks: tuple[tuple[str, str, int], ...] = ()
 
     def at(self, place: Place, owner: str | None = None) -> Iterator[MirrorSetting]:
         """Yield the settings of a place, in the order of the file."""

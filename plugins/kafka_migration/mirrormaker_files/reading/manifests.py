@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import yaml
 
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile
+from kafka_migration.mirrormaker_files.model.strimzi_fields import FieldFault
 from kafka_migration.mirrormaker_files.reading.connectors import Connector, file_of_connectors
 from kafka_migration.mirrormaker_files.reading.containers import container_files
 from kafka_migration.mirrormaker_files.reading.documents import fields, items, line_of, nodes_of, text_of
 from kafka_migration.mirrormaker_files.reading.parts import TextPart
+from kafka_migration.mirrormaker_files.reading.resource_fields import resource_faults
 from kafka_migration.mirrormaker_files.reading.strimzi import KIND, strimzi_file
 from kafka_migration.mirrormaker_files.reading.strimzi_others import connector_of, mirrormaker1_files, worker_of
 
@@ -26,12 +29,12 @@ class Manifest:
         """Read all documents. Raises `WrongDocument`."""
         self.files, self.parts, self.kinds = list[MirrorFile](), list[TextPart](), list[str]()
         self._name, self._source = name, text.splitlines()
-        self._connectors = list[Connector]()
+        self._connectors, self._faults = list[Connector](), list[FieldFault]()
         for node in nodes_of(text):
             for resource in _resources(node):
                 self._read(resource)
         if self._connectors:
-            self.files.append(file_of_connectors(name, self._connectors))
+            self.files.append(replace(file_of_connectors(name, self._connectors), faults=tuple(self._faults)))
 
     def _read(self, resource: yaml.Node) -> None:
         kind = text_of(fields(resource).get("kind"))
@@ -41,6 +44,7 @@ class Manifest:
             self.files += mirrormaker1_files(self._name, resource)
         elif kind == "KafkaConnector":
             self._connectors.append(connector_of(resource))
+            self._faults += resource_faults(resource)
         elif kind == "KafkaConnect":
             self.files.append(worker_of(self._name, resource))
         elif kind in {"ConfigMap", "Secret"}:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import yaml
 
@@ -15,9 +16,11 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import (
     MirrorSetting,
     Place,
 )
-from kafka_migration.mirrormaker_files.reading.documents import fields, flat, items, line_of, repeats, text_of
+from kafka_migration.mirrormaker_files.model.strimzi_fields import Fault
+from kafka_migration.mirrormaker_files.reading.documents import fields, flat, is_null, items, line_of, repeats, text_of
 from kafka_migration.mirrormaker_files.reading.mirrormaker2 import prefixed
 from kafka_migration.mirrormaker_files.reading.properties import Entry
+from kafka_migration.mirrormaker_files.reading.resource_fields import resource_faults
 
 KIND = "KafkaMirrorMaker2"
 # Fields of a mirror, and the keys of the connectors that Strimzi's operator writes from them.
@@ -38,15 +41,32 @@ def strimzi_file(name: str, resource: yaml.Node) -> MirrorFile:
     target = spec.get("target")
     clusters = [*items(spec.get("clusters")), *([target] if target else [])]
     mirrors = items(spec.get("mirrors"))
+    is_first = text_of(fields(resource).get("apiVersion")) == "kafka.strimzi.io/v1alpha1"
     clusters += [source for mirror in mirrors if (source := fields(mirror).get("source"))]
     settings = [each for node in clusters for each in _cluster(node)]
-    settings += [each for node in mirrors for each in _mirror(node, _alias(target))]
+    settings += [each for node in mirrors for each in _mirror(node, _alias(target), keeps_unknown=is_first)]
     settings += list(_rest(spec))
     flows = tuple(dict.fromkeys(_flow(node, _alias(target)) for node in mirrors))
     aliases = tuple(dict.fromkeys(_alias(node) for node in clusters))
     version, line = text_of(spec.get("version")), line_of(resource)
+    faults = resource_faults(resource)
+    unknown = {each.path.rpartition(".")[2] for each in faults if each.fault is Fault.UNKNOWN}
+    settings = [_as_field(each) if each.name.partition(".")[0] in unknown else each for each in settings]
     remarks = tuple(repeats(resource))
-    return MirrorFile(name, FileKind.STRIMZI, tuple(settings), aliases, flows, version, line, remarks)
+    marks = tuple(each for each in _marks(mirrors, _alias(target)) if each[1] not in unknown)
+    return MirrorFile(name, FileKind.STRIMZI, tuple(settings), aliases, flows, version, line, remarks, faults, marks)
+
+
+def _as_field(setting: MirrorSetting) -> MirrorSetting:
+    """Return a setting within a field that the resource does not have, so that no part of Kafka gets it."""
+    return replace(setting, place=Place.FIELD, key=setting.name, client="") if setting.place is Place.FLOW else setting
+
+
+def _marks(mirrors: Sequence[yaml.Node], target: str) -> Iterator[tuple[str, str, int]]:
+    for mirror in mirrors:
+        for key, value in mirror.value if isinstance(mirror, yaml.MappingNode) else ():
+            if isinstance(key, yaml.ScalarNode) and key.value in _CONNECTORS and not is_null(value):
+                yield str(_flow(mirror, target)), key.value, line_of(key)
 
 
 def _alias(node: yaml.Node | None) -> str:
@@ -81,7 +101,8 @@ def _flow(node: yaml.Node, target: str) -> Flow:
     return Flow(source, text_of(inner.get("targetCluster")) or target)
 
 
-def _mirror(node: yaml.Node, target: str) -> Iterator[MirrorSetting]:
+def _mirror(node: yaml.Node, target: str, *, keeps_unknown: bool) -> Iterator[MirrorSetting]:
+    """Yield the settings of a mirror. The operators of v1alpha1 hand unknown fields to the connectors as keys."""
     owner = str(_flow(node, target))
     for entry in flat(node):
         connector, _, rest = entry.name.partition(".")
@@ -89,6 +110,8 @@ def _mirror(node: yaml.Node, target: str) -> Iterator[MirrorSetting]:
             yield MirrorSetting(entry.line, entry.name, entry.value, Place.FLOW, _MIRROR_KEYS[entry.name], owner)
         elif connector in _CONNECTORS:
             yield _of_connector(entry, owner, rest)
+        elif keeps_unknown and entry.name not in {"sourceCluster", "targetCluster"} and entry.name in fields(node):
+            yield prefixed(entry, Place.FLOW, owner, entry.name)
         elif connector != "source":
             yield MirrorSetting(entry.line, entry.name, entry.value, Place.FIELD, entry.name, owner)
     yield from empty_fields(node, owner)

@@ -10,7 +10,7 @@ from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, is_
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, Place
 from kafka_migration.mirrormaker_files.rules.ground import Ground
-from kafka_migration.mirrormaker_files.rules.views import at_given, is_given, value
+from kafka_migration.mirrormaker_files.rules.views import at_given, is_given, lacks, value
 
 # Without idempotence, more requests in flight can change the order after a retry.
 _ORDERED, _ORDERED_IF_IDEMPOTENT = 1, 5
@@ -37,7 +37,8 @@ def _mirrormaker1_consumer(file: MirrorFile) -> Iterator[LintFinding]:
     first = file.settings[0].line if file.settings else 0
     address = file.last(Place.CLIENT, "bootstrap.servers")
     line = address.line if address else first
-    if not file.last(Place.CLIENT, "group.id"):
+    # A resource without the field has a finding of its own.
+    if not file.last(Place.CLIENT, "group.id") and not lacks(file, "groupId"):
         found, effect = "the file has no `group.id`", "MirrorMaker 1 does not start"
         yield on_file(file, LintCode.GROUP_MISSING, found, effect, "Add `group.id`.", line)
     if not file.last(Place.CLIENT, "auto.offset.reset"):
@@ -45,6 +46,8 @@ def _mirrormaker1_consumer(file: MirrorFile) -> Iterator[LintFinding]:
         found = "the file has no `auto.offset.reset`, whose default is latest"
         effect = "records that exist before MirrorMaker first reads a partition are not copied"
         fix = "Add `auto.offset.reset=earliest`."
+        if address and address.name != address.key:
+            fix = "Add `auto.offset.reset: earliest` to `config` of the consumer."
         yield on_file(file, LintCode.RESET_TO_LATEST, found, effect, fix, group.line if group else line)
     commit = file.last(Place.CLIENT, "enable.auto.commit")
     if commit and is_true(commit):
@@ -103,9 +106,15 @@ def logins(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             ("ssl.truststore.location", "SSL"),
         ):
             given = each.values.get(key)
-            if given and is_given(given, file) and needs not in name and given.value.strip():
+            if given and _is_judged(file, given) and needs not in name and given.value.strip():
                 yield _unused(file, given, name)
                 break
+
+
+def _is_judged(file: MirrorFile, given: Given) -> bool:
+    """Return whether a line is in the file, and no rule on the fields of a resource has a finding on it."""
+    line = given.setting.line if given.setting else 0
+    return is_given(given, file) and all(each.line != line for each in file.faults)
 
 
 def _missing_login(file: MirrorFile, each: Effective, protocol: Given) -> Iterator[LintFinding]:

@@ -11,6 +11,7 @@ from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, key
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.rules.ground import Ground
+from kafka_migration.mirrormaker_files.rules.views import lacks
 
 _NOT_STARTED = "MirrorMaker does not start"
 _NUMBER = re.compile(r"[+-]?\d{1,19}", re.ASCII)
@@ -44,10 +45,10 @@ def _missing(file: MirrorFile, there: set[str]) -> Iterator[LintFinding]:
     if is_open or there & {"help", "version"}:
         return
     for option in ("consumer.config", "producer.config"):
-        if option not in there:
+        if option not in there and not lacks(file, option.partition(".")[0]):
             found = f"the command has no --{option}"
             yield on_file(file, LintCode.OPTION_MISSING, found, _NOT_STARTED, f"Add --{option} FILE.", file.line)
-    if not there & PATTERNS:
+    if not there & PATTERNS and not lacks(file, "whitelist"):
         found = "the command has no --whitelist and no --include"
         yield on_file(file, LintCode.OPTION_MISSING, found, _NOT_STARTED, "Add --whitelist PATTERN.", file.line)
 

@@ -27,12 +27,18 @@ def idle_hints(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a hint for each flow that copies with one task, or does not move its groups."""
     for flow in file.flows:
         for each in connectors(ground, flow, SOURCE):
-            if is_of(file, each) and "tasks.max" not in each.values:
-                found = f"the flow {flow} has no `tasks.max`"
+            if is_of(file, each) and "tasks.max" not in each.values and not _has_other_tasks(file):
+                name = "tasksMax" if file.kind is FileKind.STRIMZI else "tasks.max"
+                found = f"the flow {flow} has no `{name}`"
                 effect = "one task copies all partitions, which limits the speed"
-                fix = "Add `tasks.max`, if the copy is too slow."
+                fix = f"Add `{name}`, if the copy is too slow."
                 yield on_file(file, LintCode.ONE_TASK, found, effect, fix, line_of(file, each, flow))
         yield from _groups(file, ground, flow)
+
+
+def _has_other_tasks(file: MirrorFile) -> bool:
+    """Return whether a resource gives the number in a wrong way, which has a finding of its own."""
+    return any("`tasksMax`" in each.fix + each.found for each in file.faults)
 
 
 def _groups(file: MirrorFile, ground: Ground, flow: Flow) -> Iterator[LintFinding]:

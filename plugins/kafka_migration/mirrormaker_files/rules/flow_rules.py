@@ -19,6 +19,7 @@ from kafka_migration.mirrormaker_files.rules.views import (
     hosts,
     is_dedicated,
     is_given,
+    lacks,
     line_of_clusters,
     line_of_connector,
     line_of_flow,
@@ -36,7 +37,7 @@ def clusters(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
         effect = "MirrorMaker needs two clusters and does not start"
         fix = "Write a line `clusters = SOURCE, TARGET` with the aliases of both clusters."
         yield on_file(file, LintCode.CLUSTERS_MISSING, found, effect, fix, line_of_clusters(file))
-    elif file.kind in {FileKind.MIRRORMAKER2, FileKind.STRIMZI}:
+    elif is_dedicated(file):
         yield from _strange_flows(file)
 
 
@@ -54,6 +55,8 @@ def _strange_flows(file: MirrorFile) -> Iterator[LintFinding]:
 
 def addresses(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each cluster or client without an address."""
+    if lacks(file, "bootstrapServers"):
+        return
     if file.kind in _CLIENT_FILES:
         if not any(each.key in _ADDRESS_KEYS for each in file.settings):
             yield _no_address(file, "no line `bootstrap.servers`", "`bootstrap.servers`", 0)
@@ -104,7 +107,8 @@ def _role(setting: MirrorSetting) -> str:
 
 def enabled_flows(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding if no flow is enabled, and for each flow that has settings and is not enabled."""
-    if file.kind is FileKind.STRIMZI and not file.flows:
+    is_refused = any(each.path in {"spec", "mirrors"} for each in file.faults)
+    if file.kind is FileKind.STRIMZI and not file.flows and not is_refused:
         effect = "MirrorMaker copies nothing"
         yield on_file(file, LintCode.NO_FLOW, "`spec.mirrors` has no mirror", effect, "Add a mirror.")
     if not is_dedicated(file) or len(file.clusters) < 2:

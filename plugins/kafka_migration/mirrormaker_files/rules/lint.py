@@ -62,6 +62,9 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
 
 def _is_explained(finding: LintFinding, all_findings: Sequence[LintFinding]) -> bool:
     """Return whether a finding is only the consequence of another one on the same line."""
+    if finding.code in {LintCode.VALUE_TYPE, LintCode.VALUE_REFUSED}:
+        refused = (each for each in all_findings if each.code is LintCode.FIELD_REFUSED and each.file == finding.file)
+        return any(each.line == finding.line and each.key.endswith(finding.key) for each in refused)
     if finding.code is not LintCode.NO_FLOW or not finding.line:
         return False
     same = (each for each in all_findings if (each.file, each.line) == (finding.file, finding.line))

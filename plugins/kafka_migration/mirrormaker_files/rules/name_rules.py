@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from kafka_migration.core.text.brief import some
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, key_of, listed, on_file
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.model.mirror_settings import Flow, MirrorFile
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.views import (
     CHECKPOINT,
@@ -70,10 +70,15 @@ def _differ(file: MirrorFile, flow: Flow, source: Effective, other: Effective) -
     found = f"the source and the checkpoint connector of {flow} differ in `{key}`"
     effect = "checkpoints name topics that do not exist on the target, so groups are not moved"
     fix = f"Give both connectors the same `{key}`."
-    there = next((each for each in given if each and is_given(each, file)), None)
+    # Connectors with settings of their own do not share the line of the source connector.
+    is_apart = file.kind in {FileKind.STRIMZI, FileKind.CONNECTORS}
+    lines = [each.setting.line if each and each.setting and is_given(each, file) else 0 for each in given]
+    others = tuple(line for line in lines[1:] if line and is_apart)
+    there = next((each for each in (given[:1] if is_apart else given) if each and is_given(each, file)), None)
     if there:
-        return at_given(file, there, LintCode.POLICIES_DIFFER, found, effect, fix)
-    return on_file(file, LintCode.POLICIES_DIFFER, found, effect, fix, line_of(file, other, flow))
+        return at_given(file, there, LintCode.POLICIES_DIFFER, found, effect, fix, others)
+    finding = on_file(file, LintCode.POLICIES_DIFFER, found, effect, fix, line_of(file, other, flow))
+    return replace(finding, others=others)
 
 
 def aliases(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:

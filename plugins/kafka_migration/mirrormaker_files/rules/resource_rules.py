@@ -1,119 +1,164 @@
-"""Rules on the fields of a KafkaMirrorMaker2 resource, which Kubernetes drops if its definition does not have them."""
+"""Rules on the fields of Strimzi's resources: what Kubernetes refuses, and what the operator does with them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 
-from kafka_migration.mirrormaker_files.model.judging import LintFinding, at
+from kafka_migration.mirrormaker_files.model.accepted import nearest_word
+from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, key_of, on_file
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.strimzi_fields import Fault, FieldFault
 from kafka_migration.mirrormaker_files.rules.ground import Ground
+from kafka_migration.mirrormaker_files.rules.right_place import right_place
 
-# The fields of all versions of the resource, v1alpha1 to v1.
-_SPEC = frozenset(
-    {
-        "version",
-        "replicas",
-        "image",
-        "connectCluster",
-        "resources",
-        "livenessProbe",
-        "readinessProbe",
-        "jvmOptions",
-        "jmxOptions",
-        "logging",
-        "clientRackInitImage",
-        "rack",
-        "tracing",
-        "template",
-        "externalConfiguration",
-        "metricsConfig",
-        "metrics",
-        "affinity",
-        "tolerations",
-        "license",
-        "topologySpreadConstraints",
-        "plugins",
-        "build",
-    }
-)
-_CLUSTER = frozenset(
-    {
-        "alias",
-        "bootstrapServers",
-        "tls",
-        "authentication",
-        "config",
-        "groupId",
-        "configStorageTopic",
-        "offsetStorageTopic",
-        "statusStorageTopic",
-    }
-)
-_MIRROR = frozenset(
-    {
-        "sourceCluster",
-        "targetCluster",
-        "source",
-        "sourceConnector",
-        "heartbeatConnector",
-        "checkpointConnector",
-        "topicsPattern",
-        "topicsBlacklistPattern",
-        "topicsExcludePattern",
-        "groupsPattern",
-        "groupsBlacklistPattern",
-        "groupsExcludePattern",
-    }
-)
-_CONNECTOR = frozenset(
-    {
-        "tasksMax",
-        "config",
-        "pause",
-        "state",
-        "autoRestart",
-        "listOffsets",
-        "alterOffsets",
-        "version",
-    }
-)
-_CONNECTORS = frozenset({"sourceConnector", "heartbeatConnector", "checkpointConnector"})
+_REFUSED = "Kubernetes refuses the resource"
+Texts = tuple[LintCode, str, str, str]
 
 
-def unknown_fields(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
-    """Yield a finding for each field that the resource does not have where it stands; the first line of each."""
-    seen = set[tuple[str, str]]()
+def field_faults(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each fault of a field."""
+    for fault in file.faults:
+        setting = MirrorSetting(fault.line, fault.path, "", Place.FIELD, fault.path)
+        yield at(file, setting, *_TEXTS[fault.fault](fault))
+
+
+def _unknown(fault: FieldFault) -> Texts:
+    if fault.missing:
+        return LintCode.FIELD_UNKNOWN, f"{fault.found}, and `{fault.missing}` is required", _REFUSED, fault.fix
+    effect = "Kubernetes refuses or drops it, so Strimzi does not see its value"
+    if fault.is_kept:
+        effect = "Strimzi's operator does not know it, so its value has no effect"
+    return LintCode.FIELD_UNKNOWN, fault.found, effect, fault.fix
+
+
+def _missing(fault: FieldFault) -> Texts:
+    words = ("s", "are") if "," in fault.found else ("", "is")
+    found = f"the required field{words[0]} {fault.found} {words[1]} missing"
+    return LintCode.FIELD_MISSING, found, _REFUSED, fault.fix
+
+
+def _refused(fault: FieldFault) -> Texts:
+    return LintCode.FIELD_REFUSED, fault.found, _REFUSED, fault.fix
+
+
+def _no_version(fault: FieldFault) -> Texts:
+    found = f"no release of Strimzi has {fault.found} in this API version"
+    return LintCode.FIELD_REFUSED, found, _REFUSED, fault.fix
+
+
+def _set_by_operator(fault: FieldFault) -> Texts:
+    if fault.found.startswith("`topics") or fault.found.startswith("`groups"):
+        found = f"{fault.found} replaces this value"
+        return LintCode.KEY_SET_BY_OPERATOR, found, "this line is ignored", "Remove the line that is wrong."
+    found = "Strimzi's operator does not take this key from `config`"
+    if fault.path.endswith(("connector.class", ".name")):
+        return LintCode.KEY_SET_BY_OPERATOR, found, "it sets the key itself, and ignores the line", "Remove the line."
+    words = "fields {} count" if " and " in fault.found else "field {} counts"
+    effect = "it ignores the line" + (f": the {words.format(fault.found)}" if fault.found else "")
+    if fault.path.startswith("config."):
+        effect += " for the workers, which write the records"
+    fix = f"Remove the line, and set {fault.found}." if fault.found else "Remove the line."
+    return LintCode.KEY_SET_BY_OPERATOR, found, effect, fix
+
+
+def _login_open(fault: FieldFault) -> Texts:
+    found, effect = f"`{fault.found}` without `tls`", "the login crosses the network without encryption"
+    return LintCode.LOGIN_UNENCRYPTED, found, effect, "Add `tls`, with the address of a listener that has TLS."
+
+
+def _login_unused(_: FieldFault) -> Texts:
+    found, effect = "a certificate without `tls`", "the clients use PLAINTEXT, and the certificate is not used"
+    return LintCode.LOGIN_NOT_USED, found, effect, "Add `tls`."
+
+
+def _tls_off(_: FieldFault) -> Texts:
+    found, effect = "a setting of TLS without `tls`", "it has no effect: the clients of this cluster do not use TLS"
+    return LintCode.LOGIN_NOT_USED, found, effect, "Add `tls` beside `config`, or remove the line."
+
+
+_TEXTS: dict[Fault, Callable[[FieldFault], Texts]] = {
+    Fault.UNKNOWN: _unknown,
+    Fault.MISSING: _missing,
+    Fault.REFUSED: _refused,
+    Fault.NO_VERSION: _no_version,
+    Fault.SET_BY_OPERATOR: _set_by_operator,
+    Fault.LOGIN_OPEN: _login_open,
+    Fault.LOGIN_UNUSED: _login_unused,
+    Fault.TLS_OFF: _tls_off,
+}
+
+
+def cluster_references(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each alias that no cluster of the resource has, at the fields that name it."""
+    named = defaultdict[str, list[MirrorSetting]](list)
+    if any(each.path == "clusters" for each in file.faults):
+        return
     for setting in file.at(Place.FIELD) if file.kind is FileKind.STRIMZI else ():
-        if (field := _unknown(setting)) and (setting.owner, field) not in seen:
-            seen.add((setting.owner, field))
-            found = "the resource KafkaMirrorMaker2 has no such field here"
-            effect = "Kubernetes drops it, so Strimzi does not see its value"
-            yield at(file, setting, LintCode.FIELD_UNKNOWN, found, effect, _fix(setting, field))
+        is_named = setting.name in {"sourceCluster", "targetCluster", "connectCluster"}
+        if is_named and setting.value and setting.value not in file.clusters and not setting.is_reference:
+            named[setting.value].append(setting)
+    for alias, settings in named.items():
+        near = nearest_word(alias, file.clusters)
+        found = f"{key_of(settings[0], alias)} is the alias of no cluster in `clusters`"
+        fix = f"Write {key_of(settings[0], near)}." if near else "Write the alias of one of the clusters."
+        others = tuple(each.line for each in settings[1:])
+        yield at(
+            file, settings[0], LintCode.ALIAS_UNKNOWN, found, "Strimzi's operator refuses the resource", fix, others
+        )
 
 
-def _unknown(setting: MirrorSetting) -> str:
-    """Return the path of the first field that does not exist; empty if all exist."""
-    first, _, rest = setting.name.partition(".")
-    first = first.partition("[")[0]
-    if not setting.owner:
-        return "" if first in _SPEC else first
-    if "->" not in setting.owner:
-        return "" if first in _CLUSTER else first
-    if first in _CONNECTORS:
-        inner = rest.partition(".")[0].partition("[")[0]
-        return "" if inner in _CONNECTOR or not inner else f"{first}.{inner}"
-    return "" if first in _MIRROR else first
+def connect_cluster(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+    """Yield a finding if the workers, which write the records, run on a cluster that is not the target."""
+    named = file.last(Place.FIELD, "connectCluster") if file.kind is FileKind.STRIMZI else None
+    if named is None or named.value not in file.clusters:
+        return
+    strange = [flow.target for flow in file.flows if flow.target in file.clusters and flow.target != named.value]
+    wrong = [alias for alias in strange if _address(file, alias) != _address(file, named.value)]
+    if wrong:
+        found = f"{key_of(named, wrong[0])} is a target, and Kafka Connect runs on {key_of(named, named.value)}"
+        effect = (
+            f"Connect writes the records into {key_of(named, named.value)}; Strimzi 0.41 and later refuse the resource"
+        )
+        is_several = len({flow.target for flow in file.flows}) > 1
+        fix = "Write a resource for each target." if is_several else f"Write {key_of(named, wrong[0])}."
+        yield at(file, named, LintCode.CONNECT_CLUSTER_DIFFERS, found, effect, fix)
 
 
-def _fix(setting: MirrorSetting, field: str) -> str:
-    if field == "config":
-        return "Move `config` into `sourceConnector`, `checkpointConnector` or `heartbeatConnector`."
-    if field.endswith(("tasks.max", "maxTasks", "tasks")):
-        return "Write `tasksMax`."
-    if "." in field or "->" not in setting.owner:
-        return "Move it into `config` if it is a key of Kafka; else correct or remove it."
-    return "Correct or remove it."
+def _address(file: MirrorFile, alias: str) -> str | None:
+    """Return the addresses of a cluster; operators from 0.44 on compare them."""
+    found = file.last(Place.CLUSTER, "bootstrap.servers", alias)
+    return found.value if found else None
 
 
-RESOURCE_RULES = (unknown_fields,)
+def source_connectors(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each mirror without a source connector, unless its name is misspelt."""
+    named = {owner for owner, field, _ in file.marks if field == "sourceConnector"}
+    is_misspelt = any("`sourceConnector`" in each.fix for each in file.faults)
+    for flow in file.flows if file.kind is FileKind.STRIMZI and not is_misspelt else ():
+        if str(flow) not in named:
+            found = f"the mirror {flow} has no `sourceConnector`"
+            effect = "Strimzi's operator makes no source connector, so no record is copied"
+            line = next((each.line for each in file.settings if each.owner == str(flow)), file.line)
+            fix = "Add `sourceConnector`, unless another resource has it."
+            yield on_file(file, LintCode.SOURCE_CONNECTOR_MISSING, found, effect, fix, line)
+
+
+def client_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each key of a client in `config` of a cluster that reaches no client.
+
+    The operator writes them as `source.cluster.consumer.…`, which nothing reads; workers read those of the target.
+    """
+    targets = {flow.target for flow in file.flows}
+    for setting in file.at(Place.CLUSTER) if file.kind is FileKind.STRIMZI else ():
+        is_known = setting.client and ground.keys.get(setting.client, setting.key)
+        if setting.client == "producer" and setting.owner in targets:
+            continue
+        if is_known and next(ground.readers.uses_of(setting), None) is None:
+            found = f"no {setting.client} gets this key from `config` of a cluster"
+            fix = right_place(file, setting, ground)
+            yield at(file, setting, LintCode.KEY_MISPLACED, found, "it is ignored", fix)
+
+
+RESOURCE_RULES = (field_faults, cluster_references, connect_cluster, source_connectors, client_keys)

@@ -13,6 +13,8 @@ _OF_THE_PACKAGE = {
     "client.id": "Remove it: MirrorMaker names its clients.",
 }
 _ADDRESSES = "bootstrap.servers"
+# Keys of connectors that Strimzi's operator sets itself.
+_OF_OPERATOR = frozenset({"name", "connector.class", "tasks.max"})
 
 
 def right_place(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> str:
@@ -23,6 +25,8 @@ def right_place(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> str
         return _OF_THE_PACKAGE[setting.key]
     if file.kind is FileKind.CONNECTORS:
         return _on_connect(setting, ground)
+    if file.kind is FileKind.WORKER and any(role in CONNECTOR_ROLES for role in ground.keys.roles_of(setting.key)):
+        return f"Write {key_of(setting, setting.key)} into the connector that reads it."
     if file.kind is FileKind.STRIMZI:
         return _in_resource(setting, ground)
     return _in_properties(file, setting, ground)
@@ -67,9 +71,12 @@ def _on_connect(setting: MirrorSetting, ground: Ground) -> str:
 
 def _in_resource(setting: MirrorSetting, ground: Ground) -> str:
     key, client = setting.key, _client(setting, ground)
-    if client in {"producer", "consumer", "admin"}:
-        side = "source" if client == "consumer" else "target"
-        return f"Write {key_of(setting, f'{client}.{key}')} into `config` of the {side} cluster."
+    if key in _OF_OPERATOR:
+        return "Write `tasksMax` into `sourceConnector`." if key == "tasks.max" else "Remove it."
+    if client == "producer":
+        return f"Write {key_of(setting, f'producer.{key}')} into `config` of the target cluster."
+    if client in {"consumer", "admin"}:
+        return f"Write {key_of(setting, f'{client}.{key}')} into `config` of `sourceConnector`."
     if "connect_worker" in ground.keys.roles_of(key):
         return f"Write {key_of(setting, key)} into `config` of the target cluster."
     return f"Write {key_of(setting, key)} into `config` of the connector that reads it."

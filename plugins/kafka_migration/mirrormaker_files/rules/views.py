@@ -73,7 +73,10 @@ def is_of(file: MirrorFile, each: Effective) -> bool:
 
 
 def line_of(file: MirrorFile, each: Effective, flow: Flow) -> int:
-    """Return the line that a connector is about: its class, else that of its flow."""
+    """Return the line that a connector is about: its class, or its field, else that of its flow."""
+    fields = {(owner, field): line for owner, field, line in file.marks}
+    if mark := fields.get((str(flow), f"{each.reader.role.removeprefix('mirror_')}Connector")):
+        return mark
     given = each.values.get("connector.class")
     is_own = given is not None and is_given(given, file)
     return given.setting.line if given and given.setting and is_own else line_of_flow(file, flow)
@@ -104,3 +107,8 @@ def hosts(addresses: str) -> list[str]:
 def lines(settings: list[MirrorSetting]) -> tuple[int, ...]:
     """Return the lines of further settings with the same cause."""
     return tuple(each.line for each in settings)
+
+
+def lacks(file: MirrorFile, field: str) -> bool:
+    """Return whether a resource lacks a required field, which has a finding of its own."""
+    return any(each.missing == field or f"`{field}`" in each.found for each in file.faults)
