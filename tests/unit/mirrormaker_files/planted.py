@@ -100,7 +100,7 @@ PLANTED = {
     ),
     "quotes.properties": (
         f"{HEAD}topics.exclude = \"*.internal,__.*\"\nold->new.groups = 'shop'\n",
-        ["6 VALUE_QUOTED", "6 PATTERN_INVALID", "7 VALUE_QUOTED"],
+        ["6 VALUE_QUOTED", "7 VALUE_QUOTED"],
     ),
     "blanks.properties": (
         HEAD.replace("enabled = true", "enabled = true ") + "tasks.max = 4  \nemit.heartbeats.enabled = false \n"
@@ -131,8 +131,9 @@ PLANTED = {
         ["6 REPLICATION_ONE"],
     ),
     "min-insync.properties": (
-        f"{HEAD}replication.factor = 1\nnew.offset.storage.min.insync.replicas = 2\n",
-        ["6 REPLICATION_BELOW_MIN_INSYNC"],
+        f"{HEAD}replication.factor = 1\nnew.offset.storage.replication.factor = 1\n"
+        "new.offset.storage.min.insync.replicas = 2\nold.status.storage.min.insync.replicas = 1\n",
+        ["6 REPLICATION_ONE", "8 REPLICATION_BELOW_MIN_INSYNC"],
     ),
     "secrets.properties": (
         f"{HEAD}old.security.protocol = SASL_PLAINTEXT\nold.sasl.mechanism = PLAIN\n"

@@ -39,6 +39,8 @@ _TOP_OF_WORKER = (
     "worker",
 )
 _PROVIDERS, _POLICY, _HEARTBEATS = "config.providers", "replication.policy", "emit.heartbeats.enabled"
+# `MirrorMakerConfig` looks there for the classes of configuration providers (`Plugins`).
+_PLUGINS = frozenset({"plugin.path", "plugin.discovery"})
 _BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 # Of so many clusters all pairs are shown.
 _FEW = 10
@@ -54,12 +56,14 @@ class Dedicated:
         self._top = (self._all,)
         self._clusters: dict[str, Layers] = {}
         self._sides: dict[tuple[str, str], Layers] = {}
+        self._meant = frozenset(file.flows if file.is_idle else ())
         self._named = {role: fixed({"name": name, "connector.class": _full(name)}) for role, name in CLASSES.items()}
 
     def readers(self) -> Iterator[Effective]:
         """Yield all readers: the process, and those of each pair of clusters with a worker.
 
         The source and checkpoint connector of a pair that is not enabled get their configuration, see that, and stop.
+        The flows of an idle file are taken as if they were enabled.
         """
         yield self._process()
         for pair in self._workers():
@@ -67,7 +71,7 @@ class Dedicated:
             yield from worker_readers(worker, str(pair), pair.target, self.kafka)
             for role in CONNECTORS:
                 own = self.connector(pair, role)
-                if role == "mirror_heartbeat" or is_true(own, "enabled", False):
+                if role == "mirror_heartbeat" or pair in self._meant or is_true(own, "enabled", False):
                     name = own_name(own, CLASSES[role])
                     connector = ConnectorReaders(role, name, pair.source, pair.target, own, worker, self.kafka)
                     yield from connector.readers()
@@ -79,7 +83,7 @@ class Dedicated:
         """
         for source in self.file.clusters:
             for target in self.file.clusters:
-                if source != target and self._has_worker(Flow(source, target), self._emits_by_default):
+                if source != target and self.has_worker(Flow(source, target)):
                     yield Flow(source, target)
 
     def _workers(self) -> Iterator[Flow]:
@@ -91,7 +95,7 @@ class Dedicated:
         if len(self.file.clusters) <= _FEW or "enabled" in self._all.values:
             yield from self.pairs()
             return
-        own = [pair for pair in self._own_pairs if self._has_worker(pair, self._emits_by_default)]
+        own = [pair for pair in self._own_pairs if self.has_worker(pair)]
         for target in self.file.clusters if self._emits_by_default else ():
             quiet = (Flow(source, target) for source in self.file.clusters if source != target)
             own += [pair for pair in quiet if pair not in self._own_pairs][:1]
@@ -108,14 +112,15 @@ class Dedicated:
     def _aliases(self) -> frozenset[str]:
         return frozenset(self.file.clusters)
 
-    @property
+    @cached_property
     def _emits_by_default(self) -> bool:
         given = self._all.values.get(_HEARTBEATS)
         return given is None or _is_exactly_true(given) or not self.kafka.is_at_least("2.8")
 
-    def _has_worker(self, pair: Flow, is_global: bool) -> bool:
-        own = self._of_prefix.get(f"{pair}.")
-        if not self.kafka.is_at_least("2.8"):
+    def has_worker(self, pair: Flow) -> bool:
+        """Return whether MirrorMaker makes a worker for a pair of clusters."""
+        own, is_global = self._of_prefix.get(f"{pair}."), self._emits_by_default
+        if not self.kafka.is_at_least("2.8") or pair in self._meant:
             return True
         if own is None:
             return is_global
@@ -211,7 +216,7 @@ class Dedicated:
 
     def _process(self) -> Effective:
         """Return what MirrorMaker's process reads itself: its own keys, and which pairs need a worker."""
-        own = (*only(self._top, self.kafka.process_names), *self._starting(f"{_PROVIDERS}."))
+        own = (*only(self._top, self.kafka.process_names | _PLUGINS), *self._starting(f"{_PROVIDERS}."))
         names = {_HEARTBEATS, *(f"{prefix}{key}" for prefix in self._of_prefix for key in ("enabled", _HEARTBEATS))}
         pairs = {key: given for key, given in self._all.values.items() if key in names and _is_of_pair(key)}
         values = dict(read_as("mirror_maker", own)) | (pairs if self.kafka.is_at_least("2.8") else {})

@@ -280,6 +280,16 @@ class LintCode(StrEnum):
         Severity.ERROR,
         "The workers of several flows share a group or an internal topic.",
     )
+    STORAGE_TOPICS_EQUAL = (
+        "STORAGE_TOPICS_EQUAL",
+        Severity.ERROR,
+        "A worker keeps two of configurations, offsets and status in one topic.",
+    )
+    LOGIN_OF_WORKER_MISSING = (
+        "LOGIN_OF_WORKER_MISSING",
+        Severity.ERROR,
+        "Clients of a flow log in to a cluster, and a worker connects to it without a login.",
+    )
     TOPIC_NOT_COPIED = (
         "TOPIC_NOT_COPIED",
         Severity.ERROR,

@@ -120,7 +120,7 @@ class MirrorFile:
     `kafka_version` is the version that the file itself names, else empty. `line` is the line on which a part starts,
     and 0 for a whole file. `remarks` are places where Kafka reads something other than what is meant.
     `faults` are those of the fields of a resource, and `marks` the lines of the connectors in it, each with its owner
-    and its field.
+    and its field. `is_idle` says that no flow of a dedicated MirrorMaker runs; `flows` are then those that are meant.
     """
 
     name: str
@@ -133,6 +133,7 @@ class MirrorFile:
     remarks: tuple[Remark, ...] = ()
     faults: tuple[FieldFault, ...] = ()
     marks: tuple[tuple[str, str, int], ...] = ()
+    is_idle: bool = False
 
     def at(self, place: Place, owner: str | None = None) -> Iterator[MirrorSetting]:
         """Yield the settings of a place, in the order of the file."""

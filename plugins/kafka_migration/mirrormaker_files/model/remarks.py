@@ -14,6 +14,7 @@ class Oddity(Enum):
     COMMENT_IN_VALUE = auto()
     COMMENT_NOT_CONTINUED = auto()
     NO_SEPARATOR = auto()
+    BLANK_IN_KEY = auto()
     FIRST_BYTES = auto()
     NOT_ISO_8859_1 = auto()
     NOT_UTF_8 = auto()

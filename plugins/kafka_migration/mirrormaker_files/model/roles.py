@@ -30,6 +30,9 @@ _TOP_WORKER = (
     "task",
     "worker",
     "replication.policy",
+    # `MirrorMakerConfig` looks there for the classes of configuration providers.
+    "plugin.path",
+    "plugin.discovery",
 )
 # Keys that a plug-in reads, or whose names are made of names that a user chooses.
 _FREE = re.compile(

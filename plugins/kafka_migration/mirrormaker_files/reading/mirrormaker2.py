@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import permutations
 
+from kafka_migration.mirrormaker_files.model.accepted import trimmed
 from kafka_migration.mirrormaker_files.model.limits import LONGEST_ALIAS, require_few_clusters
 from kafka_migration.mirrormaker_files.model.mirror_settings import (
     CLIENTS,
@@ -84,9 +86,22 @@ def _setting(entry: Entry, place: Place, key: str, owner: str, client: str = "",
 
 
 def _enabled(settings: Iterable[MirrorSetting], aliases: Sequence[str]) -> Iterator[Flow]:
-    """Yield the enabled flows; MirrorMaker compares the value without removing blanks."""
-    values = {each.owner: each.value for each in settings if each.place is Place.FLOW and each.key == "enabled"}
+    """Yield the flows whose connectors are to run: they read `enabled` without blanks, and that of the top level too.
+
+    Whether a flow has a worker is decided by the version (`Dedicated.has_worker`).
+    """
+    values = {each.owner: trimmed(each.value).lower() for each in settings if _is_switch(each)}
     order = {alias: number for number, alias in enumerate(aliases)}
-    pairs = (owner.partition("->")[::2] for owner, value in values.items() if value.lower() == "true")
-    found = [(order[source], order[target]) for source, target in pairs if source in order and target in order]
+    pairs = (owner.partition("->")[::2] for owner, value in values.items() if value == "true")
+    found = {(order[source], order[target]) for source, target in pairs if source in order and target in order}
+    if values.get("") == "true":
+        found |= {pair for pair in permutations(range(len(aliases)), 2) if _name(pair, aliases) not in values}
     return (Flow(aliases[source], aliases[target]) for source, target in sorted(found) if source != target)
+
+
+def _is_switch(setting: MirrorSetting) -> bool:
+    return setting.key == "enabled" and setting.place in {Place.FLOW, Place.TOP} and not setting.client
+
+
+def _name(pair: tuple[int, int], aliases: Sequence[str]) -> str:
+    return f"{aliases[pair[0]]}->{aliases[pair[1]]}"

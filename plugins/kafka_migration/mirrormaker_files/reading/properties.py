@@ -16,6 +16,8 @@ _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.|$)", re.DOTALL)
 _DROPPED = re.compile(r"\\[^\\tnrfu\W_]|\\[.*+?()\[\]{}|^$]")
 _DROPPED_IN_BRACKETS = re.compile(r"\\[^\\tnrfu\W_]|\\[\[\]^&]")
 _ESCAPE_OR_BRACKET = re.compile(r"\\.|[\[\]]", re.DOTALL)
+# The arrow of a flow, and later a `=`: the blank before it ends the key.
+_ARROW = re.compile(r"(?:[^\s=:\\]{1,200}[ \t\f]{1,20}->|[^\s=:\\]{1,200}->[ \t\f]{1,20})[^=:]{1,200}[=:]")
 _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _BREAK = re.compile(r"\r\n|\r|\n")
 _MARK = "\ufeff"
@@ -80,7 +82,7 @@ def _of_line(line: _LogicalLine, after: _LogicalLine | None) -> Iterator[Remark]
     if line.after_comment:
         yield Remark(Oddity.COMMENT_NOT_CONTINUED, line.after_comment, other=line.number)
     elif not _separator(line.content).strip(_BLANK):
-        yield Remark(Oddity.NO_SEPARATOR, line.number, name)
+        yield Remark(Oddity.BLANK_IN_KEY if _ARROW.match(line.content) else Oddity.NO_SEPARATOR, line.number, name)
     if _is_refused(line.content):
         yield Remark(Oddity.BAD_ESCAPE, _line_of_escape(line), name)
     last, ending = line.parts[-1]

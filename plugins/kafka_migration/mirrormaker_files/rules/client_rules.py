@@ -107,7 +107,7 @@ def logins(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
         ):
             given = each.values.get(key)
             if given and _is_judged(file, given) and needs not in name and given.value.strip():
-                yield _unused(file, given, name)
+                yield _unused(file, given, name, protocol)
                 break
 
 
@@ -131,12 +131,13 @@ def _missing_login(file: MirrorFile, each: Effective, protocol: Given) -> Iterat
         yield at_given(file, protocol, LintCode.LOGIN_ELSEWHERE, found, effect, "Check that the process has it.")
 
 
-def _unused(file: MirrorFile, given: Given, protocol: str) -> LintFinding:
-    found = f"the clients of this cluster use {protocol}"
+def _unused(file: MirrorFile, given: Given, name: str, protocol: Given | None) -> LintFinding:
+    found = f"the clients of this cluster use {name}"
+    there = (protocol.setting.line,) if protocol and protocol.setting and is_given(protocol, file) else ()
     effect = "this login or certificate is not used, so a secured cluster refuses the connection"
     want = "SASL_SSL or SASL_PLAINTEXT" if "sasl" in (given.setting.key if given.setting else "") else "SSL or SASL_SSL"
     fix = f"Add `security.protocol` ({want}) beside it."
-    return at_given(file, given, LintCode.LOGIN_NOT_USED, found, effect, fix)
+    return at_given(file, given, LintCode.LOGIN_NOT_USED, found, effect, fix, there)
 
 
 CLIENT_RULES = (consumers, producers, logins)

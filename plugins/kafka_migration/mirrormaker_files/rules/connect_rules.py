@@ -25,7 +25,7 @@ from kafka_migration.mirrormaker_files.rules.views import (
 
 def idle_hints(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a hint for each flow that copies with one task, or does not move its groups."""
-    for flow in file.flows:
+    for flow in () if file.is_idle else file.flows:
         for each in connectors(ground, flow, SOURCE):
             if is_of(file, each) and "tasks.max" not in each.values and not _has_other_tasks(file):
                 name = "tasksMax" if file.kind is FileKind.STRIMZI else "tasks.max"

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kafka_migration.core.text.brief import some
+from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated
+from kafka_migration.mirrormaker_files.effective.judged_flows import flows_with_lines
+from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
 from kafka_migration.mirrormaker_files.effective.readers import Effective
+from kafka_migration.mirrormaker_files.model.accepted import trimmed
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, is_false, is_true, key_of, on_file
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
@@ -23,6 +29,7 @@ from kafka_migration.mirrormaker_files.rules.views import (
     line_of_clusters,
     line_of_connector,
     line_of_flow,
+    lines,
 )
 
 # The old clients had other names for it, which have a finding of their own.
@@ -42,15 +49,15 @@ def clusters(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
 
 
 def _strange_flows(file: MirrorFile) -> Iterator[LintFinding]:
-    seen = set[str]()
+    of_flow = defaultdict[str, list[MirrorSetting]](list)
     for setting in file.at(Place.FLOW):
-        strangers = [alias for alias in setting.owner.split("->") if alias not in file.clusters]
-        if strangers and setting.owner not in seen:
-            seen.add(setting.owner)
-            found = f"{key_of(setting, strangers[0])} is not in `clusters`"
+        of_flow[setting.owner].append(setting)
+    for owner, own in of_flow.items():
+        if strangers := [alias for alias in owner.split("->") if alias not in file.clusters]:
+            found = f"{key_of(own[0], strangers[0])} is not in `clusters`"
             effect = "no part of MirrorMaker reads the lines of this flow"
             fix = f"Write an alias of `clusters` ({some(file.clusters)}), or add it there."
-            yield at(file, setting, LintCode.ALIAS_UNKNOWN, found, effect, fix)
+            yield at(file, own[0], LintCode.ALIAS_UNKNOWN, found, effect, fix, lines(own[1:]))
 
 
 def addresses(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
@@ -105,7 +112,7 @@ def _role(setting: MirrorSetting) -> str:
     return role if name.startswith("Mirror") and role in CONNECTORS else ""
 
 
-def enabled_flows(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+def enabled_flows(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding if no flow is enabled, and for each flow that has settings and is not enabled."""
     is_refused = any(each.path in {"spec", "mirrors"} for each in file.faults)
     if file.kind is FileKind.STRIMZI and not file.flows and not is_refused:
@@ -113,9 +120,9 @@ def enabled_flows(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
         yield on_file(file, LintCode.NO_FLOW, "`spec.mirrors` has no mirror", effect, "Add a mirror.")
     if not is_dedicated(file) or len(file.clusters) < 2:
         return
-    idle = [flow for flow in _flows_with_settings(file) if flow not in file.flows]
-    if not file.flows:
-        yield _no_flow(file, idle)
+    idle = [flow for flow in flows_with_lines(file) if file.is_idle or flow not in file.flows]
+    if file.is_idle:
+        yield _no_flow(file, idle, ground)
     else:
         # The flow back is often left with a part of its settings, so that it can be switched on.
         for flow in idle:
@@ -126,37 +133,31 @@ def enabled_flows(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
                 yield on_file(file, LintCode.FLOW_NOT_ENABLED, found, effect, fix, line_of_flow(file, flow))
 
 
-def _flows_with_settings(file: MirrorFile) -> list[Flow]:
-    pairs = [each.owner.partition("->")[::2] for each in file.at(Place.FLOW)]
-    known = [Flow(*pair) for pair in pairs if set(pair) <= set(file.clusters) and pair[0] != pair[1]]
-    return list(dict.fromkeys(known))
-
-
-def _no_flow(file: MirrorFile, idle: list[Flow]) -> LintFinding:
+def _no_flow(file: MirrorFile, idle: list[Flow], ground: Ground) -> LintFinding:
     """Return that nothing is copied; no direction is proposed, because the file does not say which one is meant."""
-    off = [flow for flow in idle if is_false(file.last(Place.FLOW, "enabled", str(flow)))]
-    if off:
-        found = f"`{off[0]}.enabled` is false, and no other flow is enabled"
-        fix = f"Write `{off[0]}.enabled=true` when it is to copy."
+    left = [flow for flow in idle if not is_false(file.last(Place.FLOW, "enabled", str(flow)))]
+    if idle and not left:
+        found = f"`{idle[0]}.enabled` is false, and no other flow is enabled"
+        fix = f"Write `{idle[0]}.enabled=true` when it is to copy."
         code = LintCode.FLOWS_OFF
     else:
         found = "no line `SOURCE->TARGET.enabled=true` switches a flow on"
         fix = f"Add the line for the direction that you mean, with the aliases {' and '.join(file.clusters[:2])}."
-        if written := next((file.last(Place.FLOW, "enabled", str(flow)) for flow in idle), None):
+        if written := next((file.last(Place.FLOW, "enabled", str(flow)) for flow in left), None):
             found = f"MirrorMaker does not read line {written.line} as true, and no other flow is enabled"
             fix = f"Write `{written.owner}.enabled=true`, without a blank or another letter after it."
         code = LintCode.NO_FLOW
-    line = line_of_flow(file, idle[0]) if idle else line_of_clusters(file)
-    beats = file.last(Place.TOP, "emit.heartbeats.enabled")
+    line = line_of_flow(file, (left or idle)[0]) if idle else line_of_clusters(file)
     effect = "MirrorMaker emits heartbeats, and copies nothing"
-    if beats is not None and beats.value.lower() != "true":
+    as_written = Dedicated(replace(file, is_idle=False), kafka_version(ground.version))
+    if next(as_written.pairs(), None) is None:
         effect = 'MirrorMaker does not start ("No source->target replication flows")'
     return on_file(file, code, found, effect, fix, line)
 
 
 def shared_addresses(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
-    """Yield a finding for each flow whose source and target have an address in common."""
-    for flow in file.flows:
+    """Yield a finding for each pair of clusters of a flow that have an address in common."""
+    for flow in {frozenset(flow.ends): flow for flow in reversed(file.flows)}.values():
         for each in connectors(ground, flow, SOURCE):
             ends = [each.values.get(f"{side}.cluster.bootstrap.servers") for side in ("source", "target")]
             if ends[0] and ends[1] and set(hosts(ends[0].value)) & set(hosts(ends[1].value)):
@@ -236,13 +237,19 @@ def refresh(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 
 def exactly_once(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each exactly-once of the dedicated MirrorMaker that lacks a setting, or has no reader."""
+    targets = {flow.target for flow in file.flows}
     for setting in file.settings if is_dedicated(file) else ():
-        is_meant = setting.key == "exactly.once.source.support"
-        if not is_meant or setting.value.strip().lower() not in {"enabled", "preparing"}:
+        is_meant = setting.key == "exactly.once.source.support" and not setting.client
+        if not is_meant or trimmed(setting.value).lower() not in {"enabled", "preparing"}:
             continue
-        if not is_true(file.last(Place.TOP, "dedicated.mode.enable.internal.rest")):
+        if setting.place is Place.CLUSTER and targets and setting.owner not in targets:
+            found = f"no flow copies to {setting.owner}, and a worker writes with the settings of its target"
+            effect = f"exactly-once stays off for {some([str(flow) for flow in file.flows])}"
+            fix = f"Write `{file.flows[0].target}.{setting.key}`."
+            yield at(file, setting, LintCode.EXACTLY_ONCE_INCOMPLETE, found, effect, fix)
+        elif not is_true(file.last(Place.TOP, "dedicated.mode.enable.internal.rest")):
             found = "exactly-once is on, and the workers have no internal REST server"
-            effect = "tasks cannot start, because their worker cannot fence the earlier ones"
+            effect = "of several processes only the one that leads can start tasks, because the others cannot fence"
             fix = "Add `dedicated.mode.enable.internal.rest=true` and `listeners`; both need Kafka 3.5."
             yield at(file, setting, LintCode.EXACTLY_ONCE_INCOMPLETE, found, effect, fix)
 

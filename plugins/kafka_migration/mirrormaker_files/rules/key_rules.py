@@ -16,7 +16,7 @@ from kafka_migration.mirrormaker_files.model.roles import OLD_KEYS, is_free
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.meant import OF_BROKERS, meant, renamed, roles_meant
 from kafka_migration.mirrormaker_files.rules.right_place import right_place
-from kafka_migration.mirrormaker_files.rules.views import default_in, is_given
+from kafka_migration.mirrormaker_files.rules.views import default_in, is_dedicated, is_given
 
 # So many unknown keys of a file are compared with all known keys.
 MOST_COMPARED = 100
@@ -35,7 +35,7 @@ def known_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             continue
         known = definitions_of(setting, ground)
         # Lines of these roles may be replaced by others, or belong to a flow that does not run.
-        at_place = _definitions_at(file, setting, ground)
+        at_place = definitions_at(file, setting, ground)
         if explained := None if known else _explained(file, setting, ground):
             yield explained
         elif known or at_place:
@@ -43,7 +43,14 @@ def known_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
         else:
             left -= 1
             near = _misspelled(file, setting, ground) if left >= 0 else None
-            yield near or _unknown(file, setting, is_compared=left >= 0)
+            # All lines of a flow with an unknown alias have a finding of their own.
+            if near or not _is_of_strange_flow(file, setting):
+                yield near or _unknown(file, setting, is_compared=left >= 0)
+
+
+def _is_of_strange_flow(file: MirrorFile, setting: MirrorSetting) -> bool:
+    is_flow = is_dedicated(file) and setting.place is Place.FLOW
+    return is_flow and not set(setting.owner.partition("->")[::2]) <= set(file.clusters)
 
 
 def _of_source_only(file: MirrorFile, setting: MirrorSetting) -> LintFinding:
@@ -70,7 +77,7 @@ def _replaced(file: MirrorFile) -> set[int]:
     return {id(each) for each in file.settings} - set(last.values())
 
 
-def _definitions_at(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> list[KafkaKey]:
+def definitions_at(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> list[KafkaKey]:
     """Return Kafka's definitions of the key in the roles that may read lines at its place."""
     roles = roles_meant(file, setting, ground)
     return [key for role in roles if (key := ground.keys.get(role, setting.key))]
@@ -99,7 +106,7 @@ def _explained(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lint
     """Return the finding for a key that no reader has; the most exact explanation comes first."""
     found = (
         explain(file, setting, ground)
-        for explain in (_overriding, _meant, _foreign_alias, _old_key, _of_brokers, _misplaced)
+        for explain in (_overriding, _meant, _prefixed_alias, _foreign_alias, _old_key, _of_brokers, _misplaced)
     )
     return next(filter(None, found), None)
 
@@ -111,7 +118,8 @@ def _meant(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFind
         return None
     words = "no version of Kafka has this key"
     fix = _possible(found.fix(setting), found.key, ground)
-    return at(file, setting, LintCode.KEY_NEVER_EXISTED, words, _ignored(file, found.key, ground), fix)
+    effect = _ignored(file, setting, found.key, ground)
+    return at(file, setting, LintCode.KEY_NEVER_EXISTED, words, effect, fix)
 
 
 def _overriding(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
@@ -123,7 +131,7 @@ def _overriding(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lin
     if file.kind is FileKind.CONNECTORS:
         found = "`consumer.override` reaches sink connectors only"
     fix = _possible(right_place(file, replace(setting, key=key), ground), key, ground)
-    return at(file, setting, LintCode.KEY_MISPLACED, found, _ignored(file, key, ground), fix)
+    return at(file, setting, LintCode.KEY_MISPLACED, found, _ignored(file, setting, key, ground), fix)
 
 
 def _of_brokers(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFinding | None:
@@ -147,23 +155,29 @@ def _versions_of(keys: Iterable[KafkaKey], ground: Ground) -> list[str]:
     return sorted({each for key in keys for each in key.versions}, key=ground.keys.versions.index)
 
 
-def _ignored(file: MirrorFile, name: str, ground: Ground) -> str:
+def _ignored(file: MirrorFile, setting: MirrorSetting, name: str, ground: Ground) -> str:
     """Return what counts instead of an ignored line: another line, or the default of the key that was meant."""
     if name == "enabled" and file.kind is FileKind.MIRRORMAKER2:
         return "it is ignored, so MirrorMaker does not copy this flow"
-    if instead := _what_counts(file, name, ground):
+    owner = setting.owner if setting.place is Place.CLUSTER else ""
+    if instead := _what_counts(file, name, ground, owner):
         return f"it is ignored: {instead}"
     defaults = {default_in(key, ground) for key in ground.keys.named(name) if ground.has(key)}
     default = defaults.pop() if len(defaults) == 1 else None
     return f"it is ignored: the default {given(default)} stays" if default else "it is ignored"
 
 
-def _what_counts(file: MirrorFile, name: str, ground: Ground) -> str:
-    """Return what the running connectors and their clients have for a key; empty if they have nothing."""
+def _what_counts(file: MirrorFile, name: str, ground: Ground, owner: str) -> str:
+    """Return what the running connectors and their clients have for a key; empty if they have nothing.
+
+    For a key of a cluster only its own lines are named: its clients are many, and may have other lines.
+    """
     running = set(map(str, file.flows))
     for each in ground.readers.all:
         value = each.values.get(name)
         if value is None or each.reader.flow not in running or not ground.keys.get(each.reader.role, name):
+            continue
+        if owner and (each.reader.cluster != owner or value.setting is None or value.setting.owner != owner):
             continue
         if value.setting is None and value.value:
             return f"MirrorMaker sets {given(value.value)}"
@@ -193,6 +207,21 @@ def _foreign_alias(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> 
     return at(file, setting, LintCode.ALIAS_UNKNOWN, found, "no part of MirrorMaker reads this line", fix)
 
 
+def _prefixed_alias(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
+    """Return the finding for a key of a cluster with another word before its alias, such as `cluster.A.`."""
+    if setting.place is not Place.TOP or file.kind is not FileKind.MIRRORMAKER2:
+        return None
+    places = [place + 1 for place, letter in enumerate(setting.name[:200]) if letter == "."]
+    for rest in (setting.name[place:] for place in places):
+        alias, _, key = rest.partition(".")
+        inner = re.sub(r"^(producer|consumer|admin)\.", "", key)
+        if alias in file.clusters and ground.keys.roles_of(inner):
+            found = f"a word stands before the alias {alias}"
+            effect = "no part of MirrorMaker reads this line"
+            return at(file, setting, LintCode.KEY_MISPLACED, found, effect, f"Write {key_of(setting, rest)}.")
+    return None
+
+
 def _old_key(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFinding | None:
     if setting.key not in OLD_KEYS or not file.kind.is_mirrormaker1:
         return None
@@ -217,7 +246,7 @@ def _misplaced(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lint
         return None
     found = "no part of MirrorMaker reads this key here"
     fix = _possible(right_place(file, setting, ground), setting.key, ground)
-    effect = _ignored(file, setting.key, ground)
+    effect = _ignored(file, setting, setting.key, ground)
     is_default = {default_in(key, ground) for key in ground.keys.named(setting.key)} == {setting.value.strip()}
     code = LintCode.KEY_WITHOUT_EFFECT if is_default and "default" in effect else LintCode.KEY_MISPLACED
     return at(file, setting, code, found, effect, fix)
@@ -230,7 +259,7 @@ def _misspelled(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lin
     is_case = near.lower() == setting.key.lower()
     found = "no version of Kafka has this key" + (", because keys are case-sensitive" if is_case else "")
     fix = _possible(f"Write {key_of(setting, renamed(setting, near))}.", near, ground)
-    return at(file, setting, LintCode.KEY_MISSPELLED, found, _ignored(file, near, ground), fix)
+    return at(file, setting, LintCode.KEY_MISSPELLED, found, _ignored(file, setting, near, ground), fix)
 
 
 def repeated_keys(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
@@ -244,9 +273,11 @@ def repeated_keys(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
         for setting in same[:-1]:
             # A resource may say the same for several connectors of a flow.
             if setting.value != last.value and setting.place is not Place.FIELD and setting.line != last.line:
-                found = "this value" if has_secret(setting) else value_of(setting)
-                effect = f"line {last.line} has the same key, and its value is used"
-                yield at(file, setting, LintCode.KEY_REPEATED, f"{found} is ignored", effect, "Remove the wrong line.")
+                found = "a secret" if has_secret(setting) else value_of(setting)
+                found = f"the key stands twice, here with {found}"
+                effect = f"the value of line {last.line} is used, and this one is ignored"
+                fix = "Remove the wrong line."
+                yield at(file, setting, LintCode.KEY_REPEATED, found, effect, fix, (last.line,))
 
 
 def overlapping_keys(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
@@ -257,7 +288,8 @@ def overlapping_keys(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
         if new is not None and new.key != setting.key:
             found = f"line {new.line} has the new name of the same key"
             effect = f"Kafka 2.7 to 3.9 use {key_of(new)} only, earlier versions {key_of(setting)} only"
-            yield at(file, setting, LintCode.KEYS_OVERLAP, found, effect, "Remove the line that your version ignores.")
+            fix = "Remove the line that your version ignores."
+            yield at(file, setting, LintCode.KEYS_OVERLAP, found, effect, fix, (new.line,))
 
 
 def wrong_sides(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
@@ -266,7 +298,9 @@ def wrong_sides(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     for setting in file.settings:
         client = setting.client
         readers = [each.reader for each, _ in ground.readers.uses_of(setting)]
-        if client not in {"producer", "consumer"} or not readers or not running or _is_login(setting, ground):
+        if client not in {"producer", "consumer"} or not running or _is_login(setting, ground):
+            continue
+        if not readers and not _is_meant(file, setting, ground):
             continue
         if file.kind in _PER_OWNER and not _is_of_source(file, setting):
             continue
@@ -277,6 +311,14 @@ def wrong_sides(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             effect = f"it reaches only the {client} of the {duties}" if duties else "it has no effect on the copy"
             fix = right_place(file, setting, ground)
             yield at(file, setting, LintCode.CLIENT_LIMITED, found, effect, fix)
+
+
+def _is_meant(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> bool:
+    """Return whether a line that reaches no client is meant for one of a flow that runs."""
+    owners = {str(flow) for flow in file.flows} | {end for flow in file.flows for end in flow.ends}
+    is_known = ground.keys.get(setting.client, setting.key) is not None
+    is_last = file.last(setting.place, setting.key, setting.owner, setting.client) is setting
+    return is_dedicated(file) and is_known and is_last and setting.owner in owners
 
 
 def _is_of_source(file: MirrorFile, setting: MirrorSetting) -> bool:

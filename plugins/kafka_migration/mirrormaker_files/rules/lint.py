@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_migration.mirrormaker_files.effective.all_files import readers_of
+from kafka_migration.mirrormaker_files.effective.judged_flows import with_flows
+from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
 from kafka_migration.mirrormaker_files.effective.readers import Readers
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, minor
 from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKeys
@@ -15,6 +17,7 @@ from kafka_migration.mirrormaker_files.rules.class_rules import CLASS_RULES
 from kafka_migration.mirrormaker_files.rules.client_rules import CLIENT_RULES
 from kafka_migration.mirrormaker_files.rules.command_rules import COMMAND_RULES, mirrormaker1_loop
 from kafka_migration.mirrormaker_files.rules.connect_rules import CONNECT_RULES, partners
+from kafka_migration.mirrormaker_files.rules.dedicated_rules import DEDICATED_RULES
 from kafka_migration.mirrormaker_files.rules.flow_rules import FLOW_RULES
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.key_rules import KEY_RULES
@@ -40,6 +43,7 @@ RULES = (
     *CLIENT_RULES,
     *CONNECT_RULES,
     *COMMAND_RULES,
+    *DEDICATED_RULES,
     *RESOURCE_RULES,
 )
 
@@ -49,6 +53,7 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
 
     `version` is the Kafka version of MirrorMaker; without it the file's own, or else all versions count.
     """
+    files = [with_flows(each, kafka_version(version or each.kafka_version)) for each in files]
     groups = [(group, readers_of(group, version)) for group in read_together(files)]
     findings = [*mirrormaker1_loop(files)]
     order = {file.name: number for number, file in enumerate(files)}
@@ -61,14 +66,15 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
 
 
 def _is_explained(finding: LintFinding, all_findings: Sequence[LintFinding]) -> bool:
-    """Return whether a finding is only the consequence of another one on the same line."""
+    """Return whether a finding is only the consequence of another one."""
     if finding.code in {LintCode.VALUE_TYPE, LintCode.VALUE_REFUSED}:
         refused = (each for each in all_findings if each.code is LintCode.FIELD_REFUSED and each.file == finding.file)
         return any(each.line == finding.line and each.key.endswith(finding.key) for each in refused)
     if finding.code is not LintCode.NO_FLOW or not finding.line:
         return False
     same = (each for each in all_findings if (each.file, each.line) == (finding.file, finding.line))
-    return any(each.code is not finding.code and each.code.severity is Severity.ERROR for each in same)
+    errors = (each for each in same if each.code is not finding.code and each.code.severity is Severity.ERROR)
+    return any(each.key.endswith(("enabled", "enable")) for each in errors)
 
 
 def _of_file(file: MirrorFile, keys: KafkaKeys, version: str, readers: Readers) -> Iterator[LintFinding]:

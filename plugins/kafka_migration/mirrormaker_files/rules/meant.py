@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from kafka_migration.mirrormaker_files.model.judging import key_of
-from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting
+from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.model.roles import CONNECTOR_ROLES, roles_at
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 
@@ -94,7 +94,7 @@ def meant(setting: MirrorSetting, ground: Ground) -> Meant | None:
         name = f"{setting.key.removesuffix(suffix)}{better}"
         if setting.key.endswith(suffix) and any(ground.keys.get(role, name) for role in CONNECTOR_ROLES):
             return Meant(name, "The unit is seconds." if suffix else "")
-    if match := _OF_A_SIDE.fullmatch(setting.name):
+    if setting.place is not Place.CLUSTER and (match := _OF_A_SIDE.fullmatch(setting.name)):
         return Meant(f"{match[1]}.cluster.{match[2]}")
     return next((found for pattern, found in _NEVER if pattern.fullmatch(setting.key)), None)
 

@@ -124,23 +124,26 @@ def _overridden(
     end = 0 if key == ALIAS else 1
     wrong = [flow for flow, *_ in uses if flow.ends[end] != given.value.strip()]
     setting = given.setting
-    if wrong and setting is not None and setting.owner == "":
+    if wrong and setting is not None:
         found = f"this line gives the flow {wrong[0]} an alias that is not that of its {('source', 'target')[end]}"
-        effect = "topics get the prefix of another cluster, and MirrorMaker does not recognise its own copies"
-        if naming(uses[0][1]).keeps_names:
-            effect = "the topics for offset syncs and checkpoints get the alias of another cluster"
+        effect = "topics get another prefix, and MirrorMaker does not recognise its own copies"
+        if naming(uses[0][1]).policy != _DEFAULT:
+            effect = "MirrorMaker names its topics for offset syncs and checkpoints after another alias"
         fix = "Remove the line; the alias comes from `clusters`."
         yield at_given(file, given, LintCode.ALIAS_OVERRIDDEN, found, effect, fix)
 
 
 def loops(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each pair of flows that copies records back, and for a ring of flows that keep names."""
-    there = set(file.flows)
-    for flow in file.flows:
+    # Which flows of an idle file will run together is not known.
+    flows = () if file.is_idle else file.flows
+    there = set(flows)
+    for flow in flows:
         back = Flow(flow.target, flow.source)
         if back in there and flow.source < flow.target:
             yield from _returns(file, ground, flow, back)
-    yield from _ring(file, ground)
+    if there:
+        yield from _ring(file, ground)
 
 
 def _returns(file: MirrorFile, ground: Ground, flow: Flow, back: Flow) -> Iterator[LintFinding]:
@@ -149,16 +152,23 @@ def _returns(file: MirrorFile, ground: Ground, flow: Flow, back: Flow) -> Iterat
         return
     one, other = naming(sources[0]), naming(sources[1])
     line = line_of_flow(file, back)
+    others = tuple(sorted(_lines_of_names(file, sources[0], sources[1]) - {line}))
     if one.keeps_names and other.keeps_names:
         found = f"the flows {flow} and {back} keep the names of the same topics"
         effect = "each record is copied back and forth without end"
         fix = "Disable one flow, or let them copy different topics."
-        yield on_file(file, LintCode.LOOP, found, effect, fix, line)
+        yield replace(on_file(file, LintCode.LOOP, found, effect, fix, line), others=others)
     elif (one.policy, one.separator) != (other.policy, other.separator):
         found = f"the flows {flow} and {back} name topics in different ways"
         effect = "neither recognises the copies of the other, so records are copied back"
         fix = "Give both flows the same policy and separator, or let them copy different topics."
-        yield on_file(file, LintCode.LOOP, found, effect, fix, line)
+        yield replace(on_file(file, LintCode.LOOP, found, effect, fix, line), others=others)
+
+
+def _lines_of_names(file: MirrorFile, *sources: Effective) -> set[int]:
+    """Return the lines that decide how connectors name topics."""
+    given = (each.values.get(key) for each in sources for key in (POLICY, SEPARATOR))
+    return {each.setting.line for each in given if each and each.setting and is_given(each, file)}
 
 
 def _share_topics(one: Effective, other: Effective) -> bool:
@@ -201,7 +211,7 @@ def _cycle(nexts: dict[str, list[str]]) -> tuple[str, ...]:
 def merged(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each two flows into one cluster that write the same topics under the same names."""
     into = defaultdict[str, list[Flow]](list)
-    for flow in file.flows:
+    for flow in () if file.is_idle else file.flows:
         into[flow.target].append(flow)
     left = _MOST_PAIRS
     for flows in into.values():
@@ -225,19 +235,18 @@ def _merged(file: MirrorFile, ground: Ground, one: Flow, other: Flow) -> Iterato
 
 
 def shared_workers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
-    """Yield a finding for each line that gives the workers of several flows one group or one internal topic."""
+    """Yield a finding for each line that gives several workers on one cluster one group or one internal topic."""
     keys = ("group.id", "config.storage.topic", "offset.storage.topic", "status.storage.topic")
-    uses = defaultdict[int, list[tuple[str, Given]]](list)
-    running = set(map(str, file.flows))
+    uses = defaultdict[tuple[int, str], list[tuple[str, Given]]](list)
     for each in ground.readers.at("connect_worker"):
         for key in keys:
             given = each.values.get(key)
-            if given is not None and is_given(given, file) and each.reader.flow in running:
-                uses[id(given.setting)].append((each.reader.flow, given))
+            if given is not None and is_given(given, file):
+                uses[id(given.setting), each.reader.cluster].append((each.reader.flow, given))
     for of in uses.values():
         if len(of) > 1:
             flows = some([flow for flow, _ in of])
-            found = f"the workers of the flows {flows} share this name"
+            found = f"the workers of {flows} share this name"
             effect = "they take each other's connectors and positions, so records are missed or copied twice"
             fix = "Remove the line: each flow then has names of its own."
             yield at_given(file, of[0][1], LintCode.WORKERS_SHARED, found, effect, fix)

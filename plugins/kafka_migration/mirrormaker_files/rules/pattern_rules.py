@@ -61,15 +61,16 @@ def _judged(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
     whole = judge("|".join(items))
     if whole.refusal:
         yield from _refused(file, setting, items, whole)
-    if whole.is_known:
+    # Of quotes another rule speaks.
+    if whole.is_known and not any(item[:1] in _QUOTES or item[-1:] in _QUOTES for item in items if item):
         yield from _globs(file, setting, items)
 
 
 def _items(setting: MirrorSetting) -> list[str]:
-    """Return the patterns without quotes, of which another rule speaks; MirrorMaker 1 removes blanks everywhere."""
+    """Return the patterns as Java gets them: quotes stay in a file; MirrorMaker 1 removes them, and all blanks."""
     if setting.place is Place.OPTION:
         return setting.value.replace(" ", "").strip(_QUOTES).split(",")
-    return [item.strip(_QUOTES) for item in items_of(setting.value)]
+    return items_of(setting.value)
 
 
 def _refused(

@@ -6,31 +6,30 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kafka_migration.core.text.secret_forms import is_secret_name
-from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, value_of
+from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
+from kafka_migration.mirrormaker_files.model.judging import REFERENCE, LintFinding, at, value_of
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting
 from kafka_migration.mirrormaker_files.rules.ground import Ground
-from kafka_migration.mirrormaker_files.rules.views import CONNECTORS, hosts, lines
+from kafka_migration.mirrormaker_files.rules.views import at_given, hosts, is_given, lines, value
 
-_INSYNC = "min.insync.replicas"
+_INSYNC, _FACTOR = "min.insync.replicas", "replication.factor"
+# A worker hands further keys of its stores to the topics that it creates, and Connect those of a group of topics.
+_OF_TOPIC = re.compile(rf"((?:config|offset|status)\.storage|topic\.creation\.[\w-]{{1,100}})\.{re.escape(_INSYNC)}")
+_OF_STORE = re.compile(r"(?:(?:config|offset|status)\.storage|topic\.creation\.[\w-]{1,100})\.replication\.factor")
 
 
 def replication(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
-    """Yield findings for factors of one, above the brokers that are named, and below `min.insync.replicas`."""
-    factors = [each for each in file.settings if _is_number(each, "replication.factor") and _is_read(each, ground)]
-    most = max((int(each.value) for each in file.settings if _is_number(each, _INSYNC)), default=0)
-    low = [each for each in factors if 0 < int(each.value) < most]
-    brokers = _brokers(ground)
-    if low:
-        found = f"{value_of(low[0])} replicas, and `{_INSYNC}` is {most}"
-        effect = "brokers refuse every record that is written with acks=all"
-        yield _one(file, low, LintCode.REPLICATION_BELOW_MIN_INSYNC, found, effect, f"Write at least {most}.")
-    if single := [each for each in factors if int(each.value) == 1 and each not in low]:
-        yield _single(file, single, brokers)
+    """Yield findings for factors of one, and above the brokers that are named for the cluster of the topic."""
+    factors = [each for each in file.settings if _is_number(each) and _is_read(each, ground)]
+    brokers = {id(each): _brokers(each, ground) for each in factors}
+    if single := [each for each in factors if int(each.value) == 1]:
+        yield _single(file, single, min(brokers[id(each)] for each in single))
     # The address of a resource is that of a service, not of brokers.
     is_counted = file.kind is not FileKind.STRIMZI
-    if high := [each for each in factors if is_counted and 1 <= brokers < int(each.value)]:
-        found = f"{value_of(high[0])} replicas, and the file names {brokers} broker{'s' * (brokers > 1)} of a cluster"
+    if high := [each for each in factors if is_counted and 1 <= brokers[id(each)] < int(each.value)]:
+        least = brokers[id(high[0])]
+        found = f"{value_of(high[0])} replicas, and the file names {least} broker{'s' * (least > 1)} of the cluster"
         effect = "a cluster with fewer brokers than replicas refuses to create the topic"
         fix = "Compare it with the number of brokers; nothing has to be done if the cluster has enough."
         yield _one(file, high, LintCode.REPLICATION_ABOVE_BROKERS, found, effect, fix)
@@ -53,23 +52,60 @@ def _one(
 
 
 def _is_read(setting: MirrorSetting, ground: Ground) -> bool:
-    return bool(ground.readers.of(setting))
+    if _OF_STORE.fullmatch(setting.key):
+        return bool(ground.readers.of(setting))
+    return next(ground.readers.uses_of(setting), None) is not None
 
 
-def _brokers(ground: Ground) -> int:
-    """Return the smallest number of addresses that the connectors have for a cluster; 0 if it is unknown."""
-    lists = [
-        each.values[key].value
-        for each in ground.readers.at(*CONNECTORS)
-        for key in ("source.cluster.bootstrap.servers", "target.cluster.bootstrap.servers")
-        if key in each.values
-    ]
-    return min((len(hosts(text)) for text in lists), default=0)
+def _brokers(setting: MirrorSetting, ground: Ground) -> int:
+    """Return the smallest number of addresses that a reader has for the cluster of the topic; 0 if it is unknown."""
+    lists = [_addresses(each, key) for each, key in ground.readers.of(setting) if key == setting.key]
+    return min((len(hosts(text)) for text in lists if text and not REFERENCE.search(text)), default=0)
 
 
-def _is_number(setting: MirrorSetting, ending: str) -> bool:
-    is_named = setting.key.endswith(ending) and not is_secret_name(setting.key)
+def _addresses(each: Effective, key: str) -> str:
+    """Return the addresses of the cluster on which a reader creates the topic; empty if it creates none."""
+    role = each.reader.role
+    if role == "connect_worker":
+        return value(each, "bootstrap.servers")
+    is_source = key.startswith("offset-syncs.") and value(each, "offset-syncs.topic.location") != "target"
+    side = "source" if is_source else "target"
+    return value(each, f"{side}.cluster.bootstrap.servers") if role.startswith("mirror_") else ""
+
+
+def _is_number(setting: MirrorSetting) -> bool:
+    is_named = setting.key.endswith(_FACTOR) and not is_secret_name(setting.key)
     return is_named and re.fullmatch(r"-?\d{1,9}", setting.value.strip(), re.ASCII) is not None
 
 
-REPLICATION_RULES = (replication,)
+def in_sync(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each topic with fewer replicas than its `min.insync.replicas`.
+
+    Workers hand such keys to their topics since Kafka 2.6.
+    """
+    seen = set[tuple[int, int]]()
+    readers = ground.readers.at("connect_worker", "mirror_source") if ground.is_at_least("2.6") is not False else ()
+    for each in readers:
+        for key in [key for key in each.values if key.endswith(_INSYNC)]:
+            match = _OF_TOPIC.fullmatch(key)
+            factor, least = each.values.get(f"{match[1]}.{_FACTOR}") if match else None, each.values[key]
+            pair = id(factor and factor.setting), id(least.setting)
+            if factor and pair not in seen and is_given(least, file) and 0 < _number(factor) < _number(least):
+                seen.add(pair)
+                yield _below(file, factor, least)
+
+
+def _below(file: MirrorFile, factor: Given, least: Given) -> LintFinding:
+    found = f"the topic has {_number(factor)} replica{'s' * (_number(factor) > 1)}, and `{_INSYNC}` is {_number(least)}"
+    effect = "brokers refuse every record that is written to it with acks=all"
+    fix = f"Write at least {_number(least)} replicas."
+    others = (factor.setting.line,) if factor.setting and is_given(factor, file) else ()
+    return at_given(file, least, LintCode.REPLICATION_BELOW_MIN_INSYNC, found, effect, fix, others)
+
+
+def _number(given: Given) -> int:
+    text = given.value.strip()
+    return int(text) if re.fullmatch(r"\d{1,9}", text, re.ASCII) else 0
+
+
+REPLICATION_RULES = (replication, in_sync)

@@ -49,6 +49,8 @@ def _in_properties(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> 
         return f"Write {key_of(setting, f'{flow.target}.{key}')}."
     client = _client(setting, ground) or "admin"
     owner = flow.source if client == "consumer" else flow.target
+    if client == "consumer" and ground.is_at_least("2.8") is False:
+        owner = str(flow)
     return f"Write {key_of(setting, f'{owner}.{client}.{key}')}."
 
 

@@ -47,6 +47,12 @@ _TEXTS = {
         "no part of MirrorMaker reads this key; if the line belongs to the value before it, that value is cut",
         "Write `key=value`, or end the line before with a comma and a backslash.",
     ),
+    Oddity.BLANK_IN_KEY: (
+        LintCode.SEPARATOR_MISSING,
+        "a blank ends the key, and the rest of the line is its value",
+        "no part of MirrorMaker reads this key",
+        "Write the key without blanks.",
+    ),
     Oddity.FIRST_BYTES: (
         LintCode.ENCODING_WRONG,
         "the file starts with a byte order mark, which Java reads as a part of the first key",

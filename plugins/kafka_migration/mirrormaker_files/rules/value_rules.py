@@ -21,15 +21,14 @@ from kafka_migration.mirrormaker_files.model.judging import (
 from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKey
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.roles import is_free
 from kafka_migration.mirrormaker_files.rules import key_rules
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.pattern_rules import corrected, is_pattern
 
-# MirrorMaker and its policies read these before Kafka's parser removes blanks.
-_READ_AS_FALSE = frozenset(
-    {"enabled", "emit.heartbeats.enabled", "replication.policy.internal.topic.separator.enabled"}
-)
-_UNTRIMMED = _READ_AS_FALSE | {"replication.policy.separator"}
+# Policies read these before Kafka's parser removes blanks.
+_READ_AS_FALSE = "replication.policy.internal.topic.separator.enabled"
+_UNTRIMMED = frozenset({_READ_AS_FALSE, "replication.policy.separator"})
 _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI", "OAUTHBEARER", "AWS_MSK_IAM")
 # Brokers create a topic with at least one replica; -1 stands for their own default.
 _BROKER_DEFAULT = -1
@@ -58,6 +57,8 @@ def texts(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     for setting in file.settings:
         if setting.place is Place.FIELD or setting.is_reference:
             continue
+        if has_comment(setting) and _is_unknown(setting, ground):
+            continue
         if has_comment(setting):
             fix = "Write the comment on its own line."
             found = f"{the_value(setting)} has a comment"
@@ -68,6 +69,11 @@ def texts(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             yield from _backslash(file, setting)
             yield from _blanks(file, setting)
             yield from _refused(file, setting, ground)
+
+
+def _is_unknown(setting: MirrorSetting, ground: Ground) -> bool:
+    """Return whether no part of Kafka has the key, which has a finding of its own."""
+    return not is_free(setting) and setting.place is not Place.OPTION and not ground.keys.roles_of(setting.key)
 
 
 def _effect(file: MirrorFile, setting: MirrorSetting, ground: Ground, what: str) -> str:
@@ -103,13 +109,11 @@ def _backslash(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding
 
 def _blanks(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
     value = setting.value.strip()
-    is_policy = setting.key.startswith("replication.policy.")
-    is_raw = is_policy or (file.kind is FileKind.MIRRORMAKER2 and setting.place in {Place.TOP, Place.FLOW})
-    if not is_raw or setting.key not in _UNTRIMMED or value == setting.value or not value:
+    if setting.key not in _UNTRIMMED or value == setting.value or not value:
         return
     effect = "the names of the target's topics have the blanks"
-    if setting.key in _READ_AS_FALSE:
-        effect = "MirrorMaker reads it as false" + (", so the flow copies nothing" if setting.key == "enabled" else "")
+    if setting.key == _READ_AS_FALSE:
+        effect = "MirrorMaker reads it as false"
         if value.lower() != "true":
             return
     found = f"{the_value(setting)} has blanks at its end"
