@@ -11,10 +11,11 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.text.brief import some
 from kafka_migration.mirrormaker_files.model.judging import is_false, refusal
-from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, Place
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
 
 MIRRORMAKER1_FLOW = Flow("source", "target")
 SOURCE_CONNECTOR, CHECKPOINT_CONNECTOR = "MirrorSourceConnector", "MirrorCheckpointConnector"
+HEARTBEAT_CONNECTOR = "MirrorHeartbeatConnector"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,12 @@ def _named_in(files: Sequence[MirrorFile]) -> Iterator[Flow]:
     named = [*connectors, *(flow for file in of_aliases for flow in file.flows)]
     named += [flow for file, owner in owners if (flow := _pair(file, owner))]
     yield from named or (Flow(*ends) for file in of_aliases for ends in islice(permutations(file.clusters, 2), 20))
+
+
+def is_known_flow(file: MirrorFile, setting: MirrorSetting) -> bool:
+    """Return whether a line is about clusters that the file has; a line of a connector always is."""
+    is_of_aliases = setting.place is Place.FLOW and file.kind in _WITH_ALIASES
+    return not is_of_aliases or _pair(file, setting.owner) is not None
 
 
 def _pair(file: MirrorFile, text: str) -> Flow | None:

@@ -26,11 +26,15 @@ CONNECTION_KEYS = ("bootstrap.servers", "security.", "sasl.", "ssl.")
 
 @dataclass(frozen=True, slots=True)
 class FlowReaders:
-    """`own` has one reader of each role of the flow, `all` has all readers of the files. `version` is that of Kafka."""
+    """`own` has one reader of each role of the flow, `all` has all readers of the files.
+
+    `version` is that of Kafka, which the keys of the files show if `is_assumed`.
+    """
 
     own: Readers
     all: Readers
     version: str = ""
+    is_assumed: bool = False
 
     def value(self, role: str, key: str) -> Given | None:
         """Return what the reader of a role gets for a key from a line, or from MirrorMaker; `None` if it gets none."""
@@ -54,18 +58,21 @@ def readers_of_flow(
     Raises `Refused` if several connectors of one kind copy the flow.
     """
     _require_one_of_each(files, chosen.flow)
-    version = version or _version(files)
+    given = version or next((file.kafka_version for file in files if file.kafka_version), "")
+    version = given or _version(files)
     everyone = readers_of([_enabled(file, chosen) for file in files], version)
     is_mirrormaker1 = files[0].kind.is_mirrormaker1
     own = _of_mirrormaker1(files, everyone, command) if is_mirrormaker1 else _of_flow(everyone, chosen.flow)
-    return FlowReaders(Readers(tuple(own)), everyone, version)
+    return FlowReaders(Readers(tuple(own)), everyone, version, is_assumed=bool(version and not given))
 
 
 def _version(files: Sequence[MirrorFile]) -> str:
-    """Return the version that the files name, or else the last one that reads the old names of the filters' keys."""
-    named = next((file.kafka_version for file in files if file.kafka_version), "")
+    """Return the last version that reads the old names of the filters' keys, if the files have one.
+
+    A key that the newest version ignores excluded something in the version that its author had.
+    """
     is_old = any(each.key.endswith(".blacklist") for file in files for each in file.settings)
-    return named or ("3.9" if is_old else "")
+    return "3.9" if is_old else ""
 
 
 def _require_one_of_each(files: Sequence[MirrorFile], flow: Flow) -> None:
@@ -92,8 +99,8 @@ def _of_flow(everyone: Readers, flow: Flow) -> Iterator[Effective]:
     for role, duty in ((CONNECTOR, None), (CHECKPOINTS, None), (CONSUMER, "records"), (PRODUCER, "records")):
         yield from _first(everyone.at(role, flow=name, duty=duty))
     producer = next(everyone.at(PRODUCER, flow=name, duty="records"), None)
-    admins = (each for each in everyone.at(TARGET, flow=name, duty="topics") if each.reader.cluster == flow.target)
-    for admin in _first(admins):
+    # The source's comes first. Their clusters cannot be compared, because both aliases may be the same, or blank.
+    for admin in list(everyone.at(TARGET, flow=name, duty="topics"))[1:2]:
         # Records go where the producer of the worker sends them.
         yield Effective(admin.reader, {**_connection(admin), **(_connection(producer) if producer else {})})
     of_worker = (each for each in everyone.at(WORKER) if each.reader.flow in {name, ""})

@@ -11,7 +11,11 @@ from kafka_migration.core.text.brief import some
 from kafka_migration.core.text.secret_forms import has_secret_form
 from kafka_migration.mirrormaker_files.importing import imported_groups, imported_topics
 from kafka_migration.mirrormaker_files.importing.checks import ImportCheck, ImportFacts, checks_of
-from kafka_migration.mirrormaker_files.importing.chosen_command import chosen_command, require_one_list
+from kafka_migration.mirrormaker_files.importing.chosen_command import (
+    chosen_command,
+    require_one_list,
+    require_own_files,
+)
 from kafka_migration.mirrormaker_files.importing.chosen_flow import ChosenFlow, chosen_flow, not_imported
 from kafka_migration.mirrormaker_files.importing.flow_readers import (
     CHECKPOINTS,
@@ -23,6 +27,7 @@ from kafka_migration.mirrormaker_files.importing.flow_readers import (
 )
 from kafka_migration.mirrormaker_files.importing.import_rules import MIRROR_GROUP
 from kafka_migration.mirrormaker_files.importing.imported_connections import (
+    UNKNOWN,
     connection_values,
     insecurities_of,
     kafka_connection,
@@ -91,6 +96,7 @@ def import_files(
     chosen = chosen_flow(files, flow)
     _require_no_secret(files[0].name, chosen.flow)
     command = chosen_command(files, choices.command)
+    require_own_files(files, command)
     if choices.topics is None:
         require_one_list(files, command)
     readers = readers_of_flow(files, chosen, command, choices.kafka_version)
@@ -130,7 +136,8 @@ def _imported(
         to_mirrormaker2=choices.to_mirrormaker2,
     )
     decisions = tuple((setting, decision) for _, setting, decision in uses.decisions)
-    facts = ImportFacts(chosen, readers, names, topics, groups, fields, decisions, is_mirrormaker1)
+    kinds = frozenset(file.kind for file in files)
+    facts = ImportFacts(chosen, readers, names, topics, groups, fields, decisions, connections[:2], kinds)
     return Imported(file_text(parts), connections, tuple(uses.uses()), checks_of(facts))
 
 
@@ -197,7 +204,8 @@ def _without_topics(files: Sequence[MirrorFile], found: TopicChoice) -> tuple[st
     if found.left_out:
         return f"only topics that MirrorMaker does not copy: {some(found.left_out)}", expected, "Add `topics`."
     if files[0].kind.is_mirrormaker1:
-        return "no --whitelist and no --include", expected, "Add the script with the command line."
+        remedy = "Add the script with the command line, or give the topics with --topics."
+        return "no value of --whitelist or --include", expected, remedy
     return "a blank list of topics, with which MirrorMaker copies nothing", expected, "Add `topics`."
 
 
@@ -219,10 +227,11 @@ def _connections(files: Sequence[MirrorFile], readers: FlowReaders, flow: Flow) 
     names = [f"{connection_base(alias)}_kafka" for alias in flow.ends]
     if names[0] == names[1]:
         names = [f"source_{names[0]}", f"target_{names[1]}"]
-    sides = zip(names, flow.ends, (CONSUMER, TARGET), (FileKind.CONSUMER, FileKind.PRODUCER), strict=True)
+    sides = zip(flow.ends, (CONSUMER, TARGET), (FileKind.CONSUMER, FileKind.PRODUCER), strict=True)
+    values = ({**_of_fields(files, alias, kind), **connection_values(readers, role)} for alias, role, kind in sides)
+    # Without any line the protocol is not Kafka's default, but unknown: a file is missing.
     clusters = [
-        kafka_connection(name, {**_of_fields(files, alias, kind), **connection_values(readers, role)})
-        for name, alias, role, kind in sides
+        kafka_connection(name, each or {"security.protocol": UNKNOWN}) for name, each in zip(names, values, strict=True)
     ]
     return (*clusters, mirror_host_connection("mirror_host"))
 
