@@ -668,3 +668,30 @@ def test_a_poll_timeout_is_a_key_of_the_connector() -> None:
     (use,) = [each for each in imported(f"{HEAD}consumer.poll.timeout.ms = 5\n").uses if "poll" in each.key]
 
     assert use.use is Use.REPLACED
+
+
+TARGET_LOGIN = {
+    "target.cluster.bootstrap.servers": "t:1",
+    "target.cluster.security.protocol": "SASL_SSL",
+    "target.cluster.sasl.mechanism": "PLAIN",
+    "source.cluster.bootstrap.servers": "s:1",
+}
+
+
+def test_the_login_of_the_connector_is_not_mixed_with_the_worker() -> None:
+    """The worker's producer writes the records with its own login, so the connection has nothing of another client."""
+    source = connector("MirrorSourceConnector", **TARGET_LOGIN)
+    found = imported({"connect-distributed.properties": WORKER, "source.json": source})
+
+    assert extra(found, 1) == {"bootstrap.servers": "w:1", "security.protocol": "PLAINTEXT"}
+    assert "other addresses than those of the target on line 1" in check(found, "connections")
+    assert extra(imported({"source.json": source}), 1)["security.protocol"] == "SASL_SSL"
+
+
+def test_a_worker_that_writes_to_the_source_is_refused() -> None:
+    """With a worker on the source cluster the connector's target would become the source."""
+    files = {
+        "connect-distributed.properties": WORKER.replace("w:1", "s:1"),
+        "source.json": connector("MirrorSourceConnector", **TARGET_LOGIN),
+    }
+    assert "writes to the source" in refusal(files).found

@@ -23,6 +23,7 @@ from kafka_migration.mirrormaker_files.importing.import_rules import (
     Decision,
     Use,
 )
+from kafka_migration.mirrormaker_files.importing.imported_connections import addresses_in
 from kafka_migration.mirrormaker_files.importing.imported_groups import NO_GROUP
 from kafka_migration.mirrormaker_files.importing.imported_topics import TopicChoice
 from kafka_migration.mirrormaker_files.importing.names_on_target import TargetNames
@@ -108,6 +109,9 @@ def _connections(facts: ImportFacts) -> Iterator[str]:
         yield f"The files give no usable addresses of the {' and the '.join(unknown)}."
     elif set(extras[0]["bootstrap.servers"].split(",")) & set(extras[1]["bootstrap.servers"].split(",")):
         yield "Source and target have a broker in common, so this is no copy between two clusters."
+    meant = facts.readers.meant_target
+    if meant and extras[1]["bootstrap.servers"] not in {_ADDRESSES, addresses_in({"bootstrap.servers": plain(meant)})}:
+        yield f"The worker writes to other addresses than those of the target on line {meant.line}; the worker's count."
     if FileKind.CONNECTORS in facts.kinds and FileKind.WORKER not in facts.kinds:
         yield "The worker of Kafka Connect writes the records; its file was not given, and may name another target."
 

@@ -28,6 +28,7 @@ CONNECTION_KEYS = ("bootstrap.servers", "security.", "sasl.", "ssl.")
 class FlowReaders:
     """`own` has one reader of each role of the flow, `all` has all readers of the files.
 
+    `meant_target` is the line with the addresses of the target that the source connector has.
     `version` is that of Kafka, which the keys of the files show if `is_assumed`.
     """
 
@@ -35,6 +36,7 @@ class FlowReaders:
     all: Readers
     version: str = ""
     is_assumed: bool = False
+    meant_target: MirrorSetting | None = None
 
     def value(self, role: str, key: str) -> Given | None:
         """Return what the reader of a role gets for a key from a line, or from MirrorMaker; `None` if it gets none."""
@@ -63,7 +65,15 @@ def readers_of_flow(
     everyone = readers_of([_enabled(file, chosen) for file in files], version)
     is_mirrormaker1 = files[0].kind.is_mirrormaker1
     own = _of_mirrormaker1(files, everyone, command) if is_mirrormaker1 else _of_flow(everyone, chosen.flow)
-    return FlowReaders(Readers(tuple(own)), everyone, version, is_assumed=bool(version and not given))
+    meant = None if is_mirrormaker1 else _meant_target(everyone, str(chosen.flow))
+    return FlowReaders(Readers(tuple(own)), everyone, version, bool(version and not given), meant)
+
+
+def _meant_target(everyone: Readers, flow: str) -> MirrorSetting | None:
+    found = next(
+        (each.values.get("target.cluster.bootstrap.servers") for each in everyone.at(CONNECTOR, flow=flow)), None
+    )
+    return found.setting if found else None
 
 
 def _version(files: Sequence[MirrorFile]) -> str:
@@ -101,10 +111,17 @@ def _of_flow(everyone: Readers, flow: Flow) -> Iterator[Effective]:
     producer = next(everyone.at(PRODUCER, flow=name, duty="records"), None)
     # The source's comes first. Their clusters cannot be compared, because both aliases may be the same, or blank.
     for admin in list(everyone.at(TARGET, flow=name, duty="topics"))[1:2]:
-        # Records go where the producer of the worker sends them.
-        yield Effective(admin.reader, {**_connection(admin), **(_connection(producer) if producer else {})})
+        yield Effective(admin.reader, _of_target(_connection(admin), _connection(producer) if producer else {}))
     of_worker = (each for each in everyone.at(WORKER) if each.reader.flow in {name, ""})
     yield from _first(of_worker)
+
+
+def _of_target(admin: Mapping[str, Given], producer: Mapping[str, Given]) -> Mapping[str, Given]:
+    """Return the connection of the target: records go where the producer of the worker sends them.
+
+    A producer whose worker is not known has only the settings that the connector overrides.
+    """
+    return producer if "bootstrap.servers" in producer else {**admin, **producer}
 
 
 def _first(found: Iterable[Effective]) -> Iterator[Effective]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kafka_migration.core.connections.settings import KERBEROS, OAUTH
 from kafka_migration.core.discovery.commands import ConnectionToCreate
+from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.text.secret_forms import has_key_form, has_secret_form, may_be_shown
+from kafka_migration.mirrormaker_files.importing.chosen_flow import not_imported
 from kafka_migration.mirrormaker_files.importing.flow_readers import CONNECTION_KEYS, FlowReaders
 from kafka_migration.mirrormaker_files.importing.plain_values import plain
 from kafka_migration.mirrormaker_files.model.judging import listed
@@ -126,6 +128,19 @@ def protocol_in(values: Mapping[str, str]) -> str:
     """Return the security protocol, Kafka's default if none is given; empty if it is not known."""
     protocol = values.get("security.protocol", "PLAINTEXT").strip().upper()
     return protocol if protocol in _PROTOCOLS else ""
+
+
+def require_target(readers: FlowReaders, connections: Sequence[ConnectionToCreate], flow: str) -> None:
+    """Refuse a worker that writes the records to the source, although the connector names another target."""
+    source, target = (set(listed(each.fields["extra"]["bootstrap.servers"])) for each in connections[:2])
+    meant = readers.meant_target
+    named = set(listed(addresses_in({"bootstrap.servers": plain(meant)}))) if meant else set()
+    if meant and source & target and named and not source & named:
+        found = f"a worker that writes to the source; line {meant.line} of the connector names another target"
+        remedy = (
+            "Correct bootstrap.servers of the worker in a copy and import that, or import without the worker's file."
+        )
+        raise Refused([not_imported(flow, found, "a worker that writes to the target", remedy)])
 
 
 def insecurities_of(connection: ConnectionToCreate) -> tuple[Insecurity, ...]:

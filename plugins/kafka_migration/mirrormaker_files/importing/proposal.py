@@ -31,6 +31,7 @@ from kafka_migration.mirrormaker_files.importing.imported_connections import (
     connection_values,
     insecurities_of,
     kafka_connection,
+    require_target,
     strimzi_values,
 )
 from kafka_migration.mirrormaker_files.importing.imported_file import FileParts, file_text
@@ -120,6 +121,7 @@ def _imported(
     topics = _topics(files, fields, choices, _cycle(names, readers, chosen.flow))
     groups = _groups(readers, fields, choices, is_mirrormaker1)
     connections = _connections(files, readers, chosen.flow)
+    require_target(readers, connections, str(chosen.flow))
     parts = FileParts(
         name=name,
         origin=some(list(dict.fromkeys(file.name for file in files))),
