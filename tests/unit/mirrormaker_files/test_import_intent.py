@@ -79,6 +79,14 @@ def test_a_disabled_flow_is_imported_by_its_name(name: str) -> None:
     assert "s:1" in found.connections[0].command()
 
 
+def test_a_variable_may_enable_the_flow() -> None:
+    """What a variable enables is imported by its name, and the check does not deny it."""
+    text = f"{CLUSTERS}source->target.enabled = ${{COPY}}\n"
+
+    assert "--flow" in refusal(text).remedy
+    assert check(imported(text, "source->target"), "flow").startswith("Line 4 enables source->target only if")
+
+
 def test_case_of_enabled() -> None:
     """Kafka reads `TRUE` as true."""
     assert migration(f"{CLUSTERS}source->target.enabled = TRUE\n").source.connection == "source_kafka"

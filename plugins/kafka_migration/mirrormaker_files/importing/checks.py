@@ -94,7 +94,7 @@ def checks_of(facts: ImportFacts) -> tuple[ImportCheck, ...]:
 def _flow(facts: ImportFacts) -> Iterator[str]:
     chosen = facts.chosen
     if chosen.doubt:
-        yield f"MirrorMaker does not copy {chosen.flow}, because {chosen.doubt}. Make sure that this is the direction."
+        yield f"{chosen.doubt} Make sure that this is the direction."
     if chosen.others:
         flows = some([str(flow) for flow in chosen.others])
         yield f"The files have other flows too: {flows}. Each needs a migration of its own."
@@ -105,6 +105,8 @@ def _connections(facts: ImportFacts) -> Iterator[str]:
     sides = ("source", "target")
     for side, role, extra in zip(sides, (CONSUMER, TARGET), extras, strict=True):
         yield f"The {side} has {_protected(facts.readers.line(role, 'security.protocol'), extra)}."
+    if any(extra["security.protocol"] == "<PROTOCOL>" for extra in extras):
+        yield "If the protocol has a login or TLS, the connection needs their settings too."
     if unknown := [side for side, extra in zip(sides, extras, strict=True) if extra["bootstrap.servers"] == _ADDRESSES]:
         yield f"The files give no usable addresses of the {' and the '.join(unknown)}."
     elif set(extras[0]["bootstrap.servers"].split(",")) & set(extras[1]["bootstrap.servers"].split(",")):

@@ -31,7 +31,7 @@ class MirrorConnector:
 
 @dataclass(frozen=True, slots=True)
 class ChosenFlow:
-    """The flow to import. `doubt` says why MirrorMaker does not copy it; empty for an enabled flow.
+    """The flow to import. `doubt` is a sentence that says why MirrorMaker does not copy it; empty for an enabled flow.
 
     `others` are the other enabled flows.
     """
@@ -168,10 +168,12 @@ def _by_name(files: Sequence[MirrorFile], named: str, enabled: Collection[Flow],
 
 
 def _doubt(files: Sequence[MirrorFile], flow: Flow) -> str:
-    """Return why the flow is not enabled, with the line."""
+    """Return the sentence that says why the flow is not enabled, with the line."""
     found = [each for file in files for each in file.at(Place.FLOW, str(flow)) if each.key == "enabled"]
+    if found and found[-1].is_reference:
+        return f"Line {found[-1].line} enables {flow} only if its variable has the value `true`."
     if all(file.kind is not FileKind.MIRRORMAKER2 for file in files):
-        return "its source connector is disabled or stopped"
-    if not found:
-        return "no line enables it"
-    return f"line {found[-1].line} does not say exactly `true`"
+        reason = "its source connector is disabled or stopped"
+    else:
+        reason = f"line {found[-1].line} does not say exactly `true`" if found else "no line enables it"
+    return f"MirrorMaker does not copy {flow}, because {reason}."

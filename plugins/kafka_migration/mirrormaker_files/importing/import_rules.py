@@ -142,7 +142,7 @@ def _of_connection(setting: MirrorSetting, readers: Mapping[str, str], role: str
     if setting.is_reference or (not may_be_secret(setting) and is_reference(setting)):
         return Decision(Use.REPORTED, f"its value is a reference; put the value into {where}")
     if problem := value_problem_of(key, plain(setting)):
-        return Decision(Use.REPORTED, f"{problem}; put the value into {where}")
+        return Decision(Use.REPORTED, f"{problem}; complete {where}")
     if re.match(r"ssl\.(truststore|keystore|key)\b", key):
         return Decision(Use.REPLACED, f"PEM texts in {where}, which you fill in")
     if may_be_secret(setting):

@@ -111,7 +111,7 @@ def usable_items(value: str, key: str, *, is_mirrormaker1: bool = False) -> tupl
 
 
 def _variable(key: str) -> Finding:
-    found = "a variable, which has its value only where MirrorMaker runs"
+    found = "a variable or a placeholder, whose value is not in the files"
     remedy = f"Give the names and patterns with --{key}." if key in {"topics", "groups"} else _WRITE_IT
     return not_imported(key, found, "names and patterns", remedy)
 
