@@ -703,3 +703,34 @@ def test_a_worker_that_writes_to_the_source_is_refused() -> None:
         "source.json": connector("MirrorSourceConnector", **TARGET_LOGIN),
     }
     assert "writes to the source" in refusal(files).found
+
+
+def test_fields_of_a_resource_win_over_its_settings() -> None:
+    """Strimzi's operator makes protocol and login from fields, and ignores such keys in `config`."""
+    text = (
+        "kind: KafkaMirrorMaker\nspec:\n  include: a\n  consumer:\n    bootstrapServers: s:1\n    groupId: g\n"
+        f"{TLS}{login('plain')}    config: {{security.protocol: PLAINTEXT}}\n"
+        "  producer:\n    bootstrapServers: t:1\n    config: {sasl.mechanism: PLAIN, security.protocol: SASL_SSL}\n"
+    )
+    found = imported({"mm1.yaml": text})
+    assert extra(found, 0)["security.protocol"] == "SASL_SSL"
+    assert extra(found, 1) == {"bootstrap.servers": "t:1", "security.protocol": "PLAINTEXT"}
+
+    config = "    config: {security.protocol: PLAINTEXT}\n"
+    assert extra(imported(strimzi(f"{TLS}{config}")), 0)["security.protocol"] == "SSL"
+
+
+def test_a_resource_keeps_its_target() -> None:
+    """Strimzi refuses a flow into another cluster than `connectCluster`; with `--flow` its target stays the target."""
+    text = strimzi("")["mm2.yaml"].replace("connectCluster: b", "connectCluster: a")
+    found = imported({"mm2.yaml": text}, "a->b")
+
+    assert [extra(found, side)["bootstrap.servers"] for side in (0, 1)] == ["a:1", "b:1"]
+
+
+def test_exclusions_of_mirrormaker1() -> None:
+    """`--blacklist` leaves topics out, alone and beside `--topics`."""
+    files = {"start.sh": "kafka-mirror-maker.sh --consumer.config c --producer.config p --blacklist 'a.*|b'\n"}
+    for choices in (NO_CHOICES, ImportChoices(topics=".*")):
+        rules = migration(files, choices=choices).rules
+        assert [name for name in ("a", "ab", "b", "c") if rules.takes(name)] == ["c"]

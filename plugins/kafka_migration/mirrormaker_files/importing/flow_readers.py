@@ -63,9 +63,15 @@ def readers_of_flow(
     given = version or next((file.kafka_version for file in files if file.kafka_version), "")
     version = given or _version(files)
     everyone = readers_of([_enabled(file, chosen) for file in files], version)
-    is_mirrormaker1 = files[0].kind.is_mirrormaker1
-    own = _of_mirrormaker1(files, everyone, command) if is_mirrormaker1 else _of_flow(everyone, chosen.flow)
-    meant = None if is_mirrormaker1 else _meant_target(everyone, str(chosen.flow))
+    kind = files[0].kind
+    is_mirrormaker1 = kind.is_mirrormaker1
+    own = (
+        _of_mirrormaker1(files, everyone, command)
+        if is_mirrormaker1
+        else _of_flow(everyone, chosen.flow, has_own_worker=kind is FileKind.STRIMZI)
+    )
+    is_on_connect = any(file.kind is FileKind.CONNECTORS for file in files)
+    meant = _meant_target(everyone, str(chosen.flow)) if is_on_connect else None
     return FlowReaders(Readers(tuple(own)), everyone, version, bool(version and not given), meant)
 
 
@@ -104,23 +110,28 @@ def _enabled(file: MirrorFile, chosen: ChosenFlow) -> MirrorFile:
     return replace(file, settings=(*file.settings, line))
 
 
-def _of_flow(everyone: Readers, flow: Flow) -> Iterator[Effective]:
+def _of_flow(everyone: Readers, flow: Flow, *, has_own_worker: bool) -> Iterator[Effective]:
     name = str(flow)
     for role, duty in ((CONNECTOR, None), (CHECKPOINTS, None), (CONSUMER, "records"), (PRODUCER, "records")):
         yield from _first(everyone.at(role, flow=name, duty=duty))
     producer = next(everyone.at(PRODUCER, flow=name, duty="records"), None)
     # The source's comes first. Their clusters cannot be compared, because both aliases may be the same, or blank.
     for admin in list(everyone.at(TARGET, flow=name, duty="topics"))[1:2]:
-        yield Effective(admin.reader, _of_target(_connection(admin), _connection(producer) if producer else {}))
+        target = _of_target(_connection(admin), _connection(producer) if producer else {}, has_own_worker)
+        yield Effective(admin.reader, target)
     of_worker = (each for each in everyone.at(WORKER) if each.reader.flow in {name, ""})
     yield from _first(of_worker)
 
 
-def _of_target(admin: Mapping[str, Given], producer: Mapping[str, Given]) -> Mapping[str, Given]:
+def _of_target(admin: Mapping[str, Given], producer: Mapping[str, Given], has_own_worker: bool) -> Mapping[str, Given]:
     """Return the connection of the target: records go where the producer of the worker sends them.
 
-    A producer whose worker is not known has only the settings that the connector overrides.
+    A producer whose worker is not known has only the settings that the connector overrides. Strimzi's operator refuses
+    a worker on another cluster than the target.
     """
+    addresses = [each["bootstrap.servers"].value for each in (admin, producer) if "bootstrap.servers" in each]
+    if has_own_worker and len(set(addresses)) > 1:
+        return admin
     return producer if "bootstrap.servers" in producer else {**admin, **producer}
 
 

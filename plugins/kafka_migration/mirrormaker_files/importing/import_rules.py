@@ -287,6 +287,8 @@ def of_option(setting: MirrorSetting) -> Decision:
         return Decision(Use.REPORTED, "check whether the host of the connection mirror_host needs it")
     if key in {"whitelist", "include"}:
         return Decision(Use.USED, "topics", "topics", plain(setting))
+    if key == "blacklist":
+        return Decision(Use.USED, "topics", "topics.exclude", plain(setting))
     if decision := number(key, setting):
         return decision
     if key in {"consumer.config", "producer.config", "new.consumer"}:

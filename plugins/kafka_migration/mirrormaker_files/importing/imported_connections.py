@@ -34,11 +34,21 @@ _PASSWORD_MECHANISMS = frozenset({"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"})
 _MECHANISMS = _PASSWORD_MECHANISMS | {KERBEROS, OAUTH}
 
 
-def connection_values(readers: FlowReaders, role: str) -> dict[str, str]:
-    """Return the connection settings that the client of a role gets."""
+def connection_values(readers: FlowReaders, role: str, *, place: Place | None = None) -> dict[str, str]:
+    """Return the connection settings that the client of a role gets, only those of lines at a place if it is given."""
     found = {key: each for reader in readers.own.at(role) for key, each in reader.values.items()}
     settings = {key: each.setting for key, each in found.items() if key.startswith(CONNECTION_KEYS) and each.setting}
-    return {key: _value(key, setting) for key, setting in settings.items()}
+    return {key: _value(key, each) for key, each in settings.items() if place in {None, each.place}}
+
+
+def values_of_side(readers: FlowReaders, role: str, fields: Mapping[str, str]) -> dict[str, str]:
+    """Return what a connection is made of. `fields` of a resource win over its lists of settings, as Strimzi has it.
+
+    A connector's own settings win over both. Without any line the protocol is not Kafka's default but unknown, because
+    a file is missing.
+    """
+    own = connection_values(readers, role, place=Place.FLOW)
+    return {**connection_values(readers, role), **fields, **own} or {"security.protocol": UNKNOWN}
 
 
 def _value(key: str, setting: MirrorSetting) -> str:

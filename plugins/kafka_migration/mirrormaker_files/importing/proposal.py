@@ -27,12 +27,11 @@ from kafka_migration.mirrormaker_files.importing.flow_readers import (
 )
 from kafka_migration.mirrormaker_files.importing.import_rules import MIRROR_GROUP
 from kafka_migration.mirrormaker_files.importing.imported_connections import (
-    UNKNOWN,
-    connection_values,
     insecurities_of,
     kafka_connection,
     require_target,
     strimzi_values,
+    values_of_side,
 )
 from kafka_migration.mirrormaker_files.importing.imported_file import FileParts, file_text
 from kafka_migration.mirrormaker_files.importing.imported_topics import TopicChoice, topic_choice
@@ -190,7 +189,8 @@ def _topics(
     files: Sequence[MirrorFile], fields: dict[str, str], choices: ImportChoices, more: tuple[str, ...]
 ) -> TopicChoice:
     is_mirrormaker1 = files[0].kind.is_mirrormaker1
-    usual = "" if is_mirrormaker1 else ".*"
+    # A MirrorMaker 1 with only a list of exclusions copies all other topics.
+    usual = "" if is_mirrormaker1 and "topics.exclude" not in fields else ".*"
     excluded = "" if is_mirrormaker1 else imported_topics.DEFAULT_EXCLUSIONS
     excluded = fields.get("topics.exclude", fields.get("topics.blacklist", excluded))
     value = choices.topics if choices.topics is not None else fields.get("topics", usual)
@@ -230,11 +230,8 @@ def _connections(files: Sequence[MirrorFile], readers: FlowReaders, flow: Flow) 
     if names[0] == names[1]:
         names = [f"source_{names[0]}", f"target_{names[1]}"]
     sides = zip(flow.ends, (CONSUMER, TARGET), (FileKind.CONSUMER, FileKind.PRODUCER), strict=True)
-    values = ({**_of_fields(files, alias, kind), **connection_values(readers, role)} for alias, role, kind in sides)
-    # Without any line the protocol is not Kafka's default, but unknown: a file is missing.
-    clusters = [
-        kafka_connection(name, each or {"security.protocol": UNKNOWN}) for name, each in zip(names, values, strict=True)
-    ]
+    values = (values_of_side(readers, role, _of_fields(files, alias, kind)) for alias, role, kind in sides)
+    clusters = [kafka_connection(name, each) for name, each in zip(names, values, strict=True)]
     return (*clusters, mirror_host_connection("mirror_host"))
 
 
