@@ -692,7 +692,7 @@ def test_the_login_of_the_connector_is_not_mixed_with_the_worker() -> None:
     found = imported({"connect-distributed.properties": WORKER, "source.json": source})
 
     assert extra(found, 1) == {"bootstrap.servers": "w:1", "security.protocol": "PLAINTEXT"}
-    assert "other addresses than those of the target on line 1" in check(found, "connections")
+    assert "other addresses than those of line 1" in check(found, "connections")
     assert extra(imported({"source.json": source}), 1)["security.protocol"] == "SASL_SSL"
 
 
@@ -734,3 +734,21 @@ def test_exclusions_of_mirrormaker1() -> None:
     for choices in (NO_CHOICES, ImportChoices(topics=".*")):
         rules = migration(files, choices=choices).rules
         assert [name for name in ("a", "ab", "b", "c") if rules.takes(name)] == ["c"]
+
+
+def test_the_addresses_of_the_producer() -> None:
+    """A producer with addresses of its own writes the records there, and the line of its cluster is not used."""
+    text = f"{HEAD}target.producer.bootstrap.servers = elsewhere:1\n"
+    found = imported(text)
+
+    assert extra(found, 1)["bootstrap.servers"] == "elsewhere:1"
+    assert "other addresses than those of line 3" in check(found, "connections")
+    assert {each.key: each.use for each in found.uses}["target.bootstrap.servers"] is Use.REPLACED
+    assert "writes to the source" in refusal(text.replace("elsewhere", "s")).found
+
+
+def test_transformations_may_rename_topics() -> None:
+    """The check of names says that a transformation is not taken over."""
+    files = {"s.json": connector("MirrorSourceConnector", transforms="r", **{"transforms.r.type": "RegexRouter"})}
+
+    assert "transformations of line 1, which may give other names" in check(imported(files), "names on the target")

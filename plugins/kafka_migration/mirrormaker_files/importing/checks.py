@@ -113,7 +113,7 @@ def _connections(facts: ImportFacts) -> Iterator[str]:
         yield "Source and target have a broker in common, so this is no copy between two clusters."
     meant = facts.readers.meant_target
     if meant and extras[1]["bootstrap.servers"] not in {_ADDRESSES, addresses_in({"bootstrap.servers": plain(meant)})}:
-        yield f"The worker writes to other addresses than those of the target on line {meant.line}; the worker's count."
+        yield f"The producer writes to other addresses than those of line {meant.line}; the producer's count."
     if FileKind.CONNECTORS in facts.kinds and FileKind.WORKER not in facts.kinds:
         yield "The worker of Kafka Connect writes the records; its file was not given, and may name another target."
 
@@ -136,6 +136,9 @@ def _names(facts: ImportFacts) -> Iterator[str]:
     topic = next((item.text for item in facts.topics.items if item.is_name), "orders")
     if names.theirs:
         yield f"MirrorMaker has {names.theirs}."
+    transforms = facts.readers.line(CONNECTOR, "transforms")
+    if transforms and plain(transforms):
+        yield f"The transformations of line {transforms.line}, which may give other names, are not taken over."
     if names.naming == "identity":
         yield f"{topic} keeps its name ({names.reason})."
         return

@@ -70,8 +70,7 @@ def readers_of_flow(
         if is_mirrormaker1
         else _of_flow(everyone, chosen.flow, has_own_worker=kind is FileKind.STRIMZI)
     )
-    is_on_connect = any(file.kind is FileKind.CONNECTORS for file in files)
-    meant = _meant_target(everyone, str(chosen.flow)) if is_on_connect else None
+    meant = None if kind is FileKind.STRIMZI else _meant_target(everyone, str(chosen.flow))
     return FlowReaders(Readers(tuple(own)), everyone, version, bool(version and not given), meant)
 
 

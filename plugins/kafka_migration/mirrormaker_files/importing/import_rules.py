@@ -24,7 +24,7 @@ from kafka_migration.mirrormaker_files.importing.plain_values import plain, says
 from kafka_migration.mirrormaker_files.model.command_options import ENVIRONMENT
 from kafka_migration.mirrormaker_files.model.judging import is_shown, may_be_secret
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorSetting
+from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, MirrorSetting
 
 
 class Use(StrEnum):
@@ -192,6 +192,15 @@ def mirror_group(setting: MirrorSetting) -> Decision:
     return Decision(Use.REPLACED, where, MIRROR_GROUP, value)
 
 
+# What a connector gets for clients; the lines that reach the clients of the records have another rule before.
+_OF_CLUSTERS = tuple(
+    f"{side}.{client}.{key}"
+    for side in ("source", "target")
+    for client in ("cluster", *CLIENTS)
+    for key in CONNECTION_KEYS
+)
+
+
 def _of_connector(setting: MirrorSetting, readers: Mapping[str, str], role: str) -> Decision:
     key = readers[role]
     if key in _FLOW_KEYS:
@@ -202,6 +211,8 @@ def _of_connector(setting: MirrorSetting, readers: Mapping[str, str], role: str)
         return Decision(Use.USED, "mirror.topic_names")
     if role == CONNECTOR and (decision := number(key, setting)):
         return decision
+    if key.startswith(_OF_CLUSTERS):
+        return _OWN_CLIENTS
     if key in _NAMES or key in _NUMBERS:
         return OF_CHECKPOINTS
     return replaced(setting, setting.key) or replaced(setting, key) or Decision(Use.REPORTED, _NO_PLACE)

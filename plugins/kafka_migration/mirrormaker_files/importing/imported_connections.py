@@ -141,16 +141,14 @@ def protocol_in(values: Mapping[str, str]) -> str:
 
 
 def require_target(readers: FlowReaders, connections: Sequence[ConnectionToCreate], flow: str) -> None:
-    """Refuse a worker that writes the records to the source, although the connector names another target."""
+    """Refuse a producer that writes the records to the source, although the connector has another target."""
     source, target = (set(listed(each.fields["extra"]["bootstrap.servers"])) for each in connections[:2])
     meant = readers.meant_target
     named = set(listed(addresses_in({"bootstrap.servers": plain(meant)}))) if meant else set()
     if meant and source & target and named and not source & named:
-        found = f"a worker that writes to the source; line {meant.line} of the connector names another target"
-        remedy = (
-            "Correct bootstrap.servers of the worker in a copy and import that, or import without the worker's file."
-        )
-        raise Refused([not_imported(flow, found, "a worker that writes to the target", remedy)])
+        found = f"a producer that writes to the source; line {meant.line} names another target"
+        remedy = "Correct bootstrap.servers of the worker or its producer in a copy, and import the copy."
+        raise Refused([not_imported(flow, found, "a producer that writes to the target", remedy)])
 
 
 def insecurities_of(connection: ConnectionToCreate) -> tuple[Insecurity, ...]:
