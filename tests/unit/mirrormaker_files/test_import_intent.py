@@ -752,3 +752,14 @@ def test_transformations_may_rename_topics() -> None:
     files = {"s.json": connector("MirrorSourceConnector", transforms="r", **{"transforms.r.type": "RegexRouter"})}
 
     assert "transformations of line 1, which may give other names" in check(imported(files), "names on the target")
+
+
+def test_properties_of_mirrormaker1_have_their_own_protocol() -> None:
+    """Only a resource of Strimzi has fields that win over settings."""
+    files = {
+        "start.sh": f"{COMMAND} a\n",
+        "consumer.properties": "bootstrap.servers=s:1\ngroup.id=g\nsecurity.protocol=SSL\n",
+        "producer.properties": "bootstrap.servers=t:1\nacks=all\nsecurity.protocol=SASL_SSL\nsasl.mechanism=PLAIN\n",
+    }
+    found = imported(files)
+    assert [extra(found, side)["security.protocol"] for side in (0, 1)] == ["SSL", "SASL_SSL"]

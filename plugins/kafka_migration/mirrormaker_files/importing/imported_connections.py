@@ -71,6 +71,12 @@ def _are_addresses(key: str, value: str) -> bool:
     return is_list and all(_ADDRESS.fullmatch(_LISTENER.sub("", each)) for each in listed(value))
 
 
+def is_resource(file: MirrorFile) -> bool:
+    """Return whether Strimzi's operator makes the configuration, with protocol and login from fields."""
+    fields = ("bootstrapServers", "groupId")
+    return any(each.place is Place.FIELD or each.name in fields for each in file.settings)
+
+
 def strimzi_values(file: MirrorFile, alias: str) -> dict[str, str]:
     """Return the connection settings that Strimzi's operator makes from `tls` and `authentication` of a cluster."""
     found = {each.key: plain(each) for each in file.at(Place.FIELD, alias)}

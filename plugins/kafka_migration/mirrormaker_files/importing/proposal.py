@@ -28,6 +28,7 @@ from kafka_migration.mirrormaker_files.importing.flow_readers import (
 from kafka_migration.mirrormaker_files.importing.import_rules import MIRROR_GROUP
 from kafka_migration.mirrormaker_files.importing.imported_connections import (
     insecurities_of,
+    is_resource,
     kafka_connection,
     require_target,
     strimzi_values,
@@ -238,5 +239,5 @@ def _connections(files: Sequence[MirrorFile], readers: FlowReaders, flow: Flow) 
 def _of_fields(files: Sequence[MirrorFile], alias: str, kind: FileKind) -> dict[str, str]:
     """Return what fields of a resource say about a cluster, or about a client of MirrorMaker 1."""
     owners = {FileKind.STRIMZI: alias, kind: ""}
-    found = (strimzi_values(file, owners[file.kind]) for file in files if file.kind in owners)
+    found = (strimzi_values(file, owners[file.kind]) for file in files if file.kind in owners and is_resource(file))
     return next(found, {})
