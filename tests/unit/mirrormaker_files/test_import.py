@@ -116,7 +116,7 @@ def test_mirrormaker1_needs_its_command_line() -> None:
     with pytest.raises(Refused) as refused:
         imported({"consumer.properties": CONSUMER, "producer.properties": PRODUCER})
 
-    assert refused.value.findings[0].remedy == "Add the script with the command line."
+    assert refused.value.findings[0].remedy == "Add the script with the command line, or give the topics with --topics."
 
 
 def test_several_flows_need_a_name() -> None:

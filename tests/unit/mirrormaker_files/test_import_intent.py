@@ -79,6 +79,14 @@ def test_a_disabled_flow_is_imported_by_its_name(name: str) -> None:
     assert "s:1" in found.connections[0].command()
 
 
+def test_a_variable_may_enable_the_flow() -> None:
+    """What a variable enables is imported by its name, and the check does not deny it."""
+    text = f"{CLUSTERS}source->target.enabled = ${{COPY}}\n"
+
+    assert "--flow" in refusal(text).remedy
+    assert check(imported(text, "source->target"), "flow").startswith("Line 4 enables source->target only if")
+
+
 def test_case_of_enabled() -> None:
     """Kafka reads `TRUE` as true."""
     assert migration(f"{CLUSTERS}source->target.enabled = TRUE\n").source.connection == "source_kafka"
@@ -469,3 +477,289 @@ def test_every_import_says_that_a_copy_cannot_be_kept(files: dict[str, str], pag
 
     assert path.read_text().startswith(f"# {title}\n")
     assert re.search(rf"^## (\d\. )?{section}$", path.read_text(), re.MULTILINE)
+
+
+def extra(found: Imported, side: int) -> dict[str, str]:
+    return dict(found.connections[side].fields["extra"])
+
+
+@pytest.mark.parametrize("alias", ["", "same"])
+def test_clusters_with_one_alias_are_not_mixed(alias: str) -> None:
+    """Connectors may have the same alias for both clusters, or blank ones; each connection has its own cluster."""
+    both = {"source.cluster.alias": alias, "target.cluster.alias": alias, "replication.policy.separator": ""}
+    more = {"source.cluster.bootstrap.servers": "s:1", "target.cluster.bootstrap.servers": "t:1"}
+    more |= {"target.cluster.security.protocol": "SSL"}
+    found = imported({"a.json": connector("MirrorSourceConnector", **both, **more)}, choices=NAMED)
+
+    assert (extra(found, 0)["bootstrap.servers"], extra(found, 0)["security.protocol"]) == ("s:1", "PLAINTEXT")
+    assert (extra(found, 1)["bootstrap.servers"], extra(found, 1)["security.protocol"]) == ("t:1", "SSL")
+    uses = {each.key: each.where for each in found.uses}
+    assert uses["target.cluster.bootstrap.servers"] == "the connection of the target"
+
+
+@pytest.mark.parametrize("value", ["${SECURITY}", "$SECURITY", "{{ protocol }}", "%SECURITY%", "", "SASL-SSL"])
+def test_an_unknown_protocol_is_a_placeholder(value: str) -> None:
+    """A protocol that is known only where MirrorMaker runs, or that Kafka does not have, is never `PLAINTEXT`."""
+    found = imported(f"{HEAD}source.security.protocol = {value}\nsource.sasl.mechanism = PLAIN\n")
+
+    assert extra(found, 0)["security.protocol"] == "<PROTOCOL>"
+    assert extra(found, 0)["sasl.password"] == "<PASSWORD>"
+    assert "source has a security protocol that the files do not give" in check(found, "connections")
+    assert [each.use for each in found.uses if each.key == "source.security.protocol"] == [Use.REPORTED]
+
+
+@pytest.mark.parametrize("value", ["${CHECK}", "$CHECK"])
+def test_an_unknown_check_of_host_names_is_not_off(value: str) -> None:
+    """Only a blank value switches the check of host names off."""
+    lines = "source.security.protocol = SSL\nsource.ssl.endpoint.identification.algorithm = "
+
+    assert migration(f"{HEAD}{lines}{value}\n").source.insecure == ()
+    assert migration(f"{HEAD}{lines}\n").source.insecure != ()
+
+
+def test_the_user_stays_beside_a_reference() -> None:
+    """The user name is shown if only the password is a reference, and the one of Azure Event Hubs is no reference."""
+    lines = "source.security.protocol = SASL_SSL\nsource.sasl.mechanism = PLAIN\nsource.sasl.jaas.config = "
+    users = {"copy": "copy", "$ConnectionString": "$ConnectionString", "${USER}": "<USER>", "$USER": "<USER>"}
+    for user, shown in users.items():
+        jaas = f'PlainLoginModule required username="{user}" password="${{file:/a:b}}";'
+        assert extra(imported(f"{HEAD}{lines}{jaas}\n"), 0)["sasl.username"] == shown
+
+
+def test_addresses_after_the_name_of_a_listener() -> None:
+    """Kafka reads only host and port of `PLAINTEXT://host:port`, so the connection has them."""
+    text = HEAD.replace("s:1", "PLAINTEXT://s_1:1, SSL://s2:2")
+
+    assert extra(imported(text), 0)["bootstrap.servers"] == "s_1:1,s2:2"
+
+
+@pytest.mark.parametrize("value", ["", "$SOURCE", "<prefix>.example.com:9092", "host"])
+def test_addresses_that_are_not_used_are_not_called_used(value: str) -> None:
+    """Without usable addresses the list and the check say so."""
+    found = imported(HEAD.replace("s:1", value))
+
+    assert extra(found, 0)["bootstrap.servers"] == "<ADDRESSES>"
+    assert [each.use for each in found.uses if each.key == "source.bootstrap.servers"] == [Use.REPORTED]
+    assert "no usable addresses of the source." in check(found, "connections")
+
+
+def test_a_side_without_lines_is_unknown() -> None:
+    """A cluster without any line has no protocol, because a file is missing."""
+    found = imported({"start.sh": f"{COMMAND} a\n", "consumer.properties": "bootstrap.servers=s:1\ngroup.id=g\n"})
+
+    assert extra(found, 0)["security.protocol"] == "PLAINTEXT"
+    assert extra(found, 1) == {"bootstrap.servers": "<ADDRESSES>", "security.protocol": "<PROTOCOL>"}
+
+
+def test_the_check_compares_the_clusters() -> None:
+    """A flow from a cluster to itself, a protocol by default and a missing worker are named."""
+    found = check(imported(HEAD.replace("t:1", "s:1")), "connections")
+    assert "a broker in common" in found
+    assert "PLAINTEXT, the default, because no line gives another" in found
+    assert "worker of Kafka Connect" not in found
+    assert "its file was not given" in check(imported({"a.json": connector("MirrorSourceConnector")}), "connections")
+
+
+def test_lines_of_unknown_clusters_have_no_effect() -> None:
+    """A line of a flow between clusters that the file does not have cannot be imported with `--flow`."""
+    text = f"{HEAD}surce->target.groups = x\ntarget->source.topics = y\n"
+    found = {each.key: each.use for each in imported(text).uses}
+
+    assert found["surce->target.groups"] is Use.IGNORED
+    assert found["target->source.topics"] is Use.REPORTED
+
+
+def test_groups_of_the_command_line_come_without_exclusions() -> None:
+    """The list says that `--groups` replaces the exclusions too, and they are not judged."""
+    found = imported(f"{HEAD}groups = a\ngroups.exclude = *\n", choices=ImportChoices(groups="b"))
+
+    assert {each.where for each in found.uses if each.key.startswith("groups")} == {"--groups of the command line"}
+
+
+@pytest.mark.parametrize("value", ["<topics>", "a,<OTHER TOPICS>", "a.*,<name>.*"])
+@pytest.mark.parametrize("key", ["topics", "topics.exclude", "groups"])
+def test_a_placeholder_is_no_pattern(key: str, value: str) -> None:
+    """A text that a person has to replace is refused."""
+    assert "variable" in refusal(f"{HEAD}{key} = {value}\n").found
+
+
+def test_a_look_behind_is_no_placeholder() -> None:
+    """Angle brackets of a pattern stay."""
+    assert migration(f"{HEAD}topics = .*(?<!<)x,a.*(?<=b>)\n").rules.taken
+
+
+def test_lines_of_different_connectors_do_not_compete() -> None:
+    """A line of the heartbeat connector is not overridden by one of the source connector."""
+    files = {
+        "source.json": connector("MirrorSourceConnector", **{"tasks.max": "1"}),
+        "heartbeat.json": connector("MirrorHeartbeatConnector", **{"tasks.max": "2"}),
+    }
+    found = imported(files)
+
+    assert not [each for each in found.uses if "wins over it" in each.where]
+    assert {each.where for each in found.uses if each.file == "heartbeat.json"} == {
+        "the package watches MirrorMaker itself"
+    }
+
+
+def test_lines_of_both_clients_do_not_compete() -> None:
+    """A `client.id` of MirrorMaker 1's producer does not win over that of its consumer."""
+    files = {
+        "start.sh": f"{COMMAND} a\n",
+        "consumer.properties": "bootstrap.servers=s:1\ngroup.id=g\nclient.id=c\n",
+        "producer.properties": "bootstrap.servers=t:1\nclient.id=p\nacks=all\n",
+    }
+    assert not [each for each in imported(files).uses if "wins over it" in each.where]
+
+
+def test_equal_policies_and_unused_converters_are_not_missed() -> None:
+    """A policy that both connectors have, and settings that ByteArrayConverter ignores, are not important."""
+    policy = {"replication.policy.class": f"{MIRROR}.IdentityReplicationPolicy"}
+    files = {
+        "s.json": connector("MirrorSourceConnector", **policy, **{"key.converter.schemas.enable": "false"}),
+        "c.json": connector("MirrorCheckpointConnector", **policy),
+    }
+    assert "most important" not in check(imported(files), "not taken over")
+
+
+@pytest.mark.parametrize(
+    ("options", "heap"),
+    [("-Xms1g -Xmx2g", 2048), ("-Xmx512m", 512), ("-Xmx1g -Xmx3G", 3072), ("-Xmx64m", 1024), ("-Xmx$HEAP", 1024)],
+)
+def test_the_heap_is_taken_over(options: str, heap: int) -> None:
+    """The heap of MirrorMaker becomes `mirror.heap_mb`, as Java reads it, unless a migration file does not take it."""
+    script = f'export KAFKA_HEAP_OPTS="{options}"\n{COMMAND} a\n'
+    assert migration({"start.sh": script}).mirror.heap_mb == heap
+
+    value = options.rpartition("-Xmx")[2]
+    text = f"{strimzi('')['mm2.yaml']}  jvmOptions:\n    -Xmx: {value}\n"
+    assert migration({"mm2.yaml": text}).mirror.heap_mb == heap
+
+
+@pytest.mark.parametrize("number", ["$STREAMS", "${STREAMS}"])
+def test_a_number_that_is_a_reference(number: str) -> None:
+    """A number that only a shell knows is reported as a reference."""
+    (use,) = [each for each in imported({"s.sh": f"{COMMAND} a --num.streams {number}\n"}).uses if "num" in each.key]
+
+    assert (use.use, use.where) == (Use.REPORTED, "its value is a reference")
+
+
+def test_exchanged_files_are_refused() -> None:
+    """A command that gives the consumer's file to the producer copies in the other direction than the files say."""
+    files = {
+        "consumer.properties": "bootstrap.servers=s:1\ngroup.id=g\n",
+        "producer.properties": "bootstrap.servers=t:1\nacks=all\n",
+    }
+    right, wrong = (
+        ("/etc/consumer.properties", "/etc/producer.properties"),
+        ("c:\\producer.properties", "consumer.properties"),
+    )
+    texts = [
+        f"kafka-mirror-maker.sh --consumer.config '{c}' --producer.config '{p}' --whitelist a\n"
+        for c, p in (right, wrong)
+    ]
+
+    assert "s:1" in imported({**files, "start.sh": texts[0]}).connections[0].command()
+    assert "direction" in refusal({**files, "start.sh": texts[1]}).remedy
+
+
+@pytest.mark.parametrize(("version", "words"), [("", "up to Kafka 3.9"), ("3.6", ""), ("4.1", "")])
+def test_the_check_names_an_assumed_version(version: str, words: str) -> None:
+    """Old names of keys exclude topics up to Kafka 3.9 only, so the check says that this version was assumed."""
+    found = imported(f"{HEAD}topics = a.*\ntopics.blacklist = ab\n", choices=ImportChoices(kafka_version=version))
+
+    assert ("Kafka 4 ignores it" in check(found, "topics")) is bool(words)
+
+
+def test_a_poll_timeout_is_a_key_of_the_connector() -> None:
+    """`consumer.poll.timeout.ms` is no setting of a client."""
+    (use,) = [each for each in imported(f"{HEAD}consumer.poll.timeout.ms = 5\n").uses if "poll" in each.key]
+
+    assert use.use is Use.REPLACED
+
+
+TARGET_LOGIN = {
+    "target.cluster.bootstrap.servers": "t:1",
+    "target.cluster.security.protocol": "SASL_SSL",
+    "target.cluster.sasl.mechanism": "PLAIN",
+    "source.cluster.bootstrap.servers": "s:1",
+}
+
+
+def test_the_login_of_the_connector_is_not_mixed_with_the_worker() -> None:
+    """The worker's producer writes the records with its own login, so the connection has nothing of another client."""
+    source = connector("MirrorSourceConnector", **TARGET_LOGIN)
+    found = imported({"connect-distributed.properties": WORKER, "source.json": source})
+
+    assert extra(found, 1) == {"bootstrap.servers": "w:1", "security.protocol": "PLAINTEXT"}
+    assert "other addresses than those of line 1" in check(found, "connections")
+    assert extra(imported({"source.json": source}), 1)["security.protocol"] == "SASL_SSL"
+
+
+def test_a_worker_that_writes_to_the_source_is_refused() -> None:
+    """With a worker on the source cluster the connector's target would become the source."""
+    files = {
+        "connect-distributed.properties": WORKER.replace("w:1", "s:1"),
+        "source.json": connector("MirrorSourceConnector", **TARGET_LOGIN),
+    }
+    assert "writes to the source" in refusal(files).found
+
+
+def test_fields_of_a_resource_win_over_its_settings() -> None:
+    """Strimzi's operator makes protocol and login from fields, and ignores such keys in `config`."""
+    text = (
+        "kind: KafkaMirrorMaker\nspec:\n  include: a\n  consumer:\n    bootstrapServers: s:1\n    groupId: g\n"
+        f"{TLS}{login('plain')}    config: {{security.protocol: PLAINTEXT}}\n"
+        "  producer:\n    bootstrapServers: t:1\n    config: {sasl.mechanism: PLAIN, security.protocol: SASL_SSL}\n"
+    )
+    found = imported({"mm1.yaml": text})
+    assert extra(found, 0)["security.protocol"] == "SASL_SSL"
+    assert extra(found, 1) == {"bootstrap.servers": "t:1", "security.protocol": "PLAINTEXT"}
+
+    config = "    config: {security.protocol: PLAINTEXT}\n"
+    assert extra(imported(strimzi(f"{TLS}{config}")), 0)["security.protocol"] == "SSL"
+
+
+def test_a_resource_keeps_its_target() -> None:
+    """Strimzi refuses a flow into another cluster than `connectCluster`; with `--flow` its target stays the target."""
+    text = strimzi("")["mm2.yaml"].replace("connectCluster: b", "connectCluster: a")
+    found = imported({"mm2.yaml": text}, "a->b")
+
+    assert [extra(found, side)["bootstrap.servers"] for side in (0, 1)] == ["a:1", "b:1"]
+
+
+def test_exclusions_of_mirrormaker1() -> None:
+    """`--blacklist` leaves topics out, alone and beside `--topics`."""
+    files = {"start.sh": "kafka-mirror-maker.sh --consumer.config c --producer.config p --blacklist 'a.*|b'\n"}
+    for choices in (NO_CHOICES, ImportChoices(topics=".*")):
+        rules = migration(files, choices=choices).rules
+        assert [name for name in ("a", "ab", "b", "c") if rules.takes(name)] == ["c"]
+
+
+def test_the_addresses_of_the_producer() -> None:
+    """A producer with addresses of its own writes the records there, and the line of its cluster is not used."""
+    text = f"{HEAD}target.producer.bootstrap.servers = elsewhere:1\n"
+    found = imported(text)
+
+    assert extra(found, 1)["bootstrap.servers"] == "elsewhere:1"
+    assert "other addresses than those of line 3" in check(found, "connections")
+    assert {each.key: each.use for each in found.uses}["target.bootstrap.servers"] is Use.REPLACED
+    assert "writes to the source" in refusal(text.replace("elsewhere", "s")).found
+
+
+def test_transformations_may_rename_topics() -> None:
+    """The check of names says that a transformation is not taken over."""
+    files = {"s.json": connector("MirrorSourceConnector", transforms="r", **{"transforms.r.type": "RegexRouter"})}
+
+    assert "transformations of line 1, which may give other names" in check(imported(files), "names on the target")
+
+
+def test_properties_of_mirrormaker1_have_their_own_protocol() -> None:
+    """Only a resource of Strimzi has fields that win over settings."""
+    files = {
+        "start.sh": f"{COMMAND} a\n",
+        "consumer.properties": "bootstrap.servers=s:1\ngroup.id=g\nsecurity.protocol=SSL\n",
+        "producer.properties": "bootstrap.servers=t:1\nacks=all\nsecurity.protocol=SASL_SSL\nsasl.mechanism=PLAIN\n",
+    }
+    found = imported(files)
+    assert [extra(found, side)["security.protocol"] for side in (0, 1)] == ["SSL", "SASL_SSL"]

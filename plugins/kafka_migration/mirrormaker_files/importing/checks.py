@@ -5,17 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from kafka_migration.core.discovery.commands import ConnectionToCreate
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.text.brief import some
 from kafka_migration.mirrormaker_files.importing.chosen_flow import ChosenFlow
-from kafka_migration.mirrormaker_files.importing.flow_readers import CHECKPOINTS, CONNECTOR, FlowReaders
-from kafka_migration.mirrormaker_files.importing.import_rules import ELSEWHERE, Decision, Use
+from kafka_migration.mirrormaker_files.importing.flow_readers import (
+    CHECKPOINTS,
+    CONNECTOR,
+    CONSUMER,
+    TARGET,
+    FlowReaders,
+)
+from kafka_migration.mirrormaker_files.importing.import_rules import (
+    ELSEWHERE,
+    OF_CHECKPOINTS,
+    OLD_NAMES,
+    Decision,
+    Use,
+)
+from kafka_migration.mirrormaker_files.importing.imported_connections import addresses_in
 from kafka_migration.mirrormaker_files.importing.imported_groups import NO_GROUP
 from kafka_migration.mirrormaker_files.importing.imported_topics import TopicChoice
 from kafka_migration.mirrormaker_files.importing.names_on_target import TargetNames
 from kafka_migration.mirrormaker_files.importing.plain_values import plain
 from kafka_migration.mirrormaker_files.model.judging import quoted
-from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorSetting, Place
 
 # Settings whose loss changes the copy most, by the beginning of their keys.
 _IMPORTANT = {
@@ -28,10 +42,8 @@ _IMPORTANT = {
     "transforms": "transformations of records",
     "predicates": "transformations of records",
     "message.handler": "handler of records",
-    "key.converter": "converter",
-    "value.converter": "converter",
-    "header.converter": "converter",
 }
+_CONVERTERS = frozenset({"key.converter", "value.converter", "header.converter"})
 _KAFKAS = ("DefaultTopicFilter", "DefaultGroupFilter", "DefaultConfigPropertyFilter", "ByteArrayConverter")
 
 
@@ -54,7 +66,13 @@ class ImportFacts:
     groups: tuple[str, ...]
     fields: Mapping[str, str]
     decisions: Sequence[tuple[MirrorSetting, Decision]]
-    is_mirrormaker1: bool
+    connections: Sequence[ConnectionToCreate]
+    kinds: frozenset[FileKind]
+
+    @property
+    def is_mirrormaker1(self) -> bool:
+        """Whether MirrorMaker 1 reads the files."""
+        return any(kind.is_mirrormaker1 for kind in self.kinds)
 
 
 def checks_of(facts: ImportFacts) -> tuple[ImportCheck, ...]:
@@ -66,6 +84,7 @@ def checks_of(facts: ImportFacts) -> tuple[ImportCheck, ...]:
         ("topics", _topics(facts)),
         ("groups", _groups(facts)),
         ("isolation level", _isolation(facts)),
+        ("connections", _connections(facts)),
         ("not taken over", _not_taken_over(facts)),
         ("what is already copied", _copied(facts)),
     )
@@ -75,10 +94,41 @@ def checks_of(facts: ImportFacts) -> tuple[ImportCheck, ...]:
 def _flow(facts: ImportFacts) -> Iterator[str]:
     chosen = facts.chosen
     if chosen.doubt:
-        yield f"MirrorMaker does not copy {chosen.flow}, because {chosen.doubt}. Make sure that this is the direction."
+        yield f"{chosen.doubt} Make sure that this is the direction."
     if chosen.others:
         flows = some([str(flow) for flow in chosen.others])
         yield f"The files have other flows too: {flows}. Each needs a migration of its own."
+
+
+def _connections(facts: ImportFacts) -> Iterator[str]:
+    extras = [connection.fields["extra"] for connection in facts.connections]
+    sides = ("source", "target")
+    for side, role, extra in zip(sides, (CONSUMER, TARGET), extras, strict=True):
+        yield f"The {side} has {_protected(facts.readers.line(role, 'security.protocol'), extra)}."
+    if any(extra["security.protocol"] == "<PROTOCOL>" for extra in extras):
+        yield "If the protocol has a login or TLS, the connection needs their settings too."
+    if unknown := [side for side, extra in zip(sides, extras, strict=True) if extra["bootstrap.servers"] == _ADDRESSES]:
+        yield f"The files give no usable addresses of the {' and the '.join(unknown)}."
+    elif set(extras[0]["bootstrap.servers"].split(",")) & set(extras[1]["bootstrap.servers"].split(",")):
+        yield "Source and target have a broker in common, so this is no copy between two clusters."
+    meant = facts.readers.meant_target
+    if meant and extras[1]["bootstrap.servers"] not in {_ADDRESSES, addresses_in({"bootstrap.servers": plain(meant)})}:
+        yield f"The producer writes to other addresses than those of line {meant.line}; the producer's count."
+    if FileKind.CONNECTORS in facts.kinds and FileKind.WORKER not in facts.kinds:
+        yield "The worker of Kafka Connect writes the records; its file was not given, and may name another target."
+
+
+_ADDRESSES = "<ADDRESSES>"
+
+
+def _protected(line: MirrorSetting | None, extra: Mapping[str, str]) -> str:
+    """Return the protocol and the login in words."""
+    protocol = extra["security.protocol"]
+    if protocol == "<PROTOCOL>":
+        return "a security protocol that the files do not give"
+    if protocol == "PLAINTEXT" and line is None:
+        return "PLAINTEXT, the default, because no line gives another"
+    return f"{protocol} with {extra['sasl.mechanism']}" if "sasl.mechanism" in extra else protocol
 
 
 def _names(facts: ImportFacts) -> Iterator[str]:
@@ -86,6 +136,9 @@ def _names(facts: ImportFacts) -> Iterator[str]:
     topic = next((item.text for item in facts.topics.items if item.is_name), "orders")
     if names.theirs:
         yield f"MirrorMaker has {names.theirs}."
+    transforms = facts.readers.line(CONNECTOR, "transforms")
+    if transforms and plain(transforms):
+        yield f"The transformations of line {transforms.line}, which may give other names, are not taken over."
     if names.naming == "identity":
         yield f"{topic} keeps its name ({names.reason})."
         return
@@ -117,6 +170,9 @@ def _topics(facts: ImportFacts) -> Iterator[str]:
         yield "Patterns never take topics of Kafka and its tools, such as __…, _schemas and ….replica. Name these."
     if topics.left_out:
         yield f"MirrorMaker does not copy {some(topics.left_out)}: excluded or internal."
+    old = [each.line for each, decision in facts.decisions if decision.field == OLD_NAMES["topics.exclude"]]
+    if old and facts.readers.is_assumed:
+        yield f"Line {old[-1]} counts up to Kafka 3.9; Kafka 4 ignores it. Give the version with --kafka-version."
     if loose := topics.loose_names():
         yield f"Taken as names, although MirrorMaker reads a dot as any letter: {some(loose)}."
 
@@ -126,24 +182,25 @@ def _groups(facts: ImportFacts) -> Iterator[str]:
         yield "None: `groups` is blank, so the cutover moves no group. Name them in cutover.groups if it must."
         return
     if not facts.groups:
-        yield "The default of a migration file: all but those of consoles and of this package."
+        yield "The cutover moves the default of a migration file: all but those of consoles and of this package."
     else:
-        yield f"{some(facts.groups)}."
+        yield f"The cutover moves {some(facts.groups)}."
     if not facts.is_mirrormaker1:
         yield from _moved(facts.readers)
 
 
 def _moved(readers: FlowReaders) -> Iterator[str]:
     """Yield whether their MirrorMaker moved groups."""
+    unless = f"If the cutover must not either, write {NO_GROUP} into cutover.groups."
     if not readers.has(CHECKPOINTS):
-        yield "MirrorMaker did not move groups: the files have no checkpoint connector of this flow."
+        yield f"MirrorMaker did not move groups: the files have no checkpoint connector of this flow. {unless}"
         return
     values = {key: readers.line(CHECKPOINTS, key) for key in _SYNC}
     words = {key: plain(each).lower() for key, each in values.items() if each}
     if words.get("emit.checkpoints.enabled") == "false":
-        yield "MirrorMaker did not move groups: emit.checkpoints.enabled is false."
+        yield "MirrorMaker did not move groups: emit.checkpoints.enabled is false. " + unless
     elif words.get("sync.group.offsets.enabled") != "true":
-        yield "MirrorMaker did not move groups: sync.group.offsets.enabled is not true."
+        yield "MirrorMaker did not move groups: sync.group.offsets.enabled is not true. " + unless
     else:
         yield "MirrorMaker wrote their offsets too; the cutover writes exact ones."
     yield from _disagreements(readers)
@@ -194,6 +251,8 @@ def _important(facts: ImportFacts) -> Iterator[str]:
     for setting, decision in facts.decisions:
         is_kafkas = setting.value.strip().endswith(_KAFKAS)
         words = next((text for start, text in _IMPORTANT.items() if setting.key.startswith(start)), "")
+        # A policy of the checkpoint connector is compared with that of the source connector.
+        words = "converter" if setting.key in _CONVERTERS else "" if decision is OF_CHECKPOINTS else words
         # The key of a connector wins over that of its worker.
         is_hidden = setting.place is Place.WORKER and facts.readers.line(CONNECTOR, setting.key) is not None
         if words not in {"", *seen} and not is_kafkas and not is_hidden and decision.use is not Use.USED:

@@ -33,6 +33,30 @@ def chosen_command(files: Sequence[MirrorFile], named: int | None) -> int:
     return fitting[0] if fitting else 0
 
 
+def require_own_files(files: Sequence[MirrorFile], command: int) -> None:
+    """Refuse a command that gives the consumer's file to the producer, or the other way round.
+
+    MirrorMaker follows the command, and the content of the files says the other direction.
+    """
+    given = {_base(file.name): file.kind for file in files if file.kind in _CLIENTS.values()}
+    options = [each for file in files for each in file.at(Place.OPTION) if command_of(file, each) == command]
+    for option, kind in _CLIENTS.items():
+        named = next((_base(each.value) for each in options if each.key == option), "")
+        if given.get(named, kind) is not kind:
+            remedy = (
+                "Correct the command or the file in a copy, and import the copy. The command decides the direction."
+            )
+            found = f"--{option} with {given[named].words}"
+            raise Refused([not_imported(some([file.name for file in files]), found, kind.words, remedy)])
+
+
+def _base(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
+_CLIENTS = {"consumer.config": FileKind.CONSUMER, "producer.config": FileKind.PRODUCER}
+
+
 def require_one_list(files: Sequence[MirrorFile], command: int) -> None:
     """Refuse a command that names its topics twice, with which MirrorMaker does not start."""
     for file in files:

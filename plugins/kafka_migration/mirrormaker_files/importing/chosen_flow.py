@@ -11,10 +11,11 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.text.brief import some
 from kafka_migration.mirrormaker_files.model.judging import is_false, refusal
-from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, Place
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
 
 MIRRORMAKER1_FLOW = Flow("source", "target")
 SOURCE_CONNECTOR, CHECKPOINT_CONNECTOR = "MirrorSourceConnector", "MirrorCheckpointConnector"
+HEARTBEAT_CONNECTOR = "MirrorHeartbeatConnector"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class MirrorConnector:
 
 @dataclass(frozen=True, slots=True)
 class ChosenFlow:
-    """The flow to import. `doubt` says why MirrorMaker does not copy it; empty for an enabled flow.
+    """The flow to import. `doubt` is a sentence that says why MirrorMaker does not copy it; empty for an enabled flow.
 
     `others` are the other enabled flows.
     """
@@ -119,6 +120,12 @@ def _named_in(files: Sequence[MirrorFile]) -> Iterator[Flow]:
     yield from named or (Flow(*ends) for file in of_aliases for ends in islice(permutations(file.clusters, 2), 20))
 
 
+def is_known_flow(file: MirrorFile, setting: MirrorSetting) -> bool:
+    """Return whether a line is about clusters that the file has; a line of a connector always is."""
+    is_of_aliases = setting.place is Place.FLOW and file.kind in _WITH_ALIASES
+    return not is_of_aliases or _pair(file, setting.owner) is not None
+
+
 def _pair(file: MirrorFile, text: str) -> Flow | None:
     """Return two different clusters of a file that a text names as a flow."""
     source = next((alias for alias in file.clusters if text.startswith(f"{alias}->")), None)
@@ -161,10 +168,12 @@ def _by_name(files: Sequence[MirrorFile], named: str, enabled: Collection[Flow],
 
 
 def _doubt(files: Sequence[MirrorFile], flow: Flow) -> str:
-    """Return why the flow is not enabled, with the line."""
+    """Return the sentence that says why the flow is not enabled, with the line."""
     found = [each for file in files for each in file.at(Place.FLOW, str(flow)) if each.key == "enabled"]
+    if found and found[-1].is_reference:
+        return f"Line {found[-1].line} enables {flow} only if its variable has the value `true`."
     if all(file.kind is not FileKind.MIRRORMAKER2 for file in files):
-        return "its source connector is disabled or stopped"
-    if not found:
-        return "no line enables it"
-    return f"line {found[-1].line} does not say exactly `true`"
+        reason = "its source connector is disabled or stopped"
+    else:
+        reason = f"line {found[-1].line} does not say exactly `true`" if found else "no line enables it"
+    return f"MirrorMaker does not copy {flow}, because {reason}."

@@ -26,11 +26,17 @@ CONNECTION_KEYS = ("bootstrap.servers", "security.", "sasl.", "ssl.")
 
 @dataclass(frozen=True, slots=True)
 class FlowReaders:
-    """`own` has one reader of each role of the flow, `all` has all readers of the files. `version` is that of Kafka."""
+    """`own` has one reader of each role of the flow, `all` has all readers of the files.
+
+    `meant_target` is the line with the addresses of the target that the source connector has.
+    `version` is that of Kafka, which the keys of the files show if `is_assumed`.
+    """
 
     own: Readers
     all: Readers
     version: str = ""
+    is_assumed: bool = False
+    meant_target: MirrorSetting | None = None
 
     def value(self, role: str, key: str) -> Given | None:
         """Return what the reader of a role gets for a key from a line, or from MirrorMaker; `None` if it gets none."""
@@ -54,18 +60,34 @@ def readers_of_flow(
     Raises `Refused` if several connectors of one kind copy the flow.
     """
     _require_one_of_each(files, chosen.flow)
-    version = version or _version(files)
+    given = version or next((file.kafka_version for file in files if file.kafka_version), "")
+    version = given or _version(files)
     everyone = readers_of([_enabled(file, chosen) for file in files], version)
-    is_mirrormaker1 = files[0].kind.is_mirrormaker1
-    own = _of_mirrormaker1(files, everyone, command) if is_mirrormaker1 else _of_flow(everyone, chosen.flow)
-    return FlowReaders(Readers(tuple(own)), everyone, version)
+    kind = files[0].kind
+    is_mirrormaker1 = kind.is_mirrormaker1
+    own = (
+        _of_mirrormaker1(files, everyone, command)
+        if is_mirrormaker1
+        else _of_flow(everyone, chosen.flow, has_own_worker=kind is FileKind.STRIMZI)
+    )
+    meant = None if kind is FileKind.STRIMZI else _meant_target(everyone, str(chosen.flow))
+    return FlowReaders(Readers(tuple(own)), everyone, version, bool(version and not given), meant)
+
+
+def _meant_target(everyone: Readers, flow: str) -> MirrorSetting | None:
+    found = next(
+        (each.values.get("target.cluster.bootstrap.servers") for each in everyone.at(CONNECTOR, flow=flow)), None
+    )
+    return found.setting if found else None
 
 
 def _version(files: Sequence[MirrorFile]) -> str:
-    """Return the version that the files name, or else the last one that reads the old names of the filters' keys."""
-    named = next((file.kafka_version for file in files if file.kafka_version), "")
+    """Return the last version that reads the old names of the filters' keys, if the files have one.
+
+    A key that the newest version ignores excluded something in the version that its author had.
+    """
     is_old = any(each.key.endswith(".blacklist") for file in files for each in file.settings)
-    return named or ("3.9" if is_old else "")
+    return "3.9" if is_old else ""
 
 
 def _require_one_of_each(files: Sequence[MirrorFile], flow: Flow) -> None:
@@ -87,17 +109,29 @@ def _enabled(file: MirrorFile, chosen: ChosenFlow) -> MirrorFile:
     return replace(file, settings=(*file.settings, line))
 
 
-def _of_flow(everyone: Readers, flow: Flow) -> Iterator[Effective]:
+def _of_flow(everyone: Readers, flow: Flow, *, has_own_worker: bool) -> Iterator[Effective]:
     name = str(flow)
     for role, duty in ((CONNECTOR, None), (CHECKPOINTS, None), (CONSUMER, "records"), (PRODUCER, "records")):
         yield from _first(everyone.at(role, flow=name, duty=duty))
     producer = next(everyone.at(PRODUCER, flow=name, duty="records"), None)
-    admins = (each for each in everyone.at(TARGET, flow=name, duty="topics") if each.reader.cluster == flow.target)
-    for admin in _first(admins):
-        # Records go where the producer of the worker sends them.
-        yield Effective(admin.reader, {**_connection(admin), **(_connection(producer) if producer else {})})
+    # The source's comes first. Their clusters cannot be compared, because both aliases may be the same, or blank.
+    for admin in list(everyone.at(TARGET, flow=name, duty="topics"))[1:2]:
+        target = _of_target(_connection(admin), _connection(producer) if producer else {}, has_own_worker)
+        yield Effective(admin.reader, target)
     of_worker = (each for each in everyone.at(WORKER) if each.reader.flow in {name, ""})
     yield from _first(of_worker)
+
+
+def _of_target(admin: Mapping[str, Given], producer: Mapping[str, Given], has_own_worker: bool) -> Mapping[str, Given]:
+    """Return the connection of the target: records go where the producer of the worker sends them.
+
+    A producer whose worker is not known has only the settings that the connector overrides. Strimzi's operator refuses
+    a worker on another cluster than the target.
+    """
+    addresses = [each["bootstrap.servers"].value for each in (admin, producer) if "bootstrap.servers" in each]
+    if has_own_worker and len(set(addresses)) > 1:
+        return admin
+    return producer if "bootstrap.servers" in producer else {**admin, **producer}
 
 
 def _first(found: Iterable[Effective]) -> Iterator[Effective]:

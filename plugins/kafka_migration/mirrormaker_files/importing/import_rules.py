@@ -19,10 +19,12 @@ from kafka_migration.mirrormaker_files.importing.flow_readers import (
     TARGET,
     WORKER,
 )
+from kafka_migration.mirrormaker_files.importing.imported_connections import is_reference, value_problem_of
 from kafka_migration.mirrormaker_files.importing.plain_values import plain, says_more
 from kafka_migration.mirrormaker_files.model.command_options import ENVIRONMENT
 from kafka_migration.mirrormaker_files.model.judging import is_shown, may_be_secret
-from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorSetting
+from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, MirrorSetting
 
 
 class Use(StrEnum):
@@ -103,7 +105,10 @@ _REPLACED = {
 OF_PACKAGE = Decision(Use.REPLACED, "it reaches only parts of MirrorMaker that the package sets itself")
 ELSEWHERE = Decision(Use.REPORTED, "it belongs to another flow; import that one with --flow")
 _NO_PLACE = "a migration file has no such setting"
-_OWN_CLIENTS = Decision(Use.REPLACED, "it reaches only clients of MirrorMaker's own topics, which the package sets")
+_OWN_CLIENTS = Decision(Use.REPLACED, "it reaches only clients that copy no records, which the package sets")
+UNKNOWN_CLUSTERS = Decision(Use.IGNORED, "`clusters` does not name both clusters, so no part of MirrorMaker reads it")
+OF_CHECKPOINTS = Decision(Use.REPLACED, "the source connector's setting counts")
+OF_HEARTBEATS = Decision(Use.REPLACED, "the package watches MirrorMaker itself")
 _REFERENCE = Decision(Use.REPORTED, "its value is a reference")
 NOBODY = Decision(Use.IGNORED, "no part of MirrorMaker reads this line")
 NO_FIELD = Decision(Use.IGNORED, "the resource has no such field")
@@ -112,7 +117,9 @@ UNKNOWN = Decision(Use.IGNORED, "no version of MirrorMaker has this key")
 
 def decide_read(setting: MirrorSetting, readers: Mapping[str, str]) -> Decision:
     """Return what becomes of a line that Kafka uses. `readers` are their roles, with the key that each of them gets."""
-    decisions = [rule(setting, readers, role) for role, rule in _RULES.items() if role in readers]
+    # Of `consumer.poll.timeout.ms` the consumer gets `poll.timeout.ms`, which it does not know.
+    known = {role: key for role, key in readers.items() if kafka_keys().get(role, key)} or readers
+    decisions = [rule(setting, readers, role) for role, rule in _RULES.items() if role in known]
     decision = next((each for each in decisions if each.use is Use.USED), decisions[0])
     if decision.use is Use.USED and says_more(setting) and not may_be_secret(setting):
         where = f"{decision.where}, without the comment or quotes, which MirrorMaker takes for a part of the value"
@@ -133,8 +140,10 @@ def _of_connection(setting: MirrorSetting, readers: Mapping[str, str], role: str
     key = readers[role]
     if not key.startswith(CONNECTION_KEYS):
         return _OWN_CLIENTS
-    if setting.is_reference:
+    if setting.is_reference or (not may_be_secret(setting) and is_reference(setting)):
         return Decision(Use.REPORTED, f"its value is a reference; put the value into {where}")
+    if problem := value_problem_of(key, plain(setting)):
+        return Decision(Use.REPORTED, f"{problem}; complete {where}")
     if re.match(r"ssl\.(truststore|keystore|key)\b", key):
         return Decision(Use.REPLACED, f"PEM texts in {where}, which you fill in")
     if may_be_secret(setting):
@@ -165,7 +174,7 @@ def tuned(setting: MirrorSetting, key: str) -> Decision:
 
 
 def _tuning(setting: MirrorSetting, key: str, value: str) -> Decision:
-    if setting.is_reference:
+    if is_reference(setting):
         return _REFERENCE
     if problem := value_problem(key, value):
         return Decision(Use.REPORTED, f"expected {brief(problem)}" if is_shown(setting) else "Kafka takes other values")
@@ -184,6 +193,15 @@ def mirror_group(setting: MirrorSetting) -> Decision:
     return Decision(Use.REPLACED, where, MIRROR_GROUP, value)
 
 
+# What a connector gets for clients; the lines that reach the clients of the records have another rule before.
+_OF_CLUSTERS = tuple(
+    f"{side}.{client}.{key}"
+    for side in ("source", "target")
+    for client in ("cluster", *CLIENTS)
+    for key in CONNECTION_KEYS
+)
+
+
 def _of_connector(setting: MirrorSetting, readers: Mapping[str, str], role: str) -> Decision:
     key = readers[role]
     if key in _FLOW_KEYS:
@@ -194,9 +212,11 @@ def _of_connector(setting: MirrorSetting, readers: Mapping[str, str], role: str)
         return Decision(Use.USED, "mirror.topic_names")
     if role == CONNECTOR and (decision := number(key, setting)):
         return decision
+    if key.startswith(_OF_CLUSTERS):
+        return _OWN_CLIENTS
     if key in _NAMES or key in _NUMBERS:
-        return Decision(Use.REPLACED, "the source connector's setting counts")
-    return replaced(setting, setting.key) or Decision(Use.REPORTED, _NO_PLACE)
+        return OF_CHECKPOINTS
+    return replaced(setting, setting.key) or replaced(setting, key) or Decision(Use.REPORTED, _NO_PLACE)
 
 
 def _list(key: str, setting: MirrorSetting, role: str) -> Decision:
@@ -229,6 +249,8 @@ def number(key: str, setting: MirrorSetting) -> Decision | None:
         return None
     where, most = _NUMBERS[key]
     value = plain(setting)
+    if is_reference(setting):
+        return _REFERENCE
     if re.fullmatch(r"[1-9][0-9]{0,3}", value) and int(value) <= most:
         return Decision(Use.USED, where, where.partition(".")[2], value)
     return Decision(Use.REPORTED, f"{where} takes numbers from 1 to {most}; it has its default")
@@ -254,13 +276,31 @@ _RULES: Mapping[str, Callable[[MirrorSetting, Mapping[str, str], str], Decision]
 }
 
 
+def _heap(options: str) -> int:
+    """Return the largest heap that Java's options give, in MiB; 0 if `mirror.heap_mb` does not take it."""
+    found = _HEAP.findall(options)
+    # Java takes the last one.
+    bytes_ = int(found[-1][0]) * _UNITS[found[-1][1].lower()] if found else 0
+    megabytes = bytes_ // 2**20
+    return megabytes if bytes_ % 2**20 == 0 and _LEAST_HEAP <= megabytes <= _MOST_HEAP else 0
+
+
+_HEAP = re.compile(r"(?<!\S)-Xmx([0-9]{1,15})([kKmMgG]?)(?!\S)")
+_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
+_LEAST_HEAP, _MOST_HEAP = 128, 262_144
+
+
 def of_option(setting: MirrorSetting) -> Decision:
     """Return what becomes of an option of MirrorMaker 1's command."""
     key = setting.key
+    if setting.owner == ENVIRONMENT and key == "KAFKA_HEAP_OPTS" and (megabytes := _heap(setting.value)):
+        return Decision(Use.USED, "mirror.heap_mb", "heap_mb", str(megabytes))
     if setting.owner == ENVIRONMENT:
         return Decision(Use.REPORTED, "check whether the host of the connection mirror_host needs it")
     if key in {"whitelist", "include"}:
         return Decision(Use.USED, "topics", "topics", plain(setting))
+    if key == "blacklist":
+        return Decision(Use.USED, "topics", "topics.exclude", plain(setting))
     if decision := number(key, setting):
         return decision
     if key in {"consumer.config", "producer.config", "new.consumer"}:
@@ -275,6 +315,8 @@ def of_field(setting: MirrorSetting) -> Decision:
     name = setting.key
     if name in {"authentication.type", "authentication.username"}:
         return Decision(Use.USED, "the connection of the cluster")
+    if name == "jvmOptions.-Xmx" and (megabytes := _heap(f"-Xmx{plain(setting)}")):
+        return Decision(Use.USED, "mirror.heap_mb", "heap_mb", str(megabytes))
     if re.match(r"(?:authentication|tls)\b", name):
         return Decision(Use.REPLACED, "placeholders in the connection of the cluster, which you fill in")
     if name in {"alias", "sourceCluster", "targetCluster", "connectCluster", "version"}:

@@ -83,7 +83,9 @@ def _mirror(parts: FileParts) -> Iterator[str]:
     if "isolation_level" in parts.fields:
         yield f"  isolation_level: {yaml_string(parts.fields['isolation_level'])}"
     # A number, and true or false.
-    yield from (f"  {name}: {parts.fields[name]}" for name in ("tasks", "exactly_once") if name in parts.fields)
+    yield from (
+        f"  {name}: {parts.fields[name]}" for name in ("tasks", "heap_mb", "exactly_once") if name in parts.fields
+    )
     if parts.names.naming == "prefixed":
         yield "  topic_names:"
         yield "    naming: prefixed"

@@ -21,7 +21,8 @@ _ONLY_JAVA = re.compile(r"\\[pPQEhHRvVXGzZk]|&&|\(\?<[a-zA-Z]|[*+?}]\+")
 # A flag counts for the items after it too, because MirrorMaker joins the items of a list.
 _FLAGS = re.compile(r"\(\?[a-zA-Z-]{1,9}\)")
 # A part that a shell, a provider of configurations or a template replaces.
-_VARIABLE = re.compile(r"\$[A-Za-z_{(]|\{\{|`|%[A-Za-z_]\w{0,99}%")
+# No name of a topic or group has a text such as `<topics>`; a named group of a pattern is no such text.
+_VARIABLE = re.compile(r"\$[A-Za-z_{(]|\{\{|`|%[A-Za-z_]\w{0,99}%|(?<!\?)(?<!\\k)<[A-Za-z][^<>,]{0,99}>")
 # The exclusions of MirrorMaker 2 that a migration's patterns do not have by themselves.
 DEFAULT_EXCLUSIONS = r".*[\-\.]internal,.*\.replica"
 
@@ -110,7 +111,7 @@ def usable_items(value: str, key: str, *, is_mirrormaker1: bool = False) -> tupl
 
 
 def _variable(key: str) -> Finding:
-    found = "a variable, which has its value only where MirrorMaker runs"
+    found = "a variable or a placeholder, whose value is not in the files"
     remedy = f"Give the names and patterns with --{key}." if key in {"topics", "groups"} else _WRITE_IT
     return not_imported(key, found, "names and patterns", remedy)
 

@@ -10,7 +10,11 @@ from functools import cached_property
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
 from kafka_migration.mirrormaker_files.importing.chosen_command import command_of
-from kafka_migration.mirrormaker_files.importing.chosen_flow import connectors_of
+from kafka_migration.mirrormaker_files.importing.chosen_flow import (
+    HEARTBEAT_CONNECTOR,
+    connectors_of,
+    is_known_flow,
+)
 from kafka_migration.mirrormaker_files.importing.flow_readers import (
     CONSUMER,
     PRODUCER,
@@ -22,9 +26,11 @@ from kafka_migration.mirrormaker_files.importing.import_rules import (
     ELSEWHERE,
     NO_FIELD,
     NOBODY,
+    OF_HEARTBEATS,
     OF_PACKAGE,
     OLD_NAMES,
     UNKNOWN,
+    UNKNOWN_CLUSTERS,
     Decision,
     Use,
     decide_read,
@@ -91,7 +97,7 @@ class KeyUses:
         if last is not setting:
             return Decision(Use.REPLACED, f"line {last.line} gives it again, and that value counts")
         if not self._is_of_flow(file, setting):
-            return ELSEWHERE
+            return ELSEWHERE if is_known_flow(file, setting) else UNKNOWN_CLUSTERS
         if setting.place is Place.FIELD:
             return NO_FIELD if _is_unknown_field(file, setting) else of_field(setting)
         if setting.place is Place.OPTION:
@@ -111,10 +117,12 @@ class KeyUses:
         if problem := _without_effect(file, setting):
             return problem
         readers = {each.reader.role: key for each, key in self.readers.own.of(setting)}
-        if not readers and (overridden := self._overridden(setting)):
+        if not readers and not self._is_heartbeats(file, setting) and (overridden := self._overridden(file, setting)):
             return overridden
         if not self._is_read(setting):
             return NOBODY
+        if self._is_heartbeats(file, setting):
+            return OF_HEARTBEATS
         if not readers:
             return replaced(setting, setting.key) or OF_PACKAGE
         # Strimzi's operator writes the newer name for its fields, which have no dots.
@@ -127,9 +135,9 @@ class KeyUses:
         return self._unless_given(decide_read(setting, readers))
 
     def _unless_given(self, decision: Decision) -> Decision:
-        if decision.field not in self.given:
-            return decision
-        return Decision(Use.REPLACED, f"--{decision.field} of the command line")
+        # The groups of the command line come without the exclusions of the files.
+        option = "groups" if decision.field.startswith("groups") else decision.field
+        return decision if option not in self.given else Decision(Use.REPLACED, f"--{option} of the command line")
 
     def _is_of_flow(self, file: MirrorFile, setting: MirrorSetting) -> bool:
         """Return whether a line is about the flow that is imported, or about all flows."""
@@ -146,13 +154,20 @@ class KeyUses:
         is_old = is_free(setting) or setting.key in OLD_KEYS
         return is_old or next(self.readers.all.uses_of(setting), None) is not None
 
-    def _overridden(self, setting: MirrorSetting) -> Decision | None:
-        """Return that another line wins, if it does."""
+    def _is_heartbeats(self, file: MirrorFile, setting: MirrorSetting) -> bool:
+        return setting.place is Place.CONNECTOR and (id(file), setting.owner) in self._heartbeats
+
+    def _overridden(self, file: MirrorFile, setting: MirrorSetting) -> Decision | None:
+        """Return that another line wins, if it does. Lines of different connectors do not compete."""
         roles: tuple[str, ...] = tuple(each.reader.role for each in self.readers.own.all)
-        if setting.place is Place.CLUSTER:
+        if setting.place is Place.CLIENT:
+            roles = (CONSUMER,) if file.kind is FileKind.CONSUMER else (PRODUCER, TARGET)
+        elif setting.place is Place.CLUSTER:
             roles = (CONSUMER,) if setting.owner == self.flow.source else (PRODUCER, TARGET, WORKER)
         found = (self._winner(key, roles) for key in (_full_key(setting), setting.key))
         wins = next((each for each in found if each and each.client in {setting.client, ""}), None)
+        if wins and setting.place is wins.place is Place.CONNECTOR:
+            wins = wins if wins.owner == setting.owner and any(each is wins for each in file.settings) else None
         return Decision(Use.REPLACED, f"line {wins.line} wins over it") if wins else None
 
     def _winner(self, key: str, roles: Sequence[str]) -> MirrorSetting | None:
@@ -162,6 +177,11 @@ class KeyUses:
     @cached_property
     def _flows(self) -> Mapping[tuple[int, str], Flow]:
         return {(id(each.file), each.name): each.flow for each in connectors_of(self.files)}
+
+    @cached_property
+    def _heartbeats(self) -> frozenset[tuple[int, str]]:
+        found = connectors_of(self.files)
+        return frozenset((id(each.file), each.name) for each in found if each.kind == HEARTBEAT_CONNECTOR)
 
     @cached_property
     def _last(self) -> Mapping[tuple[object, ...], MirrorSetting]:

@@ -11,7 +11,11 @@ from kafka_migration.core.text.brief import some
 from kafka_migration.core.text.secret_forms import has_secret_form
 from kafka_migration.mirrormaker_files.importing import imported_groups, imported_topics
 from kafka_migration.mirrormaker_files.importing.checks import ImportCheck, ImportFacts, checks_of
-from kafka_migration.mirrormaker_files.importing.chosen_command import chosen_command, require_one_list
+from kafka_migration.mirrormaker_files.importing.chosen_command import (
+    chosen_command,
+    require_one_list,
+    require_own_files,
+)
 from kafka_migration.mirrormaker_files.importing.chosen_flow import ChosenFlow, chosen_flow, not_imported
 from kafka_migration.mirrormaker_files.importing.flow_readers import (
     CHECKPOINTS,
@@ -23,10 +27,12 @@ from kafka_migration.mirrormaker_files.importing.flow_readers import (
 )
 from kafka_migration.mirrormaker_files.importing.import_rules import MIRROR_GROUP
 from kafka_migration.mirrormaker_files.importing.imported_connections import (
-    connection_values,
     insecurities_of,
+    is_resource,
     kafka_connection,
+    require_target,
     strimzi_values,
+    values_of_side,
 )
 from kafka_migration.mirrormaker_files.importing.imported_file import FileParts, file_text
 from kafka_migration.mirrormaker_files.importing.imported_topics import TopicChoice, topic_choice
@@ -91,6 +97,7 @@ def import_files(
     chosen = chosen_flow(files, flow)
     _require_no_secret(files[0].name, chosen.flow)
     command = chosen_command(files, choices.command)
+    require_own_files(files, command)
     if choices.topics is None:
         require_one_list(files, command)
     readers = readers_of_flow(files, chosen, command, choices.kafka_version)
@@ -114,6 +121,7 @@ def _imported(
     topics = _topics(files, fields, choices, _cycle(names, readers, chosen.flow))
     groups = _groups(readers, fields, choices, is_mirrormaker1)
     connections = _connections(files, readers, chosen.flow)
+    require_target(readers, connections, str(chosen.flow))
     parts = FileParts(
         name=name,
         origin=some(list(dict.fromkeys(file.name for file in files))),
@@ -130,7 +138,8 @@ def _imported(
         to_mirrormaker2=choices.to_mirrormaker2,
     )
     decisions = tuple((setting, decision) for _, setting, decision in uses.decisions)
-    facts = ImportFacts(chosen, readers, names, topics, groups, fields, decisions, is_mirrormaker1)
+    kinds = frozenset(file.kind for file in files)
+    facts = ImportFacts(chosen, readers, names, topics, groups, fields, decisions, connections[:2], kinds)
     return Imported(file_text(parts), connections, tuple(uses.uses()), checks_of(facts))
 
 
@@ -181,7 +190,8 @@ def _topics(
     files: Sequence[MirrorFile], fields: dict[str, str], choices: ImportChoices, more: tuple[str, ...]
 ) -> TopicChoice:
     is_mirrormaker1 = files[0].kind.is_mirrormaker1
-    usual = "" if is_mirrormaker1 else ".*"
+    # A MirrorMaker 1 with only a list of exclusions copies all other topics.
+    usual = "" if is_mirrormaker1 and "topics.exclude" not in fields else ".*"
     excluded = "" if is_mirrormaker1 else imported_topics.DEFAULT_EXCLUSIONS
     excluded = fields.get("topics.exclude", fields.get("topics.blacklist", excluded))
     value = choices.topics if choices.topics is not None else fields.get("topics", usual)
@@ -197,7 +207,8 @@ def _without_topics(files: Sequence[MirrorFile], found: TopicChoice) -> tuple[st
     if found.left_out:
         return f"only topics that MirrorMaker does not copy: {some(found.left_out)}", expected, "Add `topics`."
     if files[0].kind.is_mirrormaker1:
-        return "no --whitelist and no --include", expected, "Add the script with the command line."
+        remedy = "Add the script with the command line, or give the topics with --topics."
+        return "no value of --whitelist or --include", expected, remedy
     return "a blank list of topics, with which MirrorMaker copies nothing", expected, "Add `topics`."
 
 
@@ -219,16 +230,14 @@ def _connections(files: Sequence[MirrorFile], readers: FlowReaders, flow: Flow) 
     names = [f"{connection_base(alias)}_kafka" for alias in flow.ends]
     if names[0] == names[1]:
         names = [f"source_{names[0]}", f"target_{names[1]}"]
-    sides = zip(names, flow.ends, (CONSUMER, TARGET), (FileKind.CONSUMER, FileKind.PRODUCER), strict=True)
-    clusters = [
-        kafka_connection(name, {**_of_fields(files, alias, kind), **connection_values(readers, role)})
-        for name, alias, role, kind in sides
-    ]
+    sides = zip(flow.ends, (CONSUMER, TARGET), (FileKind.CONSUMER, FileKind.PRODUCER), strict=True)
+    values = (values_of_side(readers, role, _of_fields(files, alias, kind)) for alias, role, kind in sides)
+    clusters = [kafka_connection(name, each) for name, each in zip(names, values, strict=True)]
     return (*clusters, mirror_host_connection("mirror_host"))
 
 
 def _of_fields(files: Sequence[MirrorFile], alias: str, kind: FileKind) -> dict[str, str]:
     """Return what fields of a resource say about a cluster, or about a client of MirrorMaker 1."""
     owners = {FileKind.STRIMZI: alias, kind: ""}
-    found = (strimzi_values(file, owners[file.kind]) for file in files if file.kind in owners)
+    found = (strimzi_values(file, owners[file.kind]) for file in files if file.kind in owners and is_resource(file))
     return next(found, {})
