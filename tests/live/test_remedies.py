@@ -251,7 +251,7 @@ def copied_again(stage: Stage, topic: str) -> list[bytes | None]:
     other = Stage(stage.sandbox, f"{topic}-again", stage.folder, [topic], mirror="topic_names: {naming: prefixed}")
     try:
         assert other.sync()["outcome"] == "drained"
-        return other.copied_values(other.run.migration.target_topic(topic))
+        return other.copied_values(f"{other.name}-source.{topic}")
     finally:
         other.end()
 

@@ -279,5 +279,6 @@ def cause_finding(sign: Sign, subject: str, found: str, heap_mb: int) -> Finding
     """Return the finding of a cause; `found` is what MirrorMaker did, and its own words follow if they are missing."""
     said = "" if sign.quote in found else f"; MirrorMaker says: {sign.quote}"
     cause = sign.cause
-    text = f"{cause.what}: {found}{said}"
+    # A death that its own log explains begins with the cause.
+    text = f"{cause.what}: {found.removeprefix(f'{cause.what}; ')}{said}"
     return Finding(cause.code, subject, text, cause.expected, cause.remedy.replace("{heap_mb}", f"{heap_mb:,}"))
