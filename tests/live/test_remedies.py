@@ -296,7 +296,7 @@ def test_rights_that_are_missing(
     findings = [line for line in (first, *others) if line.startswith("RIGHT_MISSING")]
     blind = told(capsys, "plan", stage.name)
     for finding, side in zip(findings, (stage.source, stage.target), strict=True):
-        for command in finding.partition("Grant them as an administrator: ")[2].rstrip(".").split("; "):
+        for command in finding.partition("Grant them as an administrator: ")[2].split("; "):
             assert f"User:{USER}" in command
             shell({**tools, "BOOTSTRAP": side["bootstrap.servers"]}, stage.folder, command)
 
