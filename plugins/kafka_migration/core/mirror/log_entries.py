@@ -19,7 +19,7 @@ _NEEDLESS = re.compile(
     r"|caught exception in scheduled task: (?!loading initial set of topic-partitions|refreshing topics)"
 )
 # How the JVM's own words begin that may stand right before such an end of a log.
-_OF_THE_JVM = ("Exception", "Error", "Terminating due to")
+_OF_THE_JVM = ("Exception in ", "Error: ", "Error occurred ", "Terminating due to ")
 # After it a thread of MirrorMaker may be missing as long as the process lives.
 _NEVER_OVER = "OutOfMemoryError"
 # Earlier words than this before the last line are about something that is over.
