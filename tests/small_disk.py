@@ -17,7 +17,8 @@ Full = Callable[[], AbstractContextManager[None]]
 def small_disk(folder: Path, size: str = "1m") -> Iterator[Full]:
     """Mount a disk of its own at a folder; give a context in which that disk is full. Only root may mount a disk."""
     folder.mkdir(exist_ok=True)
-    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], capture_output=True)
+    words = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", str(folder)]
+    mount = subprocess.run(words, capture_output=True)
     if mount.returncode != 0:
         pytest.skip("only root may mount a disk")
 

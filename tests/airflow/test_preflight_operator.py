@@ -12,11 +12,12 @@ from kafka_migration.airflow_adapters.checked_connections import AirflowConnecti
 from kafka_migration.airflow_adapters.connections import findings_of_side
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.certificates import Certificate
-from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.cluster import GroupMember, NewTopic
 from kafka_migration.core.kafka.resources import THE_CLUSTER, Operation, Resource
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.validation.spark_target import SparkTarget
-from tests.airflow.world import P0, World
+from tests.airflow.world import FOUR_RECORDS, P0, World
+from tests.contract.fake_cluster import FakeGroup
 
 
 def test_preflight_freezes_the_file(world: World) -> None:
@@ -54,6 +55,26 @@ def test_preflight_reports_all_refusals_together(world: World) -> None:
     world.source.delete_topics(["audit"])
     world.target.create_topics([NewTopic("orders", 3, 0, {})])
     world.refuses("preflight", match="REPLICATION_FACTOR_TOO_HIGH")
+
+
+@pytest.mark.parametrize(
+    ("positions", "warned"), [((), True), (("orders",), True), (("others",), False)], ids=["none yet", "its", "others"]
+)
+def test_other_mirrormaker_is_named_beside_its_copy(world: World, positions: tuple[str, ...], warned: bool) -> None:
+    """A copy of another MirrorMaker refuses the run, and its MirrorMaker is named too, also before it has positions."""
+    world.target.create_topics([NewTopic("orders", 2, 1, {}), NewTopic("mm2-offsets.east.internal", 1, 1, {})])
+    world.target.produce("orders", 0, *FOUR_RECORDS)
+    worker = GroupMember("id", "worker", "/10.0.0.1", frozenset())
+    world.target.groups["east-mm2"] = FakeGroup(members=[worker], kind="connect")
+    for topic in positions:
+        key = json.dumps(["MirrorSourceConnector", {"cluster": "east", "topic": topic, "partition": 0}])
+        world.target.produce("mm2-offsets.east.internal", 0, (key.encode(), b'{"offset": 3}'))
+
+    refusal = world.refuses("preflight")
+
+    assert "TARGET_TOPIC_NOT_EMPTY" in refusal
+    codes = {warning["code"] for warning in world.run.evidence.require(Kind.PREFLIGHT)["warnings"]}
+    assert warned == ("OTHER_MIRRORMAKER" in codes)
 
 
 def test_preflight_names_every_topic_problem(world: World) -> None:

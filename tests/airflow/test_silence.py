@@ -221,6 +221,20 @@ def test_silence_is_named_before_the_death_that_fails_the_run(scene: Scene) -> N
     assert ["UNREACHABLE", "MIRROR_DEAD"] == codes(watch(scene))
 
 
+def test_cause_in_the_log_is_named_before_a_silence(scene: Scene) -> None:
+    """A death whose log names a cause of its own is no consequence of a target that is silent for a moment."""
+    set_mirror(scene.world, "restarts: 0")
+    scene.world.freeze()
+    silent("target")(scene)
+    scene.world.host.log = "java.lang.OutOfMemoryError: Java heap space"
+    scene.script = lambda now: now.world.host.die(3) if now.clock.elapsed_s == 60 else None
+
+    event = watch(scene)
+
+    assert ["MIRROR_OUT_OF_MEMORY", "UNREACHABLE"] == codes(event)
+    assert 1 == event["findings"][0]["found"].count("MirrorMaker is out of memory")
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_no_progress_line_is_longer_than_160(world: World, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
     """A progress line has 160 characters at most, however long the client's error is."""

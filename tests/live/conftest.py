@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -20,6 +21,7 @@ from tests.live.listening import Mailbox, StatsD, mail_server
 from tests.live.listening import statsd as receive_metrics
 from tests.live.migrations import LiveMigration
 from tests.live.scenarios import Scenario, running_scenario
+from tests.live.stage import Stage, set_the_stage
 from tests.live.warm_spark import warm_driver
 
 # How soon Airflow gives up on a task or a scheduler that went silent; five minutes each, unless told otherwise.
@@ -159,3 +161,20 @@ def scenario(live: LiveWorld, request: pytest.FixtureRequest) -> Iterator[Scenar
     faults = Faults(live.sandbox, migration)
     with running_scenario(request.node.name, migration, live.api, faults) as made:
         yield made
+
+
+@pytest.fixture
+def new_stage(brokers: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Stage]]:
+    """Make migrations of topics that bear names of their own; nothing of them runs on after the test."""
+    set_the_stage(brokers, tmp_path, monkeypatch)
+    made: list[Stage] = []
+
+    def make(*suffixes: str, engine: str = "mirrormaker2", mirror: str = "") -> Stage:
+        name = f"proof-{uuid4().hex[:8]}"
+        topics = [f"{name}-{suffix}" for suffix in suffixes or ("a",)]
+        made.append(Stage(brokers, name, tmp_path, topics, engine, mirror))
+        return made[-1]
+
+    yield make
+    for stage in made:
+        stage.end()

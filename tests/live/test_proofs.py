@@ -8,9 +8,7 @@ import re
 import shlex
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from uuid import uuid4
+from collections.abc import Callable
 
 import pytest
 from confluent_kafka import Producer
@@ -26,9 +24,8 @@ from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
 from sandbox.environment import base_environment, java
 from sandbox.jars import KAFKA_VERSION, kafka_home
-from sandbox.sandbox import Sandbox
 from tests.live.changed_basis import EDITS, findings_after_changes
-from tests.live.stage import BEFORE_START, Stage, set_the_stage
+from tests.live.stage import BEFORE_START, Stage
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live
@@ -37,23 +34,6 @@ TRANSACTION_TIMEOUT_S = 30
 # How long a broker of the sandbox may take to look for what its retention deletes.
 RETENTION_TIMEOUT_S = 180
 SMALL = 100
-
-
-@pytest.fixture
-def new_stage(brokers: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Stage]]:
-    """Make migrations of topics that bear names of their own; nothing of them runs on after the test."""
-    set_the_stage(brokers, tmp_path, monkeypatch)
-    made: list[Stage] = []
-
-    def make(*suffixes: str, engine: str = "mirrormaker2", mirror: str = "") -> Stage:
-        name = f"proof-{uuid4().hex[:8]}"
-        topics = [f"{name}-{suffix}" for suffix in suffixes or ("a",)]
-        made.append(Stage(brokers, name, tmp_path, topics, engine, mirror))
-        return made[-1]
-
-    yield make
-    for stage in made:
-        stage.end()
 
 
 def numbered(first: int, count: int, size: int = 8) -> list[bytes]:

@@ -122,7 +122,8 @@ def test_process_is_stopped_and_its_copy_deleted(reader: Reader, tmp_path: Path)
     reader.table = {**reader.table, f"MirrorMaker {name}": f"MirrorMaker {tmp_path / name}"}
     with dedicated(tmp_path, mirror_file(state.source_bootstrap, state.target_bootstrap, TOPIC)) as old:
         wait_until(lambda: reader.copied == RECORDS, 120, "the old copy")
-        assert "OTHER_MIRRORMAKER" in reader.ask(PREFLIGHT)[1]
+        told = reader.ask(PREFLIGHT)[1]
+        assert "OTHER_MIRRORMAKER" in told, told
 
         reader.do(PROCESS)
 

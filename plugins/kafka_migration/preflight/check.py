@@ -280,13 +280,30 @@ def _run(check: Check, subject: Subject, earlier: Mapping[str, CheckResult]) -> 
     except NotApplicable as reason:
         return CheckResult(check.name, not_applicable=str(reason))
     except Exception as error:
-        return CheckResult(check.name, _findings_of(check, error))
+        return _failed(check, (), error, earlier)
     try:
         return CheckResult(check.name, findings, warnings=tuple(check.warn(subject)))
     except NotApplicable as reason:
         return CheckResult(check.name, findings, None if findings else str(reason))
     except Exception as error:
-        return CheckResult(check.name, (*findings, *_findings_of(check, error)))
+        return _failed(check, findings, error, earlier)
+
+
+def _failed(
+    check: Check, known: tuple[Finding, ...], error: Exception, earlier: Mapping[str, CheckResult]
+) -> CheckResult:
+    """Return the result of a check that an error ended; a right that another check has named is not named again."""
+    findings = _findings_of(check, error)
+    named = {side for each in earlier.values() for side in _lacking(each.findings)}
+    if not known and findings and named.issuperset(_lacking(findings) or {""}):
+        return CheckResult(check.name, not_applicable="a right is missing, which an earlier check names")
+    return CheckResult(check.name, (*known, *findings))
+
+
+def _lacking(findings: Collection[Finding]) -> set[str]:
+    """Return the sides on which a right is missing, if that is all that was found."""
+    is_all = all(finding.code is Code.RIGHT_MISSING for finding in findings)
+    return {finding.subject.partition(" ")[0] for finding in findings} if is_all else set()
 
 
 def _findings_of(check: Check, error: Exception) -> tuple[Finding, ...]:

@@ -49,11 +49,15 @@ def _workers(subject: Subject) -> Iterable[Finding]:
 
 
 def _copied(subject: Subject, alias: str) -> frozenset[str] | None:
-    """Return the topics of the migration of which a MirrorMaker 2 has positions; `None` if they may not be read."""
+    """Return the topics of the migration of which a MirrorMaker 2 has positions; `None` if they are not known.
+
+    They may not be read, or there are none yet: it stores the first ones a minute after its start.
+    """
     try:
-        return copied_topics(subject.target.read_table(offsets_topic(alias)), subject.migration.topics)
+        rows = tuple(subject.target.read_table(offsets_topic(alias)))
     except Refused:
         return None
+    return copied_topics(rows, subject.migration.topics) if rows else None
 
 
 def _heartbeats(subject: Subject) -> Iterable[Finding]:
@@ -69,4 +73,5 @@ def _age_s(subject: Subject, topic: str) -> float | None:
     return subject.now.timestamp() - max(times) / 1000 if times else None
 
 
-CHECK = Check("other mirror", only_with_mirrormaker(lambda _: ()), needs=("topics",), warn=_warn)
+# A copy that another MirrorMaker makes fails the check of the topics, and this one still has to name it.
+CHECK = Check("other mirror", only_with_mirrormaker(lambda _: ()), needs=("earlier runs", "clusters"), warn=_warn)

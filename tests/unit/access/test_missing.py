@@ -21,7 +21,7 @@ RIGHTS = [
 
 
 def test_all_that_is_missing_is_in_one_finding_for_each_operation() -> None:
-    """The finding lists the resources and the clients, and its command grants exactly what is missing."""
+    """The finding lists the resources and the clients, and its command grants what is missing."""
     granted = {ORDERS: {Operation.WRITE}, PAY: set[Operation](), GROUPS: {Operation.READ, Operation.DELETE}}
     (finding,) = missing_findings("source (connection old)", RIGHTS, granted, "User:me")
 
@@ -29,6 +29,20 @@ def test_all_that_is_missing_is_in_one_finding_for_each_operation() -> None:
     assert "no right Read on topic orders, pay" == finding.found
     assert "these rights, for Airflow and MirrorMaker and Spark" == finding.expected
     assert finding.remedy.endswith("--allow-principal User:me --operation Read --topic orders --topic pay")
+
+
+def test_commands_are_enough_for_a_new_login() -> None:
+    """Brokers tell such a login neither whether it may create a topic nor its rights on what does not exist yet."""
+    create = Right(ORDERS, Operation.CREATE, Client.AIRFLOW, Need.SYNC)
+    known = Right(GROUPS, Operation.READ, Client.AIRFLOW, Need.SYNC)
+    (finding,) = missing_findings(
+        "source", [*RIGHTS[:3], create, known], {ORDERS: {Operation.CREATE}, GROUPS: {Operation.READ}}, "User:me"
+    )
+
+    assert "no right Read on topic orders" == finding.found
+    assert "--operation Create --operation Read --topic orders" in finding.remedy
+    assert "--operation Read --topic pay" in finding.remedy
+    assert "app-" not in finding.remedy
 
 
 def test_rights_that_are_not_known_are_not_missing() -> None:

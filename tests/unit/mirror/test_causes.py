@@ -33,6 +33,7 @@ CODES = {
     "cert-source": Code.CERTIFICATE_NOT_TRUSTED,
     "cert-target": Code.CERTIFICATE_NOT_TRUSTED,
     "clientcert": Code.CLIENT_CERTIFICATE_REFUSED,
+    "memory": Code.MIRROR_OUT_OF_MEMORY,
 }
 FILES = sorted(path for path in LOGS.glob("*.log") if path.stem != "needless-2")
 DEAD = Finding(Code.MIRROR_DEAD, "MirrorMaker", "generation 4 ended: exit code 1, ended", "running", "Fix it.")
@@ -86,6 +87,32 @@ def test_topic_and_heap_are_named() -> None:
 
     assert "Topic 'mm2-offsets.policy-offsets-2-source.internal'" in unfit.found
     assert "Raise mirror.heap_mb in the migration file, which is 4,096 now" in memory.remedy
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Error occurred during initialization of VM\nCould not reserve enough space for 4194304KB object heap",
+        "Error occurred during initialization of VM\nCould not allocate compressed class space: 1073741824 bytes",
+        "#\n# There is insufficient memory for the Java Runtime Environment to continue.\n# Native memory allocation",
+        "[2026-01-01 10:00:00,000] ERROR x\njava.lang.OutOfMemoryError: unable to create native thread: possibly",
+        "[2026-01-01 10:00:00,000] ERROR x\njava.lang.OutOfMemoryError: unable to create new native thread\n\tat x",
+    ],
+)
+def test_memory_that_the_host_refuses_is_not_the_heap(said: str) -> None:
+    """A larger heap would make it worse: the finding asks for memory or limits of the host, or a smaller heap."""
+    (memory,) = with_causes([DEAD], said, 4096)
+
+    assert Code.MIRROR_HOST_OUT_OF_MEMORY == memory.code
+    assert "lower mirror.heap_mb in the migration file, which is 4,096 now" in memory.remedy
+
+
+def test_words_of_the_jvm_count_before_the_cut_end_of_a_log() -> None:
+    """The JVM's own output comes first; an end of the log that begins within an entry takes no line of it away."""
+    rest = read("needless-2").split("\n", 2)[2]
+    log = f"Terminating due to java.lang.OutOfMemoryError: Java heap space\n\tat x\n{rest}"
+
+    assert [Code.MIRROR_OUT_OF_MEMORY] == [f.code for f in with_causes([DEAD], log, 512)]
 
 
 def test_rights_that_are_not_needed_are_no_cause() -> None:

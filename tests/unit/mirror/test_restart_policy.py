@@ -36,6 +36,16 @@ def test_death_tells_how_it_came() -> None:
     assert "the end was not observed" in Death.of(reply(reason=""), NOW, 0).reason
 
 
+@pytest.mark.parametrize(
+    ("code", "reason", "is_told"), [(137, "ended", True), (137, "lease-expired", False), (3, "ended", False)]
+)
+def test_killed_process_has_no_words_of_its_own(code: int, reason: str, is_told: bool) -> None:
+    """A process that something on the host killed says so, and names the lack of memory that no log of it tells."""
+    death = Death.of(replace(reply(reason=reason), exit_code=code), NOW, 0)
+
+    assert is_told == ("by the kernel because the host had no free memory" in str(death))
+
+
 def test_only_a_stop_is_a_stop() -> None:
     """A process that ended by itself, or whose lease ran out, was not stopped on request."""
     assert was_told_to_stop(reply(ProcessState.STOPPED))

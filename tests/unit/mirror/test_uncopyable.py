@@ -28,6 +28,8 @@ BUFFER = (
     f"{ERRORS}RecordTooLargeException: The message is 90000000 bytes when serialized which is larger than the total "
     "memory buffer you have configured with the buffer.memory configuration."
 )
+# The producer's settings are in the log of each start.
+SETTINGS = "INFO ProducerConfig values:\n\tbuffer.memory = 33554432\n\tmax.request.size = 1048576\n"
 BY_BROKER = f"{ERRORS}RecordTooLargeException: The request included a message larger than the max message size"
 NO_KEY = "InvalidRecordException: Compacted topic cannot accept message without key in topic partition east.orders-0."
 SAME_BATCH = (
@@ -58,6 +60,7 @@ def complaint(text: str) -> Complaint:
         (BUFFER, shape(value=4000), None),
         (BY_BROKER, shape(value=2000), Reason.TOO_LARGE),
         (BY_BROKER, shape(value=1900), None),
+        (f"{SETTINGS}\n{BY_BROKER}", shape(value=2000), Reason.TOO_LARGE),
         ("WARN splitting and retrying (5 attempts left)", shape(value=2000), Reason.TOO_LARGE),
         (TOO_LARGE, shape(key=None, at=-5), None),
         (NO_KEY, shape(key=None), Reason.NO_KEY),

@@ -40,6 +40,39 @@ def test_accepted_findings_leave_the_others(
     assert len(findings + warnings) == len(result.findings + result.warnings + result.accepted)
 
 
+def lacking(side: str, code: Code = Code.RIGHT_MISSING) -> Finding:
+    return Finding(code, f"{side} (x)", "no right", "a right", "Grant it.")
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "is_hidden"),
+    [
+        ([lacking("source")], [lacking("source")], True),
+        ([lacking("source"), lacking("target")], [lacking("target")], True),
+        ([lacking("source")], [lacking("target")], False),
+        ([lacking("source")], [lacking("source"), lacking("target")], False),
+        ([lacking("source")], [lacking("source"), GONE], False),
+        ([lacking("source")], [lacking("source", Code.LOGIN_REFUSED)], False),
+        ([lacking("source", Code.LOGIN_REFUSED)], [lacking("source")], False),
+        ([], [lacking("source")], False),
+    ],
+)
+def test_missing_right_is_named_once(earlier: list[Finding], later: list[Finding], is_hidden: bool) -> None:
+    """A check that ends for a right says nothing if an earlier check names what is missing on that cluster."""
+
+    def refuse(subject: Any) -> Any:
+        raise Refused(later)
+
+    subject: Any = MagicMock()
+    subject.migration.accept = frozenset()
+    checks = [Check("rights", lambda _: earlier), Check("topics", refuse), Check("limits", lambda _: (), ("topics",))]
+    _, topics, limits = run_checks(checks, subject)
+
+    assert ([] if is_hidden else later) == list(topics.findings)
+    assert "not applicable" == limits.state
+    assert is_hidden == (topics.not_applicable is not None)
+
+
 @pytest.mark.parametrize(
     ("error", "codes"),
     [

@@ -39,14 +39,17 @@ def _needs(mode: Mode) -> set[Need]:
 def missing_findings(subject: str, rights: Sequence[Right], granted: Granted, principal: str) -> Iterator[Finding]:
     """Yield one `RIGHT_MISSING` finding with all missing rights, if there are any.
 
-    A resource whose rights are not known counts as one with all rights. `principal` is the user in the commands that
-    grant them.
+    A resource whose rights are not known counts as one with all rights, unless a right is missing elsewhere: then the
+    commands grant what is not known too, because a new login lacks that as well. `principal` is the user in them.
     """
     lacking = [right for right in rights if _is_missing(right, granted)]
     if not lacking:
         return
     clients = [client for client in Client if any(right.client is client for right in lacking)]
-    commands = [line for line in acl_lines(lacking, '"$BOOTSTRAP"', principal) if not line.startswith("#")]
+    # Brokers do not report the right to create a topic that the login may not describe.
+    denied = {right.resource for right in lacking}
+    to_grant = [right for right in rights if right.resource not in granted or right.resource in denied]
+    commands = [line for line in acl_lines(to_grant, '"$BOOTSTRAP"', principal) if not line.startswith("#")]
     yield Finding(
         Code.RIGHT_MISSING,
         subject,

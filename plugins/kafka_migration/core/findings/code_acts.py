@@ -173,6 +173,8 @@ ACTS: Mapping[Code, str] = {
     Code.MIRROR_DEAD: "Fix the cause that the exception in the finding names, then trigger the run again. MirrorMaker "
     "is not running. Copied records are kept.",
     Code.MIRROR_OUT_OF_MEMORY: "Raise `mirror.heap_mb`, then trigger the run again. Copied records are kept.",
+    Code.MIRROR_HOST_OUT_OF_MEMORY: "Free memory on the host, raise the limits of its user (`ulimit -a`), or lower "
+    "`mirror.heap_mb`, then trigger the run again. Copied records are kept.",
     Code.MIRROR_SETTING_REFUSED: "Correct the setting in MirrorMaker's words (`mirror.properties` or the connection), "
     "then trigger the run again.",
     Code.MIRROR_TOPIC_UNFIT: "Correct or delete the topic as the finding says, then trigger the run again. Copied "

@@ -318,6 +318,10 @@ class Code(StrEnum):
     # Mirroring
     MIRROR_DEAD = "MIRROR_DEAD", "The MirrorMaker process exited while it should have been copying."
     MIRROR_OUT_OF_MEMORY = "MIRROR_OUT_OF_MEMORY", "MirrorMaker has too little Java heap."
+    MIRROR_HOST_OUT_OF_MEMORY = (
+        "MIRROR_HOST_OUT_OF_MEMORY",
+        "The MirrorMaker host does not give MirrorMaker the memory or the threads that it asks for.",
+    )
     MIRROR_SETTING_REFUSED = "MIRROR_SETTING_REFUSED", "MirrorMaker refuses one of its settings, so it cannot start."
     MIRROR_TOPIC_UNFIT = (
         "MIRROR_TOPIC_UNFIT",

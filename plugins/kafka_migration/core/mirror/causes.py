@@ -146,6 +146,18 @@ CAUSES = (
         **_LASTING,
     ),
     _row(
+        Code.MIRROR_HOST_OUT_OF_MEMORY,
+        # The JVM's words (Java 8 to 21); the heap is not what is missing.
+        re.compile(
+            r"unable to create (?:new )?native thread|insufficient memory for the Java Runtime"
+            r"|Could not (?:reserve enough space|allocate (?:compressed|metaspace))"
+        ),
+        "the host refuses memory or threads to MirrorMaker",
+        "a host with enough memory, and limits of its user that are high enough",
+        "Free memory on the MirrorMaker host, or raise the limits of its user (`ulimit -a` there). Otherwise lower "
+        "mirror.heap_mb in the migration file, which is {heap_mb} now.",
+    ),
+    _row(
         Code.MIRROR_OUT_OF_MEMORY,
         re.compile(OUT_OF_MEMORY),
         "MirrorMaker is out of memory",
@@ -267,5 +279,6 @@ def cause_finding(sign: Sign, subject: str, found: str, heap_mb: int) -> Finding
     """Return the finding of a cause; `found` is what MirrorMaker did, and its own words follow if they are missing."""
     said = "" if sign.quote in found else f"; MirrorMaker says: {sign.quote}"
     cause = sign.cause
-    text = f"{cause.what}: {found}{said}"
+    # A death that its own log explains begins with the cause.
+    text = f"{cause.what}: {found.removeprefix(f'{cause.what}; ')}{said}"
     return Finding(cause.code, subject, text, cause.expected, cause.remedy.replace("{heap_mb}", f"{heap_mb:,}"))

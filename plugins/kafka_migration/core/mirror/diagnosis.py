@@ -30,7 +30,14 @@ ENDS = frozenset(
 _WITHOUT_A_CAUSE = ENDS - {Code.RECORD_TOO_LARGE}
 # Findings about the whole process, whose last exception is the reason.
 _OF_A_PROCESS = frozenset({Code.MIRROR_DEAD, Code.PARTITION_NOT_ASSIGNED})
+# What the silence of a cluster may be the cause of.
+_OF_SILENCE = _WITHOUT_A_CAUSE | {Code.CLUSTER_UNREACHABLE, Code.MIRROR_TIMEOUT, Code.REPLICATION_BELOW_MIN_INSYNC}
 _REPAIR = "Fix the cause that MirrorMaker's words name and trigger the run again. Copied records are kept."
+
+
+def may_follow(finding: Finding) -> bool:
+    """Return whether a host or a cluster that does not answer may be the cause; others name a cause themselves."""
+    return finding.code in _OF_SILENCE
 
 
 def health_findings(health: MirrorHealth, alarm: str) -> tuple[Finding, ...]:

@@ -18,6 +18,8 @@ _NEEDLESS = re.compile(
     r"occurred while trying to describe configs|Mirror(?:Checkpoint|Heartbeat)Connector"
     r"|caught exception in scheduled task: (?!loading initial set of topic-partitions|refreshing topics)"
 )
+# How the JVM's own words begin that may stand right before such an end of a log.
+_OF_THE_JVM = ("Exception in ", "Error: ", "Error occurred ", "Terminating due to ")
 # After it a thread of MirrorMaker may be missing as long as the process lives.
 _NEVER_OVER = "OutOfMemoryError"
 # Earlier words than this before the last line are about something that is over.
@@ -92,12 +94,12 @@ def _entries(log: str) -> Iterator[list[str]]:
 
 
 def _without_traces(lines: list[str]) -> list[str]:
-    """Return the lines that are no part of a trace; a trace of the JVM itself keeps its first one."""
+    """Return the lines that are no part of a trace; the JVM's own words stay, whatever follows them."""
     begins = {number for number, line in enumerate(lines[1:]) if _OF_A_TRACE.match(line)}
     return [
         line
         for number, line in enumerate(lines)
-        if not _OF_A_TRACE.match(line) and (number not in begins or line.startswith("Exception"))
+        if not _OF_A_TRACE.match(line) and (number not in begins or line.startswith(_OF_THE_JVM))
     ]
 
 

@@ -16,6 +16,9 @@ from kafka_migration.core.mirror.uncopyable import complaint_in
 
 FIRST_PAUSE_S = 5
 LONGEST_PAUSE_S = 300
+# The exit code of a process that another one killed; the host says so of an end that mirrorctl asked for.
+_KILLED = (137, "ended")
+_BY_WHOM = "killed by a person, or by the kernel because the host had no free memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,8 @@ class Death(Document):
     def of(cls, reply: HostReply, now: datetime, earlier: int) -> Death:
         """Return the death in a host's reply; each of the `earlier` deaths in this run makes the pause longer."""
         pause_s = min(FIRST_PAUSE_S * 3**earlier, LONGEST_PAUSE_S)
-        reason = f"exit code {reply.exit_code}, {reply.exit_reason or 'the end was not observed'}"
+        end = reply.exit_reason or "the end was not observed"
+        reason = f"exit code {reply.exit_code}, {_BY_WHOM if (reply.exit_code, end) == _KILLED else end}"
         start_after = now + timedelta(seconds=pause_s)
         return cls(reply.generation, now.isoformat(timespec="seconds"), reason, reply.log, start_after)
 

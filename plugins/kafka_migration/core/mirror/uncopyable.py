@@ -57,7 +57,8 @@ _NAMED_TOPICS = re.compile(
 )
 _REQUEST_LIMIT = re.compile(r"larger than (\d{1,19}), which is the value of the max\.request\.size")
 _OUT_OF_RANGE = re.compile(r"Timestamp (-?\d{1,19}) of message with offset")
-_BUFFER = "buffer.memory"
+# Each log has the name of the setting, among those with which the producer starts.
+_BUFFER = "larger than the total memory buffer"
 
 
 @dataclass(frozen=True, slots=True)

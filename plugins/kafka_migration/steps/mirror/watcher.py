@@ -19,7 +19,7 @@ from kafka_migration.core.kafka.lag import Known
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.migration.stop_request import StopRequest
-from kafka_migration.core.mirror.diagnosis import ENDS, explained, likely_cause, with_causes
+from kafka_migration.core.mirror.diagnosis import ENDS, explained, likely_cause, may_follow, with_causes
 from kafka_migration.core.mirror.drain import Drain, PartitionReading, drain_of, expected_next
 from kafka_migration.core.mirror.engine import MirrorEngine
 from kafka_migration.core.mirror.host import HostReply, MirrorHost
@@ -235,8 +235,11 @@ class MirrorWatcher:
         )
 
     def _with_causes(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-        """Put the findings about silent parties first, because they may cause the others."""
-        return (*self.silence.causes(), *findings) if findings else findings
+        """Put the findings about silent parties before those that they may cause."""
+        if not findings:
+            return findings
+        followers = tuple(filter(may_follow, findings))
+        return (*(f for f in findings if f not in followers), *self.silence.causes(), *followers)
 
     def _revive(self, reply: HostReply) -> str:
         """Restart a dead MirrorMaker once its pause is over and both clusters answer; may take longer than a poll.
