@@ -245,7 +245,7 @@ def exactly_once(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
         if setting.place is Place.CLUSTER and targets and setting.owner not in targets:
             found = f"no flow copies to {setting.owner}, and a worker writes with the settings of its target"
             effect = f"exactly-once stays off for {some([str(flow) for flow in file.flows])}"
-            fix = f"Write `{file.flows[0].target}.{setting.key}`."
+            fix = f"Write `{file.flows[0].target}.exactly.once.source.support`."
             yield at(file, setting, LintCode.EXACTLY_ONCE_INCOMPLETE, found, effect, fix)
         elif not is_true(file.last(Place.TOP, "dedicated.mode.enable.internal.rest")):
             found = "exactly-once is on, and the workers have no internal REST server"
