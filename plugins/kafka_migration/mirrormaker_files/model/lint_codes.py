@@ -290,6 +290,11 @@ class LintCode(StrEnum):
         Severity.WARNING,
         "A checkpoint connector does not fit the source connector beside it.",
     )
+    LOCATIONS_DIFFER = (
+        "LOCATIONS_DIFFER",
+        Severity.ERROR,
+        "A source connector writes offset syncs into another cluster than the one its checkpoint connector reads.",
+    )
     REPLICATION_TOO_LOW = "REPLICATION_TOO_LOW", Severity.WARNING, "Topics with one replica are lost with their broker."
     REPLICATION_ONE = (
         "REPLICATION_ONE",

@@ -122,7 +122,7 @@ def _of_part(name: str, part: TextPart) -> Iterator[MirrorFile]:
     except TooMany:
         raise
     except WrongDocument as error:
-        if kind is FileKind.COMMAND:
+        if kind is FileKind.COMMAND or (kind is FileKind.CONNECTORS and CLASS not in part.text):
             return
         raise WrongDocument(str(error), error.line + part.before if error.line else part.before + 1) from None
     yield from (part.in_place(file, name) for file in files)

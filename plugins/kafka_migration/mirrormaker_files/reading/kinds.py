@@ -90,10 +90,12 @@ def _is_command(line: str) -> bool:
 def kind_of_properties(name: str, found: Sequence[Entry]) -> FileKind | None:
     """Return the kind of properties; `None` if it is unknown."""
     names = {entry.name for entry in found}
-    if "clusters" in names or any("->" in each or each.startswith("replication.policy.") for each in names):
+    if "clusters" in names:
         return FileKind.MIRRORMAKER2
     if CLASS in names:
         return FileKind.CONNECTORS
+    if any("->" in each or each.startswith("replication.policy.") for each in names):
+        return FileKind.MIRRORMAKER2
     if names & _WORKER_KEYS:
         return FileKind.WORKER
     return _client_kind(name.lower(), names)

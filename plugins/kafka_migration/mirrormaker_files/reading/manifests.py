@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import binascii
 import re
+from base64 import b64decode
 from collections.abc import Iterator
+from contextlib import suppress
 
 import yaml
 
@@ -61,12 +64,20 @@ def _resources(node: yaml.Node) -> Iterator[yaml.Node]:
 
 
 def _parts(resource: yaml.Node) -> Iterator[TextPart]:
-    """Yield the texts in a ConfigMap or Secret; those in `data` of a Secret are encoded and fit no kind of file."""
+    """Yield the texts in a ConfigMap or Secret; those in `data` of a Secret are in base64."""
     inner = fields(resource)
-    for data in (inner.get("data"), inner.get("stringData")):
-        for name, node in fields(data).items():
+    is_secret = text_of(inner.get("kind")) == "Secret"
+    for field in ("data", "stringData"):
+        for name, node in fields(inner.get(field)).items():
             if isinstance(node, yaml.ScalarNode):
-                yield part_of(name, node)
+                yield from _decoded(name, node) if is_secret and field == "data" else [part_of(name, node)]
+
+
+def _decoded(name: str, node: yaml.ScalarNode) -> Iterator[TextPart]:
+    """Yield the text that a value in base64 stands for, all on one line; nothing if it is no text."""
+    with suppress(binascii.Error, ValueError):
+        text = b64decode("".join(text_of(node).split()), validate=True).decode("utf-8")
+        yield TextPart(name, text, line_of(node) - 1, is_one_line=True)
 
 
 def part_of(name: str, node: yaml.ScalarNode) -> TextPart:
