@@ -314,6 +314,16 @@ class LintCode(StrEnum):
         "A login or certificate is given, and the security protocol does not use it.",
     )
     KEY_OF_BROKERS = "KEY_OF_BROKERS", Severity.WARNING, "The key belongs to brokers or topics; MirrorMaker ignores it."
+    KEY_OF_DISTRIBUTED = (
+        "KEY_OF_DISTRIBUTED",
+        Severity.WARNING,
+        "A standalone worker of Kafka Connect ignores a key that only distributed workers have.",
+    )
+    WORKER_FILE_MISSING = (
+        "WORKER_FILE_MISSING",
+        Severity.ERROR,
+        "A standalone worker of Kafka Connect has no file for its offsets, and does not start.",
+    )
     KEY_WITHOUT_EFFECT = (
         "KEY_WITHOUT_EFFECT",
         Severity.INFO,

@@ -25,6 +25,7 @@ from kafka_migration.mirrormaker_files.rules.replication_rules import REPLICATIO
 from kafka_migration.mirrormaker_files.rules.resource_rules import RESOURCE_RULES
 from kafka_migration.mirrormaker_files.rules.text_rules import TEXT_RULES, without_consequences
 from kafka_migration.mirrormaker_files.rules.value_rules import VALUE_RULES
+from kafka_migration.mirrormaker_files.rules.worker_rules import WORKER_RULES
 
 RULES = (
     *TEXT_RULES,
@@ -41,6 +42,7 @@ RULES = (
     *CONNECT_RULES,
     *COMMAND_RULES,
     *RESOURCE_RULES,
+    *WORKER_RULES,
 )
 
 
