@@ -206,6 +206,16 @@ class LintCode(StrEnum):
         "The named version of MirrorMaker 1 does not have this option.",
     )
     OPTION_REPEATED = "OPTION_REPEATED", Severity.ERROR, "A command has an option twice, which MirrorMaker 1 refuses."
+    CLIENT_FILES_EXCHANGED = (
+        "CLIENT_FILES_EXCHANGED",
+        Severity.ERROR,
+        "The consumer of MirrorMaker 1 gets the producer's file, and the producer the consumer's.",
+    )
+    CLIENT_FILE_OF_OTHER = (
+        "CLIENT_FILE_OF_OTHER",
+        Severity.WARNING,
+        "A client of MirrorMaker 1 gets a file that is for the other client.",
+    )
     MESSAGE_HANDLER = "MESSAGE_HANDLER", Severity.INFO, "A class of your own handles each record of MirrorMaker 1."
     PATTERN_PIPED = (
         "PATTERN_PIPED",

@@ -117,7 +117,8 @@ class MirrorFile:
     """A configuration that was read: a file, or a part of one that stands on its own, such as one command of a script.
 
     `kafka_version` is the version that the file itself names, else empty. `line` is the line on which a part starts,
-    and 0 for a whole file. `remarks` are places where Kafka reads something other than what is meant.
+    and 0 for a whole file. `remarks` are places where Kafka reads something other than what is meant. `part` is the
+    name that a part has of its own, such as that of a ConfigMap's entry.
     """
 
     name: str
@@ -128,6 +129,7 @@ class MirrorFile:
     kafka_version: str = ""
     line: int = 0
     remarks: tuple[Remark, ...] = ()
+    part: str = ""
 
     def at(self, place: Place, owner: str | None = None) -> Iterator[MirrorSetting]:
         """Yield the settings of a place, in the order of the file."""

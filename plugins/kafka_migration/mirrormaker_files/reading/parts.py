@@ -23,7 +23,8 @@ class TextPart:
             replace(each, line=self._line(each.line), other=self._line(each.other) if each.other else 0)
             for each in file.remarks
         )
-        return replace(file, name=name, settings=settings, remarks=remarks, line=self._line(file.line or 1))
+        line = self._line(file.line or 1)
+        return replace(file, name=name, settings=settings, remarks=remarks, line=line, part=file.part or self.name)
 
     def _line(self, number: int) -> int:
         return self.before + (1 if self.is_one_line else number)

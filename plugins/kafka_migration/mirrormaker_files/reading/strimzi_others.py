@@ -31,7 +31,14 @@ def mirrormaker1_files(name: str, resource: yaml.Node) -> list[MirrorFile]:
     version = text_of(inner.get("version"))
     clients = {FileKind.CONSUMER: "consumer", FileKind.PRODUCER: "producer"}
     files = [
-        MirrorFile(name, kind, tuple(_client(inner[part])), kafka_version=version, line=line_of(inner[part]))
+        MirrorFile(
+            name,
+            kind,
+            tuple(_client(inner[part])),
+            kafka_version=version,
+            line=line_of(inner[part]),
+            part=f"strimzi-{part}.properties",
+        )
         for kind, part in clients.items()
         if part in inner
     ]

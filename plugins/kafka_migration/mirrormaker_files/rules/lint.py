@@ -12,8 +12,9 @@ from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severit
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.rules.address_rules import ADDRESS_RULES
 from kafka_migration.mirrormaker_files.rules.class_rules import CLASS_RULES
+from kafka_migration.mirrormaker_files.rules.client_file_rules import client_files
 from kafka_migration.mirrormaker_files.rules.client_rules import CLIENT_RULES
-from kafka_migration.mirrormaker_files.rules.command_rules import COMMAND_RULES, mirrormaker1_loop
+from kafka_migration.mirrormaker_files.rules.command_rules import COMMAND_RULES
 from kafka_migration.mirrormaker_files.rules.connect_rules import CONNECT_RULES, partners
 from kafka_migration.mirrormaker_files.rules.flow_rules import FLOW_RULES
 from kafka_migration.mirrormaker_files.rules.ground import Ground
@@ -52,7 +53,7 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
     `version` is the Kafka version of MirrorMaker; without it the file's own, or else all versions count.
     """
     groups = [(group, readers_of(group, version)) for group in read_together(files)]
-    findings = [*mirrormaker1_loop(files)]
+    findings = [*client_files(files)]
     order = {file.name: number for number, file in enumerate(files)}
     for group, readers in groups:
         findings += partners(group, Ground(keys, minor(version), readers))
