@@ -3,6 +3,17 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from enum import StrEnum
+
+
+class StartProgram(StrEnum):
+    """What a command starts; the values are the names of Kafka's scripts."""
+
+    MIRRORMAKER1 = "kafka-mirror-maker.sh"
+    MIRRORMAKER2 = "connect-mirror-maker.sh"
+    STANDALONE = "connect-standalone.sh"
+    DISTRIBUTED = "connect-distributed.sh"
+
 
 FLAGS = frozenset({"new.consumer", "help", "version"})
 PATTERNS = frozenset({"whitelist", "include", "blacklist"})
@@ -22,6 +33,8 @@ _SIMILAR = 0.85
 OPTIONS = FLAGS | WITH_VALUE
 # The owner of settings that are no options: variables and Java's system properties.
 ENVIRONMENT = "environment"
+# The owner of the setting that names the program of a command.
+PROGRAM_OWNER = "program"
 
 
 def option_meant(name: str) -> str:

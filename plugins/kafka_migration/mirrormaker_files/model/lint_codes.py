@@ -206,6 +206,16 @@ class LintCode(StrEnum):
         "The named version of MirrorMaker 1 does not have this option.",
     )
     OPTION_REPEATED = "OPTION_REPEATED", Severity.ERROR, "A command has an option twice, which MirrorMaker 1 refuses."
+    START_WRONG = (
+        "START_WRONG",
+        Severity.ERROR,
+        "A command starts MirrorMaker or Connect with an option or a kind of file that its program does not take.",
+    )
+    START_FILE_IGNORED = (
+        "START_FILE_IGNORED",
+        Severity.ERROR,
+        "A distributed worker of Kafka Connect does not read the file of a connector.",
+    )
     CLIENT_FILES_EXCHANGED = (
         "CLIENT_FILES_EXCHANGED",
         Severity.ERROR,

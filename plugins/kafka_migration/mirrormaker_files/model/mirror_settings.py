@@ -22,6 +22,7 @@ class FileKind(StrEnum):
     CONNECTORS = "connectors"
     STRIMZI = "strimzi"
     WORKER = "connect-worker"
+    START = "start-command"
 
     @property
     def words(self) -> str:
@@ -42,6 +43,7 @@ _WORDS = {
     FileKind.CONNECTORS: "connectors of MirrorMaker 2 for Kafka Connect",
     FileKind.STRIMZI: "KafkaMirrorMaker2 resource of Strimzi",
     FileKind.WORKER: "properties of a Connect worker",
+    FileKind.START: "command that starts MirrorMaker 2 or Connect",
 }
 
 

@@ -37,6 +37,7 @@ from kafka_migration.mirrormaker_files.reading.scripts import Script, script_of
 from kafka_migration.mirrormaker_files.reading.shell_words import OpenQuote
 from kafka_migration.mirrormaker_files.reading.strimzi_others import worker_file
 
+_COMMANDS = frozenset({FileKind.COMMAND, FileKind.START})
 # So many characters are put in for the names of a here-document.
 _MOST_REPLACED = 1_000_000
 _VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w{0,200})|\{([A-Za-z_]\w{0,200})\})")
@@ -75,9 +76,9 @@ def read_mirror_file(name: str, text: str, kind: FileKind | None = None) -> Mirr
 
 def _read(name: str, text: str, kind: FileKind, *, is_utf8: bool) -> Iterator[MirrorFile]:
     shown = masked(name)
-    if kind is FileKind.STRIMZI or (kind is FileKind.COMMAND and kind_of(name, text) is FileKind.STRIMZI):
+    if kind is FileKind.STRIMZI or (kind in _COMMANDS and kind_of(name, text) is FileKind.STRIMZI):
         yield from _of_manifest(shown, text)
-    elif kind is FileKind.COMMAND:
+    elif kind in _COMMANDS:
         yield from _of_script(shown, script_of(text, name))
     elif kind is FileKind.CONNECTORS and is_json(text):
         file = connectors_file(shown, text.removeprefix("\ufeff"))
@@ -101,7 +102,7 @@ def _of_script(name: str, script: Script) -> Iterator[MirrorFile]:
     parts = [TextPart(each.file, _replaced(each.text, values), each.line) for each in script.here_documents]
     found = [*command_files(name, script), *(file for part in parts for file in _of_part(name, part))]
     if not found:
-        raise WrongDocument("no command that starts MirrorMaker 1")
+        raise WrongDocument("no command that starts MirrorMaker")
     yield from found
 
 

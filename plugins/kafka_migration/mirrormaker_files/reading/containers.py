@@ -1,4 +1,4 @@
-"""Containers of Kubernetes and services of Compose that start MirrorMaker 1."""
+"""Containers of Kubernetes and services of Compose that start MirrorMaker or Connect."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import yaml
 
+from kafka_migration.mirrormaker_files.model.command_options import StartProgram
 from kafka_migration.mirrormaker_files.model.limits import LONGEST_COMMAND, MOST_COMMANDS, require_few
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting
 from kafka_migration.mirrormaker_files.reading.documents import fields, flat, items, line_of, text_of
@@ -47,7 +48,7 @@ def _files(name: str, container: dict[str, yaml.Node], source: Sequence[str]) ->
 def _by_image(words: Sequence[Word]) -> Iterator[Started]:
     first = next((place for place, word in enumerate(words) if word.text.startswith("-")), len(words))
     if any(_OPTION.fullmatch(word.text) for word in words):
-        yield Started(words[first].line, (), tuple(words[first:]), Syntax.WORDS)
+        yield Started(words[first].line, (), tuple(words[first:]), Syntax.WORDS, StartProgram.MIRRORMAKER1)
 
 
 def _words(node: yaml.Node, variables: dict[str, str]) -> Iterator[Word]:

@@ -55,9 +55,12 @@ _MANIFEST = re.compile(
     r"^[ \t]{1,8}(?:image|build|entrypoint):[ \t]",
     re.MULTILINE,
 )
-# MirrorMaker's program, and what shows that it is called: an option, a continued line, or nothing before it.
+# The program of MirrorMaker or Connect, and what shows that it is called: an option, a file, a continued line, or
+# nothing before it.
 _CALLED = re.compile(rf"(?:^|[\s/\\\"'=\[])(?:{PROGRAM})[\"']?(?=[\s,\]]|$)")
-_OPTION = re.compile(r"[\s\"',](?:--?[a-z]|\$)|[\\^]\s{0,20}$")
+_OPTION = re.compile(
+    r"[\s\"',](?:--?[a-z]|\$|[\w./\\:~-]{0,300}\.(?:properties|config|conf|cfg|json)\b)|[\\^]\s{0,20}$"
+)
 _ALONE = re.compile(
     rf"\s*(?:(?:exec|nohup|CMD|ENTRYPOINT)\s{{1,9}}\[?|(?:ExecStart|command)\s{{0,9}}=)?[\"$\w{{}}./\\-]{{0,300}}(?:{PROGRAM})\"?\]?\s*&?\s*"
 )

@@ -1,4 +1,4 @@
-"""The commands in a script that start MirrorMaker 1, with the variables that the script itself sets."""
+"""The commands in a script that start MirrorMaker or Connect, with the variables that the script itself sets."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from kafka_migration.mirrormaker_files.model.command_options import StartProgram
 from kafka_migration.mirrormaker_files.model.limits import LONGEST_COMMAND, require_few
 from kafka_migration.mirrormaker_files.reading.shell_words import (
     Command,
@@ -17,9 +18,19 @@ from kafka_migration.mirrormaker_files.reading.shell_words import (
     Word,
 )
 
-PROGRAM = r"kafka-mirror-maker(?:\.sh|\.bat)?|kafka\.tools\.MirrorMaker"
+_OF_CONNECT = r"connect\.(?:mirror\.MirrorMaker|cli\.Connect(?:Standalone|Distributed))"
+PROGRAM = (
+    r"(?:kafka-mirror-maker|connect-(?:mirror-maker|standalone|distributed))(?:\.sh|\.bat)?|"
+    rf"kafka\.tools\.MirrorMaker|org\.apache\.kafka\.{_OF_CONNECT}"
+)
 COMMAND = re.compile(rf"(?:{PROGRAM})\b")
-_PROGRAM = re.compile(rf"(?:.*[/\\=])?(?:{PROGRAM})", re.DOTALL)
+_PROGRAM = re.compile(rf"(?:.*[/\\=])?({PROGRAM})", re.DOTALL)
+# Words of each program's name, but for MirrorMaker 1.
+_NAMES = (
+    (re.compile(r"connect[-.]mirror"), StartProgram.MIRRORMAKER2),
+    (re.compile(r"standalone", re.IGNORECASE), StartProgram.STANDALONE),
+    (re.compile(r"distributed", re.IGNORECASE), StartProgram.DISTRIBUTED),
+)
 # Programs that take the name of MirrorMaker's as an argument, but do not start it.
 _OTHERS = frozenset(
     {
@@ -50,12 +61,13 @@ class Assigned:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """One command that starts MirrorMaker: the words before its program, and its arguments."""
+    """One command that starts MirrorMaker or Connect: the words before its program, and its arguments."""
 
     line: int
     before: tuple[Word, ...]
     arguments: tuple[Word, ...]
     syntax: Syntax
+    program: StartProgram
     # The shell reads a `|` that touches the last argument as a pipe.
     has_pipe: bool = False
 
@@ -139,18 +151,23 @@ def _started(command: Command, syntax: Syntax, variables: dict[str, str]) -> Ite
     if not words or words[0].text in _OTHERS:
         return
     for place, word in enumerate(words):
-        if _PROGRAM.fullmatch(word.text):
+        if match := _PROGRAM.fullmatch(word.text):
             require_few(
                 "".join(each.text for each in words), LONGEST_COMMAND, f"characters in one command, line {word.line}"
             )
             before, after = tuple(words[:place]), tuple(words[place + 1 :])
-            yield Started(word.line, before, after, syntax, command.ends_with == "|" and command.is_glued)
+            has_pipe = command.ends_with == "|" and command.is_glued
+            yield Started(word.line, before, after, syntax, _program(match[1]), has_pipe)
             return
         is_text = place and (_INLINE.fullmatch(words[place - 1].text) or words[0].text in _REMOTE)
         if is_text and COMMAND.search(word.text):
             inner, _ = _commands(word.text, word.line, Syntax.SHELL, variables)
             for each in inner:
                 yield from _started(each, Syntax.SHELL, variables)
+
+
+def _program(name: str) -> StartProgram:
+    return next((program for words, program in _NAMES if words.search(name)), StartProgram.MIRRORMAKER1)
 
 
 def _assigned(commands: Iterable[Command]) -> Iterator[Assigned]:

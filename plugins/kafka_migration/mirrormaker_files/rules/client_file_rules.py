@@ -11,6 +11,8 @@ from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 
 _CLIENTS = ("consumer", "producer")
+_OPTIONS = frozenset({"consumer.config", "producer.config"})
+_OTHER_KINDS = frozenset({FileKind.MIRRORMAKER2, FileKind.CONNECTORS, FileKind.WORKER})
 _KINDS = (FileKind.CONSUMER, FileKind.PRODUCER)
 _OF_STRIMZI = "/tmp/strimzi-"  # noqa: S108
 _AGAIN = "MirrorMaker copies each record again and again"
@@ -21,7 +23,7 @@ def client_files(files: Sequence[MirrorFile]) -> Iterator[LintFinding]:
     named, given = set[int](), [file for file in files if file.kind in _KINDS]
     for command in files:
         options = [command.last(Place.OPTION, f"{client}.config") for client in _CLIENTS]
-        if command.kind is FileKind.COMMAND and options[0] and options[1]:
+        if command.kind is FileKind.COMMAND and options[0] and options[1] and not _is_foreign(command, files):
             both = [file_named(command, option.value, given) for option in options if option]
             named |= {id(file) for file in both if file}
             yield from _of_command(command, options[0], options[1], both)
@@ -34,6 +36,12 @@ def _of_no_command(given: Sequence[MirrorFile]) -> Iterator[LintFinding]:
     consumers, producers = ([file for file in given if file.kind is kind] for kind in _KINDS)
     if min(len(consumers), len(producers)) == 1:
         yield from (each for one in consumers for other in producers for each in _loop(one, other))
+
+
+def _is_foreign(command: MirrorFile, files: Sequence[MirrorFile]) -> bool:
+    """Return whether a client gets a file that is for no client, which has a finding of its own."""
+    others = [file for file in files if file.kind in _OTHER_KINDS]
+    return any(file_named(command, each.value, others) for each in command.at(Place.OPTION) if each.key in _OPTIONS)
 
 
 def file_named(command: MirrorFile, path: str, files: Sequence[MirrorFile]) -> MirrorFile | None:

@@ -11,6 +11,7 @@ from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, key
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.rules.ground import Ground
+from kafka_migration.mirrormaker_files.rules.start_rules import is_of_mirrormaker2
 
 _NOT_STARTED = "MirrorMaker does not start"
 _NUMBER = re.compile(r"[+-]?\d{1,19}", re.ASCII)
@@ -19,7 +20,7 @@ _MOST = 2**31 - 1
 
 def command(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each option that is missing, unknown, twice there, of another version, or without effect."""
-    if file.kind is not FileKind.COMMAND:
+    if file.kind is not FileKind.COMMAND or is_of_mirrormaker2(file):
         return
     options = [each for each in file.at(Place.OPTION, "") if each.key]
     for setting in options:

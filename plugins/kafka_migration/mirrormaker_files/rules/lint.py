@@ -24,6 +24,7 @@ from kafka_migration.mirrormaker_files.rules.pattern_rules import PATTERN_RULES
 from kafka_migration.mirrormaker_files.rules.reference_rules import REFERENCE_RULES
 from kafka_migration.mirrormaker_files.rules.replication_rules import REPLICATION_RULES
 from kafka_migration.mirrormaker_files.rules.resource_rules import RESOURCE_RULES
+from kafka_migration.mirrormaker_files.rules.start_rules import starts
 from kafka_migration.mirrormaker_files.rules.text_rules import TEXT_RULES, without_consequences
 from kafka_migration.mirrormaker_files.rules.value_rules import VALUE_RULES
 from kafka_migration.mirrormaker_files.rules.worker_rules import WORKER_RULES
@@ -53,7 +54,7 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
     `version` is the Kafka version of MirrorMaker; without it the file's own, or else all versions count.
     """
     groups = [(group, readers_of(group, version)) for group in read_together(files)]
-    findings = [*client_files(files)]
+    findings = [*client_files(files), *starts(files)]
     order = {file.name: number for number, file in enumerate(files)}
     for group, readers in groups:
         findings += partners(group, Ground(keys, minor(version), readers))
