@@ -14,9 +14,10 @@ from tests.unit.mirrormaker_files.planted import HEAD
 
 pytestmark = pytest.mark.unit
 
+PACKAGE = "org.apache.kafka.connect.mirror."
 FILES = {
     "mm2.properties": HEAD,
-    "copy.properties": "source.cluster.alias=a\nconnector.class=org.apache.kafka.connect.mirror.MirrorSourceConnector\n",
+    "copy.properties": f"source.cluster.alias=a\nconnector.class={PACKAGE}MirrorSourceConnector\n",
     "worker.properties": "config.storage.topic=c\nplugin.path=/opt\n",
     "consumer.properties": "group.id=g\nbootstrap.servers=a:1\n",
 }

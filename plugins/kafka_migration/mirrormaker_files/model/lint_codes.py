@@ -237,6 +237,16 @@ class LintCode(StrEnum):
         Severity.INFO,
         "The shell replaces a pattern without quotes by the names of files that fit.",
     )
+    FILE_OVERWRITTEN = (
+        "FILE_OVERWRITTEN",
+        Severity.ERROR,
+        "A script writes `>` where `>>` is meant, so what it wrote before is lost.",
+    )
+    WORDS_UNQUOTED = (
+        "WORDS_UNQUOTED",
+        Severity.WARNING,
+        "A script writes a variable without quotes, so the shell may change its text.",
+    )
     OPTION_WITHOUT_EFFECT = "OPTION_WITHOUT_EFFECT", Severity.WARNING, "MirrorMaker 1 ignores this option."
     MIRRORMAKER1_REMOVED = "MIRRORMAKER1_REMOVED", Severity.ERROR, "Kafka 4.0 and later have no MirrorMaker 1."
     KEY_MISPLACED = (

@@ -120,7 +120,8 @@ class MirrorFile:
 
     `kafka_version` is the version that the file itself names, else empty. `line` is the line on which a part starts,
     and 0 for a whole file. `remarks` are places where Kafka reads something other than what is meant. `part` is the
-    name that a part has of its own, such as that of a ConfigMap's entry.
+    name that a part has of its own, such as that of a ConfigMap's entry. `is_filled` if a script puts its variables in,
+    `is_partial` if the file may have more lines than were read.
     """
 
     name: str
@@ -132,6 +133,8 @@ class MirrorFile:
     line: int = 0
     remarks: tuple[Remark, ...] = ()
     part: str = ""
+    is_filled: bool = False
+    is_partial: bool = False
 
     def at(self, place: Place, owner: str | None = None) -> Iterator[MirrorSetting]:
         """Yield the settings of a place, in the order of the file."""

@@ -23,6 +23,8 @@ class Oddity(Enum):
     OTHER_PRODUCT = auto()
     PIPE = auto()
     UNQUOTED = auto()
+    OVERWRITTEN = auto()
+    WORDS_UNQUOTED = auto()
 
 
 @dataclass(frozen=True, slots=True)

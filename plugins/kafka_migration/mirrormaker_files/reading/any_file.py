@@ -100,6 +100,7 @@ def _of_script(name: str, script: Script) -> Iterator[MirrorFile]:
     require_few(script.starts, MOST_COMMANDS, "commands")
     values = {each.name: each.value for each in script.assigned if each.is_known}
     parts = [TextPart(each.file, _replaced(each.text, values), each.line) for each in script.here_documents]
+    parts += script.written
     found = [*command_files(name, script), *(file for part in parts for file in _of_part(name, part))]
     if not found:
         raise WrongDocument("no command that starts MirrorMaker")
@@ -115,7 +116,7 @@ def _replaced(text: str, values: dict[str, str]) -> str:
 
 def _of_part(name: str, part: TextPart) -> Iterator[MirrorFile]:
     """Yield what a part of a file is; a part of another kind is passed over."""
-    kind = kind_of(part.name, part.text) if part.text.strip() else None
+    kind = (part.kind or kind_of(part.name, part.text)) if part.text.strip() else None
     if kind is None or kind is FileKind.STRIMZI:
         return
     try:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import PurePosixPath
 
 from kafka_migration.mirrormaker_files.model.command_options import StartProgram
 from kafka_migration.mirrormaker_files.model.limits import LONGEST_COMMAND, require_few
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind
+from kafka_migration.mirrormaker_files.reading.parts import TextPart
 from kafka_migration.mirrormaker_files.reading.shell_words import (
     Command,
     HereDocument,
@@ -17,6 +21,7 @@ from kafka_migration.mirrormaker_files.reading.shell_words import (
     Syntax,
     Word,
 )
+from kafka_migration.mirrormaker_files.reading.written_files import Known, Writer
 
 _OF_CONNECT = r"connect\.(?:mirror\.MirrorMaker|cli\.Connect(?:Standalone|Distributed))"
 PROGRAM = (
@@ -44,6 +49,7 @@ _ASSIGNMENT = re.compile(r"(?:Environment=)?([A-Za-z_]\w{0,199})=(.*)", re.DOTAL
 _DECLARES = frozenset({"export", "readonly", "local", "declare", "typeset", "set", "ENV", "then", "else", "do", "env"})
 _OPENS, _CLOSES = frozenset({"if", "case", "while", "until", "for"}), frozenset({"fi", "esac", "done"})
 _BATCH = re.compile(r"@echo off|kafka-mirror-maker\.bat", re.IGNORECASE)
+_CLIENT_OPTIONS = {"consumer.config": FileKind.CONSUMER, "producer.config": FileKind.PRODUCER}
 _UNIT = re.compile(r"^(?:ExecStart|command)[ \t]{0,20}=", re.MULTILINE)
 _REPLACED = re.compile(r"\$[\w{(]|`|%\w{1,100}%")
 _LIST = re.compile(r"^[ \t]{0,100}(?:CMD|ENTRYPOINT)[ \t]{0,20}(?=\[)", re.MULTILINE)
@@ -57,6 +63,8 @@ class Assigned:
     name: str
     value: str
     is_known: bool
+    # It is set once and under no condition, whatever other variables are in its text.
+    is_single: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +82,12 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What a script starts, sets and writes."""
+    """What a script starts, sets and writes; `here_documents` are those that become no file."""
 
     starts: tuple[Started, ...]
     assigned: tuple[Assigned, ...]
     here_documents: tuple[HereDocument, ...]
+    written: tuple[TextPart, ...] = ()
 
 
 def script_of(text: str, name: str = "", syntax: Syntax | None = None) -> Script:
@@ -86,7 +95,8 @@ def script_of(text: str, name: str = "", syntax: Syntax | None = None) -> Script
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     syntax = syntax or _syntax(name, text)
     texts = list(_texts(text, syntax))
-    assigned = tuple(_assigned([each for line, part in texts for each in _commands(part, line, syntax, {})[0]]))
+    plain = [each for line, part in texts for each in _commands(part, line, syntax, {})[0]]
+    assigned = tuple(_assigned(plain))
     variables = {each.name: each.value for each in assigned if each.is_known}
     starts, documents = list[Started](), list[HereDocument]()
     for line, part in texts:
@@ -94,7 +104,39 @@ def script_of(text: str, name: str = "", syntax: Syntax | None = None) -> Script
         starts += [each for command in commands for each in _started(command, syntax, variables)]
         documents += here
     starts += started_by([word for words in _lists(text) for word in words], variables)
-    return Script(tuple(starts), assigned, tuple(documents))
+    unnamed = tuple(each for each in documents if not each.file)
+    return Script(tuple(starts), assigned, unnamed, written_by(plain, assigned, starts) if syntax.is_shell else ())
+
+
+def written_by(
+    commands: Sequence[Command], assigned: Sequence[Assigned], starts: Sequence[Started]
+) -> tuple[TextPart, ...]:
+    """Return the files that commands of a shell write, with the kind for which a command of MirrorMaker uses them."""
+    writer = Writer({each.name: Known(each.line, each.value) for each in assigned if each.is_single})
+    writer.run(list(_flat(commands)))
+    used = {path: kind for start in starts for path, kind in _used(start)}
+    return tuple(replace(part, kind=used.get(PurePosixPath(part.name).name)) for part in writer.parts())
+
+
+def _used(start: Started) -> Iterator[tuple[str, FileKind]]:
+    """Yield the names of files that a command gives to the clients of MirrorMaker 1, or to MirrorMaker 2."""
+    words = [word.text for word in start.arguments]
+    pairs = [each.split("=", 1) for each in words if "=" in each] + [list(each) for each in pairwise(words)]
+    for option, path in pairs:
+        if kind := _CLIENT_OPTIONS.get(option.lstrip("-")):
+            yield PurePosixPath(path).name, kind
+    for word in words if start.program is StartProgram.MIRRORMAKER2 else ():
+        yield PurePosixPath(word).name, FileKind.MIRRORMAKER2
+
+
+def _flat(commands: Iterable[Command]) -> Iterator[Command]:
+    """Yield the commands, with those of each text for `sh -c` in its place."""
+    for command in commands:
+        texts = [word for before, word in pairwise(command.words) if _INLINE.fullmatch(before.text)]
+        if not texts or command.words[0].text in _OTHERS:
+            yield command
+        for word in texts:
+            yield from _commands(word.text, word.line, Syntax.SHELL, {})[0]
 
 
 def started_by(words: Sequence[Word], variables: dict[str, str]) -> Iterator[Started]:
@@ -176,9 +218,10 @@ def _assigned(commands: Iterable[Command]) -> Iterator[Assigned]:
         depth += sum((word.text in _OPENS) - (word.text in _CLOSES) for word in command.words[:1])
         for line, name, value in _assignments(command):
             first = found.get(name)
-            is_known = depth <= 0 and not is_after and not _REPLACED.search(value)
+            is_single = depth <= 0 and not is_after
+            is_known = is_single and not _REPLACED.search(value)
             if first is None:
-                found[name] = Assigned(line, name, value, is_known)
+                found[name] = Assigned(line, name, value, is_known, is_single)
             elif first.value != value or not is_known:
                 found[name] = Assigned(first.line, name, first.value, is_known=False)
         is_after = command.ends_with in {"&&", "||"}

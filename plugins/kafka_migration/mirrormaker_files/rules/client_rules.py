@@ -37,10 +37,10 @@ def _mirrormaker1_consumer(file: MirrorFile) -> Iterator[LintFinding]:
     first = file.settings[0].line if file.settings else 0
     address = file.last(Place.CLIENT, "bootstrap.servers")
     line = address.line if address else first
-    if not file.last(Place.CLIENT, "group.id"):
+    if not file.last(Place.CLIENT, "group.id") and not file.is_partial:
         found, effect = "the file has no `group.id`", "MirrorMaker 1 does not start"
         yield on_file(file, LintCode.GROUP_MISSING, found, effect, "Add `group.id`.", line)
-    if not file.last(Place.CLIENT, "auto.offset.reset"):
+    if not file.last(Place.CLIENT, "auto.offset.reset") and not file.is_partial:
         group = file.last(Place.CLIENT, "group.id")
         found = "the file has no `auto.offset.reset`, whose default is latest"
         effect = "records that exist before MirrorMaker first reads a partition are not copied"

@@ -55,7 +55,7 @@ def _strange_flows(file: MirrorFile) -> Iterator[LintFinding]:
 def addresses(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each cluster or client without an address."""
     if file.kind in _CLIENT_FILES:
-        if not any(each.key in _ADDRESS_KEYS for each in file.settings):
+        if not file.is_partial and not any(each.key in _ADDRESS_KEYS for each in file.settings):
             yield _no_address(file, "no line `bootstrap.servers`", "`bootstrap.servers`", 0)
     elif file.kind is FileKind.CONNECTORS:
         yield from _connector_addresses(file)

@@ -102,8 +102,22 @@ _TEXTS = {
         "Put the pattern in single quotes.",
     ),
 }
+_TEXTS |= {
+    Oddity.OVERWRITTEN: (
+        LintCode.FILE_OVERWRITTEN,
+        "`>` replaces the file that the script has written from line {other} on",
+        "the settings before this line are lost",
+        "Write `>>`.",
+    ),
+    Oddity.WORDS_UNQUOTED: (
+        LintCode.WORDS_UNQUOTED,
+        "the variable has no quotes",
+        "the shell splits its text at blanks and line breaks, and replaces signs such as `*` by names of files",
+        "Put the variable in double quotes.",
+    ),
+}
 # Remarks of which a file can have many with one cause.
-_GROUPED = frozenset({Oddity.NOT_ISO_8859_1, Oddity.COMMENT_IN_VALUE, Oddity.NO_SEPARATOR})
+_GROUPED = frozenset({Oddity.NOT_ISO_8859_1, Oddity.COMMENT_IN_VALUE, Oddity.NO_SEPARATOR, Oddity.WORDS_UNQUOTED})
 # What the other rules say about these lines follows from how the line is read.
 _CAUSES = frozenset(
     {
