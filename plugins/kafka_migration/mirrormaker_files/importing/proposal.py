@@ -77,7 +77,7 @@ class Imported:
     checks: tuple[ImportCheck, ...]
 
 
-_WITHOUT_SETTINGS = frozenset({FileKind.START})
+_WITHOUT_SETTINGS = frozenset({FileKind.START, FileKind.VARIABLES})
 _NO_CHOICES = ImportChoices()
 _KEPT = TargetNames("identity", reason="MirrorMaker 1 keeps names")
 

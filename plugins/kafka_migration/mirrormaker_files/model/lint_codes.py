@@ -119,6 +119,11 @@ class LintCode(StrEnum):
     )
     ADDRESS_REFUSED = "ADDRESS_REFUSED", Severity.ERROR, "An item of `bootstrap.servers` is no host and port."
     ADDRESS_PLACEHOLDER = "ADDRESS_PLACEHOLDER", Severity.ERROR, "An address is a placeholder of a template or guide."
+    VALUE_PLACEHOLDER = (
+        "VALUE_PLACEHOLDER",
+        Severity.WARNING,
+        "A name or pattern is a placeholder of a template.",
+    )
     ADDRESS_SCHEME = "ADDRESS_SCHEME", Severity.WARNING, "Kafka ignores the scheme in front of an address."
     PROVIDER_MISSING = (
         "PROVIDER_MISSING",

@@ -15,8 +15,10 @@ from kafka_migration.mirrormaker_files.reading.connectors import Connector, file
 from kafka_migration.mirrormaker_files.reading.containers import container_files
 from kafka_migration.mirrormaker_files.reading.documents import fields, items, line_of, nodes_of, text_of
 from kafka_migration.mirrormaker_files.reading.parts import TextPart
+from kafka_migration.mirrormaker_files.reading.scripts import Assigned
 from kafka_migration.mirrormaker_files.reading.strimzi import KIND, strimzi_file
 from kafka_migration.mirrormaker_files.reading.strimzi_others import connector_of, mirrormaker1_files, worker_of
+from kafka_migration.mirrormaker_files.reading.variables import variables_of
 
 # The kind of a resource has the form of a class name.
 _KIND = re.compile(r"(?:[A-Z][a-z]{0,40}){1,8}[0-9]?")
@@ -30,9 +32,11 @@ class Manifest:
         self.files, self.parts, self.kinds = list[MirrorFile](), list[TextPart](), list[str]()
         self._name, self._source = name, text.splitlines()
         self._connectors = list[Connector]()
+        self.variables = list[Assigned]()
         for node in nodes_of(text):
             for resource in _resources(node):
                 self._read(resource)
+            self.variables += variables_of(node)
         if self._connectors:
             self.files.append(file_of_connectors(name, self._connectors))
 

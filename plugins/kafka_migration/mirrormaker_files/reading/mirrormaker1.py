@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from kafka_migration.mirrormaker_files.model.command_options import (
     ENVIRONMENT,
@@ -37,12 +38,13 @@ def client_file(name: str, kind: FileKind, entries: Iterable[Entry]) -> MirrorFi
 
 def command_files(name: str, script: Script) -> list[MirrorFile]:
     """Return one file for each command that starts MirrorMaker or Connect: each is a process of its own."""
-    return [
+    files = [
         _command(name, started, script.assigned)
         if started.program is StartProgram.MIRRORMAKER1
         else _start(name, started)
         for started in script.starts
     ]
+    return [replace(file, script=script.facts) for file in files]
 
 
 def _start(name: str, started: Started) -> MirrorFile:

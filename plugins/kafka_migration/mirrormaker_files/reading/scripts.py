@@ -11,7 +11,8 @@ from pathlib import PurePosixPath
 
 from kafka_migration.mirrormaker_files.model.command_options import StartProgram
 from kafka_migration.mirrormaker_files.model.limits import LONGEST_COMMAND, require_few
-from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind
+from kafka_migration.mirrormaker_files.model.mirror_settings import NO_SCRIPT, FileKind, ScriptFacts
+from kafka_migration.mirrormaker_files.reading.filled_files import filled_by
 from kafka_migration.mirrormaker_files.reading.parts import TextPart
 from kafka_migration.mirrormaker_files.reading.shell_words import (
     Command,
@@ -88,6 +89,7 @@ class Script:
     assigned: tuple[Assigned, ...]
     here_documents: tuple[HereDocument, ...]
     written: tuple[TextPart, ...] = ()
+    facts: ScriptFacts = NO_SCRIPT
 
 
 def script_of(text: str, name: str = "", syntax: Syntax | None = None) -> Script:
@@ -96,7 +98,7 @@ def script_of(text: str, name: str = "", syntax: Syntax | None = None) -> Script
     syntax = syntax or _syntax(name, text)
     texts = list(_texts(text, syntax))
     plain = [each for line, part in texts for each in _commands(part, line, syntax, {})[0]]
-    assigned = tuple(_assigned(plain))
+    assigned = tuple(assigned_by(plain))
     variables = {each.name: each.value for each in assigned if each.is_known}
     starts, documents = list[Started](), list[HereDocument]()
     for line, part in texts:
@@ -105,7 +107,9 @@ def script_of(text: str, name: str = "", syntax: Syntax | None = None) -> Script
         documents += here
     starts += started_by([word for words in _lists(text) for word in words], variables)
     unnamed = tuple(each for each in documents if not each.file)
-    return Script(tuple(starts), assigned, unnamed, written_by(plain, assigned, starts) if syntax.is_shell else ())
+    facts = ScriptFacts(frozenset(each.name for each in assigned), tuple(filled_by(list(_flat(plain)))))
+    written = written_by(plain, assigned, starts) if syntax.is_shell else ()
+    return Script(tuple(starts), assigned, unnamed, written, facts)
 
 
 def written_by(
@@ -155,12 +159,12 @@ def _texts(text: str, syntax: Syntax) -> Iterator[tuple[int, str]]:
     if syntax is not Syntax.WORDS or not _UNIT.search(text):
         yield 1, text
         return
-    for line, content in _joined(text):
+    for line, content in joined_lines(text):
         if _UNIT.match(content) or content.startswith("Environment="):
             yield line, content
 
 
-def _joined(text: str) -> Iterator[tuple[int, str]]:
+def joined_lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines with their numbers, continued ones as one text of several lines."""
     start, parts = 0, list[str]()
     for number, line in enumerate(text.split("\n"), 1):
@@ -182,7 +186,7 @@ def _commands(
         return splitter.commands(), splitter.here_documents
     except OpenQuote:
         found = list[Command]()
-        for number, content in _joined(text):
+        for number, content in joined_lines(text):
             if COMMAND.search(content.partition(" #")[0]) and not content.lstrip().startswith("#"):
                 found += Splitter(content, line + number - 1, syntax, variables).commands()
         return found, []
@@ -212,7 +216,8 @@ def _program(name: str) -> StartProgram:
     return next((program for words, program in _NAMES if words.search(name)), StartProgram.MIRRORMAKER1)
 
 
-def _assigned(commands: Iterable[Command]) -> Iterator[Assigned]:
+def assigned_by(commands: Iterable[Command]) -> Iterator[Assigned]:
+    """Yield each variable that commands set, with its first value."""
     found, depth, is_after = dict[str, Assigned](), 0, False
     for command in commands:
         depth += sum((word.text in _OPENS) - (word.text in _CLOSES) for word in command.words[:1])
@@ -230,6 +235,10 @@ def _assigned(commands: Iterable[Command]) -> Iterator[Assigned]:
 
 def _assignments(command: Command) -> Iterator[tuple[int, str, str]]:
     """Yield what a command assigns, before the words of its program."""
+    words = [word.text for word in command.words]
+    if words[:1] == ["ENV"] and len(words) > 2 and "=" not in words[1]:
+        yield command.words[1].line, words[1], " ".join(words[2:])
+        return
     for word in command.words:
         if match := _ASSIGNMENT.fullmatch(word.text):
             yield word.line, match[1], match[2]

@@ -58,6 +58,7 @@ class Command:
     # The file that gets its output, and whether it is added at its end.
     output: str = ""
     appends: bool = False
+    input: str = ""
     here: HereDocument | None = None
 
 
@@ -206,6 +207,7 @@ class Splitter:
     def _substitute(self, value: str, *, is_quoted: bool) -> None:
         """Put a value in: a shell splits it at blanks, unless it stands in quotes."""
         first, *others = [value] if is_quoted else value.split() or [""]
+        self._glob = self._glob or (not is_quoted and any(sign in value for sign in "*?["))
         if first or is_quoted:
             self._add(first, self._at)
         for each in others:
@@ -249,6 +251,7 @@ class Splitter:
         if self._pending in {"<<", "<<-"}:
             self._ends.append((word, self._pending == "<<-", self._command))
         elif self._pending:
+            self._command.input = text if self._pending == "<" else self._command.input
             is_output = self._pending in {">", ">>", "1>"}
             self._command.output = text if is_output else self._command.output
             self._command.appends = self._pending == ">>" if is_output else self._command.appends

@@ -17,6 +17,7 @@ from kafka_migration.mirrormaker_files.rules.client_rules import CLIENT_RULES
 from kafka_migration.mirrormaker_files.rules.command_rules import COMMAND_RULES
 from kafka_migration.mirrormaker_files.rules.connect_rules import CONNECT_RULES, partners
 from kafka_migration.mirrormaker_files.rules.flow_rules import FLOW_RULES
+from kafka_migration.mirrormaker_files.rules.given_variables import with_variables
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.key_rules import KEY_RULES
 from kafka_migration.mirrormaker_files.rules.name_rules import NAME_RULES
@@ -53,9 +54,10 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
 
     `version` is the Kafka version of MirrorMaker; without it the file's own, or else all versions count.
     """
+    order = {file.name: number for number, file in enumerate(files)}
+    files = [file for file in with_variables(files) if file.kind is not FileKind.VARIABLES]
     groups = [(group, readers_of(group, version)) for group in read_together(files)]
     findings = [*client_files(files), *starts(files)]
-    order = {file.name: number for number, file in enumerate(files)}
     for group, readers in groups:
         findings += partners(group, Ground(keys, minor(version), readers))
         findings += [each for file in group for each in _of_file(file, keys, version, readers)]

@@ -97,7 +97,7 @@ _TEXTS = {
     ),
     Oddity.UNQUOTED: (
         LintCode.PATTERN_UNQUOTED,
-        "the pattern has no quotes",
+        "the pattern, or the variable that has it, has no quotes",
         "the shell replaces it by the names of files in the working directory if any fit",
         "Put the pattern in single quotes.",
     ),
