@@ -96,3 +96,10 @@ def test_a_large_script_is_read() -> None:
     text = f"V='{'x' * 900}'\n" + 'echo "$V$V$V$V$V$V" >> f\n' * 3_000
 
     assert written(text) == []
+
+
+def test_many_variables_and_commands_take_a_bounded_time() -> None:
+    """A large script of variables, open lines and other commands is read."""
+    text = "".join(f"V{number}=a\n" for number in range(10_000)) + "foo $V1\n" * 10_000 + "echo -n a >> f\n" * 10_000
+
+    assert written(f"echo -n a= >> f\n{text}") == [f"1 a={'a' * 10_000}"]

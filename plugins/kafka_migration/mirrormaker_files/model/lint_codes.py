@@ -82,6 +82,11 @@ class LintCode(StrEnum):
         Severity.ERROR,
         "Kafka reads the bytes of the file in another encoding, so it gets other letters.",
     )
+    JSON_REFUSED = (
+        "JSON_REFUSED",
+        Severity.ERROR,
+        "A document is no JSON, so Connect refuses it. It is read as it was probably meant.",
+    )
     VALUE_NOT_TEXT = (
         "VALUE_NOT_TEXT",
         Severity.ERROR,

@@ -24,6 +24,7 @@ class Oddity(Enum):
     PIPE = auto()
     UNQUOTED = auto()
     OVERWRITTEN = auto()
+    BAD_JSON = auto()
     WORDS_UNQUOTED = auto()
 
 

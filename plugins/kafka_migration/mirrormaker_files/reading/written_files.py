@@ -57,6 +57,7 @@ class Writer:
         """Take the variables whose text is known; another one becomes a reference."""
         self._known, self._files = known, defaultdict[str, _File](_File)
         self._left, self._depth = _MOST_WRITTEN, 0
+        self._longest = max((len(each.text) for each in known.values()), default=0)
         # What is written between braces, which may have one output together.
         self._group = list[tuple[Command, list[Word]]]()
 
@@ -135,7 +136,7 @@ class Writer:
                 file.is_unclear = True
                 return
             for position, line in enumerate(filled.split("\n")):
-                if file.is_open:
+                if file.is_open and file.lines:
                     number_before, before = file.lines[-1]
                     file.lines[-1] = number_before, before + line
                 else:
@@ -213,8 +214,7 @@ class Writer:
             is_whole = known is not None and _WHOLE.fullmatch(match[0]) and not _REPLACED.search(known.text)
             return known.text if known and is_whole else f"${{{name}}}"
 
-        longest = max((len(each.text) for each in self._known.values()), default=0)
-        return _REPLACED.sub(put_in, text) if longest * text.count("$") <= _MOST_WRITTEN else text
+        return _REPLACED.sub(put_in, text) if self._longest * text.count("$") <= _MOST_WRITTEN else text
 
     def _expanded(self, path: str) -> str:
         return self._filled(path).replace("${", "$").replace("}", "")

@@ -103,6 +103,12 @@ _TEXTS = {
     ),
 }
 _TEXTS |= {
+    Oddity.BAD_JSON: (
+        LintCode.JSON_REFUSED,
+        "no parser of JSON accepts this line: a quote has no backslash before it, or a comma has nothing after it",
+        "Connect refuses the whole document, so no connector of it is made",
+        r"Write `\"` for a quote within a text, and no comma after the last item.",
+    ),
     Oddity.OVERWRITTEN: (
         LintCode.FILE_OVERWRITTEN,
         "`>` replaces the file that the script has written from line {other} on",
@@ -117,7 +123,9 @@ _TEXTS |= {
     ),
 }
 # Remarks of which a file can have many with one cause.
-_GROUPED = frozenset({Oddity.NOT_ISO_8859_1, Oddity.COMMENT_IN_VALUE, Oddity.NO_SEPARATOR, Oddity.WORDS_UNQUOTED})
+_GROUPED = frozenset(
+    {Oddity.NOT_ISO_8859_1, Oddity.COMMENT_IN_VALUE, Oddity.NO_SEPARATOR, Oddity.WORDS_UNQUOTED, Oddity.BAD_JSON}
+)
 # What the other rules say about these lines follows from how the line is read.
 _CAUSES = frozenset(
     {
