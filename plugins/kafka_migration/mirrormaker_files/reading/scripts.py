@@ -22,7 +22,7 @@ from kafka_migration.mirrormaker_files.reading.shell_words import (
     Syntax,
     Word,
 )
-from kafka_migration.mirrormaker_files.reading.written_files import Known, Writer
+from kafka_migration.mirrormaker_files.reading.written_files import SetText, Writer
 
 _OF_CONNECT = r"connect\.(?:mirror\.MirrorMaker|cli\.Connect(?:Standalone|Distributed))"
 PROGRAM = (
@@ -116,7 +116,7 @@ def written_by(
     commands: Sequence[Command], assigned: Sequence[Assigned], starts: Sequence[Started]
 ) -> tuple[TextPart, ...]:
     """Return the files that commands of a shell write, with the kind for which a command of MirrorMaker uses them."""
-    writer = Writer({each.name: Known(each.line, each.value) for each in assigned if each.is_single})
+    writer = Writer({each.name: SetText(each.line, each.value) for each in assigned if each.is_single})
     writer.run(list(_flat(commands)))
     used = {path: kind for start in starts for path, kind in _used(start)}
     return tuple(replace(part, kind=used.get(PurePosixPath(part.name).name)) for part in writer.parts())

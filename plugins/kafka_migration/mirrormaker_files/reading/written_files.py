@@ -27,7 +27,7 @@ _MOST_WRITTEN = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class SetText:
     """The text of a variable that a script sets once, with the line on which it stands."""
 
     line: int
@@ -53,7 +53,7 @@ class _File:
 class Writer:
     """Runs the commands of a script as far as they write files."""
 
-    def __init__(self, known: Mapping[str, Known]) -> None:
+    def __init__(self, known: Mapping[str, SetText]) -> None:
         """Take the variables whose text is known; another one becomes a reference."""
         self._known, self._files = known, defaultdict[str, _File](_File)
         self._left, self._depth = _MOST_WRITTEN, 0

@@ -77,7 +77,7 @@ def _with_values(
 
 def _replaced(setting: MirrorSetting, texts: set[str]) -> MirrorSetting:
     """Return a setting whose value is not known if `sed` replaces a text in its line."""
-    line = f"{setting.name}={setting.value}"
+    line = "=".join((setting.name, setting.value))
     return replace(setting, value=_UNKNOWN) if any(text and text in line for text in texts) else setting
 
 

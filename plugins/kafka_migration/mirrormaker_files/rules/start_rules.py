@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from kafka_migration.core.text.brief import some
 from kafka_migration.mirrormaker_files.model.command_options import OPTIONS, StartProgram
-from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, on_file
+from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, key_of, on_file
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.rules.client_file_rules import file_named
@@ -70,7 +70,8 @@ def _program(command: MirrorFile, given: Sequence[MirrorFile]) -> Iterator[LintF
     foreign = [each for each in own if each.key in OPTIONS - _OWN]
     paths = [each for each in _outside_of_clusters(own) if not each.value.startswith("-")]
     if foreign:
-        found = f"{program} has no option {some([f'--{each.key}' for each in foreign])}, which MirrorMaker 1 has"
+        options = some([key_of(each, each.name) for each in foreign])
+        found = f"{program} has no option {options}, which MirrorMaker 1 has"
         yield _wrong(command, foreign[0], found, _NO_START, _OF_MIRRORMAKER1)
     elif not paths and not any(each.key in {"help", "h", "version"} for each in own):
         found = f"{program} has no file"
