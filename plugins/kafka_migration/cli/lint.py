@@ -20,7 +20,8 @@ from kafka_migration.mirrormaker_files.model.judging import LintFinding, minor, 
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import Severity
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
-from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
+from kafka_migration.mirrormaker_files.reading.any_file import not_settings, read_mirror_files
+from kafka_migration.mirrormaker_files.rules.given_variables import unused
 from kafka_migration.mirrormaker_files.rules.lint import lint, read_together
 
 LINT_SCHEMA = 2
@@ -129,7 +130,9 @@ def _read(arguments: Namespace) -> tuple[list[MirrorFile], list[Finding]]:
             files += read_mirror_files(each.name, each.text, arguments.kind, is_utf8=each.is_utf8)
         except Refused as refused:
             refusals += refused.findings
-    return files, refusals
+    idle = {id(each): each.name for each in unused(files)}
+    refusals += map(not_settings, idle.values())
+    return [each for each in files if id(each) not in idle], refusals
 
 
 def lint_exit(findings: Sequence[LintFinding]) -> LintExit:

@@ -58,6 +58,27 @@ WORDS = [
     ),
     *("<<: ", "<<EOF", "EOF", "services:", "command: ", "- ", "$A", "A=", "${", "$(", ")", "`", "^", "%A%", "\ufeff"),
     *("CMD [", "ExecStart=", "if ", "fi", "bash -c ", "null", "\u00a0", "\\u12", "-whitelist"),
+    *(
+        "echo ",
+        "printf ",
+        "echo -e ",
+        "%s",
+        "> f\n",
+        ">> f\n",
+        "| tee f\n",
+        "rm f\n",
+        "sed -i s/a/b/ f\n",
+        "envsubst < f",
+    ),
+    *(
+        "sed -i s/a/b/ f\n",
+        "FROM x\n",
+        "ENV A b\n",
+        "} > f\n",
+        "connect-mirror-maker.sh f\n",
+        "--consumer.config f ",
+        "A='a=1\\nb=2'\n",
+    ),
     *("kafka-mirror-maker.sh", "--whitelist", "--consumer.config", "--num.streams", "&", "|", ">"),
 ]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=60).map("".join)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from textwrap import dedent
 
 import pytest
@@ -134,6 +135,55 @@ def test_a_broken_entry_of_a_config_map_is_refused_with_its_line() -> None:
     text = 'kind: ConfigMap\ndata:\n  c.json: |\n    {"connector.class": "x",\n     "a" }\n'
 
     assert "map.yaml:5: found Expecting ':' delimiter" in refused("map.yaml", text)
+
+
+def connector(name: str, more: str) -> str:
+    """Return the properties of a connector."""
+    return f"connector.class=org.apache.kafka.connect.mirror.{name}\nsource.cluster.alias=a\n{more}\n"
+
+
+@pytest.mark.parametrize("is_encoded", [False, True])
+def test_properties_of_a_connector_in_a_secret_are_read(is_encoded: bool) -> None:
+    """A value of `data` is decoded and stands on one line; one of `stringData` has the lines of the file."""
+    text = connector("MirrorHeartbeatConnector", "replication.policy.class=x.Y")
+    value = b64encode(text.encode()).decode() if is_encoded else "|\n" + indented(text, "    ")
+    ((kind, _, settings),) = read(
+        "secret.yaml", f"kind: Secret\n{'data' if is_encoded else 'stringData'}:\n  a.properties: {value}\n"
+    )
+
+    assert kind == "connectors"
+    assert settings[2] == f"{3 if is_encoded else 6} replication.policy.class=x.Y"
+
+
+@pytest.mark.parametrize("value", ["'!'", "/w==", "Yg==", "[a]"])
+def test_values_of_a_secret_that_are_no_text_are_passed_over(value: str) -> None:
+    """A key store, a broken value and a password are no files."""
+    assert "only other resources" in refused("secret.yaml", f"kind: Secret\ndata:\n  a: {value}\n")
+
+
+def test_json_of_other_programs_in_a_config_map_is_passed_over() -> None:
+    """A dashboard beside the settings hides none of them."""
+    text = 'kind: ConfigMap\ndata:\n  b.json: "{\\"title\\": 1}"\n  consumer.properties: "group.id=a"\n'
+
+    assert [kind for kind, *_ in read("map.yaml", text)] == ["mirrormaker1-consumer"]
+
+
+@pytest.mark.parametrize(
+    ("source", "checkpoint", "expected"),
+    [
+        ("offset-syncs.topic.location=target", "", ["6 LOCATIONS_DIFFER"]),
+        ("", "offset-syncs.topic.location=target", ["13 LOCATIONS_DIFFER"]),
+        ("offset-syncs.topic.location=source", "", []),
+        ("offset-syncs.topic.location=target", "offset-syncs.topic.location=target", []),
+        ("replication.policy.class=IdentityReplicationPolicy", "", ["6 POLICIES_DIFFER"]),
+    ],
+)
+def test_connectors_of_different_documents_are_compared(source: str, checkpoint: str, expected: list[str]) -> None:
+    """A source and a checkpoint connector that do not fit are found, wherever each of them stands."""
+    parts = connector("MirrorSourceConnector", source), connector("MirrorCheckpointConnector", checkpoint)
+    text = "---\n".join(f"kind: Secret\nstringData:\n  a: |\n{indented(part, '    ')}" for part in parts)
+
+    assert found("a.yaml", text, LintCode.LOCATIONS_DIFFER, LintCode.POLICIES_DIFFER) == expected
 
 
 def test_mirrormaker1_of_strimzi_is_a_consumer_a_producer_and_a_command() -> None:

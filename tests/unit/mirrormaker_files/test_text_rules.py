@@ -12,7 +12,7 @@ from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
 from kafka_migration.mirrormaker_files.reading.properties import remarks
 from kafka_migration.mirrormaker_files.rules.lint import lint
 from tests.unit.mirrormaker_files.planted import BYTES, CLEAN, HEAD
-from tests.unit.mirrormaker_files.reading import found, judged
+from tests.unit.mirrormaker_files.reading import found, judged, refused
 
 pytestmark = pytest.mark.unit
 
@@ -176,3 +176,29 @@ def test_no_secret_is_in_a_remark() -> None:
 def test_remarks_are_none_for_plain_text() -> None:
     """The reader says nothing about what Java reads as it is written."""
     assert remarks("a = 1\n# x\n b: 2\n\\u00e9 = \\\n  3\n") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (r'"source.cluster.sasl.jaas.config": "x.Module required username="a" password=\"b\";",', ["3 JSON_REFUSED"]),
+        ('"topics": "a "b" c" ,', ["3 JSON_REFUSED"]),
+        (r'"topics": "a \"b\" c",', []),
+        ('"topics": "a",', []),
+    ],
+)
+def test_a_document_that_connect_refuses_is_an_error_and_is_read(line: str, expected: list[str]) -> None:
+    """A quote without a backslash is one mistake, and hides no other."""
+    text = '{\n"connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector",\n' + line
+    text += '\n"tasks.max": "x"\n}\n'
+    codes = LintCode.JSON_REFUSED, LintCode.VALUE_TYPE
+
+    assert found("a.json", text, *codes) == [*expected, "4 VALUE_TYPE"]
+
+
+def test_a_comma_after_the_last_item_is_an_error() -> None:
+    """Several lines of a document are one finding; what cannot be repaired is refused."""
+    head = '{"connector.class": "MirrorSourceConnector",\n'
+
+    assert found("a.json", head + '"topics": "a",\n}', LintCode.JSON_REFUSED) == ["2 JSON_REFUSED"]
+    assert ":2: found Expecting" in refused("a.json", head + '"topics": a\n}')

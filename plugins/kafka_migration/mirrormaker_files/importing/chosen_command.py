@@ -38,7 +38,7 @@ def require_own_files(files: Sequence[MirrorFile], command: int) -> None:
 
     MirrorMaker follows the command, and the content of the files says the other direction.
     """
-    given = {_base(file.name): file.kind for file in files if file.kind in _CLIENTS.values()}
+    given = {_base(file.part or file.name): file.kind for file in files if file.kind in _CLIENTS.values()}
     options = [each for file in files for each in file.at(Place.OPTION) if command_of(file, each) == command]
     for option, kind in _CLIENTS.items():
         named = next((_base(each.value) for each in options if each.key == option), "")

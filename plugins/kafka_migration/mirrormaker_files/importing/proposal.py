@@ -83,6 +83,7 @@ class Imported:
     checks: tuple[ImportCheck, ...]
 
 
+_WITHOUT_SETTINGS = frozenset({FileKind.START, FileKind.VARIABLES})
 _NO_CHOICES = ImportChoices()
 _KEPT = TargetNames("identity", reason="MirrorMaker 1 keeps names")
 
@@ -94,6 +95,7 @@ def import_files(
 
     Raises `Refused` with `MIRROR_FILE_NOT_IMPORTED` if the flow is not clear, or what it copies cannot be expressed.
     """
+    files = _with_settings(files)
     chosen = chosen_flow(files, flow)
     _require_no_secret(files[0].name, chosen.flow)
     command = chosen_command(files, choices.command)
@@ -104,6 +106,15 @@ def import_files(
     _require_lists(readers, choices, str(chosen.flow))
     uses = KeyUses(files, chosen.flow, readers, frozenset(choices.lists), command)
     return _imported(files, name, chosen, readers, uses, choices)
+
+
+def _with_settings(files: Sequence[MirrorFile]) -> list[MirrorFile]:
+    """Return the files without commands of MirrorMaker 2 and Connect, which have no settings."""
+    found = [file for file in files if file.kind not in _WITHOUT_SETTINGS]
+    if files and not found:
+        remedy = "Name the file of settings that the command starts."
+        raise Refused([not_imported(files[0].name, "a command without settings", "settings of MirrorMaker", remedy)])
+    return found
 
 
 def _imported(

@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+from enum import StrEnum
+
+
+class StartProgram(StrEnum):
+    """What a command starts; the values are the names of Kafka's scripts."""
+
+    MIRRORMAKER1 = "kafka-mirror-maker.sh"
+    MIRRORMAKER2 = "connect-mirror-maker.sh"
+    STANDALONE = "connect-standalone.sh"
+    DISTRIBUTED = "connect-distributed.sh"
+
+
 FLAGS = frozenset({"new.consumer", "help", "version"})
 PATTERNS = frozenset({"whitelist", "include", "blacklist"})
 WITH_VALUE = PATTERNS | {
@@ -15,12 +28,16 @@ WITH_VALUE = PATTERNS | {
     "message.handler.args",
     "abort.on.send.failure",
 }
+# How similar two names must be, from 0 to 1, for one to be a misspelling of the other.
+_SIMILAR = 0.85
 OPTIONS = FLAGS | WITH_VALUE
 # The owner of settings that are no options: variables and Java's system properties.
 ENVIRONMENT = "environment"
+# The owner of the setting that names the program of a command.
+PROGRAM_OWNER = "program"
 
 
 def option_meant(name: str) -> str:
-    """Return the only option that starts with a name; empty if there is none. Kafka takes whole names only."""
+    """Return the only option that starts with a name, else the most similar one; empty if there is none."""
     found = [option for option in OPTIONS if option.startswith(name)] if name else []
-    return found[0] if len(found) == 1 else ""
+    return found[0] if len(found) == 1 else next(iter(get_close_matches(name, OPTIONS, 1, _SIMILAR)), "")

@@ -39,6 +39,8 @@ _NUMBERS = re.compile(
 # `value_of` leaves only the sign of a comment.
 _FOREIGN_COMMENT = re.compile(r"\s#(?!…)")
 _BASE64 = re.compile(r"[A-Za-z0-9]*[+/=][A-Za-z0-9+/=]*")
+# Findings about a key or an option, wherever its value stands.
+_ABOUT_NAMES = ("KEY", "OPTION", "CLIENT_FILE", "START", "ALIAS")
 # A message has at most so many characters, of which at most so many are searched for secrets.
 _LONGEST_TEXT, _MOST_SEARCHED = 600, 2_000
 
@@ -98,7 +100,9 @@ def at(
 ) -> LintFinding:
     """Return a finding about one setting, and about further lines with the same cause."""
     texts = quoted(found), quoted(effect), quoted(fix)
-    return LintFinding(code, file.name, setting.line, name_of(setting), *texts, others)
+    is_of_value = setting.origin is not None and not code.startswith(_ABOUT_NAMES)
+    name, line = setting.origin if setting.origin and is_of_value else (file.name, setting.line)
+    return LintFinding(code, name, line, name_of(setting), *texts, others)
 
 
 def on_file(file: MirrorFile, code: LintCode, found: str, effect: str, fix: str, line: int = 0) -> LintFinding:

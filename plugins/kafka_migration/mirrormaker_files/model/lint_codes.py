@@ -82,6 +82,11 @@ class LintCode(StrEnum):
         Severity.ERROR,
         "Kafka reads the bytes of the file in another encoding, so it gets other letters.",
     )
+    JSON_REFUSED = (
+        "JSON_REFUSED",
+        Severity.ERROR,
+        "A document is no JSON, so Connect refuses it. It is read as it was probably meant.",
+    )
     VALUE_NOT_TEXT = (
         "VALUE_NOT_TEXT",
         Severity.ERROR,
@@ -119,6 +124,11 @@ class LintCode(StrEnum):
     )
     ADDRESS_REFUSED = "ADDRESS_REFUSED", Severity.ERROR, "An item of `bootstrap.servers` is no host and port."
     ADDRESS_PLACEHOLDER = "ADDRESS_PLACEHOLDER", Severity.ERROR, "An address is a placeholder of a template or guide."
+    VALUE_PLACEHOLDER = (
+        "VALUE_PLACEHOLDER",
+        Severity.WARNING,
+        "A name or pattern is a placeholder of a template.",
+    )
     ADDRESS_SCHEME = "ADDRESS_SCHEME", Severity.WARNING, "Kafka ignores the scheme in front of an address."
     PROVIDER_MISSING = (
         "PROVIDER_MISSING",
@@ -206,6 +216,26 @@ class LintCode(StrEnum):
         "The named version of MirrorMaker 1 does not have this option.",
     )
     OPTION_REPEATED = "OPTION_REPEATED", Severity.ERROR, "A command has an option twice, which MirrorMaker 1 refuses."
+    START_WRONG = (
+        "START_WRONG",
+        Severity.ERROR,
+        "A command starts MirrorMaker or Connect with an option or a kind of file that its program does not take.",
+    )
+    START_FILE_IGNORED = (
+        "START_FILE_IGNORED",
+        Severity.ERROR,
+        "A distributed worker of Kafka Connect does not read the file of a connector.",
+    )
+    CLIENT_FILES_EXCHANGED = (
+        "CLIENT_FILES_EXCHANGED",
+        Severity.ERROR,
+        "The consumer of MirrorMaker 1 gets the producer's file, and the producer the consumer's.",
+    )
+    CLIENT_FILE_OF_OTHER = (
+        "CLIENT_FILE_OF_OTHER",
+        Severity.WARNING,
+        "A client of MirrorMaker 1 gets a file that is for the other client.",
+    )
     MESSAGE_HANDLER = "MESSAGE_HANDLER", Severity.INFO, "A class of your own handles each record of MirrorMaker 1."
     PATTERN_PIPED = (
         "PATTERN_PIPED",
@@ -216,6 +246,16 @@ class LintCode(StrEnum):
         "PATTERN_UNQUOTED",
         Severity.INFO,
         "The shell replaces a pattern without quotes by the names of files that fit.",
+    )
+    FILE_OVERWRITTEN = (
+        "FILE_OVERWRITTEN",
+        Severity.ERROR,
+        "A script writes `>` where `>>` is meant, so what it wrote before is lost.",
+    )
+    WORDS_UNQUOTED = (
+        "WORDS_UNQUOTED",
+        Severity.WARNING,
+        "A script writes a variable without quotes, so the shell may change its text.",
     )
     OPTION_WITHOUT_EFFECT = "OPTION_WITHOUT_EFFECT", Severity.WARNING, "MirrorMaker 1 ignores this option."
     MIRRORMAKER1_REMOVED = "MIRRORMAKER1_REMOVED", Severity.ERROR, "Kafka 4.0 and later have no MirrorMaker 1."
@@ -300,6 +340,11 @@ class LintCode(StrEnum):
         Severity.WARNING,
         "A checkpoint connector does not fit the source connector beside it.",
     )
+    LOCATIONS_DIFFER = (
+        "LOCATIONS_DIFFER",
+        Severity.ERROR,
+        "A source connector writes offset syncs into another cluster than the one its checkpoint connector reads.",
+    )
     REPLICATION_TOO_LOW = "REPLICATION_TOO_LOW", Severity.WARNING, "Topics with one replica are lost with their broker."
     REPLICATION_ONE = (
         "REPLICATION_ONE",
@@ -319,6 +364,16 @@ class LintCode(StrEnum):
         "A login or certificate is given, and the security protocol does not use it.",
     )
     KEY_OF_BROKERS = "KEY_OF_BROKERS", Severity.WARNING, "The key belongs to brokers or topics; MirrorMaker ignores it."
+    KEY_OF_DISTRIBUTED = (
+        "KEY_OF_DISTRIBUTED",
+        Severity.WARNING,
+        "A standalone worker of Kafka Connect ignores a key that only distributed workers have.",
+    )
+    WORKER_FILE_MISSING = (
+        "WORKER_FILE_MISSING",
+        Severity.ERROR,
+        "A standalone worker of Kafka Connect has no file for its offsets, and does not start.",
+    )
     KEY_WITHOUT_EFFECT = (
         "KEY_WITHOUT_EFFECT",
         Severity.INFO,

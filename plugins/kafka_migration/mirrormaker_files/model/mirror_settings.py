@@ -23,6 +23,8 @@ class FileKind(StrEnum):
     CONNECTORS = "connectors"
     STRIMZI = "strimzi"
     WORKER = "connect-worker"
+    START = "start-command"
+    VARIABLES = "variables"
 
     @property
     def words(self) -> str:
@@ -43,6 +45,8 @@ _WORDS = {
     FileKind.CONNECTORS: "connectors of MirrorMaker 2 for Kafka Connect",
     FileKind.STRIMZI: "KafkaMirrorMaker2 resource of Strimzi",
     FileKind.WORKER: "properties of a Connect worker",
+    FileKind.START: "command that starts MirrorMaker 2 or Connect",
+    FileKind.VARIABLES: "variables of a container",
 }
 
 
@@ -57,6 +61,7 @@ class Place(StrEnum):
     OPTION = "command line"
     FIELD = "field of the resource"
     WORKER = "worker file"
+    VARIABLE = "variable"
 
 
 # What a shell or `cmd.exe` replaces.
@@ -75,7 +80,8 @@ class MirrorSetting:
     `name` is its whole name as written, `key` is Kafka's key without alias, flow and client prefix. `owner` is the
     alias of the cluster, the flow (`a->b`) or the name of the connector. `client` is the prefix in front of the key:
     `producer`, `consumer`, `admin`, `cluster` (the cluster of a connector), or empty. `side` is `source` or `target`
-    if the prefix names it. `dropped` is that of its `Entry`.
+    if the prefix names it. `dropped` is that of its `Entry`. `origin` is the file and the line of a variable that has
+    the value, if that stands elsewhere.
     """
 
     line: int
@@ -87,6 +93,7 @@ class MirrorSetting:
     client: str = ""
     side: str = ""
     dropped: str = ""
+    origin: tuple[str, int] | None = None
 
     @property
     def is_reference(self) -> bool:
@@ -112,6 +119,21 @@ class Flow:
         return f"{self.source}->{self.target}"
 
 
+@dataclass(frozen=True, slots=True)
+class ScriptFacts:
+    """What a script does besides its commands.
+
+    `assigned` are the variables that it sets. `filled` are the names of files into which it puts values before their
+    readers get them, each with the text that is replaced; an empty text stands for all variables (`envsubst`).
+    """
+
+    assigned: frozenset[str] = frozenset()
+    filled: tuple[tuple[str, str], ...] = ()
+
+
+NO_SCRIPT = ScriptFacts()
+
+
 # Without slots, because the indexes are built when they are needed first.
 @dataclass(frozen=True)
 class MirrorFile:
@@ -121,6 +143,9 @@ class MirrorFile:
     and 0 for a whole file. `remarks` are places where Kafka reads something other than what is meant.
     `faults` are those of the fields of a resource, and `marks` the lines of the connectors in it, each with its owner
     and its field. `is_idle` says that no flow of a dedicated MirrorMaker runs; `flows` are then those that are meant.
+    `part` is the name that a part has of its own, such as that of a ConfigMap's entry. `is_filled` if a script puts its
+    variables in, `is_partial` if the file may have more lines than were read. `script` is about the script that has a
+    command.
     """
 
     name: str
@@ -134,6 +159,10 @@ class MirrorFile:
     faults: tuple[FieldFault, ...] = ()
     marks: tuple[tuple[str, str, int], ...] = ()
     is_idle: bool = False
+    part: str = ""
+    is_filled: bool = False
+    is_partial: bool = False
+    script: ScriptFacts = NO_SCRIPT
 
     def at(self, place: Place, owner: str | None = None) -> Iterator[MirrorSetting]:
         """Yield the settings of a place, in the order of the file."""

@@ -24,6 +24,9 @@ class Oddity(Enum):
     OTHER_PRODUCT = auto()
     PIPE = auto()
     UNQUOTED = auto()
+    OVERWRITTEN = auto()
+    BAD_JSON = auto()
+    WORDS_UNQUOTED = auto()
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,14 @@ from kafka_migration.mirrormaker_files.reading.properties import entries, remark
 from kafka_migration.mirrormaker_files.reading.scripts import Script, script_of
 from kafka_migration.mirrormaker_files.reading.shell_words import OpenQuote
 from kafka_migration.mirrormaker_files.reading.strimzi_others import worker_file
+from kafka_migration.mirrormaker_files.reading.variables import (
+    image_file,
+    is_environment,
+    is_image,
+    variables_file,
+)
 
+_COMMANDS = frozenset({FileKind.COMMAND, FileKind.START})
 # So many characters are put in for the names of a here-document.
 _MOST_REPLACED = 1_000_000
 _VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w{0,200})|\{([A-Za-z_]\w{0,200})\})")
@@ -52,7 +59,7 @@ def read_mirror_files(
     """
     if not text.strip("\ufeff \t\r\n"):
         raise Refused([_unreadable(name, "an empty file", "settings of MirrorMaker", "Name the file that has them.")])
-    kind = kind or kind_of(name, text)
+    kind = kind or kind_of(name, text) or _of_variables(name, text)
     if kind is None:
         expected = ", ".join(each.words for each in FileKind)
         raise Refused([_unreadable(name, "a file of an unknown kind", expected, "Name its kind with --kind.")])
@@ -68,16 +75,28 @@ def read_mirror_files(
     return files
 
 
+def not_settings(name: str) -> Finding:
+    """Return the refusal of variables that no other file uses."""
+    remedy = "Give it together with the script that uses its variables."
+    return _unreadable(masked(name), "variables that no command uses", "settings of MirrorMaker", remedy)
+
+
 def read_mirror_file(name: str, text: str, kind: FileKind | None = None) -> MirrorFile:
     """Return the first configuration of a file. Raises `Refused`, as `read_mirror_files`."""
     return read_mirror_files(name, text, kind)[0]
 
 
+def _of_variables(name: str, text: str) -> FileKind | None:
+    return FileKind.VARIABLES if is_image(text) or is_environment(name, text) else None
+
+
 def _read(name: str, text: str, kind: FileKind, *, is_utf8: bool) -> Iterator[MirrorFile]:
     shown = masked(name)
-    if kind is FileKind.STRIMZI or (kind is FileKind.COMMAND and kind_of(name, text) is FileKind.STRIMZI):
+    if kind is FileKind.STRIMZI or (kind in _COMMANDS and kind_of(name, text) is FileKind.STRIMZI):
         yield from _of_manifest(shown, text)
-    elif kind is FileKind.COMMAND:
+    elif kind is FileKind.VARIABLES:
+        yield image_file(shown, text.replace("\r\n", "\n"))
+    elif kind in _COMMANDS:
         yield from _of_script(shown, script_of(text, name))
     elif kind is FileKind.CONNECTORS and is_json(text):
         file = connectors_file(shown, text.removeprefix("\ufeff"))
@@ -89,6 +108,8 @@ def _read(name: str, text: str, kind: FileKind, *, is_utf8: bool) -> Iterator[Mi
 def _of_manifest(name: str, text: str) -> Iterator[MirrorFile]:
     manifest = Manifest(name, text)
     found = [*manifest.files, *(file for part in manifest.parts for file in _of_part(name, part))]
+    if not found and manifest.variables:
+        found = [variables_file(name, manifest.variables)]
     if not found:
         kinds = some(list(dict.fromkeys(manifest.kinds)) or ["ConfigMap"])
         raise WrongDocument(f"only other resources (kind {kinds})")
@@ -99,9 +120,10 @@ def _of_script(name: str, script: Script) -> Iterator[MirrorFile]:
     require_few(script.starts, MOST_COMMANDS, "commands")
     values = {each.name: each.value for each in script.assigned if each.is_known}
     parts = [TextPart(each.file, _replaced(each.text, values), each.line) for each in script.here_documents]
+    parts += script.written
     found = [*command_files(name, script), *(file for part in parts for file in _of_part(name, part))]
     if not found:
-        raise WrongDocument("no command that starts MirrorMaker 1")
+        raise WrongDocument("no command that starts MirrorMaker")
     yield from found
 
 
@@ -114,7 +136,7 @@ def _replaced(text: str, values: dict[str, str]) -> str:
 
 def _of_part(name: str, part: TextPart) -> Iterator[MirrorFile]:
     """Yield what a part of a file is; a part of another kind is passed over."""
-    kind = kind_of(part.name, part.text) if part.text.strip() else None
+    kind = (part.kind or kind_of(part.name, part.text)) if part.text.strip() else None
     if kind is None or kind is FileKind.STRIMZI:
         return
     try:
@@ -122,7 +144,7 @@ def _of_part(name: str, part: TextPart) -> Iterator[MirrorFile]:
     except TooMany:
         raise
     except WrongDocument as error:
-        if kind is FileKind.COMMAND:
+        if kind is FileKind.COMMAND or (kind is FileKind.CONNECTORS and CLASS not in part.text):
             return
         raise WrongDocument(str(error), error.line + part.before if error.line else part.before + 1) from None
     yield from (part.in_place(file, name) for file in files)

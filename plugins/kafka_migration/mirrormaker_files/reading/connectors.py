@@ -17,6 +17,7 @@ from kafka_migration.mirrormaker_files.reading.documents import (
     items,
     json_node,
     line_of,
+    repaired_json,
     repeats,
 )
 from kafka_migration.mirrormaker_files.reading.mirrormaker2 import prefixed
@@ -38,11 +39,12 @@ def connectors_file(name: str, text: str) -> MirrorFile:
 
     Raises `WrongDocument` if no part of it has a `connector.class`.
     """
+    text, wrong = repaired_json(text)
     root = json_node(text)
     found = [Connector(list(flat(node)), list(not_texts(node))) for node in _configs(root)]
     if not found:
         raise WrongDocument(f"no configuration with {CLASS}")
-    return file_of_connectors(name, found, list(repeats(root)))
+    return file_of_connectors(name, found, [*wrong, *repeats(root)])
 
 
 def not_texts(config: yaml.Node | None) -> Iterator[Remark]:

@@ -1,4 +1,4 @@
-"""Containers of Kubernetes and services of Compose that start MirrorMaker 1."""
+"""Containers of Kubernetes and services of Compose that start MirrorMaker or Connect."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import yaml
 
+from kafka_migration.mirrormaker_files.model.command_options import StartProgram
 from kafka_migration.mirrormaker_files.model.limits import LONGEST_COMMAND, MOST_COMMANDS, require_few
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting
 from kafka_migration.mirrormaker_files.reading.documents import fields, flat, items, line_of, text_of
@@ -34,7 +35,7 @@ def container_files(name: str, node: yaml.Node, source: Sequence[str]) -> Iterat
 
 
 def _files(name: str, container: dict[str, yaml.Node], source: Sequence[str]) -> Iterator[MirrorFile]:
-    assigned = tuple(_environment(container))
+    assigned = tuple(environment(container))
     variables = {each.name: each.value for each in assigned if each.is_known}
     nodes = [container[key] for key in _COMMANDS if key in container]
     words = [word for node in nodes for word in _words(node, variables)]
@@ -47,7 +48,7 @@ def _files(name: str, container: dict[str, yaml.Node], source: Sequence[str]) ->
 def _by_image(words: Sequence[Word]) -> Iterator[Started]:
     first = next((place for place, word in enumerate(words) if word.text.startswith("-")), len(words))
     if any(_OPTION.fullmatch(word.text) for word in words):
-        yield Started(words[first].line, (), tuple(words[first:]), Syntax.WORDS)
+        yield Started(words[first].line, (), tuple(words[first:]), Syntax.WORDS, StartProgram.MIRRORMAKER1)
 
 
 def _words(node: yaml.Node, variables: dict[str, str]) -> Iterator[Word]:
@@ -67,8 +68,8 @@ def _line(node: yaml.Node) -> int:
     return line_of(node) + (isinstance(node, yaml.ScalarNode) and node.style in {"|", ">"})
 
 
-def _environment(container: dict[str, yaml.Node]) -> Iterator[Assigned]:
-    """Yield the variables of `env` (a list of names and values) and `environment` (a mapping or a list of texts)."""
+def environment(container: dict[str, yaml.Node]) -> Iterator[Assigned]:
+    """Yield the variables of a container: of `env`, and of `environment`, which is a mapping or a list of texts."""
     for entry in flat(container.get("environment")):
         yield _assigned(entry.line, entry.name, entry.value)
     for item in items(container.get("environment")):
@@ -77,7 +78,8 @@ def _environment(container: dict[str, yaml.Node]) -> Iterator[Assigned]:
     for item in items(container.get("env")):
         inner = fields(item)
         if name := text_of(inner.get("name")):
-            yield _assigned(line_of(item), name, text_of(inner.get("value")), is_given="value" in inner)
+            line = line_of(inner.get("value", item))
+            yield _assigned(line, name, text_of(inner.get("value")), is_given="value" in inner)
 
 
 def _assigned(line: int, name: str, value: str, *, is_given: bool = True) -> Assigned:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 import yaml
@@ -13,6 +14,12 @@ from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
 from kafka_migration.mirrormaker_files.reading.properties import Entry
 
 DEEPEST = 50
+# A line with a key and a text, and a quote within the text that has no backslash.
+_PAIR = re.compile(
+    r'([ \t{]{0,200}"[\w.>-]{1,300}"[ \t]{0,20}:[ \t]{0,20}")(.{0,5000})("[ \t]{0,20}[,}]{0,5}[ \t\r]{0,20})'
+)
+_QUOTE = re.compile(r'(?<!\\)"')
+_MOST_REPAIRED = 20
 _MERGE, _NULL = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:null"
 
 
@@ -34,6 +41,42 @@ def json_node(text: str) -> yaml.Node:
         raise WrongDocument(f"more than {DEEPEST} levels, or a huge number") from None
     # YAML allows no tabs between values; within strings JSON allows none.
     return next(iter(nodes_of(text.replace("\t", " "))))
+
+
+def repaired_json(text: str) -> tuple[str, list[Remark]]:
+    """Return a JSON text as it was meant, with a remark for each line that no parser of JSON accepts.
+
+    Quotes within a text that have no backslash get one, and a comma after the last item goes. A text that is wrong in
+    another way is returned as it is, without remarks.
+    """
+    lines, remarks = text.split("\n"), list[Remark]()
+    while len(remarks) < _MOST_REPAIRED:
+        try:
+            json.loads("\n".join(lines))
+        except json.JSONDecodeError as error:
+            place = _repaired(lines, error.lineno - 1)
+            if place is None:
+                break
+            remarks.append(Remark(Oddity.BAD_JSON, place + 1))
+        except (RecursionError, ValueError):
+            break
+        else:
+            return "\n".join(lines), remarks
+    return text, []
+
+
+def _repaired(lines: list[str], place: int) -> int | None:
+    """Correct one line, at a mistake or before it, and return its place; `None` if that is not known."""
+    before = next((each for each in range(place - 1, -1, -1) if lines[each].strip()), place)
+    if match := _PAIR.fullmatch(lines[place]):
+        inner = _QUOTE.sub(r'\\"', match[2])
+        if inner != match[2]:
+            lines[place] = match[1] + inner + match[3]
+            return place
+    if lines[before].rstrip().endswith(",") and lines[place].lstrip()[:1] in {"}", "]"}:
+        lines[before] = lines[before].rstrip().removesuffix(",")
+        return before
+    return None
 
 
 def nodes_of(text: str) -> list[yaml.Node]:

@@ -55,9 +55,12 @@ _MANIFEST = re.compile(
     r"^[ \t]{1,8}(?:image|build|entrypoint):[ \t]",
     re.MULTILINE,
 )
-# MirrorMaker's program, and what shows that it is called: an option, a continued line, or nothing before it.
+# The program of MirrorMaker or Connect, and what shows that it is called: an option, a file, a continued line, or
+# nothing before it.
 _CALLED = re.compile(rf"(?:^|[\s/\\\"'=\[])(?:{PROGRAM})[\"']?(?=[\s,\]]|$)")
-_OPTION = re.compile(r"[\s\"',](?:--?[a-z]|\$)|[\\^]\s{0,20}$")
+_OPTION = re.compile(
+    r"[\s\"',](?:--?[a-z]|\$|[\w./\\:~-]{0,300}\.(?:properties|config|conf|cfg|json)\b)|[\\^]\s{0,20}$"
+)
 _ALONE = re.compile(
     rf"\s*(?:(?:exec|nohup|CMD|ENTRYPOINT)\s{{1,9}}\[?|(?:ExecStart|command)\s{{0,9}}=)?[\"$\w{{}}./\\-]{{0,300}}(?:{PROGRAM})\"?\]?\s*&?\s*"
 )
@@ -90,10 +93,12 @@ def _is_command(line: str) -> bool:
 def kind_of_properties(name: str, found: Sequence[Entry]) -> FileKind | None:
     """Return the kind of properties; `None` if it is unknown."""
     names = {entry.name for entry in found}
-    if "clusters" in names or any("->" in each or each.startswith("replication.policy.") for each in names):
+    if "clusters" in names:
         return FileKind.MIRRORMAKER2
     if CLASS in names:
         return FileKind.CONNECTORS
+    if any("->" in each or each.startswith("replication.policy.") for each in names):
+        return FileKind.MIRRORMAKER2
     if names & _WORKER_KEYS:
         return FileKind.WORKER
     return _client_kind(name.lower(), names)

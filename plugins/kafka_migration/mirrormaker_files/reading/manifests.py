@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import binascii
 import re
+from base64 import b64decode
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 import yaml
@@ -15,8 +18,10 @@ from kafka_migration.mirrormaker_files.reading.containers import container_files
 from kafka_migration.mirrormaker_files.reading.documents import fields, items, line_of, nodes_of, text_of
 from kafka_migration.mirrormaker_files.reading.parts import TextPart
 from kafka_migration.mirrormaker_files.reading.resource_fields import resource_faults
+from kafka_migration.mirrormaker_files.reading.scripts import Assigned
 from kafka_migration.mirrormaker_files.reading.strimzi import KIND, strimzi_file
 from kafka_migration.mirrormaker_files.reading.strimzi_others import connector_of, mirrormaker1_files, worker_of
+from kafka_migration.mirrormaker_files.reading.variables import variables_of
 
 # The kind of a resource has the form of a class name.
 _KIND = re.compile(r"(?:[A-Z][a-z]{0,40}){1,8}[0-9]?")
@@ -30,9 +35,11 @@ class Manifest:
         self.files, self.parts, self.kinds = list[MirrorFile](), list[TextPart](), list[str]()
         self._name, self._source = name, text.splitlines()
         self._connectors, self._faults = list[Connector](), list[FieldFault]()
+        self.variables = list[Assigned]()
         for node in nodes_of(text):
             for resource in _resources(node):
                 self._read(resource)
+            self.variables += variables_of(node)
         if self._connectors:
             self.files.append(replace(file_of_connectors(name, self._connectors), faults=tuple(self._faults)))
 
@@ -65,12 +72,20 @@ def _resources(node: yaml.Node) -> Iterator[yaml.Node]:
 
 
 def _parts(resource: yaml.Node) -> Iterator[TextPart]:
-    """Yield the texts in a ConfigMap or Secret; those in `data` of a Secret are encoded and fit no kind of file."""
+    """Yield the texts in a ConfigMap or Secret; those in `data` of a Secret are in base64."""
     inner = fields(resource)
-    for data in (inner.get("data"), inner.get("stringData")):
-        for name, node in fields(data).items():
+    is_secret = text_of(inner.get("kind")) == "Secret"
+    for field in ("data", "stringData"):
+        for name, node in fields(inner.get(field)).items():
             if isinstance(node, yaml.ScalarNode):
-                yield part_of(name, node)
+                yield from _decoded(name, node) if is_secret and field == "data" else [part_of(name, node)]
+
+
+def _decoded(name: str, node: yaml.ScalarNode) -> Iterator[TextPart]:
+    """Yield the text that a value in base64 stands for, all on one line; nothing if it is no text."""
+    with suppress(binascii.Error, ValueError):
+        text = b64decode("".join(text_of(node).split()), validate=True).decode("utf-8")
+        yield TextPart(name, text, line_of(node) - 1, is_one_line=True)
 
 
 def part_of(name: str, node: yaml.ScalarNode) -> TextPart:

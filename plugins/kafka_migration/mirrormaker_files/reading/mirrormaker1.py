@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from kafka_migration.mirrormaker_files.model.command_options import (
     ENVIRONMENT,
     FLAGS,
     OPTIONS,
     PATTERNS,
+    PROGRAM_OWNER,
     WITH_VALUE,
+    StartProgram,
 )
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
@@ -34,8 +37,30 @@ def client_file(name: str, kind: FileKind, entries: Iterable[Entry]) -> MirrorFi
 
 
 def command_files(name: str, script: Script) -> list[MirrorFile]:
-    """Return one file for each command that starts MirrorMaker: each is a MirrorMaker of its own."""
-    return [_command(name, started, script.assigned) for started in script.starts]
+    """Return one file for each command that starts MirrorMaker or Connect: each is a process of its own."""
+    files = [
+        _command(name, started, script.assigned)
+        if started.program is StartProgram.MIRRORMAKER1
+        else _start(name, started)
+        for started in script.starts
+    ]
+    return [replace(file, script=script.facts) for file in files]
+
+
+def _start(name: str, started: Started) -> MirrorFile:
+    """Return a command of MirrorMaker 2 or Connect: its program, and its options and files."""
+    program = MirrorSetting(started.line, started.program, "", Place.OPTION, started.program, PROGRAM_OWNER)
+    words = [each for each in started.arguments if each.text]
+    settings = [MirrorSetting(each.line, _name_of(each), each.text, Place.OPTION, _key_of(each)) for each in words]
+    return MirrorFile(name, FileKind.START, (program, *settings), line=started.line)
+
+
+def _key_of(word: Word) -> str:
+    return word.text.partition("=")[0].lstrip("-") if word.text.startswith("-") else ""
+
+
+def _name_of(word: Word) -> str:
+    return word.text.partition("=")[0] if word.text.startswith("-") else _shown(word.text)
 
 
 def _command(name: str, started: Started, assigned: Sequence[Assigned]) -> MirrorFile:

@@ -24,6 +24,11 @@ class Syntax(Enum):
     # Neither operators nor file name patterns: systemd, Compose and Kubernetes.
     WORDS = "words"
 
+    @property
+    def is_shell(self) -> bool:
+        """Whether a shell reads the text."""
+        return self is Syntax.SHELL
+
 
 class OpenQuote(ValueError):
     """A quote is not closed."""
@@ -50,8 +55,11 @@ class Command:
     words: list[Word] = field(default_factory=list)
     ends_with: str = ""
     is_glued: bool = False
-    # The file that gets its output.
+    # The file that gets its output, and whether it is added at its end.
     output: str = ""
+    appends: bool = False
+    input: str = ""
+    here: HereDocument | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +69,8 @@ class HereDocument:
     line: int
     text: str
     file: str
+    # The shell puts no variables into it.
+    is_quoted: bool = False
 
 
 class Splitter:
@@ -71,7 +81,7 @@ class Splitter:
         self._at, self._end, self._start = 0, len(text), line
         self._parts, self._quoted, self._glob, self._is_word = list[str](), False, False, False
         self._commands, self._command, self._pending = list[Command](), Command(), ""
-        self._ends = list[tuple[str, bool, Command]]()
+        self._ends = list[tuple[Word, bool, Command]]()
         self.here_documents = list[HereDocument]()
         # So many characters are put in for names or searched for the end of an expression, so that both end soon.
         self._left = 2 * len(text) + _MOST_REPLACED
@@ -197,6 +207,7 @@ class Splitter:
     def _substitute(self, value: str, *, is_quoted: bool) -> None:
         """Put a value in: a shell splits it at blanks, unless it stands in quotes."""
         first, *others = [value] if is_quoted else value.split() or [""]
+        self._glob = self._glob or (not is_quoted and any(sign in value for sign in "*?["))
         if first or is_quoted:
             self._add(first, self._at)
         for each in others:
@@ -238,9 +249,12 @@ class Splitter:
         word = Word(self._start, text, self._quoted, self._glob and not self._quoted)
         self._parts, self._is_word, self._quoted, self._glob = [], False, False, False
         if self._pending in {"<<", "<<-"}:
-            self._ends.append((text, self._pending == "<<-", self._command))
+            self._ends.append((word, self._pending == "<<-", self._command))
         elif self._pending:
-            self._command.output = text if self._pending in {">", ">>"} else self._command.output
+            self._command.input = text if self._pending == "<" else self._command.input
+            is_output = self._pending in {">", ">>", "1>"}
+            self._command.output = text if is_output else self._command.output
+            self._command.appends = self._pending == ">>" if is_output else self._command.appends
         else:
             self._command.words.append(word)
         self._pending = ""
@@ -253,7 +267,7 @@ class Splitter:
             self._commands.append(self._command)
             self._command = Command()
 
-    def _here_document(self, delimiter: str, command: Command, *, is_indented: bool) -> None:
+    def _here_document(self, word: Word, command: Command, *, is_indented: bool) -> None:
         """Take the lines up to the delimiter, or all that follow, as a shell does."""
         start, before, content = self._at, self._line - 1, ""
         end = self._end
@@ -261,11 +275,13 @@ class Splitter:
             place, self._at = self._at, min(self._find("\n") + 1, self._end)
             content = self._text[place : self._at].rstrip("\r\n")
             self._line += 1
-            if (content.lstrip("\t") if is_indented else content) == delimiter:
+            if (content.lstrip("\t") if is_indented else content) == word.text:
                 end = place
                 break
         text = self._text[start:end]
-        self.here_documents.append(HereDocument(before, text, command.output or _written(command)))
+        text = re.sub(r"^\t+", "", text, flags=re.MULTILINE) if is_indented else text
+        command.here = HereDocument(before, text, command.output or _written(command), word.is_quoted)
+        self.here_documents.append(command.here)
 
 
 def _written(command: Command) -> str:

@@ -49,6 +49,7 @@ def mirrormaker1_files(name: str, resource: yaml.Node) -> list[MirrorFile]:
             kafka_version=version,
             line=line_of(inner[part]),
             faults=tuple(each for each in faults if each.path.partition(".")[0] == part),
+            part=f"strimzi-{part}.properties",
         )
         for kind, part in clients.items()
         if part in inner

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from kafka_migration.mirrormaker_files.model.accepted import items_of
+from kafka_migration.mirrormaker_files.model.command_options import PATTERNS
 from kafka_migration.mirrormaker_files.model.judging import (
     REFERENCE,
     LintFinding,
@@ -30,6 +31,9 @@ _PLACEHOLDER = re.compile(
     r"|^(?-i:[A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40}){1,10})(?::\w{1,20})?$",
     re.IGNORECASE,
 )
+_WHOLE_PLACEHOLDER = re.compile(r"<[^<>]{1,100}>")
+# What has any text as its value, so that no other rule sees a placeholder.
+_NAMES = frozenset({"group.id", "client.id", "topics", "groups", "topics.exclude", "groups.exclude", *PATTERNS})
 _HIGHEST_PORT = 65_535
 # Schemes of the web; the others are names of listeners, which Kafka itself prints.
 _WEB = frozenset({"http", "https", "tcp", "kafka", "ssl+tcp"})
@@ -99,4 +103,16 @@ def _fix(reason: str) -> str:
     return "Write the port of the broker." if "port outside" in reason else "Write `host:port`."
 
 
-ADDRESS_RULES = (addresses_of_clusters,)
+def placeholders(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each name or pattern that is a placeholder."""
+    for setting in file.settings:
+        is_name = setting.key in _NAMES and setting.place is not Place.FIELD
+        if is_name and _WHOLE_PLACEHOLDER.fullmatch(setting.value.strip()):
+            found, effect = (
+                f"the value {value_of(setting)} is a placeholder",
+                "MirrorMaker takes this text as the value",
+            )
+            yield at(file, setting, LintCode.VALUE_PLACEHOLDER, found, effect, "Write the value.")
+
+
+ADDRESS_RULES = (addresses_of_clusters, placeholders)

@@ -38,10 +38,11 @@ def _mirrormaker1_consumer(file: MirrorFile) -> Iterator[LintFinding]:
     address = file.last(Place.CLIENT, "bootstrap.servers")
     line = address.line if address else first
     # A resource without the field has a finding of its own.
-    if not file.last(Place.CLIENT, "group.id") and not lacks(file, "groupId"):
+    may_be_elsewhere = file.is_partial or lacks(file, "groupId")
+    if not file.last(Place.CLIENT, "group.id") and not may_be_elsewhere:
         found, effect = "the file has no `group.id`", "MirrorMaker 1 does not start"
         yield on_file(file, LintCode.GROUP_MISSING, found, effect, "Add `group.id`.", line)
-    if not file.last(Place.CLIENT, "auto.offset.reset"):
+    if not file.last(Place.CLIENT, "auto.offset.reset") and not file.is_partial:
         group = file.last(Place.CLIENT, "group.id")
         found = "the file has no `auto.offset.reset`, whose default is latest"
         effect = "records that exist before MirrorMaker first reads a partition are not copied"

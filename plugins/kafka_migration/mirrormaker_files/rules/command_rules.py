@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from kafka_migration.core.text.brief import some
 from kafka_migration.mirrormaker_files.model.command_options import ENVIRONMENT, FLAGS, OPTIONS, PATTERNS, option_meant
-from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, key_of, listed, on_file, value_of
+from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, key_of, on_file, value_of
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.rules.ground import Ground
+from kafka_migration.mirrormaker_files.rules.start_rules import is_of_mirrormaker2
 from kafka_migration.mirrormaker_files.rules.views import lacks
 
 _NOT_STARTED = "MirrorMaker does not start"
@@ -20,14 +21,14 @@ _MOST = 2**31 - 1
 
 def command(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each option that is missing, unknown, twice there, of another version, or without effect."""
-    if file.kind is not FileKind.COMMAND:
+    if file.kind is not FileKind.COMMAND or is_of_mirrormaker2(file):
         return
     options = [each for each in file.at(Place.OPTION, "") if each.key]
     for setting in options:
         yield from _option(file, setting, ground)
     yield from _words(file)
     yield from _twice(file, options)
-    yield from _missing(file, {each.key for each in options})
+    yield from _missing(file, {each.key if each.key in OPTIONS else option_meant(each.key) for each in options})
 
 
 def _words(file: MirrorFile) -> Iterator[LintFinding]:
@@ -73,7 +74,8 @@ def _option(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Iterato
         found = f"MirrorMaker 1 has no option {key_of(setting, setting.name)}"
         meant = option_meant(setting.key)
         options = f"Correct or remove it. The options are {some(sorted(OPTIONS), 20)}."
-        fix = f"Write --{meant}. MirrorMaker 1 takes no shortened options." if meant else options
+        shortened = " MirrorMaker 1 takes no shortened options." if meant.startswith(setting.key) else ""
+        fix = f"Write --{meant}.{shortened}" if meant else options
         yield at(file, setting, LintCode.OPTION_UNKNOWN, found, _NOT_STARTED, fix)
     elif setting.key == "blacklist":
         found, fix = (
@@ -141,22 +143,6 @@ def removed(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     if file.kind.is_mirrormaker1 and ground.is_at_least("4.0"):
         found = f"Kafka {ground.version} has no MirrorMaker 1"
         yield on_file(file, LintCode.MIRRORMAKER1_REMOVED, found, _NOT_STARTED, "Use MirrorMaker 2.", file.line)
-
-
-def mirrormaker1_loop(files: Sequence[MirrorFile]) -> Iterator[LintFinding]:
-    """Yield a finding if a consumer and a producer of MirrorMaker 1 use the same cluster."""
-    consumed = {address for file in files if file.kind is FileKind.CONSUMER for address in _addresses(file)}
-    for file in files:
-        setting = file.last(Place.CLIENT, "bootstrap.servers")
-        if file.kind is FileKind.PRODUCER and setting and consumed & _addresses(file):
-            found = "the address is one of the consumer's cluster"
-            effect = "MirrorMaker copies each record again and again"
-            yield at(file, setting, LintCode.LOOP, found, effect, "Write an address of the target.")
-
-
-def _addresses(file: MirrorFile) -> frozenset[str]:
-    setting = file.last(Place.CLIENT, "bootstrap.servers")
-    return frozenset(listed(setting.value)) if setting else frozenset()
 
 
 COMMAND_RULES = (command, environment, removed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from kafka_migration.core.text.brief import some
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
@@ -71,6 +72,7 @@ def _partner(file: MirrorFile, flow: Flow, each: Effective, sources: dict[str, E
         fix = "Give both connectors the same aliases."
         yield on_file(file, LintCode.CONNECTORS_DIFFER, found, effect, fix, line_of(file, each, flow))
     elif own is not None:
+        yield from _location(file, flow, each, own)
         for side in ("source", "target"):
             key = f"{side}.cluster.bootstrap.servers"
             lists = [set(hosts(value(one, key))) for one in (own, each)]
@@ -81,6 +83,22 @@ def _partner(file: MirrorFile, flow: Flow, each: Effective, sources: dict[str, E
                 yield on_file(file, LintCode.CONNECTORS_DIFFER, found, effect, fix, line_of(file, each, flow))
 
 
+def _location(file: MirrorFile, flow: Flow, each: Effective, own: Effective) -> Iterator[LintFinding]:
+    """Yield a finding if the source connector writes offset syncs into the cluster that is not read."""
+    values = [(one.values.get(_LOCATION), value(one, _LOCATION, "source").lower()) for one in (each, own)]
+    words = {word for _, word in values}
+    if len(words) < 2 or words - {"source", "target"}:
+        return
+    found = f"the source connector of {flow} has `{_LOCATION}` {values[1][1]}, the checkpoint connector {values[0][1]}"
+    effect = "the checkpoint connector finds no offset syncs, so groups are not moved"
+    fix = f"Give both connectors the same `{_LOCATION}`."
+    given = next((given for given, _ in values if given and given.setting), None)
+    line = given.setting.line if given and given.setting else 0
+    texts = (LintCode.LOCATIONS_DIFFER, found, effect, fix)
+    yield replace(on_file(file, *texts, line), file=given.file) if given else on_file(file, *texts)
+
+
+_LOCATION = "offset-syncs.topic.location"
 _BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 _CONVERTERS = ("key.converter", "value.converter", "header.converter")
 

@@ -65,7 +65,7 @@ def addresses(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     if lacks(file, "bootstrapServers"):
         return
     if file.kind in _CLIENT_FILES:
-        if not any(each.key in _ADDRESS_KEYS for each in file.settings):
+        if not file.is_partial and not any(each.key in _ADDRESS_KEYS for each in file.settings):
             yield _no_address(file, "no line `bootstrap.servers`", "`bootstrap.servers`", 0)
     elif file.kind is FileKind.CONNECTORS:
         yield from _connector_addresses(file)

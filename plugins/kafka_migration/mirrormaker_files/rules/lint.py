@@ -14,11 +14,13 @@ from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severit
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.rules.address_rules import ADDRESS_RULES
 from kafka_migration.mirrormaker_files.rules.class_rules import CLASS_RULES
+from kafka_migration.mirrormaker_files.rules.client_file_rules import client_files
 from kafka_migration.mirrormaker_files.rules.client_rules import CLIENT_RULES
-from kafka_migration.mirrormaker_files.rules.command_rules import COMMAND_RULES, mirrormaker1_loop
+from kafka_migration.mirrormaker_files.rules.command_rules import COMMAND_RULES
 from kafka_migration.mirrormaker_files.rules.connect_rules import CONNECT_RULES, partners
 from kafka_migration.mirrormaker_files.rules.dedicated_rules import DEDICATED_RULES
 from kafka_migration.mirrormaker_files.rules.flow_rules import FLOW_RULES
+from kafka_migration.mirrormaker_files.rules.given_variables import with_variables
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.key_rules import KEY_RULES
 from kafka_migration.mirrormaker_files.rules.name_rules import NAME_RULES
@@ -26,8 +28,10 @@ from kafka_migration.mirrormaker_files.rules.pattern_rules import PATTERN_RULES
 from kafka_migration.mirrormaker_files.rules.reference_rules import REFERENCE_RULES
 from kafka_migration.mirrormaker_files.rules.replication_rules import REPLICATION_RULES
 from kafka_migration.mirrormaker_files.rules.resource_rules import RESOURCE_RULES
+from kafka_migration.mirrormaker_files.rules.start_rules import starts
 from kafka_migration.mirrormaker_files.rules.text_rules import TEXT_RULES, without_consequences
 from kafka_migration.mirrormaker_files.rules.value_rules import VALUE_RULES
+from kafka_migration.mirrormaker_files.rules.worker_rules import WORKER_RULES
 
 RULES = (
     *TEXT_RULES,
@@ -45,6 +49,7 @@ RULES = (
     *COMMAND_RULES,
     *DEDICATED_RULES,
     *RESOURCE_RULES,
+    *WORKER_RULES,
 )
 
 
@@ -53,10 +58,11 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
 
     `version` is the Kafka version of MirrorMaker; without it the file's own, or else all versions count.
     """
+    order = {file.name: number for number, file in enumerate(files)}
+    files = [file for file in with_variables(files) if file.kind is not FileKind.VARIABLES]
     files = [with_flows(each, kafka_version(version or each.kafka_version)) for each in files]
     groups = [(group, readers_of(group, version)) for group in read_together(files)]
-    findings = [*mirrormaker1_loop(files)]
-    order = {file.name: number for number, file in enumerate(files)}
+    findings = [*client_files(files), *starts(files)]
     for group, readers in groups:
         findings += partners(group, Ground(keys, minor(version), readers))
         findings += [each for file in group for each in _of_file(file, keys, version, readers)]

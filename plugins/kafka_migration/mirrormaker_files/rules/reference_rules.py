@@ -68,7 +68,7 @@ def _missing(file: MirrorFile, setting: MirrorSetting, name: str) -> LintFinding
 
 def variables(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield one finding for all variables of a shell or template in a file that no shell reads."""
-    if file.kind is FileKind.COMMAND:
+    if file.kind is FileKind.COMMAND or file.is_filled:
         return
     used = [each for each in file.settings if _VARIABLE.search(each.value) and each.place is not Place.FIELD]
     if not used:

@@ -103,13 +103,35 @@ _TEXTS = {
     ),
     Oddity.UNQUOTED: (
         LintCode.PATTERN_UNQUOTED,
-        "the pattern has no quotes",
+        "the pattern, or the variable that has it, has no quotes",
         "the shell replaces it by the names of files in the working directory if any fit",
         "Put the pattern in single quotes.",
     ),
 }
+_TEXTS |= {
+    Oddity.BAD_JSON: (
+        LintCode.JSON_REFUSED,
+        "no parser of JSON accepts this line: a quote has no backslash before it, or a comma has nothing after it",
+        "Connect refuses the whole document, so no connector of it is made",
+        r"Write `\"` for a quote within a text, and no comma after the last item.",
+    ),
+    Oddity.OVERWRITTEN: (
+        LintCode.FILE_OVERWRITTEN,
+        "`>` replaces the file that the script has written from line {other} on",
+        "the settings before this line are lost",
+        "Write `>>`.",
+    ),
+    Oddity.WORDS_UNQUOTED: (
+        LintCode.WORDS_UNQUOTED,
+        "the variable has no quotes",
+        "the shell splits its text at blanks and line breaks, and replaces signs such as `*` by names of files",
+        "Put the variable in double quotes.",
+    ),
+}
 # Remarks of which a file can have many with one cause.
-_GROUPED = frozenset({Oddity.NOT_ISO_8859_1, Oddity.COMMENT_IN_VALUE, Oddity.NO_SEPARATOR})
+_GROUPED = frozenset(
+    {Oddity.NOT_ISO_8859_1, Oddity.COMMENT_IN_VALUE, Oddity.NO_SEPARATOR, Oddity.WORDS_UNQUOTED, Oddity.BAD_JSON}
+)
 # What the other rules say about these lines follows from how the line is read.
 _CAUSES = frozenset(
     {

@@ -1,0 +1,101 @@
+"""Values that stand elsewhere: in the variables of a container, or put into a file by a script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+
+_NAME = re.compile(r"\$(?:(?P<plain>[A-Za-z_]\w{0,199})|\{(?P<braced>[A-Za-z_]\w{0,199})(?::?-[^{}]{0,200})?\})")
+# What replaces a text whose value is not known; Kafka's keys have no such reference.
+_UNKNOWN = "${replaced}"
+_CONTEXT = frozenset({FileKind.COMMAND, FileKind.START, FileKind.VARIABLES})
+# A value with more characters is not put in.
+_LONGEST = 1_000
+
+
+def with_variables(files: Sequence[MirrorFile]) -> list[MirrorFile]:
+    """Return the files with the values that their readers get, each with the line on which it stands."""
+    given, filled = _given(files), {each for file in files for each in file.script.filled}
+    return [_with_values(file, given, filled) for file in files]
+
+
+def names_used(files: Sequence[MirrorFile]) -> frozenset[str]:
+    """Return the names of the variables that commands, and files into which a script puts values, use."""
+    filled = {name for file in files for name, _ in file.script.filled}
+    read = (file for file in files if file.kind is FileKind.COMMAND or _name(file) in filled)
+    return frozenset(_of(match) for file in read for each in file.settings for match in _NAME.finditer(each.value))
+
+
+def unused(files: Sequence[MirrorFile]) -> Iterator[MirrorFile]:
+    """Yield the files of variables of which no other file uses one."""
+    used = names_used(files)
+    for file in files:
+        if file.kind is FileKind.VARIABLES and not used & {each.key for each in file.settings}:
+            yield file
+
+
+def _given(files: Sequence[MirrorFile]) -> dict[str, tuple[str, str, int]]:
+    """Return value, file and line of each variable; Kubernetes and Compose replace those of an image's file."""
+    found, doubtful = dict[str, tuple[str, str, int]](), set[str]()
+    of_variables = [file for file in files if file.kind is FileKind.VARIABLES]
+    for file in sorted(of_variables, key=lambda each: _is_manifest(each.name)):
+        for each in file.settings:
+            before = found.get(each.key)
+            if before and before[0] != each.value and _is_manifest(before[1]) == _is_manifest(file.name):
+                doubtful.add(each.key)
+            found[each.key] = each.value, file.name, each.line
+    return {name: each for name, each in found.items() if name not in doubtful and "$" not in each[0]}
+
+
+def _is_manifest(name: str) -> bool:
+    return name.lower().endswith((".yaml", ".yml"))
+
+
+def _name(file: MirrorFile) -> str:
+    return PurePosixPath(file.part or file.name).name
+
+
+def _with_values(
+    file: MirrorFile, given: Mapping[str, tuple[str, str, int]], filled: set[tuple[str, str]]
+) -> MirrorFile:
+    if file.kind is FileKind.COMMAND:
+        known = {name: each for name, each in given.items() if name not in file.script.assigned}
+        settings = tuple(_put_in(each, known) if each.place is Place.OPTION else each for each in file.settings)
+        return replace(file, settings=settings)
+    texts = {text for name, text in filled if name == _name(file)} if file.kind not in _CONTEXT else set()
+    if not texts:
+        return file
+    settings = tuple(_replaced(each, texts) for each in file.settings)
+    if "" in texts:
+        settings = tuple(_put_in(each, given, is_open=True) for each in settings)
+    return replace(file, settings=settings, is_filled=True)
+
+
+def _replaced(setting: MirrorSetting, texts: set[str]) -> MirrorSetting:
+    """Return a setting whose value is not known if `sed` replaces a text in its line."""
+    line = "=".join((setting.name, setting.value))
+    return replace(setting, value=_UNKNOWN) if any(text and text in line for text in texts) else setting
+
+
+def _put_in(
+    setting: MirrorSetting, given: Mapping[str, tuple[str, str, int]], *, is_open: bool = False
+) -> MirrorSetting:
+    """Return a setting with the values of its variables; `is_open` if an unknown one becomes a reference."""
+    used = [found for match in _NAME.finditer(setting.value) if (found := given.get(_of(match)))]
+    value = _NAME.sub(lambda match: _value(match, given, is_open=is_open), setting.value)
+    if value == setting.value or len(value) > len(setting.value) + _LONGEST:
+        return setting
+    return replace(setting, value=value, origin=used[0][1:] if used else None)
+
+
+def _value(match: re.Match[str], given: Mapping[str, tuple[str, str, int]], *, is_open: bool) -> str:
+    found = given.get(_of(match))
+    return found[0] if found else f"${{{_of(match)}}}" if is_open else match[0]
+
+
+def _of(match: re.Match[str]) -> str:
+    return match["plain"] or match["braced"]
