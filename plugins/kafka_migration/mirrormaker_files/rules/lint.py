@@ -17,6 +17,7 @@ from kafka_migration.mirrormaker_files.rules.command_rules import COMMAND_RULES,
 from kafka_migration.mirrormaker_files.rules.connect_rules import CONNECT_RULES, partners
 from kafka_migration.mirrormaker_files.rules.flow_rules import FLOW_RULES
 from kafka_migration.mirrormaker_files.rules.ground import Ground
+from kafka_migration.mirrormaker_files.rules.jaas_rules import JAAS_RULES
 from kafka_migration.mirrormaker_files.rules.key_rules import KEY_RULES
 from kafka_migration.mirrormaker_files.rules.name_rules import NAME_RULES
 from kafka_migration.mirrormaker_files.rules.pattern_rules import PATTERN_RULES
@@ -38,6 +39,7 @@ RULES = (
     *NAME_RULES,
     *REPLICATION_RULES,
     *CLIENT_RULES,
+    *JAAS_RULES,
     *CONNECT_RULES,
     *COMMAND_RULES,
     *RESOURCE_RULES,
@@ -61,7 +63,10 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
 
 
 def _is_explained(finding: LintFinding, all_findings: Sequence[LintFinding]) -> bool:
-    """Return whether a finding is only the consequence of another one on the same line."""
+    """Return whether a finding is only the consequence of another one on the same line, or of a login that is cut."""
+    if finding.code in {LintCode.KEY_UNKNOWN, LintCode.KEY_MISSPELLED, LintCode.KEY_REPEATED}:
+        cut = (each for each in all_findings if each.code is LintCode.LOGIN_REFUSED and each.file == finding.file)
+        return any(finding.line in each.others for each in cut)
     if finding.code is not LintCode.NO_FLOW or not finding.line:
         return False
     same = (each for each in all_findings if (each.file, each.line) == (finding.file, finding.line))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -29,14 +30,15 @@ _PROPERTIES = frozenset({FileKind.MIRRORMAKER2, FileKind.CONSUMER, FileKind.PROD
 
 
 def providers(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
-    """Yield a finding for the first reference to each provider that the file does not configure."""
-    named, seen = _named(file), set[str]()
+    """Yield a finding for the references to each provider that the file does not configure."""
+    named, used = _named(file), defaultdict[str, list[MirrorSetting]](list)
     for setting in file.settings:
-        for name in _references(setting):
-            if name in seen or name in named or (file.kind is FileKind.STRIMZI and _OF_STRIMZI.fullmatch(name)):
-                continue
-            seen.add(name)
-            yield _missing(file, setting, given(name) if may_be_shown(name) else "of the reference")
+        for name in dict.fromkeys(_references(setting)):
+            if name not in named and not (file.kind is FileKind.STRIMZI and _OF_STRIMZI.fullmatch(name)):
+                used[name].append(setting)
+    for name, (first, *more) in used.items():
+        finding = _missing(file, first, given(name) if may_be_shown(name) else "of the reference")
+        yield replace(finding, others=tuple(dict.fromkeys(each.line for each in more if each.line != first.line)))
 
 
 def _references(setting: MirrorSetting) -> list[str]:

@@ -9,7 +9,9 @@ from kafka_migration.core.text.secret_forms import is_secret_name
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, value_of
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting
+from kafka_migration.mirrormaker_files.model.roles import is_free
 from kafka_migration.mirrormaker_files.rules.ground import Ground
+from kafka_migration.mirrormaker_files.rules.key_rules import is_storage_of_connector
 from kafka_migration.mirrormaker_files.rules.views import CONNECTORS, hosts, lines
 
 _INSYNC = "min.insync.replicas"
@@ -18,7 +20,9 @@ _INSYNC = "min.insync.replicas"
 def replication(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield findings for factors of one, above the brokers that are named, and below `min.insync.replicas`."""
     factors = [each for each in file.settings if _is_number(each, "replication.factor") and _is_read(each, ground)]
-    most = max((int(each.value) for each in file.settings if _is_number(each, _INSYNC)), default=0)
+    most = max(
+        (int(each.value) for each in file.settings if _is_number(each, _INSYNC) and _is_read(each, ground)), default=0
+    )
     low = [each for each in factors if 0 < int(each.value) < most]
     brokers = _brokers(ground)
     if low:
@@ -53,7 +57,9 @@ def _one(
 
 
 def _is_read(setting: MirrorSetting, ground: Ground) -> bool:
-    return bool(ground.readers.of(setting))
+    """Return whether a part of Kafka reads a factor, also of topics with names of their own."""
+    is_free_key = is_free(setting) and not is_storage_of_connector(setting)
+    return next(ground.readers.uses_of(setting), None) is not None or (is_free_key and bool(ground.readers.of(setting)))
 
 
 def _brokers(ground: Ground) -> int:
@@ -64,6 +70,8 @@ def _brokers(ground: Ground) -> int:
         for key in ("source.cluster.bootstrap.servers", "target.cluster.bootstrap.servers")
         if key in each.values
     ]
+    if any("$" in text or "{{" in text for text in lists):
+        return 0
     return min((len(hosts(text)) for text in lists), default=0)
 
 
