@@ -175,7 +175,7 @@ def test_json_of_other_programs_in_a_config_map_is_passed_over() -> None:
         ("", "offset-syncs.topic.location=target", ["13 LOCATIONS_DIFFER"]),
         ("offset-syncs.topic.location=source", "", []),
         ("offset-syncs.topic.location=target", "offset-syncs.topic.location=target", []),
-        ("replication.policy.class=IdentityReplicationPolicy", "", ["6 POLICIES_DIFFER"]),
+        ("replication.policy.class=IdentityReplicationPolicy", "", ["11 POLICIES_DIFFER"]),
     ],
 )
 def test_connectors_of_different_documents_are_compared(source: str, checkpoint: str, expected: list[str]) -> None:

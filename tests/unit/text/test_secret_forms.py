@@ -40,7 +40,14 @@ def test_other_names(name: str) -> None:
     "text",
     [
         *("password=x", 'x Password = "x"', '"client_secret": "x"', "token%3Dx", "sasl.password: x", "api_key=x"),
-        *("-Djavax.net.ssl.keyStorePassword=x", "--password x", "-----BEGIN PRIVATE KEY-----", "https://u:p@host"),
+        *(
+            "-Djavax.net.ssl.keyStorePassword=x",
+            "--password x",
+            "x --token y",
+            "-secret y",
+            "-----BEGIN PRIVATE KEY-----",
+            "https://u:p@host",
+        ),
         *("user:p@host:9092", "https:/u:p@host", "https://h/?sig=x", "Basic dXNlcjpwYXNz", "Bearer abcdef123"),
         *("eyJhbGciOiJIUzI1NiJ9.e30.x", "AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY0a1B2"),
         *("9f86d081884c7d659a2feaa0c55ad015", "glpat-abc", "a, b, password=x", "a\npassword=x"),

@@ -155,8 +155,13 @@ def _named_values(text: str) -> Iterator[int]:
     for word in _WORD_IN_TEXT.finditer(text):
         if _VALUE_FOLLOWS.match(text, word.end()):
             yield word.start()
-        elif _ARGUMENT_FOLLOWS.match(text, word.end()) and (argument := _argument_before(text, word.start())):
+        elif _argument_follows(text, word) and (argument := _argument_before(text, word.start())):
             yield word.start() - len(argument)
+
+
+def _argument_follows(text: str, word: re.Match[str]) -> bool:
+    """Return whether a blank and a value follow; the blank may belong to the match."""
+    return _ARGUMENT_FOLLOWS.match(text, word.start() + len(word[0].rstrip())) is not None
 
 
 def _argument_before(text: str, end: int) -> str:

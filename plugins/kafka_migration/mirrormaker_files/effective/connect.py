@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafka_migration.mirrormaker_files.effective.dedicated import CLASSES, own_name
+from kafka_migration.mirrormaker_files.effective.dedicated import own_name
 from kafka_migration.mirrormaker_files.effective.kafka_version import MirrorVersion
 from kafka_migration.mirrormaker_files.effective.layers import Layers, get, layer_of, read_as, stripped
 from kafka_migration.mirrormaker_files.effective.mirror_readers import ConnectorReaders, worker_readers
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Reader
 from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, FileKind, MirrorFile, Place
-
-_ROLES = {name: role for role, name in CLASSES.items()}
+from kafka_migration.mirrormaker_files.model.roles import role_of_class
 
 
 def connect_readers(files: Sequence[MirrorFile], kafka: MirrorVersion) -> Iterator[Effective]:
@@ -39,7 +38,7 @@ def _connectors(file: MirrorFile, worker: Layers, kafka: MirrorVersion) -> Itera
     for owner in dict.fromkeys(each.owner for each in file.at(Place.CONNECTOR)):
         own: Layers = (layer_of(file, file.at(Place.CONNECTOR, owner)),)
         kind = get(own, "connector.class")
-        role = _ROLES.get(kind.value.strip().rpartition(".")[2]) if kind else None
+        role = role_of_class(kind.value) if kind else None
         if role:
             source, target = (_alias(own, side) for side in ("source", "target"))
             yield from ConnectorReaders(role, own_name(own, owner), source, target, own, worker, kafka).readers()

@@ -21,12 +21,8 @@ from kafka_migration.mirrormaker_files.effective.layers import (
 from kafka_migration.mirrormaker_files.effective.mirror_readers import ConnectorReaders, worker_readers
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Reader
 from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, Flow, MirrorFile
+from kafka_migration.mirrormaker_files.model.roles import CLASSES
 
-CLASSES = {
-    "mirror_source": "MirrorSourceConnector",
-    "mirror_checkpoint": "MirrorCheckpointConnector",
-    "mirror_heartbeat": "MirrorHeartbeatConnector",
-}
 # `workerConfig` reads these at the top level, over those of the cluster.
 _TOP_OF_WORKER = (
     "offset.storage",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_migration.mirrormaker_files.effective.dedicated import CLASSES
 from kafka_migration.mirrormaker_files.effective.kafka_version import MirrorVersion
 from kafka_migration.mirrormaker_files.effective.layers import Layer, Layers, fixed, prefixed
 from kafka_migration.mirrormaker_files.effective.mirror_readers import ConnectorReaders, worker_readers
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
 from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, Flow, MirrorFile, Place
+from kafka_migration.mirrormaker_files.model.roles import CLASSES
 
 _FIELDS = {
     "sourceConnector": "mirror_source",

@@ -97,7 +97,7 @@ def import_files(
     """
     files = _with_settings(files)
     chosen = chosen_flow(files, flow)
-    _require_no_secret(files[0].name, chosen.flow)
+    _require_no_secret(files[0].name, chosen.flow.ends)
     command = chosen_command(files, choices.command)
     require_own_files(files, command)
     if choices.topics is None:
@@ -129,7 +129,9 @@ def _imported(
     fields = {**_defaults(readers, uses.fields(), is_mirrormaker1), **uses.fields()}
     _require_committed(files[0].name, fields)
     names = _KEPT if is_mirrormaker1 else names_on_target(readers, chosen.flow, name, choices.naming)
-    topics = _topics(files, fields, choices, _cycle(names, readers, chosen.flow))
+    target = _target_alias(readers, chosen.flow)
+    _require_no_secret(files[0].name, [target])
+    topics = _topics(files, fields, choices, _cycle(names, target))
     groups = _groups(readers, fields, choices, is_mirrormaker1)
     connections = _connections(files, readers, chosen.flow)
     require_target(readers, connections, str(chosen.flow))
@@ -154,10 +156,10 @@ def _imported(
     return Imported(file_text(parts), connections, tuple(uses.uses()), checks_of(facts))
 
 
-def _require_no_secret(file: str, flow: Flow) -> None:
+def _require_no_secret(file: str, aliases: Sequence[str]) -> None:
     """Aliases become names of connections and a part of the migration file."""
-    if any(has_secret_form(alias) or COMMENT.search(alias) for alias in flow.ends):
-        remedy = "Correct `clusters` in a copy of the file, and import the copy."
+    if any(has_secret_form(alias) or COMMENT.search(alias) for alias in aliases):
+        remedy = "Correct the names of clusters in a copy of the file, and import the copy."
         raise Refused([not_imported(file, "an alias with a comment or a secret", "names of clusters", remedy)])
 
 
@@ -185,10 +187,13 @@ def _require_committed(file: str, fields: dict[str, str]) -> None:
         raise Refused([not_imported(file, found, "read_committed with exactly-once", remedy)])
 
 
-def _cycle(names: TargetNames, readers: FlowReaders, flow: Flow) -> tuple[str, ...]:
-    """Return a pattern of the topics that came from the target, which MirrorMaker 2 does not copy back."""
+def _target_alias(readers: FlowReaders, flow: Flow) -> str:
     found = readers.line(CONNECTOR, "target.cluster.alias")
-    target = plain(found) if found else flow.target
+    return plain(found) if found else flow.target
+
+
+def _cycle(names: TargetNames, target: str) -> tuple[str, ...]:
+    """Return a pattern of the topics that came from the target, which MirrorMaker 2 does not copy back."""
     is_kept = names.naming != "prefixed" or not target or "." in target
     return () if is_kept else (rf"(.*\.)?{_escaped(target)}\..*",)
 

@@ -179,8 +179,8 @@ def value_as_read(setting: MirrorSetting, value: str) -> str:
 
 
 def value_of_kafka(value: str) -> str:
-    """Return a value that Kafka makes, which may hold an alias or the name of a connector."""
-    return given(quoted(value))
+    """Return a value that Kafka makes, which may hold an alias or the name of a connector, unless it has a secret."""
+    return given(quoted(value)) if may_be_shown(value) else HIDDEN
 
 
 def shown_key(key: str) -> str:

@@ -59,3 +59,7 @@ def require_small(file: MirrorFile) -> None:
         items = setting.value.count(",") + 1
         if items > MOST_ITEMS:
             raise TooMany(items, MOST_ITEMS, f"items in one list, line {setting.line}")
+
+
+# A longer name of a class is not compared with others.
+LONGEST_CLASS = 200

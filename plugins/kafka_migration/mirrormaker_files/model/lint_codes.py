@@ -129,6 +129,11 @@ class LintCode(StrEnum):
         Severity.WARNING,
         "A name or pattern is a placeholder of a template.",
     )
+    ADDRESS_OF_ZOOKEEPER = (
+        "ADDRESS_OF_ZOOKEEPER",
+        Severity.WARNING,
+        "An address has the usual port of ZooKeeper, at which brokers usually do not listen.",
+    )
     ADDRESS_SCHEME = "ADDRESS_SCHEME", Severity.WARNING, "Kafka ignores the scheme in front of an address."
     PROVIDER_MISSING = (
         "PROVIDER_MISSING",
@@ -153,6 +158,11 @@ class LintCode(StrEnum):
         "A name pattern is no regular expression, or too long.",
     )
     PATTERN_SPLIT = "PATTERN_SPLIT", Severity.ERROR, "A comma within a pattern ends it, because commas separate items."
+    PATTERN_MATCHES_NOTHING = (
+        "PATTERN_MATCHES_NOTHING",
+        Severity.WARNING,
+        "A pattern needs a character that no name of a topic has.",
+    )
     PATTERN_GLOB = "PATTERN_GLOB", Severity.WARNING, "A pattern looks like a file name pattern."
     CLASS_UNKNOWN = "CLASS_UNKNOWN", Severity.ERROR, "No released version has this class of Kafka."
     CLASS_OF_PLUGIN = "CLASS_OF_PLUGIN", Severity.INFO, "A class is not of Kafka, so each node must have its plug-in."
@@ -357,6 +367,7 @@ class LintCode(StrEnum):
         "A replication factor is above the number of brokers that the file names.",
     )
     LOGIN_MISSING = "LOGIN_MISSING", Severity.WARNING, "SASL is switched on, and the login is missing."
+    LOGIN_REFUSED = "LOGIN_REFUSED", Severity.ERROR, "Kafka cannot read the login, so it makes no client."
     LOGIN_ELSEWHERE = "LOGIN_ELSEWHERE", Severity.INFO, "The Kerberos login is not in the file."
     LOGIN_NOT_USED = (
         "LOGIN_NOT_USED",

@@ -50,6 +50,10 @@ _WORDS = {
 }
 
 
+# Files in which each owner, such as a connector, has keys of its own.
+PER_OWNER = frozenset({FileKind.CONNECTORS, FileKind.STRIMZI})
+
+
 class Place(StrEnum):
     """Where in a file a setting is; each place has its own readers."""
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
+from functools import lru_cache
 
+from kafka_migration.mirrormaker_files.model.kafka_keys import SIMILAR
+from kafka_migration.mirrormaker_files.model.limits import LONGEST_CLASS
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorSetting, Place
 
 CONNECTOR_ROLES = (
@@ -16,6 +20,14 @@ CONNECTOR_ROLES = (
     "config_property_filter",
     "replication_policy",
 )
+CLASSES = {
+    "mirror_source": "MirrorSourceConnector",
+    "mirror_checkpoint": "MirrorCheckpointConnector",
+    "mirror_heartbeat": "MirrorHeartbeatConnector",
+}
+# Connect finds a plug-in also without the end of its name.
+_ROLES = {each: role for role, name in CLASSES.items() for each in (name, name.removesuffix("Connector"))}
+_ROLES_IN_LOWER_CASE = {name.lower(): role for role, name in CLASSES.items()}
 # Keys that clusters hand to all of their clients.
 _CLUSTER_ROLES = ("mirror_client",)
 _WORKER = "connect_worker"
@@ -73,6 +85,19 @@ OLD_KEYS = {
     "batch.num.messages": "Write `batch.size`.",
     "topic.metadata.refresh.interval.ms": "Write `metadata.max.age.ms`.",
 }
+
+
+@lru_cache(maxsize=256)
+def role_of_class(name: str) -> str | None:
+    """Return the role of a connector's class, also of a misspelt one; `None` if it is not like one of MirrorMaker."""
+    simple = name.strip().rpartition(".")[2][:LONGEST_CLASS]
+    near = get_close_matches(simple.lower(), _ROLES_IN_LOWER_CASE, 1, SIMILAR)
+    return _ROLES.get(simple) or (_ROLES_IN_LOWER_CASE[near[0]] if near else None)
+
+
+def is_of_storage(key: str) -> bool:
+    """Return whether a key belongs to the topics in which workers keep their state."""
+    return key.startswith(("config.storage.", "offset.storage.", "status.storage."))
 
 
 def is_free(setting: MirrorSetting) -> bool:

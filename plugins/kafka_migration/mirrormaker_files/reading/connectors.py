@@ -9,6 +9,7 @@ import yaml
 
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
+from kafka_migration.mirrormaker_files.model.roles import role_of_class
 from kafka_migration.mirrormaker_files.reading.documents import (
     WrongDocument,
     fields,
@@ -92,7 +93,8 @@ def _setting(entry: Entry, owner: str, entries: Sequence[Entry]) -> MirrorSettin
 
 def _is_foreign(entries: Sequence[Entry]) -> bool:
     name = next((entry.value for entry in reversed(entries) if entry.name == CLASS), "")
-    return "mirror" not in name.lower() and "$" not in name and "{{" not in name and bool(name.strip())
+    is_like = role_of_class(name) is not None or "mirror" in name.lower()
+    return not is_like and "$" not in name and "{{" not in name and bool(name.strip())
 
 
 def _name(entries: Iterable[Entry], position: int) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from kafka_migration.core.text.brief import given
+from kafka_migration.core.text.secret_forms import may_be_shown
 from kafka_migration.mirrormaker_files.model.accepted import trimmed
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, the_value
+from kafka_migration.mirrormaker_files.model.kafka_keys import SIMILAR
+from kafka_migration.mirrormaker_files.model.limits import LONGEST_CLASS
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.rules.ground import Ground
@@ -15,6 +20,14 @@ _KAFKA = "org.apache.kafka."
 _MIRROR = f"{_KAFKA}connect.mirror."
 _PROVIDER = f"{_KAFKA}common.config.provider."
 _CONNECTOR, _PROVIDER_CLASS = "connector.class", "config.providers.….class"
+CONVERTERS = ("key.converter", "value.converter", "header.converter")
+_SIMPLE_CONVERTERS = ("ByteArray", "Boolean", "Double", "Float", "Integer", "Long", "Short")
+_STORAGE = f"{_KAFKA}connect.storage."
+_OF_CONVERTERS = {
+    **{f"{_KAFKA}connect.converters.{each}Converter": "2.4" for each in _SIMPLE_CONVERTERS},
+    f"{_STORAGE}StringConverter": "2.4",
+    f"{_KAFKA}connect.json.JsonConverter": "2.4",
+}
 # Kafka's classes by the key that names them, each with the version that has it first.
 _CLASSES = {
     _CONNECTOR: {
@@ -30,6 +43,9 @@ _CLASSES = {
     "group.filter.class": {f"{_MIRROR}DefaultGroupFilter": "2.4"},
     "config.property.filter.class": {f"{_MIRROR}DefaultConfigPropertyFilter": "2.4"},
     "forwarding.admin.class": {f"{_KAFKA}clients.admin.ForwardingAdmin": "3.3"},
+    "key.converter": _OF_CONVERTERS,
+    "value.converter": _OF_CONVERTERS,
+    "header.converter": {**_OF_CONVERTERS, f"{_STORAGE}SimpleHeaderConverter": "2.4"},
     _PROVIDER_CLASS: {
         f"{_PROVIDER}FileConfigProvider": "2.4",
         f"{_PROVIDER}DirectoryConfigProvider": "2.7",
@@ -70,17 +86,49 @@ def _of_another_version(file: MirrorFile, setting: MirrorSetting, first: str, gr
 def _is_alias(setting: MirrorSetting, name: str, of_key: dict[str, str]) -> bool:
     """Return whether Connect finds a connector by this short name."""
     simple = {each.rpartition(".")[2] for each in of_key}
+    if setting.key in CONVERTERS:
+        return name in simple | {each.removesuffix("Converter") for each in simple}
     return setting.key == _CONNECTOR and name in simple | {each.removesuffix("Connector") for each in simple}
 
 
+def is_unknown_converter(name: str) -> bool:
+    """Return whether a converter is of Kafka by its package or its short name, and Kafka does not have it."""
+    package, _, simple = name.rpartition(".")
+    if package:
+        return name.startswith(_KAFKA) and name not in _CLASSES["header.converter"]
+    known = {each.rpartition(".")[2] for each in _CLASSES["header.converter"]}
+    short = known | {each.removesuffix("Converter") for each in known}
+    # A plug-in may have any other short name.
+    return simple not in short and bool(get_close_matches(simple[:LONGEST_CLASS], known, 1, SIMILAR))
+
+
+def _converter(file: MirrorFile, setting: MirrorSetting, name: str, of_key: dict[str, str]) -> LintFinding | None:
+    if not is_unknown_converter(name):
+        return None
+    fix = f"Write {_near(name, of_key) or next(iter(of_key))}."
+    effect = "the worker does not start" if setting.place is Place.WORKER else "the connector does not start"
+    return at(file, setting, LintCode.CLASS_UNKNOWN, f"{_shown(setting, name)} is no class of Kafka", effect, fix)
+
+
+def _shown(setting: MirrorSetting, name: str) -> str:
+    """Return the value; the name of a class in Kafka's packages is no secret, whatever its key."""
+    is_class = _CLASS_OF_KAFKA.fullmatch(name) and setting.key.endswith(".class") and may_be_shown(name)
+    return f"the value {given(name)}" if is_class else the_value(setting)
+
+
+_CLASS_OF_KAFKA = re.compile(r"org\.apache\.kafka(?:\.[a-z]{1,40}){1,8}\.[A-Z][A-Za-z]{1,60}")
+
+
 def _strange(file: MirrorFile, setting: MirrorSetting, name: str, of_key: dict[str, str]) -> LintFinding | None:
+    if setting.key in CONVERTERS:
+        return _converter(file, setting, name, of_key)
     near = _near(name, of_key)
     package, _, simple = name.rpartition(".")
     is_of_kafka = name.startswith(_KAFKA) or not package
     is_mistyped = package and f"{_MIRROR}{simple}" in of_key and not name.startswith(_DISTRIBUTIONS)
     if is_of_kafka or is_mistyped or (near and package.count(".") == near.count(".") - 1 and package[:7] == "org.apa"):
         words = f"Write {near}." if near else f"Write one of {', '.join(of_key)}."
-        found = f"{the_value(setting)} is no class of Kafka for this key"
+        found = f"{_shown(setting, name)} is no class of Kafka for this key"
         return at(file, setting, LintCode.CLASS_UNKNOWN, found, "the connector does not start", words)
     if setting.key == _CONNECTOR:
         # The reader says that the connector belongs to another product.

@@ -25,7 +25,7 @@ def consumers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for consumers that skip records."""
     for each in _of_records(ground, "consumer"):
         given = each.values.get("auto.offset.reset")
-        if given and is_given(given, file) and given.value.strip().lower() in {"latest", "largest"}:
+        if given and is_given(given, file) and given.value.strip().lower() == "latest":
             found = "the consumer begins at the end of a partition without a position"
             effect = "records that exist before MirrorMaker first reads the partition are not copied"
             yield at_given(file, given, LintCode.RESET_TO_LATEST, found, effect, "Write `earliest`.")
@@ -108,7 +108,7 @@ def logins(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
         ):
             given = each.values.get(key)
             if given and _is_judged(file, given) and needs not in name and given.value.strip():
-                yield _unused(file, given, name, protocol)
+                yield _unused(file, given, protocol, name)
                 break
 
 
@@ -132,13 +132,15 @@ def _missing_login(file: MirrorFile, each: Effective, protocol: Given) -> Iterat
         yield at_given(file, protocol, LintCode.LOGIN_ELSEWHERE, found, effect, "Check that the process has it.")
 
 
-def _unused(file: MirrorFile, given: Given, name: str, protocol: Given | None) -> LintFinding:
-    found = f"the clients of this cluster use {name}"
-    there = (protocol.setting.line,) if protocol and protocol.setting and is_given(protocol, file) else ()
+def _unused(file: MirrorFile, given: Given, line: Given | None, protocol: str) -> LintFinding:
+    found = f"the clients of this cluster use {protocol}"
     effect = "this login or certificate is not used, so a secured cluster refuses the connection"
     want = "SASL_SSL or SASL_PLAINTEXT" if "sasl" in (given.setting.key if given.setting else "") else "SSL or SASL_SSL"
     fix = f"Add `security.protocol` ({want}) beside it."
-    return at_given(file, given, LintCode.LOGIN_NOT_USED, found, effect, fix, there)
+    others: tuple[int, ...] = ()
+    if line is not None and line.setting is not None and is_given(line, file):
+        fix, others = f"Write {want} as `security.protocol`, or remove the login.", (line.setting.line,)
+    return at_given(file, given, LintCode.LOGIN_NOT_USED, found, effect, fix, others)
 
 
 CLIENT_RULES = (consumers, producers, logins)

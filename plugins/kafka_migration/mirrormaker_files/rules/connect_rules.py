@@ -10,6 +10,7 @@ from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, on_file, value_of
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.rules.class_rules import CONVERTERS, is_unknown_converter
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.views import (
     CHECKPOINT,
@@ -100,20 +101,20 @@ def _location(file: MirrorFile, flow: Flow, each: Effective, own: Effective) -> 
 
 _LOCATION = "offset-syncs.topic.location"
 _BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
-_CONVERTERS = ("key.converter", "value.converter", "header.converter")
 
 
 def converters(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each source connector whose records a converter changes, or may change."""
     for each in ground.readers.at(SOURCE):
         workers = list(ground.readers.at("connect_worker", flow=each.reader.flow if _is_dedicated(each) else ""))
-        given = [_converter(key, each, workers) for key in _CONVERTERS]
-        for key, found in zip(_CONVERTERS, given, strict=True):
-            if found and is_given(found, file) and not _keeps_bytes(found):
+        given = [_converter(key, each, workers) for key in CONVERTERS]
+        for key, found in zip(CONVERTERS, given, strict=True):
+            is_other = found is not None and not _keeps_bytes(found) and not is_unknown_converter(found.value.strip())
+            if found and is_given(found, file) and is_other:
                 text = f"{value_of(found.setting) if found.setting else ''} is not ByteArrayConverter"
                 effect = "the bytes of the records change, so consumers may not be able to read them"
                 yield at_given(file, found, LintCode.CONVERTER_CHANGES_BYTES, text, effect, f"Write `{key}={_BYTES}`.")
-        missing = [key for key, found in zip(_CONVERTERS, given, strict=True) if found is None]
+        missing = [key for key, found in zip(CONVERTERS, given, strict=True) if found is None]
         if missing and is_of(file, each) and file.kind is FileKind.CONNECTORS:
             words = f"the connector has no {' and no '.join(missing)}"
             effect = "the converter of the workers is used, which may change the bytes of the records"

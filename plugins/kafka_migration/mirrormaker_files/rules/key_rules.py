@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from kafka_migration.core.text.brief import given, some
-from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, has_secret, key_of, minor, span, value_of
+from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
+from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, key_of, minor, span
 from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKey
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_files.model.roles import OLD_KEYS, is_free
+from kafka_migration.mirrormaker_files.model.mirror_settings import (
+    PER_OWNER,
+    FileKind,
+    MirrorFile,
+    MirrorSetting,
+    Place,
+)
+from kafka_migration.mirrormaker_files.model.roles import OLD_KEYS, is_free, is_of_storage, role_of_class
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.meant import OF_BROKERS, meant, renamed, roles_meant
 from kafka_migration.mirrormaker_files.rules.right_place import right_place
-from kafka_migration.mirrormaker_files.rules.views import default_in, is_dedicated, is_given
+from kafka_migration.mirrormaker_files.rules.views import (
+    SOURCE,
+    default_in,
+    defaults_in,
+    is_dedicated,
+    is_given,
+    running_flows,
+)
 
 # So many unknown keys of a file are compared with all known keys.
 MOST_COMPARED = 100
 _NOT_COMPARED = f" Only the first {MOST_COMPARED} unknown keys of a file are compared with the known ones."
-_PER_OWNER = {FileKind.CONNECTORS, FileKind.STRIMZI}
 
 
 def known_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
@@ -32,6 +44,8 @@ def known_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
         if not _is_judged(setting) or id(setting) in replaced:
             if setting.place is Place.CLUSTER and is_free(setting) and not ground.readers.of(setting):
                 yield _of_source_only(file, setting)
+            if is_storage_of_connector(setting) and id(setting) not in replaced:
+                yield _storage(file, setting, ground)
             continue
         known = definitions_of(setting, ground)
         # Lines of these roles may be replaced by others, or belong to a flow that does not run.
@@ -60,6 +74,17 @@ def _of_source_only(file: MirrorFile, setting: MirrorSetting) -> LintFinding:
     return at(file, setting, LintCode.KEY_WITHOUT_EFFECT, found, effect, fix)
 
 
+def is_storage_of_connector(setting: MirrorSetting) -> bool:
+    """Return whether a connector has a setting of the topics in which workers keep their state."""
+    return setting.place is Place.CONNECTOR and not setting.client and is_of_storage(setting.key)
+
+
+def _storage(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding:
+    found = "only workers read this key, and no connector does"
+    fix = right_place(file, setting, ground)
+    return at(file, setting, LintCode.KEY_MISPLACED, found, _ignored(file, setting, setting.key, ground), fix)
+
+
 def definitions_of(setting: MirrorSetting, ground: Ground) -> list[KafkaKey]:
     """Return Kafka's definitions of the key in the roles that get this line."""
     found = (ground.keys.get(each.reader.role, key) for each, key in ground.readers.of(setting))
@@ -73,7 +98,7 @@ def _is_judged(setting: MirrorSetting) -> bool:
 
 def _replaced(file: MirrorFile) -> set[int]:
     """Return the settings that a later line of the same name replaces."""
-    last = {(each.owner if file.kind in _PER_OWNER else "", each.name): id(each) for each in file.settings}
+    last = {(each.owner if file.kind in PER_OWNER else "", each.name): id(each) for each in file.settings}
     return {id(each) for each in file.settings} - set(last.values())
 
 
@@ -106,7 +131,16 @@ def _explained(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lint
     """Return the finding for a key that no reader has; the most exact explanation comes first."""
     found = (
         explain(file, setting, ground)
-        for explain in (_overriding, _meant, _prefixed_alias, _foreign_alias, _old_key, _of_brokers, _misplaced)
+        for explain in (
+            _of_dedicated,
+            _overriding,
+            _meant,
+            _prefixed_alias,
+            _foreign_alias,
+            _old_key,
+            _of_brokers,
+            _misplaced,
+        )
     )
     return next(filter(None, found), None)
 
@@ -122,6 +156,20 @@ def _meant(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFind
     return at(file, setting, LintCode.KEY_NEVER_EXISTED, words, effect, fix)
 
 
+def _of_dedicated(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFinding | None:
+    """Return the finding for a key of a flow, `a->b.enabled`, in a connector, which has one flow itself."""
+    flow = _OF_FLOW.fullmatch(setting.name)
+    if setting.place is not Place.CONNECTOR or not flow:
+        return None
+    key = setting.name[flow.end("flow") + 1 :]
+    fix = f"Write {key_of(setting, key)}." if key != "enabled" else "Remove it: a connector copies while it runs."
+    found, effect = "only the dedicated MirrorMaker 2 reads keys with the name of a flow", "it is ignored"
+    return at(file, setting, LintCode.KEY_MISPLACED, found, effect, fix)
+
+
+_OF_FLOW = re.compile(r"(?P<flow>[\w.-]{1,200}->[\w-]{1,200})\.[\w.-]{1,200}")
+
+
 def _overriding(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:
     """Return the finding for `producer.override.` and its like outside of a connector of Kafka Connect."""
     client, key = setting.client, setting.key.removeprefix("override.")
@@ -129,9 +177,19 @@ def _overriding(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lin
         return None
     found = "only connectors of Kafka Connect know `override`"
     if file.kind is FileKind.CONNECTORS:
-        found = "`consumer.override` reaches sink connectors only"
+        if not _is_mirror(file, setting):
+            return None
+        found = f"Connect makes no {client} for this connector"
+        if client == "consumer":
+            found = "`consumer.override` reaches sink connectors only"
     fix = _possible(right_place(file, replace(setting, key=key), ground), key, ground)
     return at(file, setting, LintCode.KEY_MISPLACED, found, _ignored(file, setting, key, ground), fix)
+
+
+def _is_mirror(file: MirrorFile, setting: MirrorSetting) -> bool:
+    """Return whether a line belongs to a connector of which it is known what it reads."""
+    kind = file.last(Place.CONNECTOR, "connector.class", setting.owner)
+    return kind is not None and role_of_class(kind.value) is not None
 
 
 def _of_brokers(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFinding | None:
@@ -159,31 +217,45 @@ def _ignored(file: MirrorFile, setting: MirrorSetting, name: str, ground: Ground
     """Return what counts instead of an ignored line: another line, or the default of the key that was meant."""
     if name == "enabled" and file.kind is FileKind.MIRRORMAKER2:
         return "it is ignored, so MirrorMaker does not copy this flow"
-    owner = setting.owner if setting.place is Place.CLUSTER else ""
-    if instead := _what_counts(file, name, ground, owner):
+    if instead := _what_counts(file, setting, name, ground):
         return f"it is ignored: {instead}"
-    defaults = {default_in(key, ground) for key in ground.keys.named(name) if ground.has(key)}
+    known = (key for key in ground.keys.named(name) if ground.has(key))
+    defaults = {default for key in known for default in defaults_in(key, ground)}
     default = defaults.pop() if len(defaults) == 1 else None
     return f"it is ignored: the default {given(default)} stays" if default else "it is ignored"
 
 
-def _what_counts(file: MirrorFile, name: str, ground: Ground, owner: str) -> str:
+def _what_counts(file: MirrorFile, setting: MirrorSetting, name: str, ground: Ground) -> str:
     """Return what the running connectors and their clients have for a key; empty if they have nothing.
 
     For a key of a cluster only its own lines are named: its clients are many, and may have other lines.
     """
-    running = set(map(str, file.flows))
+    running = running_flows(file, ground)
+    whole = f"{setting.side}.cluster.{name}" if setting.side and setting.client == "cluster" else name
     for each in ground.readers.all:
-        value = each.values.get(name)
-        if value is None or each.reader.flow not in running or not ground.keys.get(each.reader.role, name):
-            continue
-        if owner and (each.reader.cluster != owner or value.setting is None or value.setting.owner != owner):
+        value = each.values.get(whole)
+        if value is None or each.reader.flow not in running or not _is_meant(file, setting, each, value, whole, ground):
             continue
         if value.setting is None and value.value:
             return f"MirrorMaker sets {given(value.value)}"
         if value.setting is not None and is_given(value, file):
             return f"line {value.setting.line} counts"
     return ""
+
+
+def _is_meant(
+    file: MirrorFile, setting: MirrorSetting, each: Effective, value: Given, name: str, ground: Ground
+) -> bool:
+    """Return whether a reader may be the one for which an ignored line is meant."""
+    if setting.client in {"producer", "consumer", "admin"} and each.reader.role != setting.client:
+        return False
+    owner = value.setting.owner if value.setting else ""
+    if setting.place is Place.CLUSTER and (each.reader.cluster, owner) != (setting.owner, setting.owner):
+        return False
+    if file.kind is FileKind.CONNECTORS and value.setting is not None and owner != setting.owner:
+        return False
+    is_side = name.startswith(("source.cluster.", "target.cluster."))
+    return is_side or ground.keys.get(each.reader.role, name) is not None
 
 
 def _unknown(file: MirrorFile, setting: MirrorSetting, *, is_compared: bool) -> LintFinding:
@@ -248,7 +320,8 @@ def _misplaced(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lint
     fix = _possible(right_place(file, setting, ground), setting.key, ground)
     effect = _ignored(file, setting, setting.key, ground)
     is_default = {default_in(key, ground) for key in ground.keys.named(setting.key)} == {setting.value.strip()}
-    code = LintCode.KEY_WITHOUT_EFFECT if is_default and "default" in effect else LintCode.KEY_MISPLACED
+    is_kept = is_default and not _what_counts(file, setting, setting.key, ground)
+    code = LintCode.KEY_WITHOUT_EFFECT if is_kept else LintCode.KEY_MISPLACED
     return at(file, setting, code, found, effect, fix)
 
 
@@ -262,47 +335,17 @@ def _misspelled(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lin
     return at(file, setting, LintCode.KEY_MISSPELLED, found, _ignored(file, setting, near, ground), fix)
 
 
-def repeated_keys(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
-    """Yield a finding for each line that a later line of the same key replaces with another value."""
-    lines = defaultdict[tuple[str, str], list[MirrorSetting]](list)
-    for setting in file.settings:
-        if setting.place is not Place.OPTION:
-            lines[setting.owner if file.kind in _PER_OWNER else "", setting.name].append(setting)
-    for same in lines.values():
-        last = same[-1]
-        for setting in same[:-1]:
-            # A resource may say the same for several connectors of a flow.
-            if setting.value != last.value and setting.place is not Place.FIELD and setting.line != last.line:
-                found = "a secret" if has_secret(setting) else value_of(setting)
-                found = f"the key stands twice, here with {found}"
-                effect = f"the value of line {last.line} is used, and this one is ignored"
-                fix = "Remove the wrong line."
-                yield at(file, setting, LintCode.KEY_REPEATED, found, effect, fix, (last.line,))
-
-
-def overlapping_keys(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
-    """Yield a finding for each old name that stands beside its new name."""
-    there = {(each.place, each.owner, each.key): each for each in file.settings}
-    for setting in file.settings:
-        new = there.get((setting.place, setting.owner, re.sub(r"\.blacklist$", ".exclude", setting.key)))
-        if new is not None and new.key != setting.key:
-            found = f"line {new.line} has the new name of the same key"
-            effect = f"Kafka 2.7 to 3.9 use {key_of(new)} only, earlier versions {key_of(setting)} only"
-            fix = "Remove the line that your version ignores."
-            yield at(file, setting, LintCode.KEYS_OVERLAP, found, effect, fix, (new.line,))
-
-
 def wrong_sides(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each line of a client that neither reads nor writes the records that are copied."""
-    running = set(map(str, file.flows))
+    running = running_flows(file, ground)
     for setting in file.settings:
         client = setting.client
         readers = [each.reader for each, _ in ground.readers.uses_of(setting)]
         if client not in {"producer", "consumer"} or not running or _is_login(setting, ground):
             continue
-        if not readers and not _is_meant(file, setting, ground):
+        if not readers and not _is_of_no_client(file, setting, ground):
             continue
-        if file.kind in _PER_OWNER and not _is_of_source(file, setting):
+        if file.kind in PER_OWNER and not _is_of_source(file, setting):
             continue
         if not any(each.role == client and each.duty == "records" and each.flow in running for each in readers):
             duties = some(sorted({each.duty for each in readers if each.role == client and each.duty}))
@@ -313,7 +356,7 @@ def wrong_sides(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             yield at(file, setting, LintCode.CLIENT_LIMITED, found, effect, fix)
 
 
-def _is_meant(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> bool:
+def _is_of_no_client(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> bool:
     """Return whether a line that reaches no client is meant for one of a flow that runs."""
     owners = {str(flow) for flow in file.flows} | {end for flow in file.flows for end in flow.ends}
     is_known = ground.keys.get(setting.client, setting.key) is not None
@@ -324,7 +367,7 @@ def _is_meant(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> bool:
 def _is_of_source(file: MirrorFile, setting: MirrorSetting) -> bool:
     """Return whether a line belongs to a source connector, which has the clients of the records."""
     kind = file.last(Place.CONNECTOR, "connector.class", setting.owner)
-    return setting.name.startswith("sourceConnector.") or (kind is not None and "MirrorSource" in kind.value)
+    return setting.name.startswith("sourceConnector.") or (kind is not None and role_of_class(kind.value) == SOURCE)
 
 
 def _is_login(setting: MirrorSetting, ground: Ground) -> bool:
@@ -332,4 +375,4 @@ def _is_login(setting: MirrorSetting, ground: Ground) -> bool:
     return ground.keys.get("mirror_client", setting.key) is not None or setting.key.startswith(("ssl.", "sasl."))
 
 
-KEY_RULES = (known_keys, repeated_keys, overlapping_keys, wrong_sides)
+KEY_RULES = (known_keys, wrong_sides)

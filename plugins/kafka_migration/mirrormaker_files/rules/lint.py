@@ -22,6 +22,7 @@ from kafka_migration.mirrormaker_files.rules.dedicated_rules import DEDICATED_RU
 from kafka_migration.mirrormaker_files.rules.flow_rules import FLOW_RULES
 from kafka_migration.mirrormaker_files.rules.given_variables import with_variables
 from kafka_migration.mirrormaker_files.rules.ground import Ground
+from kafka_migration.mirrormaker_files.rules.jaas_rules import JAAS_RULES
 from kafka_migration.mirrormaker_files.rules.key_rules import KEY_RULES
 from kafka_migration.mirrormaker_files.rules.name_rules import NAME_RULES
 from kafka_migration.mirrormaker_files.rules.pattern_rules import PATTERN_RULES
@@ -30,12 +31,14 @@ from kafka_migration.mirrormaker_files.rules.replication_rules import REPLICATIO
 from kafka_migration.mirrormaker_files.rules.resource_rules import RESOURCE_RULES
 from kafka_migration.mirrormaker_files.rules.start_rules import starts
 from kafka_migration.mirrormaker_files.rules.text_rules import TEXT_RULES, without_consequences
+from kafka_migration.mirrormaker_files.rules.twice_rules import TWICE_RULES
 from kafka_migration.mirrormaker_files.rules.value_rules import VALUE_RULES
 from kafka_migration.mirrormaker_files.rules.worker_rules import WORKER_RULES
 
 RULES = (
     *TEXT_RULES,
     *KEY_RULES,
+    *TWICE_RULES,
     *VALUE_RULES,
     *ADDRESS_RULES,
     *PATTERN_RULES,
@@ -45,6 +48,7 @@ RULES = (
     *NAME_RULES,
     *REPLICATION_RULES,
     *CLIENT_RULES,
+    *JAAS_RULES,
     *CONNECT_RULES,
     *COMMAND_RULES,
     *DEDICATED_RULES,
@@ -73,9 +77,12 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
 
 def _is_explained(finding: LintFinding, all_findings: Sequence[LintFinding]) -> bool:
     """Return whether a finding is only the consequence of another one."""
+    same_file = (each for each in all_findings if each.file == finding.file)
     if finding.code in {LintCode.VALUE_TYPE, LintCode.VALUE_REFUSED}:
-        refused = (each for each in all_findings if each.code is LintCode.FIELD_REFUSED and each.file == finding.file)
+        refused = (each for each in same_file if each.code is LintCode.FIELD_REFUSED)
         return any(each.line == finding.line and each.key.endswith(finding.key) for each in refused)
+    if finding.code in {LintCode.KEY_UNKNOWN, LintCode.KEY_MISSPELLED, LintCode.KEY_REPEATED}:
+        return any(finding.line in each.others for each in same_file if each.code is LintCode.LOGIN_REFUSED)
     if finding.code is not LintCode.NO_FLOW or not finding.line:
         return False
     same = (each for each in all_findings if (each.file, each.line) == (finding.file, finding.line))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 
@@ -24,6 +25,7 @@ from kafka_migration.mirrormaker_files.rules.java_patterns import PatternJudgeme
 _PATTERN_KEYS = frozenset(
     f"{what}{suffix}" for what in ("topics", "groups", "config.properties") for suffix in ("", ".exclude", ".blacklist")
 )
+_OF_TOPICS = frozenset({"topics", "topics.exclude", "topics.blacklist"})
 _OPTION_PATTERNS = frozenset({"whitelist", "include", "blacklist"})
 # So many wrong patterns of a line are named.
 _MOST_SHOWN = 10
@@ -64,6 +66,36 @@ def _judged(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
     # Of quotes another rule speaks.
     if whole.is_known and not any(item[:1] in _QUOTES or item[-1:] in _QUOTES for item in items if item):
         yield from _globs(file, setting, items)
+    if not whole.refusal and setting.key in _OF_TOPICS | _OPTION_PATTERNS:
+        yield from _matching_nothing(file, setting, items)
+
+
+def _matching_nothing(file: MirrorFile, setting: MirrorSetting, items: list[str]) -> Iterator[LintFinding]:
+    """Yield a finding for patterns that need a character outside of the names of topics."""
+    wrong = [(item, sign) for item in items if (sign := foreign_sign(item))]
+    if wrong:
+        item, sign = wrong[0]
+        letter = ("a blank" if sign == " " else f"`{sign}`") if is_shown(setting) else "a sign"
+        found = f"{the_value(setting, item)} has {letter}, which no topic has in its name"
+        effect = "the pattern matches no topic"
+        yield at(file, setting, LintCode.PATTERN_MATCHES_NOTHING, found, effect, "Separate items with commas only.")
+
+
+def foreign_sign(item: str) -> str:
+    """Return a sign that each match of a pattern must have and that no name of a topic has; empty if none is certain.
+
+    A pattern with groups, classes, alternatives or escapes of letters may match without it.
+    """
+    if _NOT_PLAIN.search(item) or _OF_TEMPLATE.fullmatch(item):
+        return ""
+    found = _FOREIGN.search(item)
+    return found[0] if found else ""
+
+
+# Signs outside of names and of regular expressions, which are not repeated zero times.
+_FOREIGN = re.compile(r"[^A-Za-z0-9._\-^$*+?{}](?![?*{])")
+_NOT_PLAIN = re.compile(r"[()\[\]|\\&]")
+_OF_TEMPLATE = re.compile(r"[@%].{1,200}[@%]")
 
 
 def _items(setting: MirrorSetting) -> list[str]:

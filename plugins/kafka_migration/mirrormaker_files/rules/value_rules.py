@@ -25,6 +25,7 @@ from kafka_migration.mirrormaker_files.model.roles import is_free
 from kafka_migration.mirrormaker_files.rules import key_rules
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.pattern_rules import corrected, is_pattern
+from kafka_migration.mirrormaker_files.rules.views import defaults_in
 
 # Policies read these before Kafka's parser removes blanks.
 _READ_AS_FALSE = "replication.policy.internal.topic.separator.enabled"
@@ -133,8 +134,14 @@ def _refused(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Iterat
         if not wrong and (wrong := _wrong_factor(key, setting)):
             effect = "brokers create no topic with it"
         if wrong:
-            yield _refusal(file, setting, wrong, effect, key.default(ground.version))
+            yield _refusal(file, setting, wrong, effect, _default(key, ground))
             return
+
+
+def _default(key: KafkaKey, ground: Ground) -> str | None:
+    """Return the default of a key; `None` if versions differ and none is named."""
+    found = defaults_in(key, ground)
+    return found.pop() if len(found) == 1 else None
 
 
 def _wrong_factor(key: KafkaKey, setting: MirrorSetting) -> Wrong | None:

@@ -52,6 +52,19 @@ def default_in(key: KafkaKey, ground: Ground) -> str | None:
     return value
 
 
+def defaults_in(key: KafkaKey, ground: Ground) -> set[str | None]:
+    """Return the default of a key in the judged version; without one, all that it has had."""
+    return {default_in(key, ground)} if ground.version else set(key.defaults.values())
+
+
+def running_flows(file: MirrorFile, ground: Ground) -> frozenset[str]:
+    """Return the flows that copy: those that are enabled, or of connectors, also if an alias is blank."""
+    flows = frozenset(map(str, file.flows))
+    if file.kind is not FileKind.CONNECTORS:
+        return flows
+    return flows | {each.reader.flow for each in ground.readers.at(*CONNECTORS) if is_of(file, each)}
+
+
 def at_given(
     file: MirrorFile, given: Given, code: LintCode, found: str, effect: str, fix: str, others: tuple[int, ...] = ()
 ) -> LintFinding:

@@ -1,0 +1,207 @@
+"""Rules on connectors of Connect, logins, classes and patterns: what Kafka's own code does with each line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kafka_migration.mirrormaker_files.model.judging import LintFinding
+from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
+from kafka_migration.mirrormaker_files.rules.lint import lint
+from kafka_migration.mirrormaker_files.rules.pattern_rules import foreign_sign
+from tests.unit.mirrormaker_files.planted import BYTES, CONSUMER, HEAD
+from tests.unit.mirrormaker_files.planted_flows import connector
+
+pytestmark = pytest.mark.unit
+
+SASL = f"{HEAD}old.security.protocol = SASL_SSL\nold.sasl.mechanism = PLAIN\n"
+
+
+def of_connector(**more: str) -> list[LintFinding]:
+    config = connector("source", **{key: value for key, value in more.items() if key != "kind"})
+    config["connector.class"] = more.get("kind", config["connector.class"])
+    return lint(read_mirror_files("copy.json", json.dumps(config, indent=1)), kafka_keys())
+
+
+def of_text(text: str, name: str = "mm2.properties", version: str = "") -> list[LintFinding]:
+    return lint(read_mirror_files(name, text), kafka_keys(), version)
+
+
+def coded(findings: list[LintFinding], *codes: LintCode) -> list[tuple[LintCode, str]]:
+    return [(each.code, each.key) for each in findings if each.code in codes]
+
+
+@pytest.mark.parametrize("name", ["MirrorSourcesConnector", "MirorSourceConnector", "MirrorSource"])
+def test_a_misspelt_class_keeps_the_role_of_its_connector(name: str) -> None:
+    """The lines of a connector are judged as those of the class that is meant."""
+    found = of_connector(
+        kind=f"org.apache.kafka.connect.mirror.{name}" if name != "MirrorSource" else name,
+        key_converter="org.apache.kafka.connect.storage.StringConverter",
+        producer_override_acks="all",
+    )
+
+    assert coded(found, LintCode.CONVERTER_CHANGES_BYTES, LintCode.KEY_MISPLACED) == [
+        (LintCode.CONVERTER_CHANGES_BYTES, "key.converter")
+    ]
+    assert bool(coded(found, LintCode.CLASS_UNKNOWN)) == (name != "MirrorSource")
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        (BYTES, None),
+        ("ByteArrayConvertor", LintCode.CLASS_UNKNOWN),
+        (f"{BYTES}s", LintCode.CLASS_UNKNOWN),
+        ("com.acme.AvroConverter", LintCode.CONVERTER_CHANGES_BYTES),
+        ("AvroConverter", LintCode.CONVERTER_CHANGES_BYTES),
+    ],
+)
+def test_a_converter_that_kafka_lacks_is_an_unknown_class(name: str, code: LintCode | None) -> None:
+    """Only a converter that can be loaded changes bytes; a plug-in may have any other name."""
+    found = coded(of_connector(value_converter=name), LintCode.CLASS_UNKNOWN, LintCode.CONVERTER_CHANGES_BYTES)
+
+    assert found == ([(code, "value.converter")] if code else [])
+
+
+@pytest.mark.parametrize(
+    "key", ["offset.storage.replication.factor", "status.storage.partitions", "old->new.enabled", "clusters"]
+)
+def test_a_key_of_workers_or_of_the_dedicated_mode_has_no_effect_in_a_connector(key: str) -> None:
+    """Such a key is misplaced, and rules on factors do not count it."""
+    found = of_connector(**{key: "1"})
+
+    codes = LintCode.KEY_MISPLACED, LintCode.REPLICATION_ONE, LintCode.REPLICATION_ABOVE_BROKERS
+    assert coded(found, *codes) == [(LintCode.KEY_MISPLACED, key)]
+
+
+def test_factors_that_no_part_reads_are_not_counted() -> None:
+    """A factor of brokers is a key that MirrorMaker ignores, and no number of replicas."""
+    found = of_text(f"{HEAD}new.default.replication.factor = 3\n")
+
+    assert coded(found, LintCode.REPLICATION_ABOVE_BROKERS) == []
+
+
+def test_brokers_of_a_template_are_not_counted() -> None:
+    """An address that is filled in later may stand for several brokers."""
+    found = of_connector(replication_factor="3", target_cluster_bootstrap_servers="${TARGET}")
+
+    assert coded(found, LintCode.REPLICATION_ABOVE_BROKERS) == []
+
+
+def test_blank_aliases_do_not_hide_that_a_line_misses_the_producer_of_the_records() -> None:
+    """A connector copies also if its aliases are blank."""
+    found = of_connector(source_cluster_alias="", target_cluster_alias="", producer_batch_size="9")
+
+    assert coded(found, LintCode.CLIENT_LIMITED) == [(LintCode.CLIENT_LIMITED, "producer.batch.size")]
+
+
+def test_a_misspelt_address_of_one_side_is_not_replaced_by_the_other_side() -> None:
+    """The line that counts instead is one of the same cluster."""
+    found = of_connector(source_cluster_boostrap_servers="other-1:9092")
+
+    (near,) = [each for each in found if each.code is LintCode.KEY_MISSPELLED]
+    assert "line 6 counts" in near.effect
+
+
+@pytest.mark.parametrize(
+    ("version", "effect"), [("", "it is ignored"), ("3.9", "it is ignored: the default '0' stays")]
+)
+def test_a_default_that_versions_change_is_named_only_for_a_version(version: str, effect: str) -> None:
+    """`linger.ms` is 0 before Kafka 4.0, and 5 from then on."""
+    found = of_text("bootstrap.servers=new-1:9092\nlinges.ms=1000\nacks=all\n", "producer.properties", version)
+
+    assert [each.effect for each in found if each.code is LintCode.KEY_MISSPELLED] == [effect]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "sign"),
+    [
+        *(("a;b", ";"), ("a b", " "), ("<names>", "<"), ("a/b.*", "/")),
+        *(("a;?b", ""), ("a;*b", ""), ("a(;b)?", ""), ("a|b;c", ""), ("[;a]b", ""), ("a[.]b.*", ""), ("@NAMES@", "")),
+    ],
+)
+def test_a_sign_that_no_topic_has(pattern: str, sign: str) -> None:
+    """A pattern matches nothing if each match must have a sign outside of the names of topics."""
+    assert foreign_sign(pattern) == sign
+
+
+def test_groups_may_have_any_sign() -> None:
+    """Only patterns of topics are judged by the names of topics."""
+    found = of_text(f"{HEAD}old->new.groups = a;b\ntopics.exclude = a;b\n")
+
+    codes = coded(found, LintCode.PATTERN_MATCHES_NOTHING)
+    assert codes == [(LintCode.PATTERN_MATCHES_NOTHING, "topics.exclude")]
+
+
+@pytest.mark.parametrize(
+    ("login", "is_refused"),
+    [
+        ('a.B required username="u" password="p";', False),
+        ("a.B required username=u-1 password='p';", False),
+        ('a.B required username="u" password="p"', True),
+        ('a.B username="u" password="p";', True),
+        ('a.B required username="u password="p";', True),
+        ("a.B required keyTab=/etc/x;", True),
+        ("a.B required; a.C required;", True),
+        ('a.B required password="${file:/x:y}";', False),
+        ("a.B required ${file:/x:y};", False),
+        ("${file:/x:login}", False),
+        ("$LOGIN", False),
+    ],
+)
+def test_a_login_is_refused_as_kafka_refuses_it(login: str, is_refused: bool) -> None:
+    """A login that `JaasConfig` refuses is an error; what is filled in later may be any part of it."""
+    found = of_text(f"{SASL}old.sasl.jaas.config = {login}\n")
+
+    assert bool(coded(found, LintCode.LOGIN_REFUSED)) == is_refused
+
+
+def test_a_login_that_is_cut_is_one_finding_with_its_lines() -> None:
+    """The options after a lost backslash are consequences, and no secret is shown."""
+    text = 'old.sasl.jaas.config = a.B required \\\n  username="u"\n  password="planted-secret";\n'
+    found = of_text(SASL + text)
+
+    assert [each.others for each in found if each.code is LintCode.LOGIN_REFUSED] == [(9, 10)]
+    assert coded(found, LintCode.KEY_UNKNOWN, LintCode.KEY_MISSPELLED) == []
+    assert "planted-secret" not in "".join(map(str, found))
+
+
+def test_a_login_of_an_unsecured_cluster_is_not_read() -> None:
+    """Clients without SASL do not read the login; its finding names the protocol, too."""
+    found = of_text(f"{HEAD}old.security.protocol = SSL\nold.sasl.jaas.config = a.B\n")
+
+    assert coded(found, LintCode.LOGIN_REFUSED) == []
+    assert [(each.line, each.others) for each in found if each.code is LintCode.LOGIN_NOT_USED] == [(7, (6,))]
+
+
+def test_all_references_to_a_missing_provider_are_one_finding() -> None:
+    """Each line with a reference is named."""
+    found = of_text(f"{HEAD}old.ssl.key.password = ${{file:/x:y}}\nnew.ssl.key.password = ${{file:/x:z}}\n")
+
+    assert [(each.line, each.others) for each in found if each.code is LintCode.PROVIDER_MISSING] == [(6, (7,))]
+
+
+def test_the_port_of_zookeeper() -> None:
+    """Brokers do not listen on ZooKeeper's port."""
+    found = of_text(CONSUMER.replace("9092", "2181"), "consumer.properties")
+
+    assert coded(found, LintCode.ADDRESS_OF_ZOOKEEPER) == [(LintCode.ADDRESS_OF_ZOOKEEPER, "bootstrap.servers")]
+
+
+def test_an_old_word_is_refused_and_resets_nothing() -> None:
+    """The consumer refuses `largest`, so it never begins at the end."""
+    found = of_text(CONSUMER.replace("earliest", "largest"), "consumer.properties")
+
+    codes = coded(found, LintCode.RESET_TO_LATEST, LintCode.VALUE_REFUSED)
+    assert codes == [(LintCode.VALUE_REFUSED, "auto.offset.reset")]
+
+
+def test_a_misspelt_class_of_kafka_is_shown() -> None:
+    """The name of a class in Kafka's packages is no secret."""
+    name = "org.apache.kafka.common.config.provider.FileConfigProvidr"
+    found = of_text(f"{HEAD}config.providers = file\nconfig.providers.file.class = {name}\n")
+
+    assert [name in each.found for each in found if each.code is LintCode.CLASS_UNKNOWN] == [True]
