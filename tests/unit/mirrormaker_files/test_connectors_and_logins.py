@@ -106,6 +106,14 @@ def test_a_misspelt_address_of_one_side_is_not_replaced_by_the_other_side() -> N
     assert "line 6 counts" in near.effect
 
 
+def test_an_ignored_line_does_not_count_instead_of_itself() -> None:
+    """What counts instead of a line of a side's clients is another line, or the default."""
+    found = of_connector(source_cluster_max_request_size="9")
+
+    effects = [each.effect for each in found if each.code is LintCode.KEY_MISPLACED]
+    assert effects == ["it is ignored: the default '1048576' stays"]
+
+
 @pytest.mark.parametrize(
     ("version", "effect"), [("", "it is ignored"), ("3.9", "it is ignored: the default '0' stays")]
 )

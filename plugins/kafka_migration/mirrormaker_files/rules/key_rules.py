@@ -234,7 +234,12 @@ def _what_counts(file: MirrorFile, setting: MirrorSetting, name: str, ground: Gr
     whole = f"{setting.side}.cluster.{name}" if setting.side and setting.client == "cluster" else name
     for each in ground.readers.all:
         value = each.values.get(whole)
-        if value is None or each.reader.flow not in running or not _is_meant(file, setting, each, value, whole, ground):
+        if (
+            value is None
+            or value.setting is setting
+            or each.reader.flow not in running
+            or not _is_meant(file, setting, each, value, whole, ground)
+        ):
             continue
         if value.setting is None and value.value:
             return f"MirrorMaker sets {given(value.value)}"
