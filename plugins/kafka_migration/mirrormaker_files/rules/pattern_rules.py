@@ -64,9 +64,10 @@ def _judged(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:
     if whole.refusal:
         yield from _refused(file, setting, items, whole)
     # Of quotes another rule speaks.
-    if whole.is_known and not any(item[:1] in _QUOTES or item[-1:] in _QUOTES for item in items if item):
+    is_quoted = any(item[:1] in _QUOTES or item[-1:] in _QUOTES for item in items if item)
+    if whole.is_known and not is_quoted:
         yield from _globs(file, setting, items)
-    if not whole.refusal and setting.key in _OF_TOPICS | _OPTION_PATTERNS:
+    if not whole.refusal and not is_quoted and setting.key in _OF_TOPICS | _OPTION_PATTERNS:
         yield from _matching_nothing(file, setting, items)
 
 
