@@ -49,9 +49,13 @@ def _workers(subject: Subject) -> Iterable[Finding]:
 
 
 def _copied(subject: Subject, alias: str) -> frozenset[str] | None:
-    """Return the topics of the migration of which a MirrorMaker 2 has positions; `None` if they may not be read."""
+    """Return the topics of the migration of which a MirrorMaker 2 has positions; `None` if they are not known.
+
+    In its first minute it has stored none.
+    """
     try:
-        return copied_topics(subject.target.read_table(offsets_topic(alias)), subject.migration.topics)
+        positions = tuple(subject.target.read_table(offsets_topic(alias)))
+        return copied_topics(positions, subject.migration.topics) if positions else None
     except Refused:
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from unittest.mock import MagicMock
@@ -11,6 +12,7 @@ import pytest
 from kafka_migration.core.findings.acceptable import ACCEPTABLE
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.kafka.cluster import GroupListing, GroupState
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.preflight import other_mirrors
 from kafka_migration.preflight.check import Check, CheckResult, NotApplicable, run_checks
@@ -104,3 +106,16 @@ def test_a_running_mirrormaker_is_named_although_its_copy_is_refused() -> None:
     *_, result = run_checks([*before, Check("topics", lambda _: (GONE,)), other_mirrors.CHECK], subject)
 
     assert [Code.OTHER_MIRRORMAKER] == [warning.code for warning in result.warnings]
+
+
+def test_a_mirrormaker_that_has_no_positions_yet_is_named() -> None:
+    """A MirrorMaker 2 in its first minute has stored no position, so it is not known what it copies."""
+    subject: Any = MagicMock()
+    subject.migration.accept, subject.migration.name = frozenset(), "shop"
+    subject.source.list_groups.return_value, subject.target.topic_names.return_value = [], frozenset()
+    subject.target.list_groups.return_value = [GroupListing("primary-mm2", GroupState.STABLE, "connect")]
+    subject.target.read_table.return_value = []
+
+    (result,) = run_checks([replace(other_mirrors.CHECK, needs=())], subject)
+
+    assert ["topics that are not known" in warning.found for warning in result.warnings] == [True]
