@@ -40,6 +40,7 @@ class AirflowApiContract:
 
         assert "queued" == airflow.run_state(DAG_ID, RUN_ID)
         assert {} == airflow.questions(DAG_ID, RUN_ID)
+        assert () == airflow.active_tasks(DAG_ID, RUN_ID)
         with pytest.raises(Refused, match=r"AIRFLOW_API_REFUSED .*status 409"):
             airflow.trigger(DAG_ID, RUN_ID, {"mode": "sync"})
 

@@ -23,6 +23,7 @@ class AirflowServer:
     :param dags: whether each DAG is paused
     :param runs: the body of each trigger, by run id
     :param states: the states that a run shows, one per request; the last one stays
+    :param tasks: the tasks at work
     :param questions: the subjects of unanswered questions, by task
     :param expired: tokens that are valid no longer
     :param faults: answers (status, body) to the next requests with a token; status 0 ends the connection
@@ -32,6 +33,7 @@ class AirflowServer:
     dags: dict[str, bool] = field(default_factory=dict)
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)
     states: list[str] = field(default_factory=lambda: ["queued"])
+    tasks: list[str] = field(default_factory=list)
     questions: dict[str, str] = field(default_factory=dict)
     faults: list[tuple[int, str]] = field(default_factory=list)
     late_faults: list[tuple[int, str]] = field(default_factory=list)
@@ -92,10 +94,19 @@ class AirflowServer:
             case "POST", ["dags", dag_id, "dagRuns"] if dag_id in self.dags:
                 self.runs[body["dag_run_id"]] = body
                 return 200, {"dag_run_id": body["dag_run_id"], "state": "queued"}
-            case "GET", ["dags", _, "dagRuns", run_id] if run_id in self.runs:
+            case "GET", ["dags", _, "dagRuns", run_id, *what] if run_id in self.runs:
+                return self._of_run(run_id, what)
+        return 404, {"detail": "not found"}
+
+    def _of_run(self, run_id: str, what: list[str]) -> tuple[int, Any]:
+        match what:
+            case []:
                 state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
                 return 200, {"dag_run_id": run_id, "state": state}
-            case "GET", ["dags", _, "dagRuns", run_id, "hitlDetails"] if run_id in self.runs:
+            case ["taskInstances"]:
+                started = "2030-01-01T00:00:00Z"
+                return 200, {"task_instances": [{"task_id": t, "start_date": started} for t in self.tasks]}
+            case ["hitlDetails"]:
                 details = [{"task_instance": {"task_id": t}, "subject": s} for t, s in self.questions.items()]
                 return 200, {"hitl_details": details, "total_entries": len(details)}
         return 404, {"detail": "not found"}

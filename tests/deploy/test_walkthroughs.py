@@ -84,7 +84,7 @@ class Walk:
         command = replaced(shown, self.table)
         if command.startswith("export "):
             name, _, value = command.removeprefix("export ").partition("=")
-            self.airflow.environment[name] = value
+            self.airflow.environment[name] = value.replace("$PATH", self.airflow.environ()["PATH"])
             return
         is_cutover = "trigger shop --mode cutover" in command
         run = self.approved if is_cutover else partial(self.airflow.shell, expected=expected)

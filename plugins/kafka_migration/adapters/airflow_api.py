@@ -74,6 +74,15 @@ class HttpAirflow:
         found = self._found(_run_path(dag_id, run_id))
         return None if found is None else str(found.get("state"))
 
+    def active_tasks(self, dag_id: str, run_id: str) -> tuple[str, ...]:
+        """Return the tasks of a run that run or are deferred, in the order of their starts."""
+        found = self._found(f"{_run_path(dag_id, run_id)}/taskInstances?state=running&state=deferred") or {}
+        listed = found.get("task_instances") or []
+        if not isinstance(listed, list) or not all(isinstance(each, Mapping) for each in listed):
+            raise self._refused("task instances that are no list")
+        started = sorted((str(each.get("start_date")), str(each.get("task_id"))) for each in listed)
+        return tuple(task for _, task in started)
+
     def questions(self, dag_id: str, run_id: str) -> dict[str, str]:
         """Return the questions of a run that have no answer yet: each with its subject, by task."""
         found = self._found(f"{_run_path(dag_id, run_id)}/hitlDetails?response_received=false") or {}

@@ -169,7 +169,7 @@ def _document(arguments: Namespace, run: TriggeredRun, state: str, *, is_paused:
 def wait_for_end(run: TriggeredRun, timeout_s: float, clock: Clock, sleep: Callable[[float], None], tell: Tell) -> str:
     """Return the last state of the run: `success`, `failed` or `deleted`, or another one after the timeout.
 
-    Each new state and each new question is told once. Raises `TransientError` if Airflow is silent for too long.
+    Each new state, task and question is told once. Raises `TransientError` if Airflow is silent for too long.
     """
     begun_s = answered_s = clock.monotonic_s()
     state, told = "queued", set[tuple[str, str]]()
@@ -196,7 +196,14 @@ def _news(run: TriggeredRun) -> tuple[str, list[tuple[str, str]]]:
     state = run.airflow.run_state(run.dag_id, run.run_id) or _DELETED
     if state in _ENDS:
         return state, []
-    return state, [("State", state), *_questions(run)]
+    return state, [("State", state), *_tasks(run), *_questions(run)]
+
+
+def _tasks(run: TriggeredRun) -> list[tuple[str, str]]:
+    """Return the tasks that are at work; none for a user who may not read them."""
+    with suppress(Refused):
+        return [("Task", task) for task in run.airflow.active_tasks(run.dag_id, run.run_id)]
+    return []
 
 
 def _questions(run: TriggeredRun) -> list[tuple[str, str]]:

@@ -169,6 +169,16 @@ def test_states_and_questions_are_told_once(server: AirflowServer) -> None:
     assert ["State queued", question, "State running", "Ended 15s, the run is in state success"] == told
 
 
+def test_tasks_are_told_once(server: AirflowServer) -> None:
+    """A wait shows each task that is at work, so that a run of hours does not look as if it hangs."""
+    server.states, server.tasks = ["running", "running", "success"], ["prepare.preflight", "mirror.watch_lag"]
+
+    _, told = followed(server, MovedClock(), 3600)
+
+    assert ["State running", "Task mirror.watch_lag", "Task prepare.preflight"] == told[:3]
+    assert told[3].startswith("Ended ")
+
+
 def test_the_wait_is_limited(server: AirflowServer) -> None:
     """After the timeout the run goes on, and its last state is told."""
     server.states = ["running"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 from unittest.mock import MagicMock
 
@@ -10,6 +12,9 @@ import pytest
 from kafka_migration.core.findings.acceptable import ACCEPTABLE
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.kafka.cluster import GroupListing, GroupState
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.preflight import other_mirrors
 from kafka_migration.preflight.check import Check, CheckResult, NotApplicable, run_checks
 
 LOWER, DIFFERS, GONE = (
@@ -118,3 +123,32 @@ def test_not_applicable_is_never_accepted() -> None:
 def test_what_protects_records_is_not_acceptable(code: Code) -> None:
     """No file can accept what would lose, double or skip records, or an unknown result."""
     assert code not in ACCEPTABLE
+
+
+def test_a_running_mirrormaker_is_named_although_its_copy_is_refused() -> None:
+    """Who replaces a MirrorMaker 2 learns that it still runs while its copied records make the check `topics` fail."""
+    now, partition = datetime(2030, 1, 1, tzinfo=UTC), TopicPartition("heartbeats", 0)
+    subject: Any = MagicMock()
+    subject.now, subject.migration.accept = now, frozenset()
+    subject.source.list_groups.return_value = subject.target.list_groups.return_value = []
+    subject.target.topic_names.return_value = {partition.topic}
+    subject.target.log_end_offsets.return_value = {partition: 1}
+    subject.target.records_at.return_value = {partition: MagicMock(timestamp_ms=int(now.timestamp() * 1000))}
+    before = [Check(name, lambda _: ()) for name in ("earlier runs", "clusters")]
+
+    *_, result = run_checks([*before, Check("topics", lambda _: (GONE,)), other_mirrors.CHECK], subject)
+
+    assert [Code.OTHER_MIRRORMAKER] == [warning.code for warning in result.warnings]
+
+
+def test_a_mirrormaker_that_has_no_positions_yet_is_named() -> None:
+    """A MirrorMaker 2 in its first minute has stored no position, so it is not known what it copies."""
+    subject: Any = MagicMock()
+    subject.migration.accept, subject.migration.name = frozenset(), "shop"
+    subject.source.list_groups.return_value, subject.target.topic_names.return_value = [], frozenset()
+    subject.target.list_groups.return_value = [GroupListing("primary-mm2", GroupState.STABLE, "connect")]
+    subject.target.read_table.return_value = []
+
+    (result,) = run_checks([replace(other_mirrors.CHECK, needs=())], subject)
+
+    assert ["topics that are not known" in warning.found for warning in result.warnings] == [True]
