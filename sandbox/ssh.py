@@ -18,6 +18,12 @@ PRIVILEGE_SEPARATION_FOLDER = Path("/run/sshd")
 LOGIN_TIMEOUT_S = 15
 
 
+def make_privilege_separation_folder() -> None:
+    """Make the empty folder without which sshd as root refuses to start; another user's sshd needs none."""
+    if os.geteuid() == 0:
+        PRIVILEGE_SEPARATION_FOLDER.mkdir(mode=0o755, exist_ok=True)
+
+
 @dataclass(frozen=True)
 class SshHost:
     """An SSH server with its own host key and one client key; `mirror_home` is where `mirrorctl` keeps its files.
@@ -60,8 +66,7 @@ class SshHost:
         (self.folder / "authorized_keys").write_text((self.folder / "client_key.pub").read_text())
         self._known_hosts.write_text(f"[{HOST}]:{self.port} {self.host_key}\n")
         self._config.write_text(self.configuration(environment))
-        if os.geteuid() == 0:  # sshd as root refuses to start without its empty folder
-            PRIVILEGE_SEPARATION_FOLDER.mkdir(mode=0o755, exist_ok=True)
+        make_privilege_separation_folder()
 
     def part(self, environment: Mapping[str, str], logs: Path) -> PartSpec:
         """Return the server as the part `sshd`; ready means a login with strict host keys worked."""

@@ -27,6 +27,7 @@ from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.mirror.host import MirrorLaunch
 from kafka_migration.core.mirror.mirrorctl_protocol import HostRequest, parse_reply, render_request
 from sandbox.parts import free_ports
+from sandbox.ssh import make_privilege_separation_folder
 from tests.contract.host_contract import GRACE_S, ME, HostContract, codes
 from tests.contract.local_host import SCRIPT, Machine
 from tests.waiting import wait_until
@@ -64,7 +65,7 @@ class Sshd:
             f"AuthorizedKeysFile {self.folder}/authorized_keys\nPidFile {self.folder}/pid\n"
             "LogLevel VERBOSE\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\n"
         )
-        Path("/run/sshd").mkdir(exist_ok=True)
+        make_privilege_separation_folder()
         sshd = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")
         assert sshd is not None
         self.process = subprocess.Popen([sshd, "-D", "-f", str(config), "-E", str(self.folder / "log")])

@@ -210,7 +210,10 @@ def _has_shown_key(setting: MirrorSetting) -> bool:
 
 
 def name_of(setting: MirrorSetting) -> str:
-    """Return the name of a setting as it is shown. A line of a key without its backslash is read as a name."""
+    """Return the name of a setting as it is shown. A value whose key stands on the line before is read as a name."""
+    is_word = not setting.value and "." not in setting.name and setting.place not in {Place.OPTION, Place.FIELD}
+    if is_word and not kafka_keys().roles_of(setting.name):
+        return HIDDEN
     return brief(_visible(setting.name), 100)
 
 

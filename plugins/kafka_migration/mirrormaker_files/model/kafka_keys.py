@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, TypeVar
 
@@ -78,6 +78,11 @@ class KafkaKeys:
     def of(self, role: str) -> Collection[KafkaKey]:
         """Return all keys of a role."""
         return self._keys.get(role, {}).values()
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of all keys."""
+        return tuple(sorted({name for keys in self._keys.values() for name in keys}))
 
     def roles_of(self, name: str) -> tuple[str, ...]:
         """Return the roles that have a key of this name."""

@@ -23,6 +23,7 @@ from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.meant import OF_BROKERS, meant, renamed, roles_meant
 from kafka_migration.mirrormaker_files.rules.right_place import right_place
 from kafka_migration.mirrormaker_files.rules.views import (
+    CONNECTORS,
     SOURCE,
     default_in,
     defaults_in,
@@ -44,7 +45,7 @@ def known_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
         if not _is_judged(setting) or id(setting) in replaced:
             if setting.place is Place.CLUSTER and is_free(setting) and not ground.readers.of(setting):
                 yield _of_source_only(file, setting)
-            if is_storage_of_connector(setting) and id(setting) not in replaced:
+            if is_storage_of_connector(setting) and ground.keys.roles_of(setting.key) and id(setting) not in replaced:
                 yield _storage(file, setting, ground)
             continue
         known = definitions_of(setting, ground)
@@ -255,7 +256,8 @@ def _is_meant(
     if setting.client in {"producer", "consumer", "admin"} and each.reader.role != setting.client:
         return False
     owner = value.setting.owner if value.setting else ""
-    if setting.place is Place.CLUSTER and (each.reader.cluster, owner) != (setting.owner, setting.owner):
+    is_of_connector = each.reader.role in CONNECTORS
+    if setting.place is Place.CLUSTER and not is_of_connector and {each.reader.cluster, owner} != {setting.owner}:
         return False
     if file.kind is FileKind.CONNECTORS and value.setting is not None and owner != setting.owner:
         return False

@@ -19,6 +19,7 @@ from kafka_migration.mirrormaker_files.rules.client_rules import CLIENT_RULES
 from kafka_migration.mirrormaker_files.rules.command_rules import COMMAND_RULES
 from kafka_migration.mirrormaker_files.rules.connect_rules import CONNECT_RULES, partners
 from kafka_migration.mirrormaker_files.rules.dedicated_rules import DEDICATED_RULES
+from kafka_migration.mirrormaker_files.rules.family_rules import FAMILY_RULES
 from kafka_migration.mirrormaker_files.rules.flow_rules import FLOW_RULES
 from kafka_migration.mirrormaker_files.rules.given_variables import with_variables
 from kafka_migration.mirrormaker_files.rules.ground import Ground
@@ -38,6 +39,7 @@ from kafka_migration.mirrormaker_files.rules.worker_rules import WORKER_RULES
 RULES = (
     *TEXT_RULES,
     *KEY_RULES,
+    *FAMILY_RULES,
     *TWICE_RULES,
     *VALUE_RULES,
     *ADDRESS_RULES,
@@ -71,23 +73,36 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
         findings += partners(group, Ground(keys, minor(version), readers))
         findings += [each for file in group for each in _of_file(file, keys, version, readers)]
     findings = without_consequences(list(dict.fromkeys(findings)), files)
-    findings = [each for each in findings if not _is_explained(each, findings)]
-    return sorted(findings, key=lambda each: (order[each.file], each.line))
+    explained = _explained(findings)
+    return sorted((each for each in findings if each not in explained), key=lambda each: (order[each.file], each.line))
 
 
-def _is_explained(finding: LintFinding, all_findings: Sequence[LintFinding]) -> bool:
-    """Return whether a finding is only the consequence of another one."""
-    same_file = (each for each in all_findings if each.file == finding.file)
-    if finding.code in {LintCode.VALUE_TYPE, LintCode.VALUE_REFUSED}:
-        refused = (each for each in same_file if each.code is LintCode.FIELD_REFUSED)
-        return any(each.line == finding.line and each.key.endswith(finding.key) for each in refused)
-    if finding.code in {LintCode.KEY_UNKNOWN, LintCode.KEY_MISSPELLED, LintCode.KEY_REPEATED}:
-        return any(finding.line in each.others for each in same_file if each.code is LintCode.LOGIN_REFUSED)
-    if finding.code is not LintCode.NO_FLOW or not finding.line:
-        return False
-    same = (each for each in all_findings if (each.file, each.line) == (finding.file, finding.line))
-    errors = (each for each in same if each.code is not finding.code and each.code.severity is Severity.ERROR)
-    return any(each.key.endswith(("enabled", "enable")) for each in errors)
+def _explained(findings: Sequence[LintFinding]) -> set[LintFinding]:
+    """Return the findings that are only the consequence of another one."""
+    refused = {(each.file, each.line, each.key) for each in findings if each.code is LintCode.FIELD_REFUSED}
+    cut = {(each.file, line) for each in findings if each.code is LintCode.LOGIN_REFUSED for line in each.others}
+    switched = {(each.file, each.line) for each in findings if _is_error_of_switch(each)}
+    return {
+        each
+        for each in findings
+        if (each.code in _OF_VALUES and any(_is_of_field(each, field) for field in refused))
+        or (each.code in _OF_KEYS and (each.file, each.line) in cut)
+        or (each.code is LintCode.NO_FLOW and each.line and (each.file, each.line) in switched)
+    }
+
+
+_OF_VALUES = frozenset({LintCode.VALUE_TYPE, LintCode.VALUE_REFUSED})
+_OF_KEYS = frozenset({LintCode.KEY_UNKNOWN, LintCode.KEY_MISSPELLED, LintCode.KEY_REPEATED})
+
+
+def _is_of_field(finding: LintFinding, field: tuple[str, int, str]) -> bool:
+    return field[:2] == (finding.file, finding.line) and field[2].endswith(finding.key)
+
+
+def _is_error_of_switch(finding: LintFinding) -> bool:
+    """Return whether a finding is about the line that should switch a flow on."""
+    is_other = finding.code is not LintCode.NO_FLOW and finding.code.severity is Severity.ERROR
+    return is_other and finding.key.endswith(("enabled", "enable"))
 
 
 def _of_file(file: MirrorFile, keys: KafkaKeys, version: str, readers: Readers) -> Iterator[LintFinding]:

@@ -29,6 +29,11 @@ from kafka_migration.mirrormaker_files.rules.views import (
 POLICY, SEPARATOR, ALIAS = "replication.policy.class", "replication.policy.separator", "source.cluster.alias"
 _DEFAULT, _IDENTITY = "DefaultReplicationPolicy", "IdentityReplicationPolicy"
 _WORDS = {"mirror_source": "source", "mirror_checkpoint": "checkpoint", "mirror_heartbeat": "heartbeat"}
+_LEGAL = re.compile(r"[A-Za-z0-9._-]{1,249}")
+# More beginnings of names are not compared with the names of topics.
+_MOST_STARTS = 100
+# A name, or the beginning of names.
+_SIMPLE = re.compile(r"(?:[A-Za-z0-9_-]|\\?\.(?!\*)){0,249}(?:\.\*)?")
 # More pairs of flows are not compared with each other.
 _MOST_PAIRS = 10_000
 
@@ -259,12 +264,29 @@ def taken_for_copies(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             given = each.values.get("topics")
             if given is not None and is_given(given, file):
                 yield from _not_copied(file, flow, naming(each), given)
+                yield from _excluded(file, given, each.values.get("topics.exclude"))
+
+
+def _excluded(file: MirrorFile, given: Given, exclusion: Given | None) -> Iterator[LintFinding]:
+    """Yield a finding for each named topic that an exclusion has too; patterns are compared in their simplest form."""
+    setting, line = given.setting, exclusion.setting if exclusion else None
+    simple = [each for each in listed(exclusion.value) if _SIMPLE.fullmatch(each)] if exclusion and line else []
+    names = {each.replace("\\.", ".") for each in simple if not each.endswith(".*")}
+    starts = tuple(each.removesuffix(".*").replace("\\.", ".") for each in simple if each.endswith(".*"))
+    for name in listed(given.value):
+        plain = name.replace("\\.", ".")
+        is_excluded = plain in names or plain.startswith(starts[:_MOST_STARTS])
+        if setting and line and is_excluded and _LEGAL.fullmatch(plain):
+            found = f"{key_of(setting, plain)} is in {key_of(line, line.name)} too"
+            fix = "Remove the name from one of the two lines."
+            effect = "MirrorMaker does not copy it"
+            yield at(file, setting, LintCode.TOPIC_NOT_COPIED, found, effect, fix, (line.line,))
 
 
 def _not_copied(file: MirrorFile, flow: Flow, own: Naming, given: Given) -> Iterator[LintFinding]:
     for name in listed(given.value):
         plain = name.replace("\\.", ".").replace("[.]", ".")
-        if not re.fullmatch(r"[A-Za-z0-9._-]{1,249}", plain) or given.setting is None:
+        if not _LEGAL.fullmatch(plain) or given.setting is None:
             continue
         if own.policy == _DEFAULT and own.separator and plain.startswith(f"{flow.target}{own.separator}"):
             found = f"{key_of(given.setting, plain)} begins with the alias of the target"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_migration.mirrormaker_files.model.judging import key_of
-from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.model.roles import CONNECTOR_ROLES
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 
@@ -21,7 +21,8 @@ def right_place(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> str
     """Return what to do with a line that is not read where it stands."""
     if file.kind.is_mirrormaker1:
         return "Remove it, or write it into the file of the client that reads it."
-    if not setting.client and setting.key in _OF_THE_PACKAGE:
+    is_of_workers = setting.key == "group.id" and file.kind is FileKind.CONNECTORS
+    if not setting.client and setting.key in _OF_THE_PACKAGE and not is_of_workers:
         return _OF_THE_PACKAGE[setting.key]
     if file.kind is FileKind.CONNECTORS:
         return _on_connect(setting, ground)
@@ -44,7 +45,8 @@ def _in_properties(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> 
     flow = file.flows[0] if file.flows else Flow("SOURCE", "TARGET")
     key, roles = setting.key, ground.keys.roles_of(setting.key)
     if not setting.client and any(role in CONNECTOR_ROLES for role in roles):
-        return f"Write {key_of(setting, key)} or {key_of(setting, f'{flow}.{key}')}."
+        own = key_of(setting, f"{flow}.{key}")
+        return f"Remove it, or write {own}." if file.last(Place.TOP, key) else f"Write {key_of(setting, key)} or {own}."
     if not setting.client and "connect_worker" in roles and "consumer" not in roles:
         return f"Write {key_of(setting, f'{flow.target}.{key}')}."
     client = _client(setting, ground) or "admin"

@@ -172,7 +172,8 @@ def remarks(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 def _finding(file: MirrorFile, remark: Remark) -> LintFinding:
     code, *texts = _TEXTS[remark.oddity]
     found, effect, fix = (text.replace("{other}", str(remark.other)) for text in texts)
-    setting = MirrorSetting(remark.line, remark.name, "", Place.FIELD, remark.name)
+    place = Place.TOP if remark.oddity is Oddity.NO_SEPARATOR else Place.FIELD
+    setting = MirrorSetting(remark.line, remark.name, "", place, remark.name)
     return at(file, setting, code, found, effect, fix)
 
 

@@ -1,0 +1,110 @@
+"""Keys of families, topics that are named and excluded, and where a key belongs."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_migration.mirrormaker_files.model.judging import LintFinding
+from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
+from kafka_migration.mirrormaker_files.rules.lint import lint
+
+HEAD = "clusters = old, new\nold.bootstrap.servers = o:9092\nnew.bootstrap.servers = n:9092\nold->new.enabled = true\n"
+MIRROR = (
+    "connector.class = org.apache.kafka.connect.mirror.MirrorSourceConnector\nname = copy\n"
+    "source.cluster.alias = old\ntarget.cluster.alias = new\n"
+)
+
+
+def findings(text: str, code: LintCode) -> list[LintFinding]:
+    return [each for each in lint([read_mirror_file("copy.properties", text)], kafka_keys()) if each.code is code]
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("offset.storage.replicaton.factor = 3", "offset.storage.replication.factor"),
+        ("new.offset.storage.partitons = 25", "new.offset.storage.partitions"),
+        ("config.storage.replication.facto = 3", "config.storage.replication.factor"),
+        ("status.storage.topik = a", "status.storage.topic"),
+        ("replication.policy.seperator = _", "replication.policy.separator"),
+        ("replication.policy.clas = a.B", "replication.policy.class"),
+        ("metrics.recording.levl = DEBUG", "metrics.recording.level"),
+        ("metrics.reporters = a.B", "metric.reporters"),
+        ("forwarding.admin.clas = a.B", "forwarding.admin.class"),
+        ("config.providers.file.clas = a.B", "config.providers.file.class"),
+    ],
+)
+def test_a_key_that_is_almost_one_of_its_family_is_named(line: str, meant: str) -> None:
+    """Families of keys have no end, but a key that differs from Kafka's in a letter is a mistake."""
+    (found,) = findings(f"{HEAD}{line}\n", LintCode.KEY_MISSPELLED)
+
+    assert (5, f"Write '{meant}'.") == (found.line, found.fix)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "offset.storage.min.insync.replicas = 2",
+        "config.storage.retention.ms = 1",
+        "replication.policy.topic.map = a:b",
+        "metrics.context.name = a",
+        "metrics.datadog.host = a",
+        "config.providers.file.param.path = a",
+        "config.providers.file.class = org.apache.kafka.common.config.provider.FileConfigProvider",
+        "key.converter.schema.registry.url = http://a",
+        "topic.creation.default.replication.factor = 3",
+    ],
+)
+def test_other_keys_of_a_family_are_not_judged(line: str) -> None:
+    """Settings of topics, and of plug-ins, are keys that no table knows."""
+    assert [] == findings(f"{HEAD}{line}\n", LintCode.KEY_MISSPELLED)
+
+
+def test_a_connector_is_told_the_key_that_workers_read() -> None:
+    """The fix repeats no misspelt key."""
+    (found,) = findings(f"{MIRROR}offset.storage.replicaton.factor = 3\n", LintCode.KEY_MISSPELLED)
+
+    assert "Write 'offset.storage.replication.factor' into the properties of the Connect workers." == found.fix
+    assert [] == findings(f"{MIRROR}offset.storage.replicaton.factor = 3\n", LintCode.KEY_MISPLACED)
+
+
+def test_the_group_of_a_connector_belongs_to_its_workers() -> None:
+    """A connector of Kafka Connect has no worker of its own."""
+    (found,) = findings(f"{MIRROR}group.id = a\n", LintCode.KEY_MISPLACED)
+
+    assert "Write 'group.id' into the properties of the Connect workers." == found.fix
+
+
+def test_a_factor_of_a_cluster_is_compared_with_the_line_that_counts() -> None:
+    """What counts instead of an ignored line is never the default if another line gives the value."""
+    (found,) = findings(f"{HEAD}replication.factor = 3\nold.replication.factor = 1\n", LintCode.KEY_MISPLACED)
+
+    assert (6, "it is ignored: line 5 counts") == (found.line, found.effect)
+    assert "Remove it, or write 'old->new.replication.factor'." == found.fix
+
+
+@pytest.mark.parametrize(
+    ("topics", "excluded", "names"),
+    [
+        ("orders", ".*", ["orders"]),
+        ("orders, a.b", "or.*, x", ["orders"]),
+        ("orders, a.b", "a\\\\.b", ["a.b"]),
+        ("orders", "orders2, order, .*rders.*, [a-z]+", []),
+        ("orders.*", "orders", []),
+    ],
+)
+def test_a_named_topic_that_is_excluded_is_named(topics: str, excluded: str, names: list[str]) -> None:
+    """An exclusion wins over the list of topics."""
+    found = findings(f"{HEAD}topics = {topics}\ntopics.exclude = {excluded}\n", LintCode.TOPIC_NOT_COPIED)
+
+    assert [f"'{name}' is in 'topics.exclude' too" for name in names] == [each.found for each in found]
+    assert all(each.others == (6,) for each in found)
+
+
+def test_a_secret_on_a_line_of_its_own_is_not_shown() -> None:
+    """A word without `=` may be the value of the key on the line before."""
+    file = read_mirror_file("copy.properties", f"{HEAD}old.ssl.keystore.password =\nhunter3\n")
+
+    assert all("hunter3" not in str(each) for each in lint([file], kafka_keys()))
