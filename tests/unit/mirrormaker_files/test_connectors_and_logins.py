@@ -8,7 +8,7 @@ import pytest
 
 from kafka_migration.mirrormaker_files.model.judging import LintFinding
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
 from kafka_migration.mirrormaker_files.rules.lint import lint
 from kafka_migration.mirrormaker_files.rules.pattern_rules import foreign_sign
@@ -213,3 +213,38 @@ def test_a_misspelt_class_of_kafka_is_shown() -> None:
     found = of_text(f"{HEAD}config.providers = file\nconfig.providers.file.class = {name}\n")
 
     assert [name in each.found for each in found if each.code is LintCode.CLASS_UNKNOWN] == [True]
+
+
+@pytest.mark.parametrize(
+    ("lines", "codes"),
+    [
+        ("acks=1\nenable.idempotence=true", [LintCode.IDEMPOTENCE_REFUSED]),
+        ("retries=0\nenable.idempotence=TRUE", [LintCode.IDEMPOTENCE_REFUSED]),
+        ("max.in.flight.requests.per.connection=6\nenable.idempotence=true", [LintCode.IDEMPOTENCE_REFUSED]),
+        ("transactional.id=t\nenable.idempotence=false", [LintCode.IDEMPOTENCE_REFUSED]),
+        ("acks=-1\nenable.idempotence=true\nmax.in.flight.requests.per.connection=5\nretries=9", []),
+        ("acks=1", [LintCode.ACKS_TOO_LOW]),
+        ("acks=1\nenable.idempotence=false", [LintCode.ACKS_TOO_LOW]),
+        ("retries=0\nacks=all", [LintCode.RETRIES_OFF]),
+    ],
+)
+def test_kafka_refuses_what_does_not_fit_idempotence(lines: str, codes: list[LintCode]) -> None:
+    """With idempotence that a line switches on, Kafka makes no producer; without the line it switches it off."""
+    found = of_text(f"bootstrap.servers=new-1:9092\n{lines}\n", "producer.properties", "3.9")
+
+    judged = LintCode.IDEMPOTENCE_REFUSED, LintCode.ACKS_TOO_LOW, LintCode.RETRIES_OFF, LintCode.ORDER_NOT_KEPT
+    assert [(each.code, each.line) for each in found if each.code in judged] == [(code, 2) for code in codes]
+    refused = [each.others for each in found if each.code is LintCode.IDEMPOTENCE_REFUSED]
+    assert refused == [(3,)] * codes.count(LintCode.IDEMPOTENCE_REFUSED)
+
+
+def test_a_transaction_of_a_connector_is_refused_without_idempotence() -> None:
+    """Connect switches idempotence off for the producers of connectors, from Kafka 3.1 on."""
+    found = of_connector(producer_override_transactional_id="t", producer_override_acks="all")
+
+    assert coded(found, LintCode.IDEMPOTENCE_REFUSED)[0][1] == "producer.override.transactional.id"
+
+
+def test_exactly_once_without_rest_is_a_warning() -> None:
+    """One process alone works without the internal REST server."""
+    assert LintCode.EXACTLY_ONCE_INCOMPLETE.severity is Severity.WARNING

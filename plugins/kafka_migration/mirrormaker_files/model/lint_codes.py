@@ -190,7 +190,7 @@ class LintCode(StrEnum):
     )
     EXACTLY_ONCE_INCOMPLETE = (
         "EXACTLY_ONCE_INCOMPLETE",
-        Severity.ERROR,
+        Severity.WARNING,
         "Exactly-once of the dedicated MirrorMaker needs further settings.",
     )
     CONVERTER_CHANGES_BYTES = (
@@ -217,6 +217,11 @@ class LintCode(StrEnum):
     ACKS_TOO_LOW = "ACKS_TOO_LOW", Severity.ERROR, "Brokers confirm records that are not on all in-sync replicas."
     RETRIES_OFF = "RETRIES_OFF", Severity.ERROR, "The producer drops records after a failure that would pass."
     ORDER_NOT_KEPT = "ORDER_NOT_KEPT", Severity.ERROR, "A retry can change the order of records."
+    IDEMPOTENCE_REFUSED = (
+        "IDEMPOTENCE_REFUSED",
+        Severity.ERROR,
+        "Kafka refuses a producer, because a value and the one of `enable.idempotence` do not fit each other.",
+    )
     FAILURE_IGNORED = "FAILURE_IGNORED", Severity.ERROR, "MirrorMaker 1 goes on after a record was not written."
     OPTION_MISSING = "OPTION_MISSING", Severity.ERROR, "The command lacks an option that MirrorMaker 1 requires."
     OPTION_UNKNOWN = "OPTION_UNKNOWN", Severity.ERROR, "MirrorMaker 1 does not have this option."

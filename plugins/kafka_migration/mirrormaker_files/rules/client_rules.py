@@ -10,10 +10,12 @@ from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, is_
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, Place
 from kafka_migration.mirrormaker_files.rules.ground import Ground
+from kafka_migration.mirrormaker_files.rules.idempotence_rules import is_refused
 from kafka_migration.mirrormaker_files.rules.views import at_given, is_given, lacks, value
 
 # Without idempotence, more requests in flight can change the order after a retry.
 _ORDERED, _ORDERED_IF_IDEMPOTENT = 1, 5
+_IN_FLIGHT = "max.in.flight.requests.per.connection"
 # Another value is refused by Kafka's definition, or replaced later.
 _PROTOCOLS = frozenset({"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"})
 # What a protocol must have in its name so that the key has an effect.
@@ -62,12 +64,13 @@ def producers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     for each in _of_records(ground, "producer"):
         for key in ("acks", "request.required.acks"):
             given = each.values.get(key)
-            if given and is_given(given, file) and given.value.strip() in {"0", "1"}:
+            is_low = given is not None and given.value.strip() in {"0", "1"} and not is_refused(each, key)
+            if given and is_given(given, file) and is_low:
                 found = "brokers confirm a record before all in-sync replicas have it"
                 effect = "a confirmed record is lost if the leader fails; MirrorMaker does not copy it again"
                 yield at_given(file, given, LintCode.ACKS_TOO_LOW, found, effect, "Write `all`, or remove it.")
         retries = each.values.get("retries")
-        if retries and is_given(retries, file) and retries.value.strip() == "0":
+        if retries and is_given(retries, file) and retries.value.strip() == "0" and not is_refused(each, "retries"):
             found = "the producer does not try again"
             effect = "a failure that would pass, such as a change of the leader, loses records or stops the copy"
             yield at_given(file, retries, LintCode.RETRIES_OFF, found, effect, "Remove it.")
@@ -75,8 +78,9 @@ def producers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 
 
 def _order(file: MirrorFile, each: Effective) -> Iterator[LintFinding]:
-    given = each.values.get("max.in.flight.requests.per.connection")
-    if given and is_given(given, file) and _reorders(given.value.strip(), value(each, "enable.idempotence")):
+    given = each.values.get(_IN_FLIGHT)
+    is_own = given is not None and is_given(given, file) and not is_refused(each, _IN_FLIGHT)
+    if given and is_own and _reorders(given.value.strip(), value(each, "enable.idempotence")):
         found = "several requests may be in flight without idempotence"
         effect = "a retry can change the order of records"
         fix = "Remove it, or add enable.idempotence=true and write at most 5."

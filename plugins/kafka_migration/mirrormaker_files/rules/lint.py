@@ -22,6 +22,7 @@ from kafka_migration.mirrormaker_files.rules.dedicated_rules import DEDICATED_RU
 from kafka_migration.mirrormaker_files.rules.flow_rules import FLOW_RULES
 from kafka_migration.mirrormaker_files.rules.given_variables import with_variables
 from kafka_migration.mirrormaker_files.rules.ground import Ground
+from kafka_migration.mirrormaker_files.rules.idempotence_rules import IDEMPOTENCE_RULES
 from kafka_migration.mirrormaker_files.rules.jaas_rules import JAAS_RULES
 from kafka_migration.mirrormaker_files.rules.key_rules import KEY_RULES
 from kafka_migration.mirrormaker_files.rules.name_rules import NAME_RULES
@@ -48,6 +49,7 @@ RULES = (
     *NAME_RULES,
     *REPLICATION_RULES,
     *CLIENT_RULES,
+    *IDEMPOTENCE_RULES,
     *JAAS_RULES,
     *CONNECT_RULES,
     *COMMAND_RULES,
