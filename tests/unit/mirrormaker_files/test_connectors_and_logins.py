@@ -248,3 +248,56 @@ def test_a_transaction_of_a_connector_is_refused_without_idempotence() -> None:
 def test_exactly_once_without_rest_is_a_warning() -> None:
     """One process alone works without the internal REST server."""
     assert LintCode.EXACTLY_ONCE_INCOMPLETE.severity is Severity.WARNING
+
+
+_OF_KAFKA = "org.apache.kafka.common.security"
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "module", "line"),
+    [
+        ("SCRAM-SHA-512", f"{_OF_KAFKA}.plain.PlainLoginModule", 7),
+        ("SCRAM-SHA-256", f"{_OF_KAFKA}.scram.ScramLoginModule", 0),
+        ("PLAIN", f"{_OF_KAFKA}.plain.PlainLoginModule", 0),
+        # Java's own PLAIN takes the name and the password of the other module.
+        ("PLAIN", f"{_OF_KAFKA}.scram.ScramLoginModule", 0),
+        ("PLAIN", f"{_OF_KAFKA}.oauthbearer.OAuthBearerLoginModule", 7),
+        ("OAUTHBEARER", f"{_OF_KAFKA}.plain.PlainLoginModule", 7),
+        ("GSSAPI", f"{_OF_KAFKA}.plain.PlainLoginModule", 7),
+        ("GSSAPI", "com.sun.security.auth.module.Krb5LoginModule", 0),
+        ("AWS_MSK_IAM", f"{_OF_KAFKA}.scram.ScramLoginModule", 7),
+        ("AWS_MSK_IAM", "software.amazon.msk.auth.iam.IAMLoginModule", 0),
+        ("", f"{_OF_KAFKA}.plain.PlainLoginModule", 7),
+        ("SCRAM-SHA-512", "com.acme.LoginModule", 0),
+        ("CUSTOM", f"{_OF_KAFKA}.plain.PlainLoginModule", 0),
+    ],
+)
+def test_a_mechanism_and_its_login_module_belong_together(mechanism: str, module: str, line: int) -> None:
+    """A client logs in only with a module that brings what the mechanism needs; the default is GSSAPI."""
+    text = f"{HEAD}old.security.protocol = SASL_SSL\nold.sasl.mechanism = {mechanism}\n"
+    text += f'old.sasl.jaas.config = {module} required username="u" password="planted-secret";\n'
+    found = of_text(text if mechanism else text.replace("old.sasl.mechanism = \n", ""))
+
+    wrong = [each for each in found if each.code is LintCode.LOGIN_MODULE_WRONG]
+    assert [(each.line, each.others) for each in wrong] == ([(line, (8,) if mechanism else ())] if line else [])
+    assert "planted-secret" not in "".join(map(str, found))
+
+
+def test_a_login_without_an_end_names_the_line_on_which_it_ends() -> None:
+    """The `;` is missing on the last line of a continued value, so that line is named, too."""
+    found = of_text(f'{SASL}old.sasl.jaas.config = a.B required \\\n  username="u" \\\n  password="p"\nnew.acks = 1\n')
+
+    assert [(each.line, each.others) for each in found if each.code is LintCode.LOGIN_REFUSED] == [(8, (10,))]
+
+
+def test_an_unused_login_is_one_finding_with_all_of_its_lines() -> None:
+    """Without `security.protocol` no line of a login is used; the login of the other cluster is a cause of its own."""
+    found = of_connector(
+        source_cluster_sasl_mechanism="PLAIN", source_cluster_sasl_jaas_config="a.B required;",
+        target_cluster_sasl_mechanism="PLAIN", target_cluster_ssl_keystore_location="/x",
+    )  # fmt: skip
+
+    assert [(each.key, len(each.others)) for each in found if each.code is LintCode.LOGIN_NOT_USED] == [
+        ("source.cluster.sasl.jaas.config", 1),
+        ("target.cluster.sasl.mechanism", 1),
+    ]

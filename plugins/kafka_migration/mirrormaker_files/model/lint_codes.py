@@ -373,6 +373,11 @@ class LintCode(StrEnum):
     )
     LOGIN_MISSING = "LOGIN_MISSING", Severity.WARNING, "SASL is switched on, and the login is missing."
     LOGIN_REFUSED = "LOGIN_REFUSED", Severity.ERROR, "Kafka cannot read the login, so it makes no client."
+    LOGIN_MODULE_WRONG = (
+        "LOGIN_MODULE_WRONG",
+        Severity.ERROR,
+        "A login module and a SASL mechanism do not belong together, so the clients cannot log in.",
+    )
     LOGIN_ELSEWHERE = "LOGIN_ELSEWHERE", Severity.INFO, "The Kerberos login is not in the file."
     LOGIN_NOT_USED = (
         "LOGIN_NOT_USED",

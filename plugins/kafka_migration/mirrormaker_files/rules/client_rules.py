@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, is_true, on_file
@@ -19,7 +20,12 @@ _IN_FLIGHT = "max.in.flight.requests.per.connection"
 # Another value is refused by Kafka's definition, or replaced later.
 _PROTOCOLS = frozenset({"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"})
 # What a protocol must have in its name so that the key has an effect.
-_NEEDS = {"sasl.jaas.config": "SASL_", "sasl.mechanism": "SASL_", "ssl.truststore.location": "SSL"}
+_NEEDS = {
+    "sasl.jaas.config": "SASL_",
+    "sasl.mechanism": "SASL_",
+    "ssl.truststore.location": "SSL",
+    "ssl.keystore.location": "SSL",
+}
 _PASSWORD_MECHANISMS = re.compile(r"PLAIN|SCRAM-SHA-(?:256|512)|OAUTHBEARER|AWS_MSK_IAM")
 
 
@@ -98,6 +104,7 @@ def _of_records(ground: Ground, role: str) -> list[Effective]:
 
 def logins(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each login or certificate that its clients cannot or do not use."""
+    found = dict[tuple[int, str, int], LintFinding]()
     for each in ground.readers.at("consumer", "producer", "admin"):
         protocol = each.values.get("security.protocol")
         name = protocol.value.strip().upper() if protocol else "PLAINTEXT"
@@ -105,15 +112,13 @@ def logins(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             continue
         if name.startswith("SASL_") and protocol and is_given(protocol, file):
             yield from _missing_login(file, each, protocol)
-        for key, needs in (
-            ("sasl.jaas.config", "SASL_"),
-            ("sasl.mechanism", "SASL_"),
-            ("ssl.truststore.location", "SSL"),
-        ):
-            given = each.values.get(key)
-            if given and _is_judged(file, given) and needs not in name and given.value.strip():
-                yield _unused(file, given, protocol, name)
-                break
+        unused = [each.values.get(key) for key, needs in _NEEDS.items() if needs not in name]
+        if given := [one for one in unused if one and _is_judged(file, one) and one.value.strip()]:
+            cause = id(given[0].setting), name, id(protocol and protocol.setting)
+            first = found.setdefault(cause, _unused(file, given[0], protocol, name))
+            others = {*first.others, *(one.setting.line for one in given[1:] if one.setting)}
+            found[cause] = replace(first, others=tuple(sorted(others)))
+    yield from found.values()
 
 
 def _is_judged(file: MirrorFile, given: Given) -> bool:
