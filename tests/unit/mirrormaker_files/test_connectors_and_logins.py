@@ -301,3 +301,56 @@ def test_an_unused_login_is_one_finding_with_all_of_its_lines() -> None:
         ("source.cluster.sasl.jaas.config", 1),
         ("target.cluster.sasl.mechanism", 1),
     ]
+
+
+WORKER = "bootstrap.servers=new-1:9092\ngroup.id=g\nconfig.storage.topic=c\noffset.storage.topic=o\n"
+WORKER += "status.storage.topic=s\nkey.converter=x\nvalue.converter=x\n"
+
+
+@pytest.mark.parametrize(
+    ("policy", "version", "key", "refused"),
+    [
+        ("None", "3.9", "producer.override.batch.size", "connect.properties"),
+        ("NoneConnectorClientConfigOverridePolicy", "3.9", "producer.override.acks", "connect.properties"),
+        ("Principal", "3.9", "producer.override.batch.size", "connect.properties"),
+        ("Principal", "3.9", "producer.override.sasl.mechanism", ""),
+        ("All", "2.8", "producer.override.batch.size", ""),
+        ("", "3.0", "producer.override.batch.size", ""),
+        ("", "", "producer.override.batch.size", ""),
+        ("", "2.8", "producer.override.batch.size", "copy.json"),
+        # Connect makes no such clients for a source connector, and judges them not.
+        ("None", "3.9", "consumer.override.max.poll.records", ""),
+        ("None", "3.9", "admin.override.retries", ""),
+    ],
+)
+def test_a_worker_decides_what_connectors_override(policy: str, version: str, key: str, refused: str) -> None:
+    """A worker refuses a connector that overrides more than its policy allows; before 3.0 it allows nothing."""
+    config = json.dumps(connector("source", **{key: "1"}), indent=1)
+    worker = WORKER + (f"connector.client.config.override.policy={policy}\n" if policy else "")
+    files = [*read_mirror_files("copy.json", config), *read_mirror_files("connect.properties", worker)]
+    found = [each for each in lint(files, kafka_keys(), version) if each.code is LintCode.OVERRIDE_REFUSED]
+
+    assert [each.file for each in found] == ([refused] if refused else [])
+
+
+@pytest.mark.parametrize(
+    ("document", "names"),
+    [
+        ({"name": "x", "config": {}}, []),
+        ({"name": "x", "config": {}, "tasks": [], "type": "source"}, []),
+        ({"name": "x", "config": {}, "initial_state": "PAUSED"}, []),
+        ({"name": "x", "configs": {}}, ["configs"]),
+        ({"name": "x", "Config": {}}, ["Config"]),
+        ({"name": "x", "config": {}, "_comment": "y"}, ["_comment"]),
+        ([{"name": "x", "configs": {}}], ["configs"]),
+        # Of another tool.
+        ({"connectorName": "x", "connectorConfiguration": {}}, []),
+        ({"x": {"info": {"name": "x", "config": {}}, "status": {}}}, []),
+    ],
+)
+def test_a_request_has_the_fields_of_the_rest_api(document: object, names: list[str]) -> None:
+    """Connect refuses a request with a field that it does not know; other documents are no requests."""
+    text = json.dumps(document, indent=1).replace("{}", json.dumps(connector("source")), 1)
+    found = of_text(text, "copy.json")
+
+    assert coded(found, LintCode.REQUEST_REFUSED) == [(LintCode.REQUEST_REFUSED, name) for name in names]

@@ -395,6 +395,16 @@ class LintCode(StrEnum):
         Severity.ERROR,
         "A standalone worker of Kafka Connect has no file for its offsets, and does not start.",
     )
+    OVERRIDE_REFUSED = (
+        "OVERRIDE_REFUSED",
+        Severity.ERROR,
+        "A worker does not allow what a connector overrides, so Connect refuses the connector.",
+    )
+    REQUEST_REFUSED = (
+        "REQUEST_REFUSED",
+        Severity.ERROR,
+        "A request to make a connector has a field that Connect's REST API does not know.",
+    )
     KEY_WITHOUT_EFFECT = (
         "KEY_WITHOUT_EFFECT",
         Severity.INFO,

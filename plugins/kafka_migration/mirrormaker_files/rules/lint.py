@@ -26,6 +26,7 @@ from kafka_migration.mirrormaker_files.rules.idempotence_rules import IDEMPOTENC
 from kafka_migration.mirrormaker_files.rules.jaas_rules import JAAS_RULES
 from kafka_migration.mirrormaker_files.rules.key_rules import KEY_RULES
 from kafka_migration.mirrormaker_files.rules.name_rules import NAME_RULES
+from kafka_migration.mirrormaker_files.rules.override_rules import OVERRIDE_RULES
 from kafka_migration.mirrormaker_files.rules.pattern_rules import PATTERN_RULES
 from kafka_migration.mirrormaker_files.rules.reference_rules import REFERENCE_RULES
 from kafka_migration.mirrormaker_files.rules.replication_rules import REPLICATION_RULES
@@ -56,6 +57,7 @@ RULES = (
     *DEDICATED_RULES,
     *RESOURCE_RULES,
     *WORKER_RULES,
+    *OVERRIDE_RULES,
 )
 
 
