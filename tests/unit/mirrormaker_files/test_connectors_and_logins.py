@@ -354,3 +354,100 @@ def test_a_request_has_the_fields_of_the_rest_api(document: object, names: list[
     found = of_text(text, "copy.json")
 
     assert coded(found, LintCode.REQUEST_REFUSED) == [(LintCode.REQUEST_REFUSED, name) for name in names]
+
+
+_ALIAS_CODES = (
+    LintCode.ALIAS_BLANK, LintCode.ALIASES_EQUAL, LintCode.NO_TOPIC_COPIED, LintCode.SEPARATOR_BLANK,
+    LintCode.NAMES_KEPT_BY_BLANKS, LintCode.ALIAS_OVERRIDDEN,
+)  # fmt: skip
+_IDENTITY = {"replication_policy_class": "org.apache.kafka.connect.mirror.IdentityReplicationPolicy"}
+_BLANK_SEPARATOR = {"replication_policy_separator": ""}
+
+
+@pytest.mark.parametrize("kind", ["source", "checkpoint", "heartbeat"])
+@pytest.mark.parametrize(
+    ("source", "target", "more", "code", "others"),
+    [
+        ("", "", _BLANK_SEPARATOR, LintCode.ALIAS_BLANK, 2),
+        ("", "new", {}, LintCode.ALIAS_BLANK, 0),
+        ("old", "", {}, LintCode.ALIAS_BLANK, 0),
+        ("old", "new", _BLANK_SEPARATOR, LintCode.SEPARATOR_BLANK, 0),
+        ("", "new", _BLANK_SEPARATOR, LintCode.NAMES_KEPT_BY_BLANKS, 1),
+        ("old", "old", {}, LintCode.ALIASES_EQUAL, 1),
+        ("old", "new", _BLANK_SEPARATOR | _IDENTITY, None, 0),
+        ("", "", _BLANK_SEPARATOR | {"replication_policy_class": "com.acme.Policy"}, None, 0),
+    ],
+)
+def test_blank_and_equal_names_of_a_connector(
+    kind: str, source: str, target: str, more: dict[str, str], code: LintCode | None, others: int
+) -> None:
+    """Each connector with a blank or an equal alias has one finding with all of its lines."""
+    names = {"source_cluster_alias": source, "target_cluster_alias": target, **more}
+    found = of_text(json.dumps(connector(kind, **names), indent=1), "copy.json")
+
+    judged = [(each.code, len(each.others)) for each in found if each.code in _ALIAS_CODES]
+    assert judged == ([(code, others)] if code else [])
+
+
+@pytest.mark.parametrize("alias", ["old", ""])
+def test_the_identity_policy_copies_nothing_between_equal_aliases(alias: str) -> None:
+    """The policy takes the source's alias for that of each topic, which is then a copy from the target."""
+    found = of_connector(source_cluster_alias=alias, target_cluster_alias=alias, **_IDENTITY)
+
+    assert LintCode.NO_TOPIC_COPIED in [each.code for each in found]
+
+
+def test_connectors_of_other_aliases_name_the_lines_that_differ() -> None:
+    """The line of the alias that differs is named, and that of the other connector in the same file."""
+    configs = [connector("source"), connector("checkpoint", target_cluster_alias="newer")]
+    text = json.dumps(configs, indent=1)
+    lines = [number for number, line in enumerate(text.split("\n"), 1) if "target.cluster.alias" in line]
+
+    differ = [each for each in of_text(text, "copy.json") if each.code is LintCode.CONNECTORS_DIFFER]
+    assert [(each.line, each.others) for each in differ] == [(lines[1], (lines[0],))]
+
+
+@pytest.mark.parametrize("version", ["", "3.0", "3.7", "4.1"])
+@pytest.mark.parametrize(
+    ("kind", "key", "is_other"),
+    [
+        ("source", "refresh.groups.interval.seconds", True),
+        ("source", "checkpoints.topic.replication.factor", True),
+        ("source", "refresh.topics.interval.seconds", False),
+        ("source", "offset-syncs.topic.replication.factor", False),
+        ("checkpoint", "replication.factor", True),
+        ("checkpoint", "sync.topic.acls.enabled", True),
+        ("checkpoint", "topics", False),
+        ("checkpoint", "groups", False),
+        ("heartbeat", "replication.factor", True),
+        ("heartbeat", "topics", True),
+        ("heartbeat", "heartbeats.topic.replication.factor", False),
+        ("heartbeat", "admin.timeout.ms", False),
+    ],
+)
+def test_a_key_of_another_connector_is_not_used(version: str, kind: str, key: str, is_other: bool) -> None:
+    """Each class uses its own keys, also in the versions in which all classes share one definition."""
+    text = json.dumps(connector(kind, **{key.replace(".", "_"): "2"}), indent=1)
+    found = of_text(text, "copy.json", version)
+
+    expected = [(LintCode.KEY_WITHOUT_EFFECT, key)] if is_other else []
+    codes = LintCode.KEY_WITHOUT_EFFECT, LintCode.KEY_MISPLACED, LintCode.KEY_OF_ANOTHER_VERSION, LintCode.KEY_REMOVED
+    assert coded(found, *codes) == expected
+
+
+def test_a_key_that_the_other_connector_lacks_is_misplaced() -> None:
+    """The key is meant for a connector of the same files, which does not have it."""
+    configs = [connector("source", sync_group_offsets_enabled="true"), connector("checkpoint")]
+    found = of_text(json.dumps(configs, indent=1), "copy.json")
+
+    assert coded(found, LintCode.KEY_MISPLACED) == [(LintCode.KEY_MISPLACED, "sync.group.offsets.enabled")]
+
+
+@pytest.mark.parametrize(("protocol", "count"), [("SASL_SSL", 1), ("SSL", 0)])
+def test_one_file_for_keys_and_trust_is_a_hint_if_clients_log_in_otherwise(protocol: str, count: int) -> None:
+    """With SSL alone the key store is the login, and one file may well have both."""
+    lines = f"old.security.protocol = {protocol}\nold.ssl.keystore.location = /x\nold.ssl.truststore.location = /x\n"
+    found = [each for each in of_text(HEAD + lines) if each.code is LintCode.KEY_STORE_IS_TRUST_STORE]
+
+    assert [(each.line, each.others) for each in found] == [(7, (8,))] * count
+    assert all(each.code.severity is Severity.INFO for each in found)

@@ -324,6 +324,21 @@ class LintCode(StrEnum):
         Severity.INFO,
         "A blank alias and separator keep the names of topics.",
     )
+    ALIAS_BLANK = (
+        "ALIAS_BLANK",
+        Severity.WARNING,
+        "A connector has a blank alias, so MirrorMaker does not recognise the topics that it has copied.",
+    )
+    ALIASES_EQUAL = (
+        "ALIASES_EQUAL",
+        Severity.WARNING,
+        "A connector has one alias for its source and its target.",
+    )
+    NO_TOPIC_COPIED = (
+        "NO_TOPIC_COPIED",
+        Severity.ERROR,
+        "IdentityReplicationPolicy copies no topic if source and target have one alias.",
+    )
     ALIAS_OVERRIDDEN = (
         "ALIAS_OVERRIDDEN",
         Severity.ERROR,
@@ -377,6 +392,11 @@ class LintCode(StrEnum):
         "LOGIN_MODULE_WRONG",
         Severity.ERROR,
         "A login module and a SASL mechanism do not belong together, so the clients cannot log in.",
+    )
+    KEY_STORE_IS_TRUST_STORE = (
+        "KEY_STORE_IS_TRUST_STORE",
+        Severity.INFO,
+        "Key store and trust store are one file, which may have no key of the client.",
     )
     LOGIN_ELSEWHERE = "LOGIN_ELSEWHERE", Severity.INFO, "The Kerberos login is not in the file."
     LOGIN_NOT_USED = (

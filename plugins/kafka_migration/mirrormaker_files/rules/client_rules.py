@@ -121,6 +121,24 @@ def logins(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     yield from found.values()
 
 
+def key_stores(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a hint for each key store that is also the trust store of a client that logs in with SASL."""
+    for each in ground.readers.at("consumer", "producer", "admin"):
+        key, trust = (each.values.get(f"ssl.{one}store.location") for one in ("key", "trust"))
+        is_same = key is not None and trust is not None and key.value.strip() == trust.value.strip() != ""
+        if key and trust and trust.setting and is_same and is_given(key, file) and _is_sasl_ssl(each):
+            found = "the key store is the file of the trust store"
+            effect = "if it has no key, the clients send no certificate; they log in with SASL without one"
+            fix = "Remove the key store, if the brokers require no certificate of clients."
+            others = (trust.setting.line,) if is_given(trust, file) else ()
+            yield at_given(file, key, LintCode.KEY_STORE_IS_TRUST_STORE, found, effect, fix, others)
+
+
+def _is_sasl_ssl(each: Effective) -> bool:
+    """Return whether a client logs in with SASL over TLS."""
+    return value(each, "security.protocol").upper() == "SASL_SSL"
+
+
 def _is_judged(file: MirrorFile, given: Given) -> bool:
     """Return whether a line is in the file, and no rule on the fields of a resource has a finding on it."""
     line = given.setting.line if given.setting else 0
@@ -152,4 +170,4 @@ def _unused(file: MirrorFile, given: Given, line: Given | None, protocol: str) -
     return at_given(file, given, LintCode.LOGIN_NOT_USED, found, effect, fix, others)
 
 
-CLIENT_RULES = (consumers, producers, logins)
+CLIENT_RULES = (consumers, producers, logins, key_stores)

@@ -13,11 +13,13 @@ from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKeys
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.rules.address_rules import ADDRESS_RULES
+from kafka_migration.mirrormaker_files.rules.alias_rules import ALIAS_RULES
 from kafka_migration.mirrormaker_files.rules.class_rules import CLASS_RULES
 from kafka_migration.mirrormaker_files.rules.client_file_rules import client_files
 from kafka_migration.mirrormaker_files.rules.client_rules import CLIENT_RULES
 from kafka_migration.mirrormaker_files.rules.command_rules import COMMAND_RULES
 from kafka_migration.mirrormaker_files.rules.connect_rules import CONNECT_RULES, partners
+from kafka_migration.mirrormaker_files.rules.connector_key_rules import CONNECTOR_KEY_RULES
 from kafka_migration.mirrormaker_files.rules.dedicated_rules import DEDICATED_RULES
 from kafka_migration.mirrormaker_files.rules.flow_rules import FLOW_RULES
 from kafka_migration.mirrormaker_files.rules.given_variables import with_variables
@@ -40,6 +42,7 @@ from kafka_migration.mirrormaker_files.rules.worker_rules import WORKER_RULES
 RULES = (
     *TEXT_RULES,
     *KEY_RULES,
+    *CONNECTOR_KEY_RULES,
     *TWICE_RULES,
     *VALUE_RULES,
     *ADDRESS_RULES,
@@ -48,6 +51,7 @@ RULES = (
     *REFERENCE_RULES,
     *FLOW_RULES,
     *NAME_RULES,
+    *ALIAS_RULES,
     *REPLICATION_RULES,
     *CLIENT_RULES,
     *IDEMPOTENCE_RULES,
