@@ -435,12 +435,14 @@ def test_a_key_of_another_connector_is_not_used(version: str, kind: str, key: st
     assert coded(found, *codes) == expected
 
 
-def test_a_key_that_the_other_connector_lacks_is_misplaced() -> None:
+def test_a_key_that_the_other_connector_lacks_is_a_warning() -> None:
     """The key is meant for a connector of the same files, which does not have it."""
     configs = [connector("source", sync_group_offsets_enabled="true"), connector("checkpoint")]
     found = of_text(json.dumps(configs, indent=1), "copy.json")
 
-    assert coded(found, LintCode.KEY_MISPLACED) == [(LintCode.KEY_MISPLACED, "sync.group.offsets.enabled")]
+    assert coded(found, LintCode.KEY_OF_OTHER_CONNECTOR) == [
+        (LintCode.KEY_OF_OTHER_CONNECTOR, "sync.group.offsets.enabled")
+    ]
 
 
 @pytest.mark.parametrize(("protocol", "count"), [("SASL_SSL", 1), ("SSL", 0)])

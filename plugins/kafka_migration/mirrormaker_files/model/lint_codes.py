@@ -430,6 +430,11 @@ class LintCode(StrEnum):
         Severity.INFO,
         "No part of MirrorMaker reads the key where it stands, and nothing is lost.",
     )
+    KEY_OF_OTHER_CONNECTOR = (
+        "KEY_OF_OTHER_CONNECTOR",
+        Severity.WARNING,
+        "A connector ignores a key that only another connector uses, and that one does not have it.",
+    )
     SOURCE_ALIAS_MISSING = (
         "SOURCE_ALIAS_MISSING",
         Severity.ERROR,

@@ -33,7 +33,9 @@ def keys_of_others(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             names = " and ".join(role.removeprefix("mirror_") for role in users)
             found = f"only {names} connectors use this key"
             fix = "Remove it, or write it into the connector that uses it."
-            code = LintCode.KEY_MISPLACED if _is_missed(setting, users, ground) else LintCode.KEY_WITHOUT_EFFECT
+            code = LintCode.KEY_WITHOUT_EFFECT
+            if _is_missed(setting, users, ground):
+                code = LintCode.KEY_OF_OTHER_CONNECTOR
             yield at(file, setting, code, found, "it is ignored in this connector", fix)
 
 
