@@ -106,7 +106,7 @@ PLANTED_FLOWS = {
     ),
     "other-flow.json": (
         connectors(connector("source"), connector("checkpoint", source_cluster_alias="eu")),
-        ["20 CONNECTORS_DIFFER"],
+        ["21 CONNECTORS_DIFFER"],
     ),
     "no-aliases.json": (
         connectors({k: v for k, v in connector("source").items() if "alias" not in k}),

@@ -8,7 +8,7 @@ import pytest
 
 from kafka_migration.mirrormaker_files.model.judging import LintFinding
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
 from kafka_migration.mirrormaker_files.rules.lint import lint
 from kafka_migration.mirrormaker_files.rules.pattern_rules import foreign_sign
@@ -213,3 +213,243 @@ def test_a_misspelt_class_of_kafka_is_shown() -> None:
     found = of_text(f"{HEAD}config.providers = file\nconfig.providers.file.class = {name}\n")
 
     assert [name in each.found for each in found if each.code is LintCode.CLASS_UNKNOWN] == [True]
+
+
+@pytest.mark.parametrize(
+    ("lines", "codes"),
+    [
+        ("acks=1\nenable.idempotence=true", [LintCode.IDEMPOTENCE_REFUSED]),
+        ("retries=0\nenable.idempotence=TRUE", [LintCode.IDEMPOTENCE_REFUSED]),
+        ("max.in.flight.requests.per.connection=6\nenable.idempotence=true", [LintCode.IDEMPOTENCE_REFUSED]),
+        ("transactional.id=t\nenable.idempotence=false", [LintCode.IDEMPOTENCE_REFUSED]),
+        ("acks=-1\nenable.idempotence=true\nmax.in.flight.requests.per.connection=5\nretries=9", []),
+        ("acks=1", [LintCode.ACKS_TOO_LOW]),
+        ("acks=1\nenable.idempotence=false", [LintCode.ACKS_TOO_LOW]),
+        ("retries=0\nacks=all", [LintCode.RETRIES_OFF]),
+    ],
+)
+def test_kafka_refuses_what_does_not_fit_idempotence(lines: str, codes: list[LintCode]) -> None:
+    """With idempotence that a line switches on, Kafka makes no producer; without the line it switches it off."""
+    found = of_text(f"bootstrap.servers=new-1:9092\n{lines}\n", "producer.properties", "3.9")
+
+    judged = LintCode.IDEMPOTENCE_REFUSED, LintCode.ACKS_TOO_LOW, LintCode.RETRIES_OFF, LintCode.ORDER_NOT_KEPT
+    assert [(each.code, each.line) for each in found if each.code in judged] == [(code, 2) for code in codes]
+    refused = [each.others for each in found if each.code is LintCode.IDEMPOTENCE_REFUSED]
+    assert refused == [(3,)] * codes.count(LintCode.IDEMPOTENCE_REFUSED)
+
+
+def test_a_transaction_of_a_connector_is_refused_without_idempotence() -> None:
+    """Connect switches idempotence off for the producers of connectors, from Kafka 3.1 on."""
+    found = of_connector(producer_override_transactional_id="t", producer_override_acks="all")
+
+    assert coded(found, LintCode.IDEMPOTENCE_REFUSED)[0][1] == "producer.override.transactional.id"
+
+
+def test_exactly_once_without_rest_is_a_warning() -> None:
+    """One process alone works without the internal REST server."""
+    assert LintCode.EXACTLY_ONCE_INCOMPLETE.severity is Severity.WARNING
+
+
+_OF_KAFKA = "org.apache.kafka.common.security"
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "module", "line"),
+    [
+        ("SCRAM-SHA-512", f"{_OF_KAFKA}.plain.PlainLoginModule", 7),
+        ("SCRAM-SHA-256", f"{_OF_KAFKA}.scram.ScramLoginModule", 0),
+        ("PLAIN", f"{_OF_KAFKA}.plain.PlainLoginModule", 0),
+        # Java's own PLAIN takes the name and the password of the other module.
+        ("PLAIN", f"{_OF_KAFKA}.scram.ScramLoginModule", 0),
+        ("PLAIN", f"{_OF_KAFKA}.oauthbearer.OAuthBearerLoginModule", 7),
+        ("OAUTHBEARER", f"{_OF_KAFKA}.plain.PlainLoginModule", 7),
+        ("GSSAPI", f"{_OF_KAFKA}.plain.PlainLoginModule", 7),
+        ("GSSAPI", "com.sun.security.auth.module.Krb5LoginModule", 0),
+        ("AWS_MSK_IAM", f"{_OF_KAFKA}.scram.ScramLoginModule", 7),
+        ("AWS_MSK_IAM", "software.amazon.msk.auth.iam.IAMLoginModule", 0),
+        ("", f"{_OF_KAFKA}.plain.PlainLoginModule", 7),
+        ("SCRAM-SHA-512", "com.acme.LoginModule", 0),
+        ("CUSTOM", f"{_OF_KAFKA}.plain.PlainLoginModule", 0),
+    ],
+)
+def test_a_mechanism_and_its_login_module_belong_together(mechanism: str, module: str, line: int) -> None:
+    """A client logs in only with a module that brings what the mechanism needs; the default is GSSAPI."""
+    text = f"{HEAD}old.security.protocol = SASL_SSL\nold.sasl.mechanism = {mechanism}\n"
+    text += f'old.sasl.jaas.config = {module} required username="u" password="planted-secret";\n'
+    found = of_text(text if mechanism else text.replace("old.sasl.mechanism = \n", ""))
+
+    wrong = [each for each in found if each.code is LintCode.LOGIN_MODULE_WRONG]
+    assert [(each.line, each.others) for each in wrong] == ([(line, (8,) if mechanism else ())] if line else [])
+    assert "planted-secret" not in "".join(map(str, found))
+
+
+def test_a_login_without_an_end_names_the_line_on_which_it_ends() -> None:
+    """The `;` is missing on the last line of a continued value, so that line is named, too."""
+    found = of_text(f'{SASL}old.sasl.jaas.config = a.B required \\\n  username="u" \\\n  password="p"\nnew.acks = 1\n')
+
+    assert [(each.line, each.others) for each in found if each.code is LintCode.LOGIN_REFUSED] == [(8, (10,))]
+
+
+def test_an_unused_login_is_one_finding_with_all_of_its_lines() -> None:
+    """Without `security.protocol` no line of a login is used; the login of the other cluster is a cause of its own."""
+    found = of_connector(
+        source_cluster_sasl_mechanism="PLAIN", source_cluster_sasl_jaas_config="a.B required;",
+        target_cluster_sasl_mechanism="PLAIN", target_cluster_ssl_keystore_location="/x",
+    )  # fmt: skip
+
+    assert [(each.key, len(each.others)) for each in found if each.code is LintCode.LOGIN_NOT_USED] == [
+        ("source.cluster.sasl.jaas.config", 1),
+        ("target.cluster.sasl.mechanism", 1),
+    ]
+
+
+WORKER = "bootstrap.servers=new-1:9092\ngroup.id=g\nconfig.storage.topic=c\noffset.storage.topic=o\n"
+WORKER += "status.storage.topic=s\nkey.converter=x\nvalue.converter=x\n"
+
+
+@pytest.mark.parametrize(
+    ("policy", "version", "key", "refused"),
+    [
+        ("None", "3.9", "producer.override.batch.size", "connect.properties"),
+        ("NoneConnectorClientConfigOverridePolicy", "3.9", "producer.override.acks", "connect.properties"),
+        ("Principal", "3.9", "producer.override.batch.size", "connect.properties"),
+        ("Principal", "3.9", "producer.override.sasl.mechanism", ""),
+        ("All", "2.8", "producer.override.batch.size", ""),
+        ("", "3.0", "producer.override.batch.size", ""),
+        ("", "", "producer.override.batch.size", ""),
+        ("", "2.8", "producer.override.batch.size", "copy.json"),
+        # Connect makes no such clients for a source connector, and judges them not.
+        ("None", "3.9", "consumer.override.max.poll.records", ""),
+        ("None", "3.9", "admin.override.retries", ""),
+    ],
+)
+def test_a_worker_decides_what_connectors_override(policy: str, version: str, key: str, refused: str) -> None:
+    """A worker refuses a connector that overrides more than its policy allows; before 3.0 it allows nothing."""
+    config = json.dumps(connector("source", **{key: "1"}), indent=1)
+    worker = WORKER + (f"connector.client.config.override.policy={policy}\n" if policy else "")
+    files = [*read_mirror_files("copy.json", config), *read_mirror_files("connect.properties", worker)]
+    found = [each for each in lint(files, kafka_keys(), version) if each.code is LintCode.OVERRIDE_REFUSED]
+
+    assert [each.file for each in found] == ([refused] if refused else [])
+
+
+@pytest.mark.parametrize(
+    ("document", "names"),
+    [
+        ({"name": "x", "config": {}}, []),
+        ({"name": "x", "config": {}, "tasks": [], "type": "source"}, []),
+        ({"name": "x", "config": {}, "initial_state": "PAUSED"}, []),
+        ({"name": "x", "configs": {}}, ["configs"]),
+        ({"name": "x", "Config": {}}, ["Config"]),
+        ({"name": "x", "config": {}, "_comment": "y"}, ["_comment"]),
+        ([{"name": "x", "configs": {}}], ["configs"]),
+        # Of another tool.
+        ({"connectorName": "x", "connectorConfiguration": {}}, []),
+        ({"x": {"info": {"name": "x", "config": {}}, "status": {}}}, []),
+    ],
+)
+def test_a_request_has_the_fields_of_the_rest_api(document: object, names: list[str]) -> None:
+    """Connect refuses a request with a field that it does not know; other documents are no requests."""
+    text = json.dumps(document, indent=1).replace("{}", json.dumps(connector("source")), 1)
+    found = of_text(text, "copy.json")
+
+    assert coded(found, LintCode.REQUEST_REFUSED) == [(LintCode.REQUEST_REFUSED, name) for name in names]
+
+
+_ALIAS_CODES = (
+    LintCode.ALIAS_BLANK, LintCode.ALIASES_EQUAL, LintCode.NO_TOPIC_COPIED, LintCode.SEPARATOR_BLANK,
+    LintCode.NAMES_KEPT_BY_BLANKS, LintCode.ALIAS_OVERRIDDEN,
+)  # fmt: skip
+_IDENTITY = {"replication_policy_class": "org.apache.kafka.connect.mirror.IdentityReplicationPolicy"}
+_BLANK_SEPARATOR = {"replication_policy_separator": ""}
+
+
+@pytest.mark.parametrize("kind", ["source", "checkpoint", "heartbeat"])
+@pytest.mark.parametrize(
+    ("source", "target", "more", "code", "others"),
+    [
+        ("", "", _BLANK_SEPARATOR, LintCode.ALIAS_BLANK, 2),
+        ("", "new", {}, LintCode.ALIAS_BLANK, 0),
+        ("old", "", {}, LintCode.ALIAS_BLANK, 0),
+        ("old", "new", _BLANK_SEPARATOR, LintCode.SEPARATOR_BLANK, 0),
+        ("", "new", _BLANK_SEPARATOR, LintCode.NAMES_KEPT_BY_BLANKS, 1),
+        ("old", "old", {}, LintCode.ALIASES_EQUAL, 1),
+        ("old", "new", _BLANK_SEPARATOR | _IDENTITY, None, 0),
+        ("", "", _BLANK_SEPARATOR | {"replication_policy_class": "com.acme.Policy"}, None, 0),
+    ],
+)
+def test_blank_and_equal_names_of_a_connector(
+    kind: str, source: str, target: str, more: dict[str, str], code: LintCode | None, others: int
+) -> None:
+    """Each connector with a blank or an equal alias has one finding with all of its lines."""
+    names = {"source_cluster_alias": source, "target_cluster_alias": target, **more}
+    found = of_text(json.dumps(connector(kind, **names), indent=1), "copy.json")
+
+    judged = [(each.code, len(each.others)) for each in found if each.code in _ALIAS_CODES]
+    assert judged == ([(code, others)] if code else [])
+
+
+@pytest.mark.parametrize("alias", ["old", ""])
+def test_the_identity_policy_copies_nothing_between_equal_aliases(alias: str) -> None:
+    """The policy takes the source's alias for that of each topic, which is then a copy from the target."""
+    found = of_connector(source_cluster_alias=alias, target_cluster_alias=alias, **_IDENTITY)
+
+    assert LintCode.NO_TOPIC_COPIED in [each.code for each in found]
+
+
+def test_connectors_of_other_aliases_name_the_lines_that_differ() -> None:
+    """The line of the alias that differs is named, and that of the other connector in the same file."""
+    configs = [connector("source"), connector("checkpoint", target_cluster_alias="newer")]
+    text = json.dumps(configs, indent=1)
+    lines = [number for number, line in enumerate(text.split("\n"), 1) if "target.cluster.alias" in line]
+
+    differ = [each for each in of_text(text, "copy.json") if each.code is LintCode.CONNECTORS_DIFFER]
+    assert [(each.line, each.others) for each in differ] == [(lines[1], (lines[0],))]
+
+
+@pytest.mark.parametrize("version", ["", "3.0", "3.7", "4.1"])
+@pytest.mark.parametrize(
+    ("kind", "key", "is_other"),
+    [
+        ("source", "refresh.groups.interval.seconds", True),
+        ("source", "checkpoints.topic.replication.factor", True),
+        ("source", "refresh.topics.interval.seconds", False),
+        ("source", "offset-syncs.topic.replication.factor", False),
+        ("checkpoint", "replication.factor", True),
+        ("checkpoint", "sync.topic.acls.enabled", True),
+        ("checkpoint", "topics", False),
+        ("checkpoint", "groups", False),
+        ("heartbeat", "replication.factor", True),
+        ("heartbeat", "topics", True),
+        ("heartbeat", "heartbeats.topic.replication.factor", False),
+        ("heartbeat", "admin.timeout.ms", False),
+    ],
+)
+def test_a_key_of_another_connector_is_not_used(version: str, kind: str, key: str, is_other: bool) -> None:
+    """Each class uses its own keys, also in the versions in which all classes share one definition."""
+    text = json.dumps(connector(kind, **{key.replace(".", "_"): "2"}), indent=1)
+    found = of_text(text, "copy.json", version)
+
+    expected = [(LintCode.KEY_WITHOUT_EFFECT, key)] if is_other else []
+    codes = LintCode.KEY_WITHOUT_EFFECT, LintCode.KEY_MISPLACED, LintCode.KEY_OF_ANOTHER_VERSION, LintCode.KEY_REMOVED
+    assert coded(found, *codes) == expected
+
+
+def test_a_key_that_the_other_connector_lacks_is_a_warning() -> None:
+    """The key is meant for a connector of the same files, which does not have it."""
+    configs = [connector("source", sync_group_offsets_enabled="true"), connector("checkpoint")]
+    found = of_text(json.dumps(configs, indent=1), "copy.json")
+
+    assert coded(found, LintCode.KEY_OF_OTHER_CONNECTOR) == [
+        (LintCode.KEY_OF_OTHER_CONNECTOR, "sync.group.offsets.enabled")
+    ]
+
+
+@pytest.mark.parametrize(("protocol", "count"), [("SASL_SSL", 1), ("SSL", 0)])
+def test_one_file_for_keys_and_trust_is_a_hint_if_clients_log_in_otherwise(protocol: str, count: int) -> None:
+    """With SSL alone the key store is the login, and one file may well have both."""
+    lines = f"old.security.protocol = {protocol}\nold.ssl.keystore.location = /x\nold.ssl.truststore.location = /x\n"
+    found = [each for each in of_text(HEAD + lines) if each.code is LintCode.KEY_STORE_IS_TRUST_STORE]
+
+    assert [(each.line, each.others) for each in found] == [(7, (8,))] * count
+    assert all(each.code.severity is Severity.INFO for each in found)

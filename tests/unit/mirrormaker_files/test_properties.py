@@ -21,7 +21,7 @@ pytestmark = pytest.mark.unit
         ("\n# note\n! note\n  a : b\n", [Entry(4, "a", "b")]),
         ("a b c", [Entry(1, "a", "b c")]),
         ("a=1 # no comment  ", [Entry(1, "a", "1 # no comment  ")]),
-        ("a=1,\\\n   2\nb=3", [Entry(1, "a", "1,2"), Entry(3, "b", "3")]),
+        ("a=1,\\\n   2\nb=3", [Entry(1, "a", "1,2", last=2), Entry(3, "b", "3")]),
         ("a\\=b\\:c=d\\\\", [Entry(1, "a=b:c", "d\\")]),
         ("a=\\u00e9\\t.", [Entry(1, "a", "é\t.")]),
         ("a=1\r\nb=2\rc=3", [Entry(1, "a", "1"), Entry(2, "b", "2"), Entry(3, "c", "3")]),
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.unit
         ('a=\\"b\\"\\\\.', [Entry(1, "a", '"b"\\.')]),
         ("a\n=b\n", [Entry(1, "a", ""), Entry(2, "", "b")]),
         ("a=b==c", [Entry(1, "a", "b==c")]),
-        ("a=\\\n# kept", [Entry(1, "a", "# kept")]),
+        ("a=\\\n# kept", [Entry(1, "a", "# kept", last=2)]),
     ],
 )
 def test_reads_as_java_does(text: str, expected: list[Entry]) -> None:

@@ -190,7 +190,7 @@ class LintCode(StrEnum):
     )
     EXACTLY_ONCE_INCOMPLETE = (
         "EXACTLY_ONCE_INCOMPLETE",
-        Severity.ERROR,
+        Severity.WARNING,
         "Exactly-once of the dedicated MirrorMaker needs further settings.",
     )
     CONVERTER_CHANGES_BYTES = (
@@ -217,6 +217,11 @@ class LintCode(StrEnum):
     ACKS_TOO_LOW = "ACKS_TOO_LOW", Severity.ERROR, "Brokers confirm records that are not on all in-sync replicas."
     RETRIES_OFF = "RETRIES_OFF", Severity.ERROR, "The producer drops records after a failure that would pass."
     ORDER_NOT_KEPT = "ORDER_NOT_KEPT", Severity.ERROR, "A retry can change the order of records."
+    IDEMPOTENCE_REFUSED = (
+        "IDEMPOTENCE_REFUSED",
+        Severity.ERROR,
+        "Kafka refuses a producer, because a value and the one of `enable.idempotence` do not fit each other.",
+    )
     FAILURE_IGNORED = "FAILURE_IGNORED", Severity.ERROR, "MirrorMaker 1 goes on after a record was not written."
     OPTION_MISSING = "OPTION_MISSING", Severity.ERROR, "The command lacks an option that MirrorMaker 1 requires."
     OPTION_UNKNOWN = "OPTION_UNKNOWN", Severity.ERROR, "MirrorMaker 1 does not have this option."
@@ -319,6 +324,21 @@ class LintCode(StrEnum):
         Severity.INFO,
         "A blank alias and separator keep the names of topics.",
     )
+    ALIAS_BLANK = (
+        "ALIAS_BLANK",
+        Severity.WARNING,
+        "A connector has a blank alias, so MirrorMaker does not recognise the topics that it has copied.",
+    )
+    ALIASES_EQUAL = (
+        "ALIASES_EQUAL",
+        Severity.WARNING,
+        "A connector has one alias for its source and its target.",
+    )
+    NO_TOPIC_COPIED = (
+        "NO_TOPIC_COPIED",
+        Severity.ERROR,
+        "IdentityReplicationPolicy copies no topic if source and target have one alias.",
+    )
     ALIAS_OVERRIDDEN = (
         "ALIAS_OVERRIDDEN",
         Severity.ERROR,
@@ -368,6 +388,16 @@ class LintCode(StrEnum):
     )
     LOGIN_MISSING = "LOGIN_MISSING", Severity.WARNING, "SASL is switched on, and the login is missing."
     LOGIN_REFUSED = "LOGIN_REFUSED", Severity.ERROR, "Kafka cannot read the login, so it makes no client."
+    LOGIN_MODULE_WRONG = (
+        "LOGIN_MODULE_WRONG",
+        Severity.ERROR,
+        "A login module and a SASL mechanism do not belong together, so the clients cannot log in.",
+    )
+    KEY_STORE_IS_TRUST_STORE = (
+        "KEY_STORE_IS_TRUST_STORE",
+        Severity.INFO,
+        "Key store and trust store are one file, which may have no key of the client.",
+    )
     LOGIN_ELSEWHERE = "LOGIN_ELSEWHERE", Severity.INFO, "The Kerberos login is not in the file."
     LOGIN_NOT_USED = (
         "LOGIN_NOT_USED",
@@ -385,10 +415,25 @@ class LintCode(StrEnum):
         Severity.ERROR,
         "A standalone worker of Kafka Connect has no file for its offsets, and does not start.",
     )
+    OVERRIDE_REFUSED = (
+        "OVERRIDE_REFUSED",
+        Severity.ERROR,
+        "A worker does not allow what a connector overrides, so Connect refuses the connector.",
+    )
+    REQUEST_REFUSED = (
+        "REQUEST_REFUSED",
+        Severity.ERROR,
+        "A request to make a connector has a field that Connect's REST API does not know.",
+    )
     KEY_WITHOUT_EFFECT = (
         "KEY_WITHOUT_EFFECT",
         Severity.INFO,
         "No part of MirrorMaker reads the key where it stands, and nothing is lost.",
+    )
+    KEY_OF_OTHER_CONNECTOR = (
+        "KEY_OF_OTHER_CONNECTOR",
+        Severity.WARNING,
+        "A connector ignores a key that only another connector uses, and that one does not have it.",
     )
     SOURCE_ALIAS_MISSING = (
         "SOURCE_ALIAS_MISSING",

@@ -84,8 +84,8 @@ class MirrorSetting:
     `name` is its whole name as written, `key` is Kafka's key without alias, flow and client prefix. `owner` is the
     alias of the cluster, the flow (`a->b`) or the name of the connector. `client` is the prefix in front of the key:
     `producer`, `consumer`, `admin`, `cluster` (the cluster of a connector), or empty. `side` is `source` or `target`
-    if the prefix names it. `dropped` is that of its `Entry`. `origin` is the file and the line of a variable that has
-    the value, if that stands elsewhere.
+    if the prefix names it. `dropped` and `last` are those of its `Entry`. `origin` is the file and
+    the line of a variable that has the value, if that stands elsewhere.
     """
 
     line: int
@@ -98,6 +98,7 @@ class MirrorSetting:
     side: str = ""
     dropped: str = ""
     origin: tuple[str, int] | None = None
+    last: int = 0
 
     @property
     def is_reference(self) -> bool:

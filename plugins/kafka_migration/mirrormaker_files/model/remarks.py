@@ -27,6 +27,7 @@ class Oddity(Enum):
     OVERWRITTEN = auto()
     BAD_JSON = auto()
     WORDS_UNQUOTED = auto()
+    REQUEST_FIELD = auto()
 
 
 @dataclass(frozen=True, slots=True)

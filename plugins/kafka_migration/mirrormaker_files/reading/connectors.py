@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import yaml
 
@@ -25,6 +26,8 @@ from kafka_migration.mirrormaker_files.reading.mirrormaker2 import prefixed
 from kafka_migration.mirrormaker_files.reading.properties import Entry
 
 CLASS = "connector.class"
+# The fields of a request, and those that Connect adds in its answer.
+_FIELDS = frozenset({"name", "config", "initial_state", "tasks", "type"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ def connectors_file(name: str, text: str) -> MirrorFile:
     found = [Connector(list(flat(node)), list(not_texts(node))) for node in _configs(root)]
     if not found:
         raise WrongDocument(f"no configuration with {CLASS}")
-    return file_of_connectors(name, found, [*wrong, *repeats(root)])
+    return file_of_connectors(name, found, [*wrong, *repeats(root), *_strange_fields(root)])
 
 
 def not_texts(config: yaml.Node | None) -> Iterator[Remark]:
@@ -55,6 +58,26 @@ def not_texts(config: yaml.Node | None) -> Iterator[Remark]:
             yield Remark(Oddity.NOT_TEXT, line_of(value), key)
         elif is_null(value):
             yield Remark(Oddity.NULL, line_of(value), key)
+
+
+def _strange_fields(root: yaml.Node) -> Iterator[Remark]:
+    """Yield a remark for each field that no request `{"name": …, "config": …}` has, as `CreateConnectorRequest`.
+
+    A document of another shape is no request, such as one of a further tool, or Connect's answer.
+    """
+    for node in items(root) or [root]:
+        inner = fields(node)
+        holders = [name for name, value in inner.items() if CLASS in fields(value)]
+        is_request = isinstance(inner.get("name"), yaml.ScalarNode) and len(holders) == 1
+        if not is_request or CLASS in inner or (holders != ["config"] and not _is_like_config(holders[0])):
+            continue
+        for key, _ in node.value:
+            if key.value not in _FIELDS:
+                yield Remark(Oddity.REQUEST_FIELD, line_of(key), key.value)
+
+
+def _is_like_config(name: str) -> bool:
+    return name.lower() in {"configuration", "conf", "cfg"} or bool(get_close_matches(name.lower(), ["config"], 1, 0.8))
 
 
 def _configs(node: yaml.Node) -> Iterator[yaml.Node]:

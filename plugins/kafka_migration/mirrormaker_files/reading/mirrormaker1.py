@@ -30,7 +30,7 @@ _PROPERTY = re.compile(r"-D([^=\s]{1,200})=?(\S*)")
 def client_file(name: str, kind: FileKind, entries: Iterable[Entry]) -> MirrorFile:
     """Return a consumer or producer file."""
     settings = (
-        MirrorSetting(each.line, each.name, each.value, Place.CLIENT, each.name, dropped=each.dropped)
+        MirrorSetting(each.line, each.name, each.value, Place.CLIENT, each.name, dropped=each.dropped, last=each.last)
         for each in entries
     )
     return MirrorFile(name, kind, tuple(settings))

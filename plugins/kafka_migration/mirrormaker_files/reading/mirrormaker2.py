@@ -82,7 +82,8 @@ def prefixed(entry: Entry, place: Place, owner: str, key: str) -> MirrorSetting:
 
 
 def _setting(entry: Entry, place: Place, key: str, owner: str, client: str = "", side: str = "") -> MirrorSetting:
-    return MirrorSetting(entry.line, entry.name, entry.value, place, key, owner, client, side, entry.dropped)
+    texts = entry.line, entry.name, entry.value
+    return MirrorSetting(*texts, place, key, owner, client, side, entry.dropped, last=entry.last)
 
 
 def _enabled(settings: Iterable[MirrorSetting], aliases: Sequence[str]) -> Iterator[Flow]:

@@ -28,12 +28,14 @@ class Entry:
     """A key and its value, with the number of the line on which the key starts.
 
     `dropped` is the first backslash of the value, with the letter after it, that Java removes; empty if there is none.
+    `last` is the line on which a value ends that backslashes continue, else 0.
     """
 
     line: int
     name: str
     value: str
     dropped: str = ""
+    last: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,8 @@ def _entry(line: _LogicalLine) -> Entry:
     content = line.content
     end = _end_of_key(content)
     value = content[end + len(_separator(content)) :]
-    return Entry(line.number, _unescaped(content[:end]), _unescaped(value), _dropped(value))
+    last = line.parts[-1][0] if len(line.parts) > 1 else 0
+    return Entry(line.number, _unescaped(content[:end]), _unescaped(value), _dropped(value), last)
 
 
 def _separator(content: str) -> str:

@@ -124,6 +124,11 @@ def worker_file(name: str, entries: Sequence[Entry], version: str = "", line: in
         is_client = client in CLIENTS and bool(rest)
         key, client = (rest, client) if is_client else (each.name, "")
         settings.append(
-            MirrorSetting(each.line, each.name, each.value, Place.WORKER, key, client=client, dropped=each.dropped)
+            MirrorSetting(
+                *(each.line, each.name, each.value, Place.WORKER, key),
+                client=client,
+                dropped=each.dropped,
+                last=each.last,
+            )
         )
     return MirrorFile(name, FileKind.WORKER, tuple(settings), kafka_version=version, line=line)

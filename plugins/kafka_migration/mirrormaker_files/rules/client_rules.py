@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, is_true, on_file
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, Place
 from kafka_migration.mirrormaker_files.rules.ground import Ground
+from kafka_migration.mirrormaker_files.rules.idempotence_rules import is_refused
 from kafka_migration.mirrormaker_files.rules.views import at_given, is_given, lacks, value
 
 # Without idempotence, more requests in flight can change the order after a retry.
 _ORDERED, _ORDERED_IF_IDEMPOTENT = 1, 5
+_IN_FLIGHT = "max.in.flight.requests.per.connection"
 # Another value is refused by Kafka's definition, or replaced later.
 _PROTOCOLS = frozenset({"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"})
 # What a protocol must have in its name so that the key has an effect.
-_NEEDS = {"sasl.jaas.config": "SASL_", "sasl.mechanism": "SASL_", "ssl.truststore.location": "SSL"}
+_NEEDS = {
+    "sasl.jaas.config": "SASL_",
+    "sasl.mechanism": "SASL_",
+    "ssl.truststore.location": "SSL",
+    "ssl.keystore.location": "SSL",
+}
 _PASSWORD_MECHANISMS = re.compile(r"PLAIN|SCRAM-SHA-(?:256|512)|OAUTHBEARER|AWS_MSK_IAM")
 
 
@@ -62,12 +70,13 @@ def producers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     for each in _of_records(ground, "producer"):
         for key in ("acks", "request.required.acks"):
             given = each.values.get(key)
-            if given and is_given(given, file) and given.value.strip() in {"0", "1"}:
+            is_low = given is not None and given.value.strip() in {"0", "1"} and not is_refused(each, key)
+            if given and is_given(given, file) and is_low:
                 found = "brokers confirm a record before all in-sync replicas have it"
                 effect = "a confirmed record is lost if the leader fails; MirrorMaker does not copy it again"
                 yield at_given(file, given, LintCode.ACKS_TOO_LOW, found, effect, "Write `all`, or remove it.")
         retries = each.values.get("retries")
-        if retries and is_given(retries, file) and retries.value.strip() == "0":
+        if retries and is_given(retries, file) and retries.value.strip() == "0" and not is_refused(each, "retries"):
             found = "the producer does not try again"
             effect = "a failure that would pass, such as a change of the leader, loses records or stops the copy"
             yield at_given(file, retries, LintCode.RETRIES_OFF, found, effect, "Remove it.")
@@ -75,8 +84,9 @@ def producers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 
 
 def _order(file: MirrorFile, each: Effective) -> Iterator[LintFinding]:
-    given = each.values.get("max.in.flight.requests.per.connection")
-    if given and is_given(given, file) and _reorders(given.value.strip(), value(each, "enable.idempotence")):
+    given = each.values.get(_IN_FLIGHT)
+    is_own = given is not None and is_given(given, file) and not is_refused(each, _IN_FLIGHT)
+    if given and is_own and _reorders(given.value.strip(), value(each, "enable.idempotence")):
         found = "several requests may be in flight without idempotence"
         effect = "a retry can change the order of records"
         fix = "Remove it, or add enable.idempotence=true and write at most 5."
@@ -94,6 +104,7 @@ def _of_records(ground: Ground, role: str) -> list[Effective]:
 
 def logins(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each login or certificate that its clients cannot or do not use."""
+    found = dict[tuple[int, str, int], LintFinding]()
     for each in ground.readers.at("consumer", "producer", "admin"):
         protocol = each.values.get("security.protocol")
         name = protocol.value.strip().upper() if protocol else "PLAINTEXT"
@@ -101,15 +112,31 @@ def logins(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             continue
         if name.startswith("SASL_") and protocol and is_given(protocol, file):
             yield from _missing_login(file, each, protocol)
-        for key, needs in (
-            ("sasl.jaas.config", "SASL_"),
-            ("sasl.mechanism", "SASL_"),
-            ("ssl.truststore.location", "SSL"),
-        ):
-            given = each.values.get(key)
-            if given and _is_judged(file, given) and needs not in name and given.value.strip():
-                yield _unused(file, given, protocol, name)
-                break
+        unused = [each.values.get(key) for key, needs in _NEEDS.items() if needs not in name]
+        if given := [one for one in unused if one and _is_judged(file, one) and one.value.strip()]:
+            cause = id(given[0].setting), name, id(protocol and protocol.setting)
+            first = found.setdefault(cause, _unused(file, given[0], protocol, name))
+            others = {*first.others, *(one.setting.line for one in given[1:] if one.setting)}
+            found[cause] = replace(first, others=tuple(sorted(others)))
+    yield from found.values()
+
+
+def key_stores(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a hint for each key store that is also the trust store of a client that logs in with SASL."""
+    for each in ground.readers.at("consumer", "producer", "admin"):
+        key, trust = (each.values.get(f"ssl.{one}store.location") for one in ("key", "trust"))
+        is_same = key is not None and trust is not None and key.value.strip() == trust.value.strip() != ""
+        if key and trust and trust.setting and is_same and is_given(key, file) and _is_sasl_ssl(each):
+            found = "the key store is the file of the trust store"
+            effect = "if it has no key, the clients send no certificate; they log in with SASL without one"
+            fix = "Remove the key store, if the brokers require no certificate of clients."
+            others = (trust.setting.line,) if is_given(trust, file) else ()
+            yield at_given(file, key, LintCode.KEY_STORE_IS_TRUST_STORE, found, effect, fix, others)
+
+
+def _is_sasl_ssl(each: Effective) -> bool:
+    """Return whether a client logs in with SASL over TLS."""
+    return value(each, "security.protocol").upper() == "SASL_SSL"
 
 
 def _is_judged(file: MirrorFile, given: Given) -> bool:
@@ -143,4 +170,4 @@ def _unused(file: MirrorFile, given: Given, line: Given | None, protocol: str) -
     return at_given(file, given, LintCode.LOGIN_NOT_USED, found, effect, fix, others)
 
 
-CLIENT_RULES = (consumers, producers, logins)
+CLIENT_RULES = (consumers, producers, logins, key_stores)

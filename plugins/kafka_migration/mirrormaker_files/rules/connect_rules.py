@@ -10,6 +10,7 @@ from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, on_file, value_of
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.rules.alias_rules import at_aliases
 from kafka_migration.mirrormaker_files.rules.class_rules import CONVERTERS, is_unknown_converter
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.views import (
@@ -71,7 +72,8 @@ def _partner(file: MirrorFile, flow: Flow, each: Effective, sources: dict[str, E
         found = f"the checkpoint connector has the flow {flow}, the source connector {some(sorted(sources))}"
         effect = "it finds no offset syncs of its flow, so groups are not moved"
         fix = "Give both connectors the same aliases."
-        yield on_file(file, LintCode.CONNECTORS_DIFFER, found, effect, fix, line_of(file, each, flow))
+        finding = on_file(file, LintCode.CONNECTORS_DIFFER, found, effect, fix, line_of(file, each, flow))
+        yield at_aliases(finding, file, each, list(sources.values()))
     elif own is not None:
         yield from _location(file, flow, each, own)
         for side in ("source", "target"):

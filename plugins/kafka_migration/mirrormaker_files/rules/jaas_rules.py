@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from kafka_migration.mirrormaker_files.effective.readers import Given
 from kafka_migration.mirrormaker_files.model.jaas import is_cut, refusal_of_jaas, tokens_of
 from kafka_migration.mirrormaker_files.model.judging import REFERENCE, LintFinding, at
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
@@ -12,11 +13,28 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, 
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.text_rules import read_otherwise
 from kafka_migration.mirrormaker_files.rules.value_rules import is_quoted
-from kafka_migration.mirrormaker_files.rules.views import value
+from kafka_migration.mirrormaker_files.rules.views import at_given, is_given, value
 
 _LOGIN = "sasl.jaas.config"
 # A letter that no file has stands for what is filled in later.
 _FILLED = "\ufffe"
+_MECHANISM, _DEFAULT_MECHANISM = "sasl.mechanism", "GSSAPI"
+_HANDLER = "sasl.client.callback.handler.class"
+_OF_KAFKA = "org.apache.kafka.common.security"
+_PLAIN, _SCRAM = f"{_OF_KAFKA}.plain.PlainLoginModule", f"{_OF_KAFKA}.scram.ScramLoginModule"
+_OAUTH = f"{_OF_KAFKA}.oauthbearer.OAuthBearerLoginModule"
+_IAM = "software.amazon.msk.auth.iam.IAMLoginModule"
+_KERBEROS = ("com.sun.security.auth.module.Krb5LoginModule", "com.ibm.security.auth.module.Krb5LoginModule")
+# The modules with which a client can log in. Java itself has PLAIN, which takes the name and password of SCRAM, too.
+_MODULES = {
+    "PLAIN": (_PLAIN, _SCRAM),
+    "SCRAM-SHA-256": (_SCRAM,),
+    "SCRAM-SHA-512": (_SCRAM,),
+    "OAUTHBEARER": (_OAUTH,),
+    "GSSAPI": _KERBEROS,
+    "AWS_MSK_IAM": (_IAM,),
+}
+_ALL_MODULES = frozenset(module for each in _MODULES.values() for module in each)
 _VARIABLE = re.compile(r"\$\w|%\w{1,100}%")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{0,60}")
 _ENDS = re.compile(r";\s{0,20}$")
@@ -38,7 +56,8 @@ def logins_refused(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
         if follows:
             fix = f"End line {follows[0].line - 1} with a backslash, so that the login continues."
         effect = "Kafka refuses the login, so no client of this cluster can be made"
-        others = sorted({each.line + before for each in follows for before in (-1, 0)} - {setting.line})
+        ends = [setting.last] if setting.last and is_cut(refusal) else []
+        others = sorted({*ends, *(each.line + before for each in follows for before in (-1, 0))} - {setting.line})
         yield at(file, setting, LintCode.LOGIN_REFUSED, f"the login has {refusal}", effect, fix, tuple(others))
 
 
@@ -69,4 +88,36 @@ def _is_filled_in(text: str) -> bool:
     return any(_FILLED in word or word.startswith("$") for word in words) or _VARIABLE.match(text) is not None
 
 
-JAAS_RULES = (logins_refused,)
+def modules(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each login whose module does not bring what its SASL mechanism needs."""
+    for each in ground.readers.at("consumer", "producer", "admin"):
+        login, mechanism = each.values.get(_LOGIN), each.values.get(_MECHANISM)
+        word = value(each, _MECHANISM) or _DEFAULT_MECHANISM
+        if not login or not _has_sasl(value(each, "security.protocol")) or _HANDLER in each.values:
+            continue
+        module, fitting = _module_of(login.value), _MODULES.get(word, ())
+        if module in _ALL_MODULES and fitting and module not in fitting:
+            yield from _unlike(file, login, mechanism, word, fitting[0])
+
+
+def _unlike(file: MirrorFile, login: Given, mechanism: Given | None, word: str, module: str) -> Iterator[LintFinding]:
+    given = next((each for each in (mechanism, login) if each and is_given(each, file)), None)
+    if given is None:
+        return
+    other = login.setting.line if given is not login and login.setting and is_given(login, file) else 0
+    name = module.rpartition(".")[2]
+    found = f"the mechanism is {word}, and the login module is not {name}"
+    if mechanism is None:
+        found = f"no `{_MECHANISM}` is given, so it is {word}, and the login module is not {name}"
+    effect = "the clients of this cluster cannot log in"
+    fix = f"Write the mechanism of the module, or `{module}` as the module."
+    yield at_given(file, given, LintCode.LOGIN_MODULE_WRONG, found, effect, fix, (other,) if other else ())
+
+
+def _module_of(login: str) -> str:
+    """Return the class of the login module; empty if it is not written."""
+    first = next(tokens_of(login), None)
+    return (first.text or "") if first else ""
+
+
+JAAS_RULES = (logins_refused, modules)

@@ -13,19 +13,23 @@ from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKeys
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.rules.address_rules import ADDRESS_RULES
+from kafka_migration.mirrormaker_files.rules.alias_rules import ALIAS_RULES
 from kafka_migration.mirrormaker_files.rules.class_rules import CLASS_RULES
 from kafka_migration.mirrormaker_files.rules.client_file_rules import client_files
 from kafka_migration.mirrormaker_files.rules.client_rules import CLIENT_RULES
 from kafka_migration.mirrormaker_files.rules.command_rules import COMMAND_RULES
 from kafka_migration.mirrormaker_files.rules.connect_rules import CONNECT_RULES, partners
+from kafka_migration.mirrormaker_files.rules.connector_key_rules import CONNECTOR_KEY_RULES
 from kafka_migration.mirrormaker_files.rules.dedicated_rules import DEDICATED_RULES
 from kafka_migration.mirrormaker_files.rules.family_rules import FAMILY_RULES
 from kafka_migration.mirrormaker_files.rules.flow_rules import FLOW_RULES
 from kafka_migration.mirrormaker_files.rules.given_variables import with_variables
 from kafka_migration.mirrormaker_files.rules.ground import Ground
+from kafka_migration.mirrormaker_files.rules.idempotence_rules import IDEMPOTENCE_RULES
 from kafka_migration.mirrormaker_files.rules.jaas_rules import JAAS_RULES
 from kafka_migration.mirrormaker_files.rules.key_rules import KEY_RULES
 from kafka_migration.mirrormaker_files.rules.name_rules import NAME_RULES
+from kafka_migration.mirrormaker_files.rules.override_rules import OVERRIDE_RULES
 from kafka_migration.mirrormaker_files.rules.pattern_rules import PATTERN_RULES
 from kafka_migration.mirrormaker_files.rules.reference_rules import REFERENCE_RULES
 from kafka_migration.mirrormaker_files.rules.replication_rules import REPLICATION_RULES
@@ -40,6 +44,7 @@ RULES = (
     *TEXT_RULES,
     *KEY_RULES,
     *FAMILY_RULES,
+    *CONNECTOR_KEY_RULES,
     *TWICE_RULES,
     *VALUE_RULES,
     *ADDRESS_RULES,
@@ -48,14 +53,17 @@ RULES = (
     *REFERENCE_RULES,
     *FLOW_RULES,
     *NAME_RULES,
+    *ALIAS_RULES,
     *REPLICATION_RULES,
     *CLIENT_RULES,
+    *IDEMPOTENCE_RULES,
     *JAAS_RULES,
     *CONNECT_RULES,
     *COMMAND_RULES,
     *DEDICATED_RULES,
     *RESOURCE_RULES,
     *WORKER_RULES,
+    *OVERRIDE_RULES,
 )
 
 

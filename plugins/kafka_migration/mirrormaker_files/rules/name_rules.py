@@ -27,7 +27,7 @@ from kafka_migration.mirrormaker_files.rules.views import (
 )
 
 POLICY, SEPARATOR, ALIAS = "replication.policy.class", "replication.policy.separator", "source.cluster.alias"
-_DEFAULT, _IDENTITY = "DefaultReplicationPolicy", "IdentityReplicationPolicy"
+DEFAULT, IDENTITY = "DefaultReplicationPolicy", "IdentityReplicationPolicy"
 _WORDS = {"mirror_source": "source", "mirror_checkpoint": "checkpoint", "mirror_heartbeat": "heartbeat"}
 _LEGAL = re.compile(r"[A-Za-z0-9._-]{1,249}")
 # More beginnings of names are not compared with the names of topics.
@@ -49,12 +49,12 @@ class Naming:
     @property
     def keeps_names(self) -> bool:
         """Whether topics keep their names: by the policy, or by the way that was usual before Kafka 3.0."""
-        return self.policy == _IDENTITY or (self.policy == _DEFAULT and not self.alias + self.separator)
+        return self.policy == IDENTITY or (self.policy == DEFAULT and not self.alias + self.separator)
 
 
 def naming(each: Effective) -> Naming:
     """Return how a connector names topics."""
-    policy = value(each, POLICY).rpartition(".")[2] or _DEFAULT
+    policy = value(each, POLICY).rpartition(".")[2] or DEFAULT
     return Naming(policy, value(each, SEPARATOR, "."), value(each, ALIAS))
 
 
@@ -87,9 +87,12 @@ def _differ(file: MirrorFile, flow: Flow, source: Effective, other: Effective) -
 
 
 def aliases(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
-    """Yield a finding for each alias or separator that is blank, or that one line gives to several flows."""
+    """Yield a finding for each alias or separator that is blank, or that one line gives to several flows.
+
+    Connectors on Kafka Connect have rules of their own (`alias_rules`).
+    """
     by_line = defaultdict[int, list[tuple[Flow, Effective, str, Given]]](list)
-    for flow in file.flows:
+    for flow in () if file.kind is FileKind.CONNECTORS else file.flows:
         for each in connectors(ground, flow, SOURCE):
             for key in (ALIAS, "target.cluster.alias", SEPARATOR):
                 given = each.values.get(key)
@@ -102,7 +105,7 @@ def aliases(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 def _alias(file: MirrorFile, uses: Sequence[tuple[Flow, Effective, str, Given]]) -> Iterator[LintFinding]:
     flow, each, key, given = uses[0]
     own, is_blank = naming(each), not given.value.strip()
-    if own.policy == _IDENTITY and key == SEPARATOR:
+    if own.policy == IDENTITY and key == SEPARATOR:
         return
     if key == SEPARATOR:
         if is_blank and own.alias:
@@ -110,12 +113,12 @@ def _alias(file: MirrorFile, uses: Sequence[tuple[Flow, Effective, str, Given]])
             effect = f"orders becomes {flow.source}orders, and MirrorMaker cannot tell the alias from the name"
             fix = "Write a separator, or use IdentityReplicationPolicy to keep the names."
             yield at_given(file, given, LintCode.SEPARATOR_BLANK, found, effect, fix)
-    elif is_blank and own.keeps_names and own.policy == _DEFAULT:
+    elif is_blank and own.keeps_names and own.policy == DEFAULT:
         found = "the alias and the separator are blank"
         effect = "topics keep their names; MirrorMaker does not know which topics are copies"
         fix = "From Kafka 3.0 on, IdentityReplicationPolicy does the same in a clearer way."
         yield at_given(file, given, LintCode.NAMES_KEPT_BY_BLANKS, found, effect, fix)
-    elif is_blank and own.policy == _DEFAULT:
+    elif is_blank and own.policy == DEFAULT:
         found = "the alias is blank, and the separator is not"
         effect = "a topic such as orders gets only the separator in front of its name"
         yield at_given(file, given, LintCode.ALIAS_OVERRIDDEN, found, effect, "Remove the line.")
@@ -132,7 +135,7 @@ def _overridden(
     if wrong and setting is not None:
         found = f"this line gives the flow {wrong[0]} an alias that is not that of its {('source', 'target')[end]}"
         effect = "topics get another prefix, and MirrorMaker does not recognise its own copies"
-        if naming(uses[0][1]).policy != _DEFAULT:
+        if naming(uses[0][1]).policy != DEFAULT:
             effect = "MirrorMaker names its topics for offset syncs and checkpoints after another alias"
         fix = "Remove the line; the alias comes from `clusters`."
         yield at_given(file, given, LintCode.ALIAS_OVERRIDDEN, found, effect, fix)
@@ -288,7 +291,7 @@ def _not_copied(file: MirrorFile, flow: Flow, own: Naming, given: Given) -> Iter
         plain = name.replace("\\.", ".").replace("[.]", ".")
         if not _LEGAL.fullmatch(plain) or given.setting is None:
             continue
-        if own.policy == _DEFAULT and own.separator and plain.startswith(f"{flow.target}{own.separator}"):
+        if own.policy == DEFAULT and own.separator and plain.startswith(f"{flow.target}{own.separator}"):
             found = f"{key_of(given.setting, plain)} begins with the alias of the target"
             effect = f"MirrorMaker takes it for a copy from {flow.target} and does not copy it"
             fix = "Give the target another alias."

@@ -10,6 +10,7 @@ from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
 from kafka_migration.mirrormaker_files.model.judging import REFERENCE, LintFinding, at, value_of
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting
+from kafka_migration.mirrormaker_files.rules.connector_key_rules import users_elsewhere
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.key_rules import is_storage_of_connector
 from kafka_migration.mirrormaker_files.rules.views import at_given, hosts, is_given, lines, value
@@ -55,7 +56,7 @@ def _one(
 def _is_read(setting: MirrorSetting, ground: Ground) -> bool:
     if _OF_STORE.fullmatch(setting.key):
         return bool(ground.readers.of(setting)) and not is_storage_of_connector(setting)
-    return next(ground.readers.uses_of(setting), None) is not None
+    return next(ground.readers.uses_of(setting), None) is not None and not users_elsewhere(setting, ground)
 
 
 def _brokers(setting: MirrorSetting, ground: Ground) -> int:

@@ -115,6 +115,12 @@ _TEXTS |= {
         "Connect refuses the whole document, so no connector of it is made",
         r"Write `\"` for a quote within a text, and no comma after the last item.",
     ),
+    Oddity.REQUEST_FIELD: (
+        LintCode.REQUEST_REFUSED,
+        "a request to make a connector has no such field",
+        "Connect refuses the request, so the connector is not made",
+        "Write `name` and `config` only.",
+    ),
     Oddity.OVERWRITTEN: (
         LintCode.FILE_OVERWRITTEN,
         "`>` replaces the file that the script has written from line {other} on",
