@@ -124,15 +124,28 @@ class Flow:
 
 
 @dataclass(frozen=True, slots=True)
+class VariableList:
+    """The variables that an `envsubst` with a list replaces in some files, with the line of the command."""
+
+    line: int
+    names: frozenset[str]
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ScriptFacts:
     """What a script does besides its commands.
 
     `assigned` are the variables that it sets. `filled` are the names of files into which it puts values before their
-    readers get them, each with the text that is replaced; an empty text stands for all variables (`envsubst`).
+    readers get them, each with the text that is replaced; an empty text stands for all variables (`envsubst`), and
+    `lists` are those of some variables. `cut` are the lines on which a command ends before its options, each with
+    the line of the next word.
     """
 
     assigned: frozenset[str] = frozenset()
     filled: tuple[tuple[str, str], ...] = ()
+    lists: tuple[VariableList, ...] = ()
+    cut: tuple[tuple[int, int], ...] = ()
 
 
 NO_SCRIPT = ScriptFacts()

@@ -119,7 +119,8 @@ def _of_manifest(name: str, text: str) -> Iterator[MirrorFile]:
 def _of_script(name: str, script: Script) -> Iterator[MirrorFile]:
     require_few(script.starts, MOST_COMMANDS, "commands")
     values = {each.name: each.value for each in script.assigned if each.is_known}
-    parts = [TextPart(each.file, _replaced(each.text, values), each.line) for each in script.here_documents]
+    texts = ((each, each.text if each.is_quoted else _replaced(each.text, values)) for each in script.here_documents)
+    parts = [TextPart(each.file, text, each.line) for each, text in texts]
     parts += script.written
     found = [*command_files(name, script), *(file for part in parts for file in _of_part(name, part))]
     if not found:

@@ -29,6 +29,7 @@ from kafka_migration.mirrormaker_files.rules.pattern_rules import PATTERN_RULES
 from kafka_migration.mirrormaker_files.rules.reference_rules import REFERENCE_RULES
 from kafka_migration.mirrormaker_files.rules.replication_rules import REPLICATION_RULES
 from kafka_migration.mirrormaker_files.rules.resource_rules import RESOURCE_RULES
+from kafka_migration.mirrormaker_files.rules.script_rules import scripts
 from kafka_migration.mirrormaker_files.rules.start_rules import starts
 from kafka_migration.mirrormaker_files.rules.text_rules import TEXT_RULES, without_consequences
 from kafka_migration.mirrormaker_files.rules.twice_rules import TWICE_RULES
@@ -63,10 +64,11 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
     `version` is the Kafka version of MirrorMaker; without it the file's own, or else all versions count.
     """
     order = {file.name: number for number, file in enumerate(files)}
+    of_scripts = list(scripts(files))
     files = [file for file in with_variables(files) if file.kind is not FileKind.VARIABLES]
     files = [with_flows(each, kafka_version(version or each.kafka_version)) for each in files]
     groups = [(group, readers_of(group, version)) for group in read_together(files)]
-    findings = [*client_files(files), *starts(files)]
+    findings = [*of_scripts, *client_files(files), *starts(files)]
     for group, readers in groups:
         findings += partners(group, Ground(keys, minor(version), readers))
         findings += [each for file in group for each in _of_file(file, keys, version, readers)]
