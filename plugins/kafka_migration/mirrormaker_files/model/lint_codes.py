@@ -389,6 +389,11 @@ class LintCode(StrEnum):
     LOGIN_MISSING = "LOGIN_MISSING", Severity.WARNING, "SASL is switched on, and the login is missing."
     LOGIN_REFUSED = "LOGIN_REFUSED", Severity.ERROR, "Kafka cannot read the login, so it makes no client."
     LOGIN_ELSEWHERE = "LOGIN_ELSEWHERE", Severity.INFO, "The Kerberos login is not in the file."
+    LOGIN_INCOMPLETE = (
+        "LOGIN_INCOMPLETE",
+        Severity.ERROR,
+        "The `authentication` of a resource lacks a field that its type requires, so Strimzi's operator refuses it.",
+    )
     LOGIN_NOT_USED = (
         "LOGIN_NOT_USED",
         Severity.WARNING,

@@ -33,6 +33,7 @@ class Fault(Enum):
     LOGIN_OPEN = auto()
     LOGIN_UNUSED = auto()
     TLS_OFF = auto()
+    LOGIN_INCOMPLETE = auto()
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,11 @@ def _tls_off(_: FieldFault) -> Texts:
     return LintCode.LOGIN_NOT_USED, found, effect, "Add `tls` beside `config`, or remove the line."
 
 
+def _login_incomplete(fault: FieldFault) -> Texts:
+    effect = "Strimzi's operator refuses the resource, or fails when it makes the login"
+    return LintCode.LOGIN_INCOMPLETE, fault.found, effect, fault.fix
+
+
 _TEXTS: dict[Fault, Callable[[FieldFault], Texts]] = {
     Fault.UNKNOWN: _unknown,
     Fault.MISSING: _missing,
@@ -87,6 +92,7 @@ _TEXTS: dict[Fault, Callable[[FieldFault], Texts]] = {
     Fault.LOGIN_OPEN: _login_open,
     Fault.LOGIN_UNUSED: _login_unused,
     Fault.TLS_OFF: _tls_off,
+    Fault.LOGIN_INCOMPLETE: _login_incomplete,
 }
 
 
