@@ -83,7 +83,7 @@ class Imported:
     checks: tuple[ImportCheck, ...]
 
 
-_WITHOUT_SETTINGS = frozenset({FileKind.START, FileKind.VARIABLES})
+_WITHOUT_SETTINGS = frozenset({FileKind.START, FileKind.VARIABLES, FileKind.LOGINS})
 _NO_CHOICES = ImportChoices()
 _KEPT = TargetNames("identity", reason="MirrorMaker 1 keeps names")
 

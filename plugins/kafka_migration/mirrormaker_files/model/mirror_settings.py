@@ -25,6 +25,7 @@ class FileKind(StrEnum):
     WORKER = "connect-worker"
     START = "start-command"
     VARIABLES = "variables"
+    LOGINS = "jaas"
 
     @property
     def words(self) -> str:
@@ -47,6 +48,7 @@ _WORDS = {
     FileKind.WORKER: "properties of a Connect worker",
     FileKind.START: "command that starts MirrorMaker 2 or Connect",
     FileKind.VARIABLES: "variables of a container",
+    FileKind.LOGINS: "login file of Java (JAAS)",
 }
 
 

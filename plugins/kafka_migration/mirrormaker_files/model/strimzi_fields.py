@@ -34,6 +34,7 @@ class Fault(Enum):
     LOGIN_UNUSED = auto()
     TLS_OFF = auto()
     LOGIN_INCOMPLETE = auto()
+    LOGIN_FILE = auto()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.text.brief import brief, some
 from kafka_migration.core.text.secret_forms import LONGEST_NAME, masked
+from kafka_migration.mirrormaker_files.model.jaas_file import is_login_file, refusal_of_login_file
 from kafka_migration.mirrormaker_files.model.judging import refusal
 from kafka_migration.mirrormaker_files.model.limits import (
     MOST_COMMANDS,
@@ -20,6 +21,7 @@ from kafka_migration.mirrormaker_files.model.limits import (
 )
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
+from kafka_migration.mirrormaker_files.model.strimzi_fields import Fault, FieldFault
 from kafka_migration.mirrormaker_files.reading.connectors import (
     CLASS,
     Connector,
@@ -96,6 +98,8 @@ def _read(name: str, text: str, kind: FileKind, *, is_utf8: bool) -> Iterator[Mi
         yield from _of_manifest(shown, text)
     elif kind is FileKind.VARIABLES:
         yield image_file(shown, text.replace("\r\n", "\n"))
+    elif kind is FileKind.LOGINS:
+        yield _of_logins(shown, text)
     elif kind in _COMMANDS:
         yield from _of_script(shown, script_of(text, name))
     elif kind is FileKind.CONNECTORS and is_json(text):
@@ -103,6 +107,15 @@ def _read(name: str, text: str, kind: FileKind, *, is_utf8: bool) -> Iterator[Mi
         yield file if is_utf8 else replace(file, remarks=(*file.remarks, _first_foreign(text)))
     else:
         yield _of_properties(shown, text, kind, is_utf8=is_utf8)
+
+
+def _of_logins(name: str, text: str) -> MirrorFile:
+    """Return a login file: no setting of MirrorMaker, and what Java refuses."""
+    if not is_login_file(text):
+        raise WrongDocument("no block of login modules")
+    wrong = refusal_of_login_file(text.removeprefix("\ufeff"))
+    faults = () if wrong is None else (FieldFault(Fault.LOGIN_FILE, wrong[0], "", wrong[1]),)
+    return MirrorFile(name, FileKind.LOGINS, (), faults=faults)
 
 
 def _of_manifest(name: str, text: str) -> Iterator[MirrorFile]:

@@ -36,6 +36,7 @@ from kafka_migration.mirrormaker_files.rules.twice_rules import TWICE_RULES
 from kafka_migration.mirrormaker_files.rules.value_rules import VALUE_RULES
 from kafka_migration.mirrormaker_files.rules.worker_rules import WORKER_RULES
 
+_ALONE = frozenset({FileKind.MIRRORMAKER2, FileKind.STRIMZI, FileKind.LOGINS})
 RULES = (
     *TEXT_RULES,
     *KEY_RULES,
@@ -74,6 +75,8 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
         findings += [each for file in group for each in _of_file(file, keys, version, readers)]
     findings = without_consequences(list(dict.fromkeys(findings)), files)
     findings = [each for each in findings if not _is_explained(each, findings)]
+    if any(file.kind is FileKind.LOGINS for file in files):
+        findings = [each for each in findings if each.code is not LintCode.LOGIN_ELSEWHERE]
     return sorted(findings, key=lambda each: (order[each.file], each.line))
 
 
@@ -100,7 +103,7 @@ def _of_file(file: MirrorFile, keys: KafkaKeys, version: str, readers: Readers) 
 
 def read_together(files: Sequence[MirrorFile]) -> list[list[MirrorFile]]:
     """Return the files that one process or one cluster of workers reads together."""
-    alone = [[file] for file in files if file.kind in {FileKind.MIRRORMAKER2, FileKind.STRIMZI}]
+    alone = [[file] for file in files if file.kind in _ALONE]
     first = [file for file in files if file.kind.is_mirrormaker1]
     connect = [file for file in files if file.kind in {FileKind.CONNECTORS, FileKind.WORKER}]
     return [*alone, *filter(None, (first, connect))]
