@@ -28,7 +28,7 @@ from kafka_migration.mirrormaker_files.reading.connectors import (
     connectors_file,
     file_of_connectors,
 )
-from kafka_migration.mirrormaker_files.reading.documents import WrongDocument
+from kafka_migration.mirrormaker_files.reading.documents import OtherDocument, WrongDocument
 from kafka_migration.mirrormaker_files.reading.kinds import is_json, kind_of
 from kafka_migration.mirrormaker_files.reading.manifests import Manifest
 from kafka_migration.mirrormaker_files.reading.mirrormaker1 import client_file, command_files
@@ -42,13 +42,21 @@ from kafka_migration.mirrormaker_files.reading.variables import (
     image_file,
     is_environment,
     is_image,
+    is_image_file,
     variables_file,
 )
 
 _COMMANDS = frozenset({FileKind.COMMAND, FileKind.START})
+_CLIENTS = {FileKind.CONSUMER, FileKind.PRODUCER}
 # So many characters are put in for the names of a here-document.
 _MOST_REPLACED = 1_000_000
 _VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w{0,200})|\{([A-Za-z_]\w{0,200})\})")
+
+_LEAVE_OUT, _OR_LEAVE_OUT = "Leave it out.", "Or leave it out."
+
+
+class Unrelated(Refused):
+    """A file holds nothing of MirrorMaker, so that the other files can be read without it."""
 
 
 def read_mirror_files(
@@ -57,14 +65,19 @@ def read_mirror_files(
     """Return the configurations of a file: one, or each resource of a YAML file and each command of a script.
 
     Without `kind` the content decides. `is_utf8` says how the bytes were read. Raises `Refused` with
-    `MIRROR_FILE_UNREADABLE` for a text that is of no known kind, or not of the given kind.
+    `MIRROR_FILE_UNREADABLE` for a text that is of no known kind, or not of the given kind, and `Unrelated` for a file
+    that holds nothing of MirrorMaker.
     """
     if not text.strip("\ufeff \t\r\n"):
         raise Refused([_unreadable(name, "an empty file", "settings of MirrorMaker", "Name the file that has them.")])
     kind = kind or kind_of(name, text) or _of_variables(name, text)
+    if kind is None and is_image_file(text):
+        raise Unrelated([_unreadable(name, "an image's file without variables", "settings of MirrorMaker", _LEAVE_OUT)])
     if kind is None:
         expected = ", ".join(each.words for each in FileKind)
-        raise Refused([_unreadable(name, "a file of an unknown kind", expected, "Name its kind with --kind.")])
+        raise Refused(
+            [_unreadable(name, "a file of an unknown kind", expected, f"Name its kind with --kind. {_OR_LEAVE_OUT}")]
+        )
     try:
         files = tuple(_read(name, text, kind, is_utf8=is_utf8))
         require_few([each for file in files for each in file.settings], MOST_SETTINGS, "settings")
@@ -72,6 +85,8 @@ def read_mirror_files(
             require_small(file)
     except TooMany as error:
         raise Refused([_too_large(name, error)]) from None
+    except OtherDocument as error:
+        raise Unrelated([_wrong(name, kind, error)]) from None
     except ValueError as error:
         raise Refused([_wrong(name, kind, error)]) from None
     return files
@@ -79,7 +94,7 @@ def read_mirror_files(
 
 def not_settings(name: str) -> Finding:
     """Return the refusal of variables that no other file uses."""
-    remedy = "Give it together with the script that uses its variables."
+    remedy = f"Give it together with the script that uses its variables. {_OR_LEAVE_OUT}"
     return _unreadable(masked(name), "variables that no command uses", "settings of MirrorMaker", remedy)
 
 
@@ -125,7 +140,7 @@ def _of_manifest(name: str, text: str) -> Iterator[MirrorFile]:
         found = [variables_file(name, manifest.variables)]
     if not found:
         kinds = some(list(dict.fromkeys(manifest.kinds)) or ["ConfigMap"])
-        raise WrongDocument(f"only other resources (kind {kinds})")
+        raise OtherDocument(f"only other resources (kind {kinds})")
     yield from found
 
 
@@ -137,7 +152,7 @@ def _of_script(name: str, script: Script) -> Iterator[MirrorFile]:
     parts += script.written
     found = [*command_files(name, script), *(file for part in parts for file in _of_part(name, part))]
     if not found:
-        raise WrongDocument("no command that starts MirrorMaker")
+        raise OtherDocument("no command that starts MirrorMaker")
     yield from found
 
 
@@ -150,7 +165,7 @@ def _replaced(text: str, values: dict[str, str]) -> str:
 
 def _of_part(name: str, part: TextPart) -> Iterator[MirrorFile]:
     """Yield what a part of a file is; a part of another kind is passed over."""
-    kind = (part.kind or kind_of(part.name, part.text)) if part.text.strip() else None
+    kind = _kind_of_part(part) if part.text.strip() else None
     if kind is None or kind is FileKind.STRIMZI:
         return
     try:
@@ -162,6 +177,12 @@ def _of_part(name: str, part: TextPart) -> Iterator[MirrorFile]:
             return
         raise WrongDocument(str(error), error.line + part.before if error.line else part.before + 1) from None
     yield from (part.in_place(file, name) for file in files)
+
+
+def _kind_of_part(part: TextPart) -> FileKind | None:
+    """Return what a command uses the part for, unless it is a file of the other client."""
+    own = kind_of(part.name, part.text)
+    return own if part.kind is None or {own, part.kind} == _CLIENTS else part.kind
 
 
 def _of_properties(name: str, text: str, kind: FileKind, *, is_utf8: bool) -> MirrorFile:
@@ -188,7 +209,9 @@ def _first_foreign(text: str) -> Remark:
 def _wrong(name: str, kind: FileKind, error: ValueError) -> Finding:
     line = error.line if isinstance(error, WrongDocument | OpenQuote) else 0
     found, place = brief(str(error)), f"{name}:{line}" if line else name
-    return _unreadable(place, found, kind.words, "Correct it, or name its kind with --kind.")
+    remedy = "Correct it, or name its kind with --kind."
+    remedy = f"{remedy} {_OR_LEAVE_OUT}" if isinstance(error, OtherDocument) else remedy
+    return _unreadable(place, found, kind.words, remedy)
 
 
 def _too_large(name: str, error: TooMany) -> Finding:
