@@ -7,6 +7,7 @@ import pytest
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
+from kafka_migration.mirrormaker_files.rules.given_variables import unused
 from kafka_migration.mirrormaker_files.rules.lint import lint
 
 pytestmark = pytest.mark.unit
@@ -157,3 +158,22 @@ def test_a_pattern_of_the_container_needs_quotes_in_the_script() -> None:
 def test_a_here_document_with_quotes_keeps_its_variables(text: str, expected: list[int]) -> None:
     """A shell replaces no variable in it, unless another program does so later."""
     assert found({"run.sh": text + RUN}, *VARIABLES) == [f"run.sh:{line} HERE_DOCUMENT_QUOTED" for line in expected]
+
+
+def test_a_script_may_only_fill_the_file() -> None:
+    """An image starts MirrorMaker, and its entry point puts the variables in before."""
+    image = f"{IMAGE}CMD {START}"
+    script = "#!/bin/sh\nenvsubst '$OLD $NEW' < t.properties > /run/mm2.properties\nexec \"$@\"\n"
+    files = {"t.properties": TEMPLATE, "Dockerfile": image, "entry.sh": script}
+
+    assert found(files, *VARIABLES) == ["entry.sh:2 VARIABLE_NOT_LISTED"]
+    assert found({**files, "entry.sh": script.replace("$NEW", "$NEW $LIST")}, *VARIABLES) == []
+
+
+def test_a_script_that_fills_no_given_file_is_not_used() -> None:
+    """A script without MirrorMaker is of no use beside files that it does not fill."""
+    (script,) = read_mirror_files("a.sh", "#!/bin/sh\nsed -i s/a/b/ t.properties\n")
+    template = read_mirror_files("t.properties", TEMPLATE)
+
+    assert [*unused([script])] == [*unused([script, *read_mirror_files("u.properties", TEMPLATE)])] == [script]
+    assert [*unused([script, *template])] == []

@@ -151,6 +151,9 @@ def _of_script(name: str, script: Script) -> Iterator[MirrorFile]:
     parts = [TextPart(each.file, text, each.line) for each, text in texts]
     parts += script.written
     found = [*command_files(name, script), *(file for part in parts for file in _of_part(name, part))]
+    if not found and (script.facts.filled or script.facts.lists):
+        # Another script or an image starts MirrorMaker with the files that this one fills.
+        found = [replace(variables_file(name, script.assigned), script=script.facts)]
     if not found:
         raise OtherDocument("no command that starts MirrorMaker")
     yield from found

@@ -46,10 +46,12 @@ def uses(files: Sequence[MirrorFile]) -> Iterator[tuple[MirrorFile, MirrorSettin
 
 
 def unused(files: Sequence[MirrorFile]) -> Iterator[MirrorFile]:
-    """Yield the files of variables of which no other file uses one."""
+    """Yield the files of variables of which no other file uses one, and scripts that fill none of the files."""
     used = names_used(files)
     for file in files:
-        if file.kind is FileKind.VARIABLES and not used & {each.key for each in file.settings}:
+        is_idle = file.kind is FileKind.VARIABLES and not used & {each.key for each in file.settings}
+        filled = _Filled([file])
+        if is_idle and not any(map(filled.is_filled, files)):
             yield file
 
 
