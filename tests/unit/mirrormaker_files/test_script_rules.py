@@ -14,10 +14,11 @@ pytestmark = pytest.mark.unit
 
 FIRST = "kafka-mirror-maker.sh --consumer.config c --producer.config p"
 RUN = f"{FIRST} --whitelist a\n"
-CUT = (LintCode.COMMAND_CUT, LintCode.OPTION_MISSING, LintCode.START_WRONG, LintCode.OPTION_WITHOUT_EFFECT)
-CUT += (LintCode.VALUE_TYPE,)
-VARIABLES = (LintCode.VARIABLE_NOT_LISTED, LintCode.VARIABLE_NOT_SET, LintCode.VARIABLE_NOT_REPLACED)
-VARIABLES += (LintCode.TEMPLATE, LintCode.HERE_DOCUMENT_QUOTED, LintCode.PATTERN_UNQUOTED)
+CUT = {LintCode.COMMAND_CUT, LintCode.OPTION_MISSING, LintCode.START_WRONG, LintCode.OPTION_WITHOUT_EFFECT} | {
+    LintCode.VALUE_TYPE
+}
+VARIABLES = {LintCode.VARIABLE_NOT_LISTED, LintCode.VARIABLE_NOT_SET, LintCode.VARIABLE_NOT_REPLACED}
+VARIABLES |= {LintCode.TEMPLATE, LintCode.HERE_DOCUMENT_QUOTED, LintCode.PATTERN_UNQUOTED}
 IMAGE = "FROM x\nENV OLD a:1\nENV NEW=b:1\nENV LIST a.*\n"
 TEMPLATE = (
     "clusters=a,b\na.bootstrap.servers=${OLD}\nb.bootstrap.servers=$NEW\na->b.enabled=true\na->b.topics=${LIST}\n"
