@@ -20,7 +20,7 @@ from kafka_migration.mirrormaker_files.importing.proposal import ImportChoices, 
 from kafka_migration.mirrormaker_files.model.judging import LintFinding
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import Severity
-from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.rules.lint import lint
 
 IMPORT_SCHEMA = 2
@@ -55,13 +55,17 @@ def run_import(arguments: Namespace) -> int:
 
     Raises `Refused` if a file cannot be read or imported, or if the migration file exists or overlaps with another.
     """
-    files = mirror_files_of(arguments)
+    files, passed_over = mirror_files_of(arguments)
     findings = lint(files, kafka_keys(), arguments.kafka_version or "")
     imported = import_files(files, arguments.name, arguments.flow, _choices(arguments))
     written = _written(arguments.write, {arguments.name: imported.text})
+    passed = [(each.subject, each.found) for each in passed_over]
+    passed += [(file.name, f"a {file.kind.words}") for file in files if file.kind is FileKind.LOGINS]
     if is_json(arguments):
-        say_json(_document(files, findings, imported, written))
+        named = [{"file": name, "found": found} for name, found in passed]
+        say_json({**_document(files, findings, imported, written), "passed_over": named})
     else:
+        say(f"# passed over: {name}, {found}" for name, found in passed)
         say(_lines(findings, imported, written))
     return 0
 

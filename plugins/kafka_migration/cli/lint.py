@@ -20,7 +20,7 @@ from kafka_migration.mirrormaker_files.model.judging import LintFinding, minor, 
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import Severity
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
-from kafka_migration.mirrormaker_files.reading.any_file import not_settings, read_mirror_files
+from kafka_migration.mirrormaker_files.reading.any_file import Unrelated, not_settings, read_mirror_files
 from kafka_migration.mirrormaker_files.rules.given_variables import unused
 from kafka_migration.mirrormaker_files.rules.lint import lint, read_together
 
@@ -113,26 +113,37 @@ def _effective_document(
     }
 
 
-def mirror_files_of(arguments: Namespace) -> list[MirrorFile]:
-    """Read the named files. Raises `Refused` with a finding for each file that cannot be read."""
-    files, refusals = _read(arguments)
-    if refusals:
-        raise Refused(refusals)
-    return files
+def mirror_files_of(arguments: Namespace) -> tuple[list[MirrorFile], list[Finding]]:
+    """Read the named files; the findings are about those that hold nothing of MirrorMaker.
+
+    Raises `Refused` with a finding for each file that cannot be read, or if no file holds anything of MirrorMaker.
+    """
+    files, refusals, unrelated = _read_all(arguments)
+    if refusals or not files:
+        raise Refused([*refusals, *unrelated])
+    return files, unrelated
 
 
 def _read(arguments: Namespace) -> tuple[list[MirrorFile], list[Finding]]:
     """Return the configurations of the files that can be read, and a finding for each file that cannot."""
+    files, refusals, unrelated = _read_all(arguments)
+    return files, [*refusals, *unrelated]
+
+
+def _read_all(arguments: Namespace) -> tuple[list[MirrorFile], list[Finding], list[Finding]]:
+    """Return the configurations, and a finding for each file that cannot be read or holds nothing of MirrorMaker."""
     texts, refusals = read_texts(arguments.files)
-    files = list[MirrorFile]()
+    files, unrelated = list[MirrorFile](), list[Finding]()
     for each in texts:
         try:
             files += read_mirror_files(each.name, each.text, arguments.kind, is_utf8=each.is_utf8)
+        except Unrelated as refused:
+            unrelated += refused.findings
         except Refused as refused:
             refusals += refused.findings
     idle = {id(each): each.name for each in unused(files)}
-    refusals += map(not_settings, idle.values())
-    return [each for each in files if id(each) not in idle], refusals
+    unrelated += map(not_settings, idle.values())
+    return [each for each in files if id(each) not in idle], refusals, unrelated
 
 
 def lint_exit(findings: Sequence[LintFinding]) -> LintExit:

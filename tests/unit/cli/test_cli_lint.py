@@ -192,3 +192,37 @@ def test_import_without_a_flow_is_refused(tmp_path: Path, capsys: pytest.Capture
     assert "old->new" in capsys.readouterr().err
     assert not (tmp_path / "copied.yaml").exists()
     assert main(["import", path, "--name", "copied", "--write", str(tmp_path), "--flow", "old->new"]) == 0
+
+
+IMAGE, IMAGE_OF_VARIABLES = "FROM a\nRUN b\n", "FROM a\nENV C d\n"
+POD = "kind: Deployment\nspec:\n  template:\n    spec:\n      containers:\n        - image: a\n"
+LOGIN = "KafkaClient {\n a.LoginModule required;\n};\n"
+OTHERS = {
+    "Dockerfile": IMAGE,
+    "Dockerfile2": IMAGE_OF_VARIABLES,
+    "pod.yaml": POD,
+    "jaas.conf": LOGIN,
+    "a.sh": "#!/bin/sh\nls\n",
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_import_passes_over_what_is_not_of_mirrormaker(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], other: str
+) -> None:
+    """A file that holds nothing of MirrorMaker is named, and the others are imported; alone it is refused."""
+    right, path = write(tmp_path, "mm2.properties", HEAD), write(tmp_path, other, OTHERS[other])
+
+    assert main(["import", right, path, "--name", "copied"]) == 0
+    assert capsys.readouterr().out.startswith(f"# passed over: {path}, ")
+    assert main(["import", right, path, "--name", "copied", "-o", "json"]) == 0
+    assert [each["file"] for each in json.loads(capsys.readouterr().out)["passed_over"]] == [path]
+    assert main(["import", path, "--name", "copied"]) == 3
+
+
+def test_import_refuses_what_may_be_of_mirrormaker(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file of an unknown kind may be the one that counts, so the reader decides about it."""
+    right, path = write(tmp_path, "mm2.properties", HEAD), write(tmp_path, "a.config", "bootstrap.servers=a:1\n")
+
+    assert main(["import", right, path, "--name", "copied"]) == 3
+    assert "Or leave it out." in capsys.readouterr().err

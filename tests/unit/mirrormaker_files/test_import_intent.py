@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -660,6 +661,35 @@ def test_exchanged_files_are_refused() -> None:
 
     assert "s:1" in imported({**files, "start.sh": texts[0]}).connections[0].command()
     assert "direction" in refusal({**files, "start.sh": texts[1]}).remedy
+
+
+CONSUMES, PRODUCES = "bootstrap.servers=s:1\ngroup.id=g\n", "bootstrap.servers=t:1\nacks=all\n"
+OPTIONS = "--consumer.config /etc/{0} --producer.config /etc/{1} --whitelist a"
+
+
+def in_a_map(text: str) -> str:
+    """Return the two files in a ConfigMap, and a container that starts MirrorMaker."""
+    entries = {"consumer.properties": CONSUMES, "producer.properties": PRODUCES}
+    data = "".join(f"  {name}: |\n{indent(each, '    ')}" for name, each in entries.items())
+    args = ", ".join(f'"{word}"' for word in ["kafka-mirror-maker.sh", *text.split()])
+    return f"kind: ConfigMap\ndata:\n{data}---\nkind: Pod\nspec:\n  containers:\n    - command: [{args}]\n"
+
+
+def in_a_script(text: str) -> str:
+    """Return a script that writes the two files and starts MirrorMaker."""
+    files = (
+        f"cat > /etc/consumer.properties <<EOF\n{CONSUMES}EOF\ncat > /etc/producer.properties <<EOF\n{PRODUCES}EOF\n"
+    )
+    return f"#!/bin/sh\n{files}kafka-mirror-maker.sh {text}\n"
+
+
+@pytest.mark.parametrize(("name", "given"), [("all.yaml", in_a_map), ("run.sh", in_a_script)])
+def test_exchanged_files_within_one_file_are_refused(name: str, given: Callable[[str], str]) -> None:
+    """The parts of a ConfigMap or of a script have names of their own, by which the command takes them."""
+    names = ("consumer.properties", "producer.properties")
+
+    assert "s:1" in imported({name: given(OPTIONS.format(*names))}).connections[0].command()
+    assert "direction" in refusal({name: given(OPTIONS.format(*reversed(names)))}).remedy
 
 
 @pytest.mark.parametrize(("version", "words"), [("", "up to Kafka 3.9"), ("3.6", ""), ("4.1", "")])

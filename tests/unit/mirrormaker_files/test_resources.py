@@ -443,3 +443,42 @@ def test_a_mirror_without_a_source_connector_copies_nothing() -> None:
     assert found("mm2.yaml", without, LintCode.SOURCE_CONNECTOR_MISSING) == ["13 SOURCE_CONNECTOR_MISSING"]
     for right in ("sourceConnector: {}\n", "sourceConector: {}\n"):
         assert found("mm2.yaml", mirror(right), LintCode.SOURCE_CONNECTOR_MISSING) == []
+
+
+CERTIFICATE = "certificateAndKey: {secretName: s, certificate: c, key: k}"
+SECRET = "passwordSecret: {secretName: s, password: p}"
+OAUTH = "type: oauth, tokenEndpointUri: 'https://a/b', clientId: c"
+
+
+@pytest.mark.parametrize(
+    ("login", "expected"),
+    [
+        (f"type: tls, {CERTIFICATE}", ""),
+        (f"type: tls, username: a, {SECRET}", "`certificateAndKey`"),
+        (f"type: scram-sha-512, {CERTIFICATE}", "`username` and `passwordSecret`"),
+        (f"type: scram-sha-256, {SECRET}", "`username`"),
+        ("type: plain, username: a", "`passwordSecret`"),
+        ("type: plain, username: a, passwordSecret: null", "`passwordSecret`"),
+        (f"type: plain, username: a, {SECRET}", ""),
+        ("type: oauth, accessTokenLocation: /a", ""),
+        (OAUTH, "`clientSecret`"),
+        (f"{OAUTH}, refreshToken: {{secretName: s, key: k}}", ""),
+        (f"{OAUTH}, username: a, {SECRET}", ""),
+        ("type: custom, sasl: true", ""),
+        ("type: '{{ .Values.type }}'", ""),
+    ],
+)
+def test_a_login_has_the_fields_of_its_type(login: str, expected: str) -> None:
+    """The operator refuses a login that lacks fields; the line of the type is named, in each kind of resource."""
+    lines = ["bootstrapServers: a:1", "tls: {}", f"authentication: {{{login}}}"]
+    client, cluster = ("".join(f"{blanks}{each}\n" for each in lines) for blanks in ("    ", "      "))
+    head = "apiVersion: kafka.strimzi.io/v1beta2\n"
+    texts = {
+        f"{head}kind: KafkaMirrorMaker2\nspec:\n  clusters:\n    - alias: a\n{cluster}": 8,
+        f"{head}kind: KafkaMirrorMaker\nspec:\n  producer:\n{client}  consumer:\n    groupId: g\n{client}": 7,
+        f"{head}kind: KafkaConnect\nspec:\n{client}": 6,
+    }
+    for text, line in texts.items():
+        logins = [each for each in judged("r.yaml", text) if each.code is LintCode.LOGIN_INCOMPLETE]
+        assert [each.line for each in logins][:1] == ([line] if expected else [])
+        assert all(f"requires {expected}, which" in each.found for each in logins)

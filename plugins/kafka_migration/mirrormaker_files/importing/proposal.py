@@ -83,7 +83,7 @@ class Imported:
     checks: tuple[ImportCheck, ...]
 
 
-_WITHOUT_SETTINGS = frozenset({FileKind.START, FileKind.VARIABLES})
+_WITHOUT_SETTINGS = frozenset({FileKind.START, FileKind.VARIABLES, FileKind.LOGINS})
 _NO_CHOICES = ImportChoices()
 _KEPT = TargetNames("identity", reason="MirrorMaker 1 keeps names")
 
@@ -113,7 +113,9 @@ def _with_settings(files: Sequence[MirrorFile]) -> list[MirrorFile]:
     found = [file for file in files if file.kind not in _WITHOUT_SETTINGS]
     if files and not found:
         remedy = "Name the file of settings that the command starts."
-        raise Refused([not_imported(files[0].name, "a command without settings", "settings of MirrorMaker", remedy)])
+        is_command = files[0].kind is FileKind.START
+        text = "a command without settings" if is_command else f"only {files[0].kind.words}"
+        raise Refused([not_imported(files[0].name, text, "settings of MirrorMaker", remedy)])
     return found
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-_FLAGS = frozenset({"REQUIRED", "REQUISITE", "SUFFICIENT", "OPTIONAL"})
+FLAGS = frozenset({"REQUIRED", "REQUISITE", "SUFFICIENT", "OPTIONAL"})
 _SIGNS = "-_$"
 _LINE_END = re.compile(r"[\n\r]")
 _NOT_ENDED = "no `;` at its end"
@@ -15,10 +15,14 @@ _ESCAPES = dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True))
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`kind` is `word`, `text` (in quotes), `number`, or the sign itself. Signs and numbers have no text."""
+    """`kind` is `word`, `text` (in quotes), `number`, or the sign itself. Signs and numbers have no text.
+
+    `place` is that of its first letter.
+    """
 
     kind: str
     text: str | None = None
+    place: int = field(default=0, compare=False)
 
 
 def refusal_of_jaas(value: str) -> str:
@@ -43,7 +47,7 @@ def is_cut(refusal: str) -> bool:
 def _without_entry(tokens: list[Token]) -> list[Token] | str:
     """Return what follows the first entry, or what is wrong with it."""
     module, *rest = tokens
-    if not rest or (rest[0].text or "").upper() not in _FLAGS:
+    if not rest or (rest[0].text or "").upper() not in FLAGS:
         return "no control flag such as `required` after the login module"
     place = 1
     while place < len(rest) and rest[place].kind != ";":
@@ -59,8 +63,8 @@ def _is_option(tokens: list[Token]) -> bool:
     return len(tokens) == 3 and tokens[1].kind == "=" and tokens[2].text is not None
 
 
-def tokens_of(text: str) -> Iterator[Token]:
-    """Yield the tokens as `StreamTokenizer` does with the signs and comments of `JaasConfig`."""
+def tokens_of(text: str, signs: str = _SIGNS) -> Iterator[Token]:
+    """Yield the tokens as `StreamTokenizer` does with the comments of `JaasConfig`, and with these signs in words."""
     place = 0
     while place < len(text):
         letter = text[place]
@@ -68,41 +72,44 @@ def tokens_of(text: str) -> Iterator[Token]:
             place += 1
         elif letter.isascii() and (letter.isdigit() or letter in ".-"):
             # A number, also of no digits: `.` alone is one, `-` alone is a sign.
+            start = place
             token, place = _number(text, place)
-            yield token
-        elif _is_letter(letter):
-            end = _end_of_word(text, place)
-            yield Token("word", text[place:end])
+            yield Token(token, None, start)
+        elif _is_letter(letter, signs):
+            end = _end_of_word(text, place, signs)
+            yield Token("word", text[place:end], place)
             place = end
         elif letter in "\"'":
+            start = place
             quoted, place = _quoted(text, place)
-            yield Token("text", quoted)
+            yield Token("text", quoted, start)
         elif letter == "/":
             # A slash begins a comment, also a single one: `StreamTokenizer` calls it so from the start.
             place = _end_of_comment(text, place)
         else:
-            yield Token(letter)
+            yield Token(letter, None, place)
             place += 1
 
 
-def _is_letter(letter: str) -> bool:
-    return (letter.isascii() and letter.isalpha()) or letter in _SIGNS or ord(letter) >= 160
+def _is_letter(letter: str, signs: str) -> bool:
+    return (letter.isascii() and letter.isalpha()) or letter in signs or ord(letter) >= 160
 
 
-def _end_of_word(text: str, place: int) -> int:
-    while place < len(text) and (_is_letter(text[place]) or text[place] in "0123456789."):
+def _end_of_word(text: str, place: int, signs: str) -> int:
+    while place < len(text) and (_is_letter(text[place], signs) or text[place] in "0123456789."):
         place += 1
     return place
 
 
-def _number(text: str, place: int) -> tuple[Token, int]:
+def _number(text: str, place: int) -> tuple[str, int]:
+    """Return the kind of the token and the place after it."""
     if text[place] == "-" and text[place + 1 : place + 2] not in tuple("0123456789."):
-        return Token("-"), place + 1
+        return "-", place + 1
     end, has_dot = place + 1, text[place] == "."
     while end < len(text) and (text[end] in "0123456789" or (text[end] == "." and not has_dot)):
         has_dot = has_dot or text[end] == "."
         end += 1
-    return Token("number"), end
+    return "number", end
 
 
 def _quoted(text: str, place: int) -> tuple[str, int]:

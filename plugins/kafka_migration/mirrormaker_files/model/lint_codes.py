@@ -150,6 +150,26 @@ class LintCode(StrEnum):
         Severity.WARNING,
         "Kafka does not replace variables of a shell.",
     )
+    VARIABLE_NOT_LISTED = (
+        "VARIABLE_NOT_LISTED",
+        Severity.ERROR,
+        "A file has variables that are not in the list of `envsubst`, so their text stays.",
+    )
+    VARIABLE_NOT_SET = (
+        "VARIABLE_NOT_SET",
+        Severity.ERROR,
+        "No given file sets this variable, but one of a similar name, which is not used.",
+    )
+    HERE_DOCUMENT_QUOTED = (
+        "HERE_DOCUMENT_QUOTED",
+        Severity.ERROR,
+        "The delimiter of a here-document is in quotes, so the shell does not replace the variables of its text.",
+    )
+    COMMAND_CUT = (
+        "COMMAND_CUT",
+        Severity.ERROR,
+        "A command ends before a line with its options, because the line before does not continue.",
+    )
     TEMPLATE = "TEMPLATE", Severity.INFO, "The file is a template, whose variables are not judged."
     INTERVAL_UNIT = "INTERVAL_UNIT", Severity.ERROR, "An interval is probably given in the wrong unit."
     PATTERN_INVALID = (
@@ -399,6 +419,11 @@ class LintCode(StrEnum):
         "Key store and trust store are one file, which may have no key of the client.",
     )
     LOGIN_ELSEWHERE = "LOGIN_ELSEWHERE", Severity.INFO, "The Kerberos login is not in the file."
+    LOGIN_INCOMPLETE = (
+        "LOGIN_INCOMPLETE",
+        Severity.ERROR,
+        "The `authentication` of a resource lacks a field that its type requires, so Strimzi's operator refuses it.",
+    )
     LOGIN_NOT_USED = (
         "LOGIN_NOT_USED",
         Severity.WARNING,

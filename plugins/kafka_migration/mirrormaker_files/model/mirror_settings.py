@@ -25,6 +25,7 @@ class FileKind(StrEnum):
     WORKER = "connect-worker"
     START = "start-command"
     VARIABLES = "variables"
+    LOGINS = "jaas"
 
     @property
     def words(self) -> str:
@@ -47,6 +48,7 @@ _WORDS = {
     FileKind.WORKER: "properties of a Connect worker",
     FileKind.START: "command that starts MirrorMaker 2 or Connect",
     FileKind.VARIABLES: "variables of a container",
+    FileKind.LOGINS: "login file of Java (JAAS)",
 }
 
 
@@ -125,15 +127,28 @@ class Flow:
 
 
 @dataclass(frozen=True, slots=True)
+class VariableList:
+    """The variables that an `envsubst` with a list replaces in some files, with the line of the command."""
+
+    line: int
+    names: frozenset[str]
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ScriptFacts:
     """What a script does besides its commands.
 
     `assigned` are the variables that it sets. `filled` are the names of files into which it puts values before their
-    readers get them, each with the text that is replaced; an empty text stands for all variables (`envsubst`).
+    readers get them, each with the text that is replaced; an empty text stands for all variables (`envsubst`), and
+    `lists` are those of some variables. `cut` are the lines on which a command ends before its options, each with
+    the line of the next word.
     """
 
     assigned: frozenset[str] = frozenset()
     filled: tuple[tuple[str, str], ...] = ()
+    lists: tuple[VariableList, ...] = ()
+    cut: tuple[tuple[int, int], ...] = ()
 
 
 NO_SCRIPT = ScriptFacts()

@@ -24,10 +24,13 @@ class Oddity(Enum):
     OTHER_PRODUCT = auto()
     PIPE = auto()
     UNQUOTED = auto()
+    # A pattern is a variable without quotes, whose value may be known from elsewhere.
+    VARIABLE_UNQUOTED = auto()
     OVERWRITTEN = auto()
     BAD_JSON = auto()
     WORDS_UNQUOTED = auto()
     REQUEST_FIELD = auto()
+    HERE_DOCUMENT_QUOTED = auto()
 
 
 @dataclass(frozen=True, slots=True)

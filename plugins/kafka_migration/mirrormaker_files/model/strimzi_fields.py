@@ -33,6 +33,8 @@ class Fault(Enum):
     LOGIN_OPEN = auto()
     LOGIN_UNUSED = auto()
     TLS_OFF = auto()
+    LOGIN_INCOMPLETE = auto()
+    LOGIN_FILE = auto()
 
 
 @dataclass(frozen=True, slots=True)

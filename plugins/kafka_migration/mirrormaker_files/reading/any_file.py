@@ -10,6 +10,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.text.brief import brief, some
 from kafka_migration.core.text.secret_forms import LONGEST_NAME, masked
+from kafka_migration.mirrormaker_files.model.jaas_file import is_login_file, refusal_of_login_file
 from kafka_migration.mirrormaker_files.model.judging import refusal
 from kafka_migration.mirrormaker_files.model.limits import (
     MOST_COMMANDS,
@@ -20,13 +21,14 @@ from kafka_migration.mirrormaker_files.model.limits import (
 )
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
+from kafka_migration.mirrormaker_files.model.strimzi_fields import Fault, FieldFault
 from kafka_migration.mirrormaker_files.reading.connectors import (
     CLASS,
     Connector,
     connectors_file,
     file_of_connectors,
 )
-from kafka_migration.mirrormaker_files.reading.documents import WrongDocument
+from kafka_migration.mirrormaker_files.reading.documents import OtherDocument, WrongDocument
 from kafka_migration.mirrormaker_files.reading.kinds import is_json, kind_of
 from kafka_migration.mirrormaker_files.reading.manifests import Manifest
 from kafka_migration.mirrormaker_files.reading.mirrormaker1 import client_file, command_files
@@ -40,13 +42,21 @@ from kafka_migration.mirrormaker_files.reading.variables import (
     image_file,
     is_environment,
     is_image,
+    is_image_file,
     variables_file,
 )
 
 _COMMANDS = frozenset({FileKind.COMMAND, FileKind.START})
+_CLIENTS = {FileKind.CONSUMER, FileKind.PRODUCER}
 # So many characters are put in for the names of a here-document.
 _MOST_REPLACED = 1_000_000
 _VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w{0,200})|\{([A-Za-z_]\w{0,200})\})")
+
+_LEAVE_OUT, _OR_LEAVE_OUT = "Leave it out.", "Or leave it out."
+
+
+class Unrelated(Refused):
+    """A file holds nothing of MirrorMaker, so that the other files can be read without it."""
 
 
 def read_mirror_files(
@@ -55,14 +65,19 @@ def read_mirror_files(
     """Return the configurations of a file: one, or each resource of a YAML file and each command of a script.
 
     Without `kind` the content decides. `is_utf8` says how the bytes were read. Raises `Refused` with
-    `MIRROR_FILE_UNREADABLE` for a text that is of no known kind, or not of the given kind.
+    `MIRROR_FILE_UNREADABLE` for a text that is of no known kind, or not of the given kind, and `Unrelated` for a file
+    that holds nothing of MirrorMaker.
     """
     if not text.strip("\ufeff \t\r\n"):
         raise Refused([_unreadable(name, "an empty file", "settings of MirrorMaker", "Name the file that has them.")])
     kind = kind or kind_of(name, text) or _of_variables(name, text)
+    if kind is None and is_image_file(text):
+        raise Unrelated([_unreadable(name, "an image's file without variables", "settings of MirrorMaker", _LEAVE_OUT)])
     if kind is None:
         expected = ", ".join(each.words for each in FileKind)
-        raise Refused([_unreadable(name, "a file of an unknown kind", expected, "Name its kind with --kind.")])
+        raise Refused(
+            [_unreadable(name, "a file of an unknown kind", expected, f"Name its kind with --kind. {_OR_LEAVE_OUT}")]
+        )
     try:
         files = tuple(_read(name, text, kind, is_utf8=is_utf8))
         require_few([each for file in files for each in file.settings], MOST_SETTINGS, "settings")
@@ -70,6 +85,8 @@ def read_mirror_files(
             require_small(file)
     except TooMany as error:
         raise Refused([_too_large(name, error)]) from None
+    except OtherDocument as error:
+        raise Unrelated([_wrong(name, kind, error)]) from None
     except ValueError as error:
         raise Refused([_wrong(name, kind, error)]) from None
     return files
@@ -77,7 +94,7 @@ def read_mirror_files(
 
 def not_settings(name: str) -> Finding:
     """Return the refusal of variables that no other file uses."""
-    remedy = "Give it together with the script that uses its variables."
+    remedy = f"Give it together with the script that uses its variables. {_OR_LEAVE_OUT}"
     return _unreadable(masked(name), "variables that no command uses", "settings of MirrorMaker", remedy)
 
 
@@ -96,6 +113,8 @@ def _read(name: str, text: str, kind: FileKind, *, is_utf8: bool) -> Iterator[Mi
         yield from _of_manifest(shown, text)
     elif kind is FileKind.VARIABLES:
         yield image_file(shown, text.replace("\r\n", "\n"))
+    elif kind is FileKind.LOGINS:
+        yield _of_logins(shown, text)
     elif kind in _COMMANDS:
         yield from _of_script(shown, script_of(text, name))
     elif kind is FileKind.CONNECTORS and is_json(text):
@@ -105,6 +124,15 @@ def _read(name: str, text: str, kind: FileKind, *, is_utf8: bool) -> Iterator[Mi
         yield _of_properties(shown, text, kind, is_utf8=is_utf8)
 
 
+def _of_logins(name: str, text: str) -> MirrorFile:
+    """Return a login file: no setting of MirrorMaker, and what Java refuses."""
+    if not is_login_file(text):
+        raise WrongDocument("no block of login modules")
+    wrong = refusal_of_login_file(text.removeprefix("\ufeff"))
+    faults = () if wrong is None else (FieldFault(Fault.LOGIN_FILE, wrong[0], "", wrong[1]),)
+    return MirrorFile(name, FileKind.LOGINS, (), faults=faults)
+
+
 def _of_manifest(name: str, text: str) -> Iterator[MirrorFile]:
     manifest = Manifest(name, text)
     found = [*manifest.files, *(file for part in manifest.parts for file in _of_part(name, part))]
@@ -112,18 +140,22 @@ def _of_manifest(name: str, text: str) -> Iterator[MirrorFile]:
         found = [variables_file(name, manifest.variables)]
     if not found:
         kinds = some(list(dict.fromkeys(manifest.kinds)) or ["ConfigMap"])
-        raise WrongDocument(f"only other resources (kind {kinds})")
+        raise OtherDocument(f"only other resources (kind {kinds})")
     yield from found
 
 
 def _of_script(name: str, script: Script) -> Iterator[MirrorFile]:
     require_few(script.starts, MOST_COMMANDS, "commands")
     values = {each.name: each.value for each in script.assigned if each.is_known}
-    parts = [TextPart(each.file, _replaced(each.text, values), each.line) for each in script.here_documents]
+    texts = ((each, each.text if each.is_quoted else _replaced(each.text, values)) for each in script.here_documents)
+    parts = [TextPart(each.file, text, each.line) for each, text in texts]
     parts += script.written
     found = [*command_files(name, script), *(file for part in parts for file in _of_part(name, part))]
+    if not found and (script.facts.filled or script.facts.lists):
+        # Another script or an image starts MirrorMaker with the files that this one fills.
+        found = [replace(variables_file(name, script.assigned), script=script.facts)]
     if not found:
-        raise WrongDocument("no command that starts MirrorMaker")
+        raise OtherDocument("no command that starts MirrorMaker")
     yield from found
 
 
@@ -136,7 +168,7 @@ def _replaced(text: str, values: dict[str, str]) -> str:
 
 def _of_part(name: str, part: TextPart) -> Iterator[MirrorFile]:
     """Yield what a part of a file is; a part of another kind is passed over."""
-    kind = (part.kind or kind_of(part.name, part.text)) if part.text.strip() else None
+    kind = _kind_of_part(part) if part.text.strip() else None
     if kind is None or kind is FileKind.STRIMZI:
         return
     try:
@@ -148,6 +180,12 @@ def _of_part(name: str, part: TextPart) -> Iterator[MirrorFile]:
             return
         raise WrongDocument(str(error), error.line + part.before if error.line else part.before + 1) from None
     yield from (part.in_place(file, name) for file in files)
+
+
+def _kind_of_part(part: TextPart) -> FileKind | None:
+    """Return what a command uses the part for, unless it is a file of the other client."""
+    own = kind_of(part.name, part.text)
+    return own if part.kind is None or {own, part.kind} == _CLIENTS else part.kind
 
 
 def _of_properties(name: str, text: str, kind: FileKind, *, is_utf8: bool) -> MirrorFile:
@@ -174,7 +212,9 @@ def _first_foreign(text: str) -> Remark:
 def _wrong(name: str, kind: FileKind, error: ValueError) -> Finding:
     line = error.line if isinstance(error, WrongDocument | OpenQuote) else 0
     found, place = brief(str(error)), f"{name}:{line}" if line else name
-    return _unreadable(place, found, kind.words, "Correct it, or name its kind with --kind.")
+    remedy = "Correct it, or name its kind with --kind."
+    remedy = f"{remedy} {_OR_LEAVE_OUT}" if isinstance(error, OtherDocument) else remedy
+    return _unreadable(place, found, kind.words, remedy)
 
 
 def _too_large(name: str, error: TooMany) -> Finding:

@@ -31,6 +31,10 @@ class WrongDocument(ValueError):
         self.line = line
 
 
+class OtherDocument(WrongDocument):
+    """A text is right, but it holds nothing of MirrorMaker."""
+
+
 def json_node(text: str) -> yaml.Node:
     """Return the root node of a JSON document. Raises `WrongDocument`."""
     try:

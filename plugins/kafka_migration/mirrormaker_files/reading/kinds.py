@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kafka_migration.mirrormaker_files.model.jaas_file import is_login_file
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind
 from kafka_migration.mirrormaker_files.model.roles import OLD_KEYS
@@ -76,7 +77,7 @@ def kind_of(name: str, text: str) -> FileKind | None:
         return FileKind.STRIMZI
     if is_script or any(map(_is_command, text.split("\n"))):
         return FileKind.COMMAND
-    return kind_of_properties(name, entries(text))
+    return FileKind.LOGINS if is_login_file(text) else kind_of_properties(name, entries(text))
 
 
 def is_json(text: str) -> bool:

@@ -67,8 +67,9 @@ def _command(name: str, started: Started, assigned: Sequence[Assigned]) -> Mirro
     settings, remarks = list[MirrorSetting](), list[Remark]()
     for setting, word in _options(started.arguments):
         settings.append(setting)
-        if word and word.is_glob and setting.key in PATTERNS and started.syntax is Syntax.SHELL:
-            remarks.append(Remark(Oddity.UNQUOTED, setting.line, setting.name))
+        if word and setting.key in PATTERNS and started.syntax is Syntax.SHELL and not word.is_quoted:
+            oddity = Oddity.UNQUOTED if word.is_glob else Oddity.VARIABLE_UNQUOTED
+            remarks.append(Remark(oddity, setting.line, setting.name))
     if started.has_pipe and settings:
         remarks.append(Remark(Oddity.PIPE, settings[-1].line, settings[-1].name))
     settings += _environment(started.before, assigned)

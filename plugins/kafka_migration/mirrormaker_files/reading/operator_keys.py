@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import yaml
 
 from kafka_migration.mirrormaker_files.model.strimzi_fields import Fault, FieldFault
+from kafka_migration.mirrormaker_files.reading.authentication import authentication_faults
 from kafka_migration.mirrormaker_files.reading.documents import fields, is_null, items, line_of, text_of
 
 # `FORBIDDEN_PREFIXES` of the operator's classes, with what counts instead.
@@ -75,11 +76,13 @@ def operator_faults(kind: str, version: str, spec: yaml.Node) -> Iterator[FieldF
         yield from _of_config(inner.get("config"), kind, version, "config")
         yield from _login(spec)
         yield from _tls_keys(spec, _CONNECT)
+        yield from authentication_faults(spec)
     elif kind == "KafkaMirrorMaker":
         for part in ("consumer", "producer"):
             yield from _of_config(fields(inner.get(part)).get("config"), part, version, f"{part}.config")
             yield from _login(inner.get(part))
             yield from _tls_keys(inner.get(part), _CLIENT)
+            yield from authentication_faults(inner.get(part))
     else:
         yield from _of_mirrormaker2(inner, version)
 
@@ -99,6 +102,7 @@ def _of_mirrormaker2(spec: dict[str, yaml.Node], version: str) -> Iterator[Field
     for each in [*clusters, *([target] if target else [])]:
         yield from _login(each)
         yield from _tls_keys(each, _CONNECT if each in workers else {})
+        yield from authentication_faults(each)
 
 
 def _of_mirror(mirror: dict[str, yaml.Node], version: str) -> Iterator[FieldFault]:

@@ -38,6 +38,7 @@ class TextPart:
             file,
             name=name,
             settings=settings,
+            faults=tuple(replace(each, line=self._line(each.line)) for each in file.faults),
             remarks=(*remarks, *self.remarks),
             line=line,
             part=file.part or self.name,

@@ -12,7 +12,9 @@ from pathlib import PurePosixPath
 from kafka_migration.mirrormaker_files.model.command_options import StartProgram
 from kafka_migration.mirrormaker_files.model.limits import LONGEST_COMMAND, require_few
 from kafka_migration.mirrormaker_files.model.mirror_settings import NO_SCRIPT, FileKind, ScriptFacts
-from kafka_migration.mirrormaker_files.reading.filled_files import filled_by
+from kafka_migration.mirrormaker_files.model.remarks import Oddity
+from kafka_migration.mirrormaker_files.reading.cut_commands import as_docker_reads, whole_commands
+from kafka_migration.mirrormaker_files.reading.filled_files import filled_by, lists_of
 from kafka_migration.mirrormaker_files.reading.parts import TextPart
 from kafka_migration.mirrormaker_files.reading.shell_words import (
     Command,
@@ -79,6 +81,7 @@ class Started:
     program: StartProgram
     # The shell reads a `|` that touches the last argument as a pipe.
     has_pipe: bool = False
+    cut: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,7 @@ class Script:
 
 def script_of(text: str, name: str = "", syntax: Syntax | None = None) -> Script:
     """Return the commands of a script. Raises `OpenQuote` if a quote of a command is not closed."""
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    text = as_docker_reads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
     syntax = syntax or _syntax(name, text)
     texts = list(_texts(text, syntax))
     plain = [each for line, part in texts for each in _commands(part, line, syntax, {})[0]]
@@ -103,13 +106,27 @@ def script_of(text: str, name: str = "", syntax: Syntax | None = None) -> Script
     starts, documents = list[Started](), list[HereDocument]()
     for line, part in texts:
         commands, here = _commands(part, line, syntax, variables)
-        starts += [each for command in commands for each in _started(command, syntax, variables)]
+        starts += [each for command in whole_commands(commands) for each in _started(command, syntax, variables)]
         documents += here
     starts += started_by([word for words in _lists(text) for word in words], variables)
     unnamed = tuple(each for each in documents if not each.file)
-    facts = ScriptFacts(frozenset(each.name for each in assigned), tuple(filled_by(list(_flat(plain)))))
+    flat = list(_flat(plain))
+    facts = ScriptFacts(
+        frozenset(each.name for each in assigned),
+        tuple(filled_by(flat)),
+        tuple(lists_of(flat)),
+        tuple(cut for each in starts for cut in each.cut),
+    )
     written = written_by(plain, assigned, starts) if syntax.is_shell else ()
-    return Script(tuple(starts), assigned, unnamed, written, facts)
+    return Script(tuple(starts), assigned, unnamed, tuple(_with_facts(each, facts) for each in written), facts)
+
+
+def _with_facts(part: TextPart, facts: ScriptFacts) -> TextPart:
+    """Return a written file without the remark that its variables stay if `envsubst` or `sed` has the file."""
+    names = {name for name, _ in facts.filled}.union(*(each.files for each in facts.lists))
+    is_kept = PurePosixPath(part.name).name not in names
+    remarks = (each for each in part.remarks if is_kept or each.oddity is not Oddity.HERE_DOCUMENT_QUOTED)
+    return replace(part, remarks=tuple(remarks))
 
 
 def written_by(
@@ -203,12 +220,12 @@ def _started(command: Command, syntax: Syntax, variables: dict[str, str]) -> Ite
             )
             before, after = tuple(words[:place]), tuple(words[place + 1 :])
             has_pipe = command.ends_with == "|" and command.is_glued
-            yield Started(word.line, before, after, syntax, _program(match[1]), has_pipe)
+            yield Started(word.line, before, after, syntax, _program(match[1]), has_pipe, command.cut)
             return
         is_text = place and (_INLINE.fullmatch(words[place - 1].text) or words[0].text in _REMOTE)
         if is_text and COMMAND.search(word.text):
             inner, _ = _commands(word.text, word.line, Syntax.SHELL, variables)
-            for each in inner:
+            for each in whole_commands(inner):
                 yield from _started(each, Syntax.SHELL, variables)
 
 

@@ -60,6 +60,9 @@ class Command:
     appends: bool = False
     input: str = ""
     here: HereDocument | None = None
+    # The line on which it ends, and those on which it ends although its options follow on another one.
+    end: int = 0
+    cut: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +267,7 @@ class Splitter:
         self._pending = ""
         if self._command.words or self._command.output:
             self._command.ends_with, self._command.is_glued = operator, is_glued
+            self._command.end = self._line
             self._commands.append(self._command)
             self._command = Command()
 

@@ -22,7 +22,12 @@ _NAME = re.compile(r"[A-Z][A-Z0-9_]{0,199}")
 
 def is_image(text: str) -> bool:
     """Return whether a text is the file of an image with variables."""
-    return _IMAGE.search(text) is not None and _ENV.search(text) is not None
+    return is_image_file(text) and _ENV.search(text) is not None
+
+
+def is_image_file(text: str) -> bool:
+    """Return whether a text is the file of an image."""
+    return _IMAGE.search(text) is not None
 
 
 def is_environment(name: str, text: str) -> bool:

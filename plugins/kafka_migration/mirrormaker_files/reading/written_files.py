@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from kafka_migration.core.text.secret_forms import is_secret_name
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
 from kafka_migration.mirrormaker_files.reading.parts import TextPart
 from kafka_migration.mirrormaker_files.reading.shell_words import Command, Word
@@ -22,6 +23,13 @@ _WHOLE = re.compile(rf"\$(?:({_NAME})|\{{({_NAME})\}})")
 _REPLACED = re.compile(rf"\$(?:({_NAME})|\{{({_NAME})[^{{}}]{{0,200}}\}}|\([^()]{{0,300}}\)|[0-9@*#])|`[^`]{{0,300}}`")
 _ESCAPE = re.compile(r"\\(n|t|r|\\|0[0-7]{0,3})")
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}
+# A line whose value has a variable of the environment; what looks like one in a secret may be a part of it.
+_VARIABLE = re.compile(rf"\$(?:{_NAME}|\{{{_NAME}\}})")
+_ONLY_VARIABLE = re.compile(rf"[^=:]{{1,300}}[=:]\s{{0,20}}[\"']?\$(?:{_NAME}|\{{{_NAME}\}})[\"']?\s{{0,20}}")
+# Programs that read a file as it is.
+_AS_IT_IS = re.compile(
+    r"kafka|connect|mirror|java|docker|podman|kubectl|oc$|(?:cat|ls|chmod|chown|cp|mv|rm|test|\[|\[\[|tee|mkdir|touch|exec|export|head|wc)$"
+)
 _FORMAT = re.compile(r"%[sb]")
 _MOST_WRITTEN = 1_000_000
 
@@ -45,6 +53,8 @@ class _File:
     # Lines that one command after the other may or may not write, so what is there at last is not known.
     is_unclear: bool = False
     is_used: bool = False
+    # A program that is not known has it, and may replace variables in it.
+    is_changed: bool = False
     remarks: list[Remark] = field(default_factory=list)
     # How many lines were there before each `>` that replaced them, with its line.
     replaced: list[tuple[int, int]] = field(default_factory=list)
@@ -112,6 +122,9 @@ class Writer:
         file.is_partial |= is_optional
         is_raw = command.here is not None and command.here.is_quoted
         self._add(file, text, words, is_raw=is_raw)
+        raw = next((number for number, line in text if is_raw and _has_variable(line)), 0)
+        if command.here and raw:
+            file.remarks.append(Remark(Oddity.HERE_DOCUMENT_QUOTED, command.here.line, other=raw))
 
     def _replace(self, file: _File, command: Command, path: str, *, is_optional: bool) -> None:
         if file.is_unclear and not is_optional:
@@ -225,6 +238,7 @@ class Writer:
             path = self._expanded(word.text.rpartition("=")[2] if word.text.startswith("-") else word.text)
             if path in self._files:
                 self._files[path].is_used = True
+                self._files[path].is_changed |= _AS_IT_IS.search(PurePosixPath(words[0].text).name) is None
                 if words[0].text == "rm":
                     del self._files[path]
                 elif words[0].text in {"sed", "perl", "cp", "mv"} and any(each.text.startswith("-") for each in words):
@@ -234,6 +248,15 @@ class Writer:
 def _without_keywords(words: Sequence[Word]) -> list[Word]:
     place = next((place for place, word in enumerate(words) if word.text not in _SKIPPED), len(words))
     return list(words[place:])
+
+
+def _has_variable(line: str) -> bool:
+    """Return whether a line is meant to get a variable of the shell."""
+    key = _key(line)
+    if not key:
+        return False
+    is_secret = is_secret_name(key) or "jaas" in key
+    return bool(_ONLY_VARIABLE.fullmatch(line.strip()) if is_secret else _VARIABLE.search(line))
 
 
 def _is_text(words: Sequence[Word], command: Command) -> bool:
@@ -275,7 +298,9 @@ def _joined(pieces: list[tuple[int, str]], end: str, line: int) -> list[tuple[in
 
 def _part(name: str, file: _File) -> TextPart:
     """Return the file as a part. What a `>` replaced counts if it was meant: no later line has one of its keys."""
-    lines, remarks = file.lines, list(file.remarks)
+    is_kept = not file.is_changed
+    lines = file.lines
+    remarks = [each for each in file.remarks if is_kept or each.oddity is not Oddity.HERE_DOCUMENT_QUOTED]
     for number, line in reversed(file.replaced):
         before, after = ({_key(text) for _, text in each} - {""} for each in (lines[:number], lines[number:]))
         if before & after or not before:

@@ -7,7 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.command_options import PATTERNS
+from kafka_migration.mirrormaker_files.model.mirror_settings import (
+    FileKind,
+    MirrorFile,
+    MirrorSetting,
+    Place,
+    VariableList,
+)
+from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
 
 _NAME = re.compile(r"\$(?:(?P<plain>[A-Za-z_]\w{0,199})|\{(?P<braced>[A-Za-z_]\w{0,199})(?::?-[^{}]{0,200})?\})")
 # What replaces a text whose value is not known; Kafka's keys have no such reference.
@@ -19,22 +27,31 @@ _LONGEST = 1_000
 
 def with_variables(files: Sequence[MirrorFile]) -> list[MirrorFile]:
     """Return the files with the values that their readers get, each with the line on which it stands."""
-    given, filled = _given(files), {each for file in files for each in file.script.filled}
-    return [_with_values(file, given, filled) for file in files]
+    given = _given(files)
+    return [_with_values(file, given, _Filled(files)) for file in files]
 
 
 def names_used(files: Sequence[MirrorFile]) -> frozenset[str]:
     """Return the names of the variables that commands, and files into which a script puts values, use."""
-    filled = {name for file in files for name, _ in file.script.filled}
-    read = (file for file in files if file.kind is FileKind.COMMAND or _name(file) in filled)
-    return frozenset(_of(match) for file in read for each in file.settings for match in _NAME.finditer(each.value))
+    return frozenset(_of(match) for _, _, match in uses(files))
+
+
+def uses(files: Sequence[MirrorFile]) -> Iterator[tuple[MirrorFile, MirrorSetting, re.Match[str]]]:
+    """Yield each use of a variable in a command, and in a file into which a script puts values."""
+    filled = _Filled(files)
+    for file in files:
+        if file.kind is FileKind.COMMAND or filled.is_filled(file):
+            for each in file.settings:
+                yield from ((file, each, match) for match in _NAME.finditer(each.value))
 
 
 def unused(files: Sequence[MirrorFile]) -> Iterator[MirrorFile]:
-    """Yield the files of variables of which no other file uses one."""
+    """Yield the files of variables of which no other file uses one, and scripts that fill none of the files."""
     used = names_used(files)
     for file in files:
-        if file.kind is FileKind.VARIABLES and not used & {each.key for each in file.settings}:
+        is_idle = file.kind is FileKind.VARIABLES and not used & {each.key for each in file.settings}
+        filled = _Filled([file])
+        if is_idle and not any(map(filled.is_filled, files)):
             yield file
 
 
@@ -59,20 +76,65 @@ def _name(file: MirrorFile) -> str:
     return PurePosixPath(file.part or file.name).name
 
 
-def _with_values(
-    file: MirrorFile, given: Mapping[str, tuple[str, str, int]], filled: set[tuple[str, str]]
-) -> MirrorFile:
+class _Filled:
+    """What scripts put into files."""
+
+    def __init__(self, files: Sequence[MirrorFile]) -> None:
+        self._texts = {each for file in files for each in file.script.filled}
+        self._lists = list(dict.fromkeys(each for file in files for each in file.script.lists))
+
+    def is_filled(self, file: MirrorFile) -> bool:
+        return bool(self.texts(file) or self.lists(file))
+
+    def texts(self, file: MirrorFile) -> set[str]:
+        """Return the texts that are replaced in a file; an empty one for all variables."""
+        return {text for name, text in self._texts if name == _name(file)} if file.kind not in _CONTEXT else set()
+
+    def lists(self, file: MirrorFile) -> list[VariableList]:
+        """Return the lists of the variables that are replaced in a file."""
+        return [each for each in self._lists if _name(file) in each.files] if file.kind not in _CONTEXT else []
+
+
+def not_listed(files: Sequence[MirrorFile]) -> Iterator[tuple[MirrorFile, int, MirrorFile, list[str]]]:
+    """Yield each script and the line of its list, with a file and its variables that no list has."""
+    filled = _Filled(files)
+    for file in files:
+        lists, texts = filled.lists(file), filled.texts(file)
+        used = list(dict.fromkeys(_of(match) for each in file.settings for match in _NAME.finditer(each.value)))
+        listed = frozenset[str]().union(*(each.names for each in lists))
+        left = [name for name in used if name not in listed and not any(name in text for text in texts)]
+        # A single name that the file does not have may hold the list.
+        is_known = len(listed) != 1 or bool(listed & set(used))
+        if lists and left and "" not in texts and is_known:
+            script = next(each for each in files if lists[0] in each.script.lists)
+            yield script, lists[0].line, file, left
+
+
+def _with_values(file: MirrorFile, given: Mapping[str, tuple[str, str, int]], filled: _Filled) -> MirrorFile:
     if file.kind is FileKind.COMMAND:
         known = {name: each for name, each in given.items() if name not in file.script.assigned}
         settings = tuple(_put_in(each, known) if each.place is Place.OPTION else each for each in file.settings)
-        return replace(file, settings=settings)
-    texts = {text for name, text in filled if name == _name(file)} if file.kind not in _CONTEXT else set()
-    if not texts:
+        return replace(file, settings=settings, remarks=tuple(_unquoted(file, settings)))
+    texts, lists = filled.texts(file), filled.lists(file)
+    if not texts and not lists:
         return file
     settings = tuple(_replaced(each, texts) for each in file.settings)
     if "" in texts:
         settings = tuple(_put_in(each, given, is_open=True) for each in settings)
+    elif lists:
+        known = {name: each for name, each in given.items() if any(name in listed.names for listed in lists)}
+        settings = tuple(_put_in(each, known, is_open=True) for each in settings)
     return replace(file, settings=settings, is_filled=True)
+
+
+def _unquoted(file: MirrorFile, settings: Sequence[MirrorSetting]) -> Iterator[Remark]:
+    """Yield the remarks, with those on variables without quotes whose value has signs that the shell replaces."""
+    values = {(each.line, each.name): each.value for each in settings if each.key in PATTERNS and each.origin}
+    for remark in file.remarks:
+        if remark.oddity is not Oddity.VARIABLE_UNQUOTED:
+            yield remark
+        elif any(sign in values.get((remark.line, remark.name), "") for sign in "*?["):
+            yield replace(remark, oddity=Oddity.UNQUOTED)
 
 
 def _replaced(setting: MirrorSetting, texts: set[str]) -> MirrorSetting:

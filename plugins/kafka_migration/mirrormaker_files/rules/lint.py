@@ -34,12 +34,14 @@ from kafka_migration.mirrormaker_files.rules.pattern_rules import PATTERN_RULES
 from kafka_migration.mirrormaker_files.rules.reference_rules import REFERENCE_RULES
 from kafka_migration.mirrormaker_files.rules.replication_rules import REPLICATION_RULES
 from kafka_migration.mirrormaker_files.rules.resource_rules import RESOURCE_RULES
+from kafka_migration.mirrormaker_files.rules.script_rules import scripts
 from kafka_migration.mirrormaker_files.rules.start_rules import starts
 from kafka_migration.mirrormaker_files.rules.text_rules import TEXT_RULES, without_consequences
 from kafka_migration.mirrormaker_files.rules.twice_rules import TWICE_RULES
 from kafka_migration.mirrormaker_files.rules.value_rules import VALUE_RULES
 from kafka_migration.mirrormaker_files.rules.worker_rules import WORKER_RULES
 
+_ALONE = frozenset({FileKind.MIRRORMAKER2, FileKind.STRIMZI, FileKind.LOGINS})
 RULES = (
     *TEXT_RULES,
     *KEY_RULES,
@@ -73,15 +75,18 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
     `version` is the Kafka version of MirrorMaker; without it the file's own, or else all versions count.
     """
     order = {file.name: number for number, file in enumerate(files)}
+    of_scripts = list(scripts(files))
     files = [file for file in with_variables(files) if file.kind is not FileKind.VARIABLES]
     files = [with_flows(each, kafka_version(version or each.kafka_version)) for each in files]
     groups = [(group, readers_of(group, version)) for group in read_together(files)]
-    findings = [*client_files(files), *starts(files)]
+    findings = [*of_scripts, *client_files(files), *starts(files)]
     for group, readers in groups:
         findings += partners(group, Ground(keys, minor(version), readers))
         findings += [each for file in group for each in _of_file(file, keys, version, readers)]
     findings = without_consequences(list(dict.fromkeys(findings)), files)
     explained = _explained(findings)
+    if any(file.kind is FileKind.LOGINS for file in files):
+        explained |= {each for each in findings if each.code is LintCode.LOGIN_ELSEWHERE}
     return sorted((each for each in findings if each not in explained), key=lambda each: (order[each.file], each.line))
 
 
@@ -121,7 +126,7 @@ def _of_file(file: MirrorFile, keys: KafkaKeys, version: str, readers: Readers) 
 
 def read_together(files: Sequence[MirrorFile]) -> list[list[MirrorFile]]:
     """Return the files that one process or one cluster of workers reads together."""
-    alone = [[file] for file in files if file.kind in {FileKind.MIRRORMAKER2, FileKind.STRIMZI}]
+    alone = [[file] for file in files if file.kind in _ALONE]
     first = [file for file in files if file.kind.is_mirrormaker1]
     connect = [file for file in files if file.kind in {FileKind.CONNECTORS, FileKind.WORKER}]
     return [*alone, *filter(None, (first, connect))]

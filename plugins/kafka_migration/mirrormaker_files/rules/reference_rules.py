@@ -13,6 +13,7 @@ from kafka_migration.mirrormaker_files.model.accepted import items_of
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, at
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.remarks import Oddity
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 
 # Kafka replaces `${provider:path:key}` and `${provider:key}`.
@@ -68,7 +69,8 @@ def _missing(file: MirrorFile, setting: MirrorSetting, name: str) -> LintFinding
 
 def variables(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield one finding for all variables of a shell or template in a file that no shell reads."""
-    if file.kind is FileKind.COMMAND or file.is_filled:
+    is_quoted = any(each.oddity is Oddity.HERE_DOCUMENT_QUOTED for each in file.remarks)
+    if file.kind is FileKind.COMMAND or file.is_filled or is_quoted:
         return
     used = [each for each in file.settings if _VARIABLE.search(each.value) and each.place is not Place.FIELD]
     if not used:

@@ -78,6 +78,17 @@ def _tls_off(_: FieldFault) -> Texts:
     return LintCode.LOGIN_NOT_USED, found, effect, "Add `tls` beside `config`, or remove the line."
 
 
+def _login_incomplete(fault: FieldFault) -> Texts:
+    effect = "Strimzi's operator refuses the resource, or fails when it makes the login"
+    return LintCode.LOGIN_INCOMPLETE, fault.found, effect, fault.fix
+
+
+def _login_file(fault: FieldFault) -> Texts:
+    effect = "Java does not read the file or the block, so the clients that take their login from it do not start"
+    fix = 'End each login module with `;`, and the block `KafkaClient` with `};`. Write `name="value"` for an option.'
+    return LintCode.LOGIN_REFUSED, f"the login file has {fault.found}", effect, fix
+
+
 _TEXTS: dict[Fault, Callable[[FieldFault], Texts]] = {
     Fault.UNKNOWN: _unknown,
     Fault.MISSING: _missing,
@@ -87,6 +98,8 @@ _TEXTS: dict[Fault, Callable[[FieldFault], Texts]] = {
     Fault.LOGIN_OPEN: _login_open,
     Fault.LOGIN_UNUSED: _login_unused,
     Fault.TLS_OFF: _tls_off,
+    Fault.LOGIN_INCOMPLETE: _login_incomplete,
+    Fault.LOGIN_FILE: _login_file,
 }
 
 

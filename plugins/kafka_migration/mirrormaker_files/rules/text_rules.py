@@ -127,6 +127,12 @@ _TEXTS |= {
         "the settings before this line are lost",
         "Write `>>`.",
     ),
+    Oddity.HERE_DOCUMENT_QUOTED: (
+        LintCode.HERE_DOCUMENT_QUOTED,
+        "the delimiter of the here-document is in quotes, so the shell does not replace the variables of its text",
+        "MirrorMaker gets the text of the variable as the value, first in line {other}",
+        "Write the delimiter without quotes, and a backslash before each `$` that is no variable.",
+    ),
     Oddity.WORDS_UNQUOTED: (
         LintCode.WORDS_UNQUOTED,
         "the variable has no quotes",
