@@ -75,14 +75,33 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
     return sorted(findings, key=lambda each: (order[each.file], each.line))
 
 
+# Findings on what a reader makes of a value, and on lines that no reader gets.
+_ABOUT_VALUES = ("VALUE_COMMENT", "VALUE_QUOTED", "VALUE_B", "BACKSLASH_", "VALUE_TYPE", "VALUE_REFUSED", "PATTERN_")
+_UNREAD = frozenset({LintCode.KEY_OF_ANOTHER_VERSION, LintCode.KEY_MISPLACED, LintCode.KEY_NEVER_EXISTED})
+
+
+def _explains(cause: LintFinding, finding: LintFinding) -> bool:
+    """Return whether a line is not read at all, or is a placeholder, so that another finding on it says nothing new."""
+    if finding.code is LintCode.KEY_REMOVED:
+        return cause.code is LintCode.KEYS_OVERLAP and cause.line == finding.line
+    if finding.code is LintCode.KEYS_OVERLAP:
+        return cause.code is LintCode.KEY_OF_ANOTHER_VERSION and cause.line in (finding.line, *finding.others)
+    is_placeholder = cause.code is LintCode.VALUE_PLACEHOLDER and finding.code.startswith("PATTERN_")
+    same_line = (cause.line, cause.key) == (finding.line, finding.key)
+    return same_line and (cause.code in _UNREAD or is_placeholder)
+
+
 def _is_explained(finding: LintFinding, all_findings: Sequence[LintFinding]) -> bool:
     """Return whether a finding is only the consequence of another one."""
-    same_file = (each for each in all_findings if each.file == finding.file)
+    same_file = [each for each in all_findings if each.file == finding.file]
     if finding.code in {LintCode.VALUE_TYPE, LintCode.VALUE_REFUSED}:
         refused = (each for each in same_file if each.code is LintCode.FIELD_REFUSED)
-        return any(each.line == finding.line and each.key.endswith(finding.key) for each in refused)
+        if any(each.line == finding.line and each.key.endswith(finding.key) for each in refused):
+            return True
     if finding.code in {LintCode.KEY_UNKNOWN, LintCode.KEY_MISSPELLED, LintCode.KEY_REPEATED}:
         return any(finding.line in each.others for each in same_file if each.code is LintCode.LOGIN_REFUSED)
+    if finding.code.startswith(_ABOUT_VALUES) or finding.code in {LintCode.KEY_REMOVED, LintCode.KEYS_OVERLAP}:
+        return any(_explains(each, finding) for each in same_file)
     if finding.code is not LintCode.NO_FLOW or not finding.line:
         return False
     same = (each for each in all_findings if (each.file, each.line) == (finding.file, finding.line))
