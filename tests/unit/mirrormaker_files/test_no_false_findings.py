@@ -181,3 +181,19 @@ def test_the_operator_writes_the_option_of_its_version() -> None:
     )
     assert codes({"mm.yaml": resource}) == []
     assert f"1 {LintCode.OPTION_OF_ANOTHER_VERSION}" in codes({"start.sh": MM1.replace("whitelist", "include")}, "2.8")
+
+
+def test_a_line_that_a_script_adds_is_not_missing() -> None:
+    """A script adds the login to a copy of the file, and the group to that of the consumer."""
+    login = "security.protocol=SASL_SSL\nA.sasl.mechanism=PLAIN\n"
+    start = (
+        '#!/bin/sh\ncp /in/mm2.properties /t/mm2.properties\necho "A.sasl.jaas.config=$LOGIN" >> /t/mm2.properties\n'
+    )
+    files = {"mm2.properties": f"{FLOW}A.{login}"}
+    assert codes(files) == [f"5 {LintCode.LOGIN_MISSING}"]
+    assert codes({**files, "start.sh": f"{start}connect-mirror-maker.sh /t/mm2.properties\n"}) == []
+    consumer = {"consumer.properties": "bootstrap.servers=a:9092\nauto.offset.reset=earliest\n"}
+    adds = "#!/bin/sh\necho group.id=g-$RANDOM >> /c/consumer.properties\n"
+    run = MM1.replace("c.properties", "/c/consumer.properties")
+    assert codes(consumer) == [f"1 {LintCode.GROUP_MISSING}"]
+    assert f"1 {LintCode.GROUP_MISSING}" not in codes({**consumer, "run.sh": f"{adds}{run}\n"})

@@ -129,10 +129,12 @@ class ScriptFacts:
 
     `assigned` are the variables that it sets. `filled` are the names of files into which it puts values before their
     readers get them, each with the text that is replaced; an empty text stands for all variables (`envsubst`).
+    `appended` are the paths of files to which it adds lines.
     """
 
     assigned: frozenset[str] = frozenset()
     filled: tuple[tuple[str, str], ...] = ()
+    appended: frozenset[str] = frozenset()
 
 
 NO_SCRIPT = ScriptFacts()

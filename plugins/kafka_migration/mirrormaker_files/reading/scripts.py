@@ -107,7 +107,9 @@ def script_of(text: str, name: str = "", syntax: Syntax | None = None) -> Script
         documents += here
     starts += started_by([word for words in _lists(text) for word in words], variables)
     unnamed = tuple(each for each in documents if not each.file)
-    facts = ScriptFacts(frozenset(each.name for each in assigned), tuple(filled_by(list(_flat(plain)))))
+    flat = list(_flat(plain))
+    appended = frozenset(each.output for each in flat if each.appends and each.output)
+    facts = ScriptFacts(frozenset(each.name for each in assigned), tuple(filled_by(flat)), appended)
     written = written_by(plain, assigned, starts) if syntax.is_shell else ()
     return Script(tuple(starts), assigned, unnamed, written, facts)
 

@@ -105,7 +105,7 @@ def logins(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
         name = protocol.value.strip().upper() if protocol else "PLAINTEXT"
         if name not in _PROTOCOLS:
             continue
-        if name.startswith("SASL_") and protocol and is_given(protocol, file):
+        if name.startswith("SASL_") and protocol and is_given(protocol, file) and not file.is_partial:
             yield from _missing_login(file, each, protocol)
         for key, needs in (
             ("sasl.jaas.config", "SASL_"),
