@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -33,9 +34,11 @@ class MirrorVersion:
 
 @cache
 def kafka_version(version: str = "") -> MirrorVersion:
-    """Return a version; the latest one that the tables have for an empty or an unknown one."""
+    """Return a version; for one that the tables do not have the nearest below or the first, for none the latest."""
     known = [minor(each) for each in kafka_keys().versions]
-    version = minor(version) if minor(version) in known else known[-1]
+    is_any = re.fullmatch(r"\d{1,4}\.\d{1,4}", minor(version), re.ASCII) is None
+    below = [each for each in known if is_any or _numbers(each) <= _numbers(version)]
+    version = below[-1] if below else known[0]
     clients = {name for name in _names("mirror_client", version) if not name.startswith(_NOT_OF_CLIENTS)}
     connectors = {name for role in CONNECTORS for name in _names(role, version)}
     process = frozenset(_names("mirror_maker", version))

@@ -38,6 +38,7 @@ _NUMBERS = re.compile(
 )
 # `value_of` leaves only the sign of a comment.
 _FOREIGN_COMMENT = re.compile(r"\s#(?!…)")
+_PLACEHOLDER = re.compile(r"<[A-Za-z][\w .:-]{0,60}>")
 _BASE64 = re.compile(r"[A-Za-z0-9]*[+/=][A-Za-z0-9+/=]*")
 # Findings about a key or an option, wherever its value stands.
 _ABOUT_NAMES = ("KEY", "OPTION", "CLIENT_FILE", "START", "ALIAS")
@@ -150,8 +151,8 @@ def has_comment(setting: MirrorSetting) -> bool:
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether letters or digits remain after references are taken out."""
-    return any(map(str.isalnum, REFERENCE.sub("", text)))
+    """Return whether letters or digits remain after references are taken out; a placeholder `<word>` is no secret."""
+    return not _PLACEHOLDER.fullmatch(text.strip().strip("\"'")) and any(map(str.isalnum, REFERENCE.sub("", text)))
 
 
 def the_value(setting: MirrorSetting, part: str | None = None) -> str:

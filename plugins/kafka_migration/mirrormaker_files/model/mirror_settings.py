@@ -141,14 +141,15 @@ class ScriptFacts:
 
     `assigned` are the variables that it sets. `filled` are the names of files into which it puts values before their
     readers get them, each with the text that is replaced; an empty text stands for all variables (`envsubst`), and
-    `lists` are those of some variables. `cut` are the lines on which a command ends before its options, each with
-    the line of the next word.
+    `lists` are those of some variables. `appended` are the paths of files to which it adds lines. `cut` are the lines
+    on which a command ends before its options, each with the line of the next word.
     """
 
     assigned: frozenset[str] = frozenset()
     filled: tuple[tuple[str, str], ...] = ()
     lists: tuple[VariableList, ...] = ()
     cut: tuple[tuple[int, int], ...] = ()
+    appended: frozenset[str] = frozenset()
 
 
 NO_SCRIPT = ScriptFacts()

@@ -116,6 +116,7 @@ def script_of(text: str, name: str = "", syntax: Syntax | None = None) -> Script
         tuple(filled_by(flat)),
         tuple(lists_of(flat)),
         tuple(cut for each in starts for cut in each.cut),
+        frozenset(each.output for each in flat if each.appends and each.output),
     )
     written = written_by(plain, assigned, starts) if syntax.is_shell else ()
     return Script(tuple(starts), assigned, unnamed, tuple(_with_facts(each, facts) for each in written), facts)

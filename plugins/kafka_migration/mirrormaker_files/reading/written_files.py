@@ -143,7 +143,7 @@ class Writer:
     def _add(self, file: _File, text: Sequence[tuple[int, str]], words: Sequence[Word], *, is_raw: bool) -> None:
         for number, content in text:
             filled = content if is_raw else self._filled(content)
-            file.is_filled |= filled != content
+            file.is_filled |= not is_raw and _REPLACED.search(content) is not None
             self._left -= len(filled)
             if self._left < 0:
                 file.is_unclear = True

@@ -33,7 +33,8 @@ _PLACEHOLDER = re.compile(
 )
 _WHOLE_PLACEHOLDER = re.compile(r"<[^<>]{1,100}>")
 # What has any text as its value, so that no other rule sees a placeholder.
-_NAMES = frozenset({"group.id", "client.id", "topics", "groups", "topics.exclude", "groups.exclude", *PATTERNS})
+_NAMES = frozenset({"group.id", "client.id", "topics", "groups", "topics.exclude", "groups.exclude"})
+_NAMES |= {"topics.blacklist", "groups.blacklist", *PATTERNS}
 _HIGHEST_PORT = 65_535
 _ZOOKEEPER = ":2181"
 # Schemes of the web; the others are names of listeners, which Kafka itself prints.
@@ -75,8 +76,10 @@ def _judged(file: MirrorFile, setting: MirrorSetting, item: str) -> LintFinding 
         found = f"{the_value(setting, item)} {reason}"
         return at(file, setting, LintCode.ADDRESS_REFUSED, found, _effect(file), _fix(reason))
     if rest.endswith(_ZOOKEEPER):
-        found, effect = f"{the_value(setting, item)} has the port of ZooKeeper", "clients of Kafka get no answer there"
-        return at(file, setting, LintCode.ADDRESS_OF_ZOOKEEPER, found, effect, "Write the address of a broker.")
+        found = f"{the_value(setting, item)} has the usual port of ZooKeeper"
+        effect = "if ZooKeeper listens there, clients of Kafka get no answer"
+        fix = "Write the address of a broker, unless a broker listens at this port."
+        return at(file, setting, LintCode.ADDRESS_OF_ZOOKEEPER, found, effect, fix)
     if scheme and scheme["scheme"].lower() in _WEB:
         found = f"{the_value(setting, item)} has a scheme"
         fix = f"Write {value_of(setting, rest)}." if is_shown(setting) else "Remove the scheme."

@@ -14,7 +14,7 @@ _CLIENTS = ("consumer", "producer")
 _OPTIONS = frozenset({"consumer.config", "producer.config"})
 _OTHER_KINDS = frozenset({FileKind.MIRRORMAKER2, FileKind.CONNECTORS, FileKind.WORKER})
 _KINDS = (FileKind.CONSUMER, FileKind.PRODUCER)
-_OF_STRIMZI = "/tmp/strimzi-"  # noqa: S108
+OF_STRIMZI = "/tmp/strimzi-"  # noqa: S108
 _AGAIN = "MirrorMaker copies each record again and again"
 
 
@@ -53,7 +53,7 @@ def file_named(command: MirrorFile, path: str, files: Sequence[MirrorFile]) -> M
     own = [file for file in found if file.name == command.name]
     if own:
         # A script writes a file before its command; the parts of a resource are after its first line.
-        is_after = path.startswith(_OF_STRIMZI)
+        is_after = path.startswith(OF_STRIMZI)
         return min(own, key=lambda file: ((file.line < command.line) is is_after, abs(file.line - command.line)))
     return found[0] if len(found) == 1 else None
 

@@ -10,6 +10,7 @@ from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, is_true, on_file
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, Place
+from kafka_migration.mirrormaker_files.model.roles import OLD_KEYS
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.idempotence_rules import is_refused
 from kafka_migration.mirrormaker_files.rules.views import at_given, is_given, lacks, value
@@ -38,10 +39,10 @@ def consumers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             effect = "records that exist before MirrorMaker first reads the partition are not copied"
             yield at_given(file, given, LintCode.RESET_TO_LATEST, found, effect, "Write `earliest`.")
     if file.kind is FileKind.CONSUMER:
-        yield from _mirrormaker1_consumer(file)
+        yield from _mirrormaker1_consumer(file, ground)
 
 
-def _mirrormaker1_consumer(file: MirrorFile) -> Iterator[LintFinding]:
+def _mirrormaker1_consumer(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     first = file.settings[0].line if file.settings else 0
     address = file.last(Place.CLIENT, "bootstrap.servers")
     line = address.line if address else first
@@ -52,9 +53,12 @@ def _mirrormaker1_consumer(file: MirrorFile) -> Iterator[LintFinding]:
         yield on_file(file, LintCode.GROUP_MISSING, found, effect, "Add `group.id`.", line)
     if not file.last(Place.CLIENT, "auto.offset.reset") and not file.is_partial:
         group = file.last(Place.CLIENT, "group.id")
-        found = "the file has no `auto.offset.reset`, whose default is latest"
         effect = "records that exist before MirrorMaker first reads a partition are not copied"
-        fix = "Add `auto.offset.reset=earliest`."
+        is_old = file.last(Place.CLIENT, "zookeeper.connect") and ground.is_at_least("2.0") is False
+        # The consumer with ZooKeeper has words of its own.
+        first_word, last_word = ("smallest", "largest") if is_old else ("earliest", "latest")
+        found = f"the file has no `auto.offset.reset`, whose default is {last_word}"
+        fix = f"Add `auto.offset.reset={first_word}`."
         if address and address.name != address.key:
             fix = "Add `auto.offset.reset: earliest` to `config` of the consumer."
         yield on_file(file, LintCode.RESET_TO_LATEST, found, effect, fix, group.line if group else line)
@@ -74,7 +78,9 @@ def producers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             if given and is_given(given, file) and is_low:
                 found = "brokers confirm a record before all in-sync replicas have it"
                 effect = "a confirmed record is lost if the leader fails; MirrorMaker does not copy it again"
-                yield at_given(file, given, LintCode.ACKS_TOO_LOW, found, effect, "Write `all`, or remove it.")
+                is_old = key in OLD_KEYS and ground.is_at_least("2.0") is False
+                fix = "Write `-1`." if is_old else "Write `all`, or remove it."
+                yield at_given(file, given, LintCode.ACKS_TOO_LOW, found, effect, fix)
         retries = each.values.get("retries")
         if retries and is_given(retries, file) and retries.value.strip() == "0" and not is_refused(each, "retries"):
             found = "the producer does not try again"
@@ -110,7 +116,7 @@ def logins(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
         name = protocol.value.strip().upper() if protocol else "PLAINTEXT"
         if name not in _PROTOCOLS:
             continue
-        if name.startswith("SASL_") and protocol and is_given(protocol, file):
+        if name.startswith("SASL_") and protocol and is_given(protocol, file) and not file.is_partial:
             yield from _missing_login(file, each, protocol)
         unused = [each.values.get(key) for key, needs in _NEEDS.items() if needs not in name]
         if given := [one for one in unused if one and _is_judged(file, one) and one.value.strip()]:

@@ -10,6 +10,7 @@ from kafka_migration.mirrormaker_files.model.command_options import ENVIRONMENT,
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, key_of, on_file, value_of
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.rules.client_file_rules import OF_STRIMZI
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.start_rules import is_of_mirrormaker2
 from kafka_migration.mirrormaker_files.rules.views import lacks
@@ -83,17 +84,25 @@ def _option(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Iterato
             "Write a --whitelist that leaves these topics out.",
         )
         yield at(file, setting, version, found, f"{_NOT_STARTED} with a later version", fix)
-    elif setting.key == "include" and ground.is_at_least("3.0") is False:
+    elif setting.key == "include" and ground.is_at_least("3.0") is False and not _is_of_operator(file):
         found = "only Kafka 3.0 and later have the option"
         yield at(file, setting, version, found, _NOT_STARTED, "Write --whitelist.")
     elif setting.key == "new.consumer":
-        found = "there is only one kind of consumer"
-        yield at(file, setting, LintCode.OPTION_WITHOUT_EFFECT, found, "the option has no effect", "Remove it.")
+        if ground.is_at_least("0.11") is not False:
+            # Of Kafka 0.10 the first releases need the option, and a version here has two numbers.
+            found = "from Kafka 0.10.1 on the new consumer is the default"
+            effect = "the option has no effect"
+            yield at(file, setting, LintCode.OPTION_WITHOUT_EFFECT, found, effect, "Remove it.")
     elif setting.key not in FLAGS and not setting.value:
         found = "the option has no value"
         yield at(file, setting, LintCode.VALUE_TYPE, found, _NOT_STARTED, "Write its value after it.")
     elif not setting.is_reference:
         yield from _value(file, setting)
+
+
+def _is_of_operator(file: MirrorFile) -> bool:
+    """Return whether Strimzi's operator makes the command, with the name that the option has in the version."""
+    return any(each.value.startswith(OF_STRIMZI) for each in file.at(Place.OPTION, ""))
 
 
 def _value(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding]:

@@ -27,8 +27,18 @@ _LONGEST = 1_000
 
 def with_variables(files: Sequence[MirrorFile]) -> list[MirrorFile]:
     """Return the files with the values that their readers get, each with the line on which it stands."""
-    given = _given(files)
-    return [_with_values(file, given, _Filled(files)) for file in files]
+    given, filled = _given(files), _Filled(files)
+    appended = {PurePosixPath(path).name for file in files for path in file.script.appended if "/" in path}
+    whole = {_name(file) for file in files if file.kind is FileKind.MIRRORMAKER2 and "/" not in file.part}
+    # The lines that a script adds to a file of MirrorMaker 2 are no file of their own.
+    own = [each for each in files if "/" not in each.part or _name(each) not in whole & appended]
+    return [_appended_to(_with_values(file, given, filled), appended) for file in own]
+
+
+def _appended_to(file: MirrorFile, names: set[str]) -> MirrorFile:
+    """Return a file with a note that a script adds lines to it; what the script writes itself has a path."""
+    is_open = file.kind not in _CONTEXT and "/" not in file.part and _name(file) in names
+    return replace(file, is_partial=True) if is_open else file
 
 
 def names_used(files: Sequence[MirrorFile]) -> frozenset[str]:

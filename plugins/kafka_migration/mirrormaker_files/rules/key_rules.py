@@ -20,7 +20,7 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import (
 )
 from kafka_migration.mirrormaker_files.model.roles import OLD_KEYS, is_free, is_of_storage, role_of_class
 from kafka_migration.mirrormaker_files.rules.ground import Ground
-from kafka_migration.mirrormaker_files.rules.meant import OF_BROKERS, meant, renamed, roles_meant
+from kafka_migration.mirrormaker_files.rules.meant import OF_BROKERS, Meant, meant, renamed, roles_meant
 from kafka_migration.mirrormaker_files.rules.right_place import right_place
 from kafka_migration.mirrormaker_files.rules.views import (
     CONNECTORS,
@@ -41,7 +41,7 @@ def known_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each key that no part of Kafka reads where it stands, or not in the version."""
     left = MOST_COMPARED
     replaced = _replaced(file)
-    for setting in file.settings:
+    for setting in [each for each in file.settings if not _is_of_old_client(file, each, ground)]:
         if not _is_judged(setting) or id(setting) in replaced:
             if setting.place is Place.CLUSTER and is_free(setting) and not ground.readers.of(setting):
                 yield _of_source_only(file, setting)
@@ -114,16 +114,19 @@ def _versions(file: MirrorFile, setting: MirrorSetting, known: list[KafkaKey], g
     if not any(ground.has(key) for key in known):
         found = f"only {span(versions)} has this key"
         effect = f"Kafka {ground.version} ignores it"
-        fix = _newer_name(setting) or "Remove it, or run a version that has it."
+        fix = _newer_name(file, setting) or "Remove it, or run a version that has it."
         yield at(file, setting, LintCode.KEY_OF_ANOTHER_VERSION, found, effect, fix)
     elif not ground.version and minor(versions[-1]) != minor(ground.keys.versions[-1]):
-        fix = _newer_name(setting) or "Remove it before you run a later version."
+        fix = _newer_name(file, setting) or "Remove it before you run a later version."
         found, effect = f"only {span(versions)} has this key", "later versions ignore it"
         yield at(file, setting, LintCode.KEY_REMOVED, found, effect, fix)
 
 
-def _newer_name(setting: MirrorSetting) -> str:
+def _newer_name(file: MirrorFile, setting: MirrorSetting) -> str:
     if setting.key.endswith(".blacklist"):
+        new = f"{setting.key.removesuffix('blacklist')}exclude"
+        if there := file.last(setting.place, new, setting.owner, setting.client):
+            return f"Remove it; line {there.line} has the new name of the key."
         return f"Write {key_of(setting, setting.name.removesuffix('blacklist') + 'exclude')} from Kafka 2.7 on."
     return ""
 
@@ -152,9 +155,16 @@ def _meant(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFind
     if found is None:
         return None
     words = "no version of Kafka has this key"
-    fix = _possible(found.fix(setting), found.key, ground)
+    fix = _possible(_fix_of(found, file, setting, ground), found.key, ground)
     effect = _ignored(file, setting, found.key, ground)
     return at(file, setting, LintCode.KEY_NEVER_EXISTED, words, effect, fix)
+
+
+def _fix_of(found: Meant, file: MirrorFile, setting: MirrorSetting, ground: Ground) -> str:
+    """Return where to write the key that was meant: another place if nothing reads it at that of the line."""
+    as_meant = replace(setting, name=renamed(setting, found.key), key=found.key)
+    is_moved = bool(ground.keys.roles_of(found.key)) and not roles_meant(file, as_meant, ground)
+    return right_place(file, as_meant, ground) if is_moved else found.fix(setting)
 
 
 def _of_dedicated(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFinding | None:
@@ -255,6 +265,8 @@ def _is_meant(
     """Return whether a reader may be the one for which an ignored line is meant."""
     if setting.client in {"producer", "consumer", "admin"} and each.reader.role != setting.client:
         return False
+    if each.reader.role in {"producer", "consumer"} and each.reader.duty != "records":
+        return False
     owner = value.setting.owner if value.setting else ""
     is_of_connector = each.reader.role in CONNECTORS
     if setting.place is Place.CLUSTER and not is_of_connector and {each.reader.cluster, owner} != {setting.owner}:
@@ -299,6 +311,11 @@ def _prefixed_alias(file: MirrorFile, setting: MirrorSetting, ground: Ground) ->
             effect = "no part of MirrorMaker reads this line"
             return at(file, setting, LintCode.KEY_MISPLACED, found, effect, f"Write {key_of(setting, rest)}.")
     return None
+
+
+def _is_of_old_client(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> bool:
+    """Return whether the judged version still has the old clients that read the key."""
+    return file.kind.is_mirrormaker1 and setting.key in OLD_KEYS and ground.is_at_least("2.0") is False
 
 
 def _old_key(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFinding | None:

@@ -10,7 +10,7 @@ from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_vers
 from kafka_migration.mirrormaker_files.effective.readers import Readers
 from kafka_migration.mirrormaker_files.model.judging import LintFinding, minor
 from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKeys
-from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.rules.address_rules import ADDRESS_RULES
 from kafka_migration.mirrormaker_files.rules.alias_rules import ALIAS_RULES
@@ -20,6 +20,7 @@ from kafka_migration.mirrormaker_files.rules.client_rules import CLIENT_RULES
 from kafka_migration.mirrormaker_files.rules.command_rules import COMMAND_RULES
 from kafka_migration.mirrormaker_files.rules.connect_rules import CONNECT_RULES, partners
 from kafka_migration.mirrormaker_files.rules.connector_key_rules import CONNECTOR_KEY_RULES
+from kafka_migration.mirrormaker_files.rules.consequences import without_explained
 from kafka_migration.mirrormaker_files.rules.dedicated_rules import DEDICATED_RULES
 from kafka_migration.mirrormaker_files.rules.family_rules import FAMILY_RULES
 from kafka_migration.mirrormaker_files.rules.flow_rules import FLOW_RULES
@@ -84,38 +85,10 @@ def lint(files: Sequence[MirrorFile], keys: KafkaKeys, version: str = "") -> lis
         findings += partners(group, Ground(keys, minor(version), readers))
         findings += [each for file in group for each in _of_file(file, keys, version, readers)]
     findings = without_consequences(list(dict.fromkeys(findings)), files)
-    explained = _explained(findings)
+    findings = without_explained(findings)
     if any(file.kind is FileKind.LOGINS for file in files):
-        explained |= {each for each in findings if each.code is LintCode.LOGIN_ELSEWHERE}
-    return sorted((each for each in findings if each not in explained), key=lambda each: (order[each.file], each.line))
-
-
-def _explained(findings: Sequence[LintFinding]) -> set[LintFinding]:
-    """Return the findings that are only the consequence of another one."""
-    refused = {(each.file, each.line, each.key) for each in findings if each.code is LintCode.FIELD_REFUSED}
-    cut = {(each.file, line) for each in findings if each.code is LintCode.LOGIN_REFUSED for line in each.others}
-    switched = {(each.file, each.line) for each in findings if _is_error_of_switch(each)}
-    return {
-        each
-        for each in findings
-        if (each.code in _OF_VALUES and any(_is_of_field(each, field) for field in refused))
-        or (each.code in _OF_KEYS and (each.file, each.line) in cut)
-        or (each.code is LintCode.NO_FLOW and each.line and (each.file, each.line) in switched)
-    }
-
-
-_OF_VALUES = frozenset({LintCode.VALUE_TYPE, LintCode.VALUE_REFUSED})
-_OF_KEYS = frozenset({LintCode.KEY_UNKNOWN, LintCode.KEY_MISSPELLED, LintCode.KEY_REPEATED})
-
-
-def _is_of_field(finding: LintFinding, field: tuple[str, int, str]) -> bool:
-    return field[:2] == (finding.file, finding.line) and field[2].endswith(finding.key)
-
-
-def _is_error_of_switch(finding: LintFinding) -> bool:
-    """Return whether a finding is about the line that should switch a flow on."""
-    is_other = finding.code is not LintCode.NO_FLOW and finding.code.severity is Severity.ERROR
-    return is_other and finding.key.endswith(("enabled", "enable"))
+        findings = [each for each in findings if each.code is not LintCode.LOGIN_ELSEWHERE]
+    return sorted(findings, key=lambda each: (order[each.file], each.line))
 
 
 def _of_file(file: MirrorFile, keys: KafkaKeys, version: str, readers: Readers) -> Iterator[LintFinding]:

@@ -37,13 +37,17 @@ _OF_A_SIDE = re.compile(r"(source|target)\.((?:bootstrap\.servers|security\.|sas
 # Keys of brokers and topics, which guides and copied files have among those of MirrorMaker.
 OF_BROKERS = re.compile(
     r"message\.max\.bytes|replica\.fetch\.max\.bytes|num\.partitions|default\.replication\.factor|min\.insync\.replicas|"
-    r"offsets(?:\.topic)?\.replication\.factor|offsets\.topic\.num\.partitions|transaction\.state\.log\.[\w.]{1,100}|"
+    r"offsets\.topic\.replication\.factor|offsets\.topic\.num\.partitions|transaction\.state\.log\.[\w.]{1,100}|"
     r"auto\.create\.topics\.enable|delete\.topic\.enable|unclean\.leader\.election\.enable|log\.[\w.]{1,100}|"
     r"retention\.(?:ms|bytes)|cleanup\.policy|segment\.(?:ms|bytes)|max\.message\.bytes|zookeeper\.[\w.]{1,100}|"
     r"num\.(?:network|io|replica\.fetcher)[\w.]{0,100}|advertised\.listeners|inter\.broker\.[\w.]{1,100}|broker\.id|socket\.[\w.]{1,100}"
 )
 # Keys that guides print, although no released version has them.
 _NEVER: tuple[tuple[re.Pattern[str], Meant], ...] = (
+    (
+        re.compile(r"offsets\.replication\.factor"),
+        Meant("", "Remove it. Brokers have offsets.topic.replication.factor."),
+    ),
     (re.compile(r"readahead\.queue\.capacity"), Meant("", "Remove it. MirrorMaker 2 has no such queue.")),
     (
         re.compile(r"[\w.-]{0,200}\.topic\.(?:retention\.(?:ms|bytes)|cleanup\.policy|segment\.(?:ms|bytes))"),

@@ -13,11 +13,27 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Mi
 from kafka_migration.mirrormaker_files.rules.connector_key_rules import users_elsewhere
 from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.key_rules import is_storage_of_connector
-from kafka_migration.mirrormaker_files.rules.views import at_given, hosts, is_given, lines, value
+from kafka_migration.mirrormaker_files.rules.views import (
+    CHECKPOINT,
+    CONNECTORS,
+    HEARTBEAT,
+    SOURCE,
+    at_given,
+    hosts,
+    is_given,
+    lines,
+    value,
+)
 
 _INSYNC, _FACTOR = "min.insync.replicas", "replication.factor"
 # A worker hands further keys of its stores to the topics that it creates, and Connect those of a group of topics.
 _OF_TOPIC = re.compile(rf"((?:config|offset|status)\.storage|topic\.creation\.[\w-]{{1,100}})\.{re.escape(_INSYNC)}")
+_CREATORS = {
+    "": SOURCE,
+    "offset-syncs.topic.": SOURCE,
+    "checkpoints.topic.": CHECKPOINT,
+    "heartbeats.topic.": HEARTBEAT,
+}
 _OF_STORE = re.compile(r"(?:(?:config|offset|status)\.storage|topic\.creation\.[\w-]{1,100})\.replication\.factor")
 
 
@@ -56,12 +72,21 @@ def _one(
 def _is_read(setting: MirrorSetting, ground: Ground) -> bool:
     if _OF_STORE.fullmatch(setting.key):
         return bool(ground.readers.of(setting)) and not is_storage_of_connector(setting)
-    return next(ground.readers.uses_of(setting), None) is not None and not users_elsewhere(setting, ground)
+    is_created = any(_creates(each, key) for each, key in ground.readers.uses_of(setting))
+    return is_created and not users_elsewhere(setting, ground)
+
+
+def _creates(each: Effective, key: str) -> bool:
+    """Return whether a reader creates the topic of a factor; connectors of early versions also have those of others."""
+    role = each.reader.role
+    return role not in CONNECTORS or role == _CREATORS.get(key.removesuffix(_FACTOR), role)
 
 
 def _brokers(setting: MirrorSetting, ground: Ground) -> int:
     """Return the smallest number of addresses that a reader has for the cluster of the topic; 0 if it is unknown."""
-    lists = [_addresses(each, key) for each, key in ground.readers.of(setting) if key == setting.key]
+    lists = [
+        _addresses(each, key) for each, key in ground.readers.of(setting) if key == setting.key and _creates(each, key)
+    ]
     return min((len(hosts(text)) for text in lists if text and not REFERENCE.search(text)), default=0)
 
 

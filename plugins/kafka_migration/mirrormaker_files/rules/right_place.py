@@ -50,17 +50,25 @@ def _in_properties(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> 
     if not setting.client and "connect_worker" in roles and "consumer" not in roles:
         return f"Write {key_of(setting, f'{flow.target}.{key}')}."
     client = _client(setting, ground) or "admin"
-    owner = flow.source if client == "consumer" else flow.target
+    if setting.place is Place.CLUSTER:
+        flow = next((each for each in file.flows if setting.owner == _end(each, client)), flow)
+    owner = _end(flow, client)
     if client == "consumer" and ground.is_at_least("2.8") is False:
         owner = str(flow)
     return f"Write {key_of(setting, f'{owner}.{client}.{key}')}."
+
+
+def _end(flow: Flow, client: str) -> str:
+    """Return the cluster to which a client of a flow connects."""
+    return flow.source if client == "consumer" else flow.target
 
 
 def _on_connect(setting: MirrorSetting, ground: Ground) -> str:
     key, roles = setting.key, ground.keys.roles_of(setting.key)
     if key == _ADDRESSES:
         return "Write `source.cluster.bootstrap.servers` and `target.cluster.bootstrap.servers`."
-    if not setting.client and not any(role in CONNECTOR_ROLES for role in roles) and "connect_worker" in roles:
+    is_of_client = setting.client in {"producer", "consumer", "admin"} or _client(setting, ground)
+    if not is_of_client and not any(role in CONNECTOR_ROLES for role in roles) and "connect_worker" in roles:
         return f"Write {key_of(setting, key)} into the properties of the Connect workers."
     client = _client(setting, ground)
     if client == "consumer":

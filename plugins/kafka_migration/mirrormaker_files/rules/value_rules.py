@@ -104,7 +104,7 @@ def _backslash(file: MirrorFile, setting: MirrorSetting) -> Iterator[LintFinding
         effect = "the value is another than what is written"
         yield at(file, setting, LintCode.BACKSLASH_LOST, found, effect, fix)
     elif is_pattern(setting):
-        effect = f"the pattern matches {'any letter at this place' if letter == '.' else 'other names'}"
+        effect = f"the pattern matches {'any character at this place' if letter == '.' else 'other names'}"
         yield at(file, setting, LintCode.VALUE_BACKSLASH, found, effect, fix)
 
 

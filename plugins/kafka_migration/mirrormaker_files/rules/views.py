@@ -47,7 +47,7 @@ def default_in(key: KafkaKey, ground: Ground) -> str | None:
     value: str | None = None
     for version in key.versions:
         value = key.defaults.get(version, value)
-        if ground.version and version.startswith(f"{ground.version}."):
+        if ground.version and version.startswith(f"{ground.known}."):
             break
     return value
 
