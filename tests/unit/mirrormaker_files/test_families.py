@@ -74,7 +74,7 @@ def test_the_group_of_a_connector_belongs_to_its_workers() -> None:
     """A connector of Kafka Connect has no worker of its own."""
     (found,) = findings(f"{MIRROR}group.id = a\n", LintCode.KEY_MISPLACED)
 
-    assert "Write 'group.id' into the properties of the Connect workers." == found.fix
+    assert "Write `group.id` into the properties of the Connect workers." == found.fix
 
 
 def test_a_factor_of_a_cluster_is_compared_with_the_line_that_counts() -> None:

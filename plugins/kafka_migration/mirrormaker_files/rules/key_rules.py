@@ -24,7 +24,6 @@ from kafka_migration.mirrormaker_files.rules.meant import OF_BROKERS, Meant, mea
 from kafka_migration.mirrormaker_files.rules.right_place import right_place
 from kafka_migration.mirrormaker_files.rules.views import (
     CONNECTORS,
-    SOURCE,
     default_in,
     defaults_in,
     is_dedicated,
@@ -359,44 +358,4 @@ def _misspelled(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lin
     return at(file, setting, LintCode.KEY_MISSPELLED, found, _ignored(file, setting, near, ground), fix)
 
 
-def wrong_sides(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
-    """Yield a finding for each line of a client that neither reads nor writes the records that are copied."""
-    running = running_flows(file, ground)
-    for setting in file.settings:
-        client = setting.client
-        readers = [each.reader for each, _ in ground.readers.uses_of(setting)]
-        if client not in {"producer", "consumer"} or not running or _is_login(setting, ground):
-            continue
-        if not readers and not _is_of_no_client(file, setting, ground):
-            continue
-        if file.kind in PER_OWNER and not _is_of_source(file, setting):
-            continue
-        if not any(each.role == client and each.duty == "records" and each.flow in running for each in readers):
-            duties = some(sorted({each.duty for each in readers if each.role == client and each.duty}))
-            verb = "reads" if client == "consumer" else "writes"
-            found = f"the {client} that {verb} the records does not get this line"
-            effect = f"it reaches only the {client} of the {duties}" if duties else "it has no effect on the copy"
-            fix = right_place(file, setting, ground)
-            yield at(file, setting, LintCode.CLIENT_LIMITED, found, effect, fix)
-
-
-def _is_of_no_client(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> bool:
-    """Return whether a line that reaches no client is meant for one of a flow that runs."""
-    owners = {str(flow) for flow in file.flows} | {end for flow in file.flows for end in flow.ends}
-    is_known = ground.keys.get(setting.client, setting.key) is not None
-    is_last = file.last(setting.place, setting.key, setting.owner, setting.client) is setting
-    return is_dedicated(file) and is_known and is_last and setting.owner in owners
-
-
-def _is_of_source(file: MirrorFile, setting: MirrorSetting) -> bool:
-    """Return whether a line belongs to a source connector, which has the clients of the records."""
-    kind = file.last(Place.CONNECTOR, "connector.class", setting.owner)
-    return setting.name.startswith("sourceConnector.") or (kind is not None and role_of_class(kind.value) == SOURCE)
-
-
-def _is_login(setting: MirrorSetting, ground: Ground) -> bool:
-    """Return whether all clients of a cluster need the key, such as a login."""
-    return ground.keys.get("mirror_client", setting.key) is not None or setting.key.startswith(("ssl.", "sasl."))
-
-
-KEY_RULES = (known_keys, wrong_sides)
+KEY_RULES = (known_keys,)

@@ -36,6 +36,7 @@ from kafka_migration.mirrormaker_files.rules.reference_rules import REFERENCE_RU
 from kafka_migration.mirrormaker_files.rules.replication_rules import REPLICATION_RULES
 from kafka_migration.mirrormaker_files.rules.resource_rules import RESOURCE_RULES
 from kafka_migration.mirrormaker_files.rules.script_rules import scripts
+from kafka_migration.mirrormaker_files.rules.side_rules import SIDE_RULES
 from kafka_migration.mirrormaker_files.rules.start_rules import starts
 from kafka_migration.mirrormaker_files.rules.text_rules import TEXT_RULES, without_consequences
 from kafka_migration.mirrormaker_files.rules.twice_rules import TWICE_RULES
@@ -49,6 +50,7 @@ RULES = (
     *FAMILY_RULES,
     *CONNECTOR_KEY_RULES,
     *TWICE_RULES,
+    *SIDE_RULES,
     *VALUE_RULES,
     *ADDRESS_RULES,
     *PATTERN_RULES,

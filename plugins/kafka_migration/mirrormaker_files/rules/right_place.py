@@ -21,8 +21,9 @@ def right_place(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> str
     """Return what to do with a line that is not read where it stands."""
     if file.kind.is_mirrormaker1:
         return "Remove it, or write it into the file of the client that reads it."
-    is_of_workers = setting.key == "group.id" and file.kind is FileKind.CONNECTORS
-    if not setting.client and setting.key in _OF_THE_PACKAGE and not is_of_workers:
+    if not setting.client and setting.key == "group.id" and file.kind is FileKind.CONNECTORS:
+        return "Write `group.id` into the properties of the Connect workers."
+    if not setting.client and setting.key in _OF_THE_PACKAGE:
         return _OF_THE_PACKAGE[setting.key]
     if file.kind is FileKind.CONNECTORS:
         return _on_connect(setting, ground)
