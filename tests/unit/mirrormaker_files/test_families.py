@@ -108,3 +108,32 @@ def test_a_secret_on_a_line_of_its_own_is_not_shown() -> None:
     file = read_mirror_file("copy.properties", f"{HEAD}old.ssl.keystore.password =\nhunter3\n")
 
     assert all("hunter3" not in str(each) for each in lint([file], kafka_keys()))
+
+
+def test_the_fix_is_no_line_that_is_there() -> None:
+    """A line for the wrong side is removed if the right one has the key."""
+    text = f"{HEAD}new.producer.linger.ms = 5\nold.producer.linger.ms = 6\n"
+    (found,) = findings(text, LintCode.CLIENT_LIMITED)
+
+    assert (6, "Remove it: line 5 has this key.") == (found.line, found.fix)
+
+
+@pytest.mark.parametrize("key", ["admin.listeners", "exclude.internal.topics", "consumer.exclude.internal.topics"])
+def test_a_key_that_would_do_nothing_anywhere_is_removed(key: str) -> None:
+    """No fix moves a line to a place where it has no effect either."""
+    file = read_mirror_file("copy.properties", f"{HEAD}{key} = x\n")
+
+    assert all(each.fix.startswith("Remove it: ") for each in lint([file], kafka_keys()) if each.line == 5)
+
+
+def test_a_line_of_another_connector_counts_for_no_connector() -> None:
+    """Each connector of a resource has its own configuration."""
+    text = (
+        "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaMirrorMaker2\nspec:\n  connectCluster: b\n  clusters:\n"
+        "    - {alias: a, bootstrapServers: 'a:9092'}\n    - {alias: b, bootstrapServers: 'b:9092'}\n  mirrors:\n"
+        "    - sourceCluster: a\n      targetCluster: b\n      sourceConnector: {tasksMax: 2}\n"
+        "      heartbeatConnector: {config: {tasks.maxx: 3}}\n"
+    )
+    found = [each for each in lint([read_mirror_file("mm2.yaml", text)], kafka_keys()) if "maxx" in each.key]
+
+    assert ["it is ignored: the default '1' stays"] == [each.effect for each in found]

@@ -272,8 +272,16 @@ def _is_meant(
         return False
     if file.kind is FileKind.CONNECTORS and value.setting is not None and owner != setting.owner:
         return False
+    if file.kind is FileKind.STRIMZI and value.setting and not _is_of_same_field(setting, value.setting):
+        return False
     is_side = name.startswith(("source.cluster.", "target.cluster."))
     return is_side or ground.keys.get(each.reader.role, name) is not None
+
+
+def _is_of_same_field(setting: MirrorSetting, other: MirrorSetting) -> bool:
+    """Return whether two lines of a resource belong to one connector, or one of them to none."""
+    fields = {each.name.partition(".")[0] for each in (setting, other)}
+    return len([each for each in fields if each.endswith("Connector")]) < 2
 
 
 def _unknown(file: MirrorFile, setting: MirrorSetting, *, is_compared: bool) -> LintFinding:

@@ -12,6 +12,11 @@ _OF_THE_PACKAGE = {
     "clusters": "Remove it: a connector has `source.cluster.alias` and `target.cluster.alias`.",
     "client.id": "Remove it: MirrorMaker names its clients.",
 }
+# Keys that have no effect on MirrorMaker 2 wherever they stand.
+_NOWHERE = {
+    "admin.listeners": "Remove it: MirrorMaker answers no requests there.",
+    "exclude.internal.topics": "Remove it: MirrorMaker's consumer gets its partitions from MirrorMaker.",
+}
 _ADDRESSES = "bootstrap.servers"
 # Keys of connectors that Strimzi's operator sets itself.
 _OF_OPERATOR = frozenset({"name", "connector.class", "tasks.max"})
@@ -23,6 +28,8 @@ def right_place(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> str
         return "Remove it, or write it into the file of the client that reads it."
     if not setting.client and setting.key == "group.id" and file.kind is FileKind.CONNECTORS:
         return "Write `group.id` into the properties of the Connect workers."
+    if setting.name in _NOWHERE or (setting.client in {"", "consumer"} and setting.key in _NOWHERE):
+        return _NOWHERE.get(setting.name) or _NOWHERE[setting.key]
     if not setting.client and setting.key in _OF_THE_PACKAGE:
         return _OF_THE_PACKAGE[setting.key]
     if file.kind is FileKind.CONNECTORS:
@@ -56,7 +63,9 @@ def _in_properties(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> 
     owner = _end(flow, client)
     if client == "consumer" and ground.is_at_least("2.8") is False:
         owner = str(flow)
-    return f"Write {key_of(setting, f'{owner}.{client}.{key}')}."
+    name = f"{owner}.{client}.{key}"
+    there = next((each for each in file.settings if each.name == name), None)
+    return f"Remove it: line {there.line} has this key." if there else f"Write {key_of(setting, name)}."
 
 
 def _end(flow: Flow, client: str) -> str:

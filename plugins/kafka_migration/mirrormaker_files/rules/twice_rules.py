@@ -36,7 +36,7 @@ def overlapping_keys(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     for setting in file.settings:
         new = there.get((setting.place, setting.owner, re.sub(r"\.blacklist$", ".exclude", setting.key)))
         if new is not None and new.key != setting.key:
-            found = f"line {new.line} has the new name of the same key"
+            found = f"{key_of(new)}, the new name of this key, is in the file too"
             effect = f"Kafka 2.7 to 3.9 use {key_of(new)} only, earlier versions {key_of(setting)} only"
             fix = "Remove the line that your version ignores."
             yield at(file, setting, LintCode.KEYS_OVERLAP, found, effect, fix, (new.line,))
