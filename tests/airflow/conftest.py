@@ -258,7 +258,7 @@ def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "evidence_root", lambda: world.root)
     monkeypatch.setattr(settings, "migrations_folder", lambda: world.migrations)
     # No other process writes during the pause between two looks at the target's ends.
-    monkeypatch.setattr("kafka_migration.steps.mirror.start_stop.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("kafka_migration.steps.mirror.start_stop.time", SimpleNamespace(sleep=lambda seconds: None))
     monkeypatch.setattr(AirflowConnections, "connection_type", lambda self, name: world.connections.get(name))
     monkeypatch.setattr(AirflowConnections, "kafka_findings", lambda self, side: ((), ()))
     monkeypatch.setattr(AirflowConnections, "principal", lambda self, side: "User:migration")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -38,7 +39,7 @@ def running(world: World) -> World:
 @pytest.fixture
 def clock(clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
     """The clock of all runs, on which the stop sleeps."""
-    monkeypatch.setattr("kafka_migration.steps.mirror.start_stop.time.sleep", clock.sleep)
+    monkeypatch.setattr("kafka_migration.steps.mirror.start_stop.time", SimpleNamespace(sleep=clock.sleep))
     return clock
 
 
