@@ -137,3 +137,17 @@ def test_a_line_of_another_connector_counts_for_no_connector() -> None:
     found = [each for each in lint([read_mirror_file("mm2.yaml", text)], kafka_keys()) if "maxx" in each.key]
 
     assert ["it is ignored: the default '1' stays"] == [each.effect for each in found]
+
+
+def test_a_key_of_workers_in_a_connector_has_no_default_there() -> None:
+    """The workers may have the key in their own file, which is not known."""
+    (found,) = findings(f"{MIRROR}offset.flush.interval.ms = 10\n", LintCode.KEY_MISPLACED)
+
+    assert "it is ignored: what the workers have counts" == found.effect
+
+
+def test_a_key_of_brokers_is_no_unknown_key() -> None:
+    """Brokers have the key, so it is not called unknown."""
+    text = f"{HEAD}old.offset.metadata.max.bytes = 1024\n"
+
+    assert [5] == [each.line for each in findings(text, LintCode.KEY_OF_BROKERS)]

@@ -140,7 +140,7 @@ def test_a_fix_names_a_key_that_is_read_at_its_place(line: str, fix: str) -> Non
         ),
         (
             '"tasks.max": "2",\n"source.cluster.offset.flush.timeout.ms": "9000"}',
-            "it is ignored: the default '5000' stays",
+            "it is ignored: what the workers have counts",
             "Write 'offset.flush.timeout.ms' into the properties of the Connect workers.",
         ),
     ],
@@ -198,3 +198,14 @@ def test_a_line_that_a_script_adds_is_not_missing() -> None:
     run = MM1.replace("c.properties", "/c/consumer.properties")
     assert codes(consumer) == [f"1 {LintCode.GROUP_MISSING}"]
     assert f"1 {LintCode.GROUP_MISSING}" not in codes({**consumer, "run.sh": f"{adds}{run}\n"})
+
+
+@pytest.mark.parametrize(
+    ("version", "more", "expected"),
+    [("2.8", "", True), ("3.2", "", False), ("3.9", "enable.idempotence=false", True), ("3.9", "acks=1", True)],
+)
+def test_a_producer_is_idempotent_by_default_since_3_2(version: str, more: str, expected: bool) -> None:
+    """Several requests in flight keep the order of an idempotent producer."""
+    text = f"bootstrap.servers=n:9092\nmax.in.flight.requests.per.connection=5\n{more}\n"
+
+    assert (f"2 {LintCode.ORDER_NOT_KEPT}" in codes({"producer.properties": text}, version)) is expected

@@ -171,7 +171,7 @@ class LintCode(StrEnum):
         "A command ends before a line with its options, because the line before does not continue.",
     )
     TEMPLATE = "TEMPLATE", Severity.INFO, "The file is a template, whose variables are not judged."
-    INTERVAL_UNIT = "INTERVAL_UNIT", Severity.ERROR, "An interval is probably given in the wrong unit."
+    INTERVAL_UNIT = "INTERVAL_UNIT", Severity.WARNING, "An interval is probably given in the wrong unit."
     PATTERN_INVALID = (
         "PATTERN_INVALID",
         Severity.ERROR,
@@ -296,7 +296,7 @@ class LintCode(StrEnum):
     MIRRORMAKER1_REMOVED = "MIRRORMAKER1_REMOVED", Severity.ERROR, "Kafka 4.0 and later have no MirrorMaker 1."
     KEY_MISPLACED = (
         "KEY_MISPLACED",
-        Severity.ERROR,
+        Severity.WARNING,
         "Kafka has this key, but no part of MirrorMaker reads it where it stands.",
     )
     CLIENT_LIMITED = (

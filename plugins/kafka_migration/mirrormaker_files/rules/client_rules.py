@@ -86,17 +86,24 @@ def producers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             found = "the producer does not try again"
             effect = "a failure that would pass, such as a change of the leader, loses records or stops the copy"
             yield at_given(file, retries, LintCode.RETRIES_OFF, found, effect, "Remove it.")
-        yield from _order(file, each)
+        yield from _order(file, each, ground)
 
 
-def _order(file: MirrorFile, each: Effective) -> Iterator[LintFinding]:
+def _order(file: MirrorFile, each: Effective, ground: Ground) -> Iterator[LintFinding]:
     given = each.values.get(_IN_FLIGHT)
     is_own = given is not None and is_given(given, file) and not is_refused(each, _IN_FLIGHT)
-    if given and is_own and _reorders(given.value.strip(), value(each, "enable.idempotence")):
+    if given and is_own and _reorders(given.value.strip(), _idempotence(each, ground)):
         found = "several requests may be in flight without idempotence"
         effect = "a retry can change the order of records"
         fix = "Remove it, or add enable.idempotence=true and write at most 5."
         yield at_given(file, given, LintCode.ORDER_NOT_KEPT, found, effect, fix)
+
+
+def _idempotence(each: Effective, ground: Ground) -> str:
+    """Return whether the producer is idempotent: from 3.2 on by default, if nothing is set against it."""
+    given, acks = value(each, "enable.idempotence"), value(each, "acks", "all")
+    is_default = ground.is_at_least("3.2") and acks in {"all", "-1"} and value(each, "retries", "1") != "0"
+    return given or ("true" if is_default else "")
 
 
 def _reorders(requests: str, idempotence: str) -> bool:

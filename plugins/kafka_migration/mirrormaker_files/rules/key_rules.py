@@ -229,6 +229,8 @@ def _ignored(file: MirrorFile, setting: MirrorSetting, name: str, ground: Ground
         return "it is ignored, so MirrorMaker does not copy this flow"
     if instead := _what_counts(file, setting, name, ground):
         return f"it is ignored: {instead}"
+    if file.kind is FileKind.CONNECTORS and ground.keys.roles_of(name) == ("connect_worker",):
+        return "it is ignored: what the workers have counts"
     known = (key for key in ground.keys.named(name) if ground.has(key))
     defaults = {default for key in known for default in defaults_in(key, ground)}
     default = defaults.pop() if len(defaults) == 1 else None
