@@ -209,3 +209,15 @@ def test_a_producer_is_idempotent_by_default_since_3_2(version: str, more: str, 
     text = f"bootstrap.servers=n:9092\nmax.in.flight.requests.per.connection=5\n{more}\n"
 
     assert (f"2 {LintCode.ORDER_NOT_KEPT}" in codes({"producer.properties": text}, version)) is expected
+
+
+def test_a_protocol_without_a_client_sends_no_login() -> None:
+    """A heartbeat connector has no client of the source."""
+    login = "sasl.mechanism=PLAIN\nsource.cluster.sasl.jaas.config=x.PlainLoginModule required password='a';"
+    text = (
+        "name=h\nconnector.class=org.apache.kafka.connect.mirror.MirrorHeartbeatConnector\n"
+        "source.cluster.alias=a\ntarget.cluster.alias=b\ntarget.cluster.bootstrap.servers=b:9092\n"
+        f"source.cluster.security.protocol=SASL_PLAINTEXT\nsource.cluster.{login}\n"
+    )
+
+    assert not [each for each in codes({"h.properties": text}, "") if "LOGIN_UNENCRYPTED" in each]

@@ -50,7 +50,7 @@ def addresses_of_clusters(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
         items = [REFERENCE.sub("reference:1", item) for item in items_of(setting.value)]
         if not any(items):
             found, fix = "no address", "Write the addresses of brokers as `host:port`, with commas between them."
-            yield at(file, setting, LintCode.ADDRESS_REFUSED, found, _effect(file), fix)
+            yield at(file, setting, LintCode.ADDRESS_REFUSED, found, _effect(file, ""), fix)
             continue
         findings = (_judged(file, setting, item) for item in items if item and not _is_variable(item))
         yield from [each for each in findings if each][:1]
@@ -61,7 +61,10 @@ def _is_variable(item: str) -> bool:
     return "reference:1" in item or "$" in item or "{" in item or item.strip("\"'") != item
 
 
-def _effect(file: MirrorFile) -> str:
+def _effect(file: MirrorFile, reason: str) -> str:
+    if reason == _OTHER_SIGN:
+        # `ClientUtils` before 3.8 takes what stands last for the host.
+        return "Kafka refuses the list, or before 3.8 takes only the last address"
     return "MirrorMaker does not start" if file.kind.is_mirrormaker1 else "Kafka refuses the address, so nothing starts"
 
 
@@ -74,7 +77,7 @@ def _judged(file: MirrorFile, setting: MirrorSetting, item: str) -> LintFinding 
     rest = item[scheme.end() :] if scheme else item
     if reason := _reason(rest):
         found = f"{the_value(setting, item)} {reason}"
-        return at(file, setting, LintCode.ADDRESS_REFUSED, found, _effect(file), _fix(reason))
+        return at(file, setting, LintCode.ADDRESS_REFUSED, found, _effect(file, reason), _fix(reason))
     if rest.endswith(_ZOOKEEPER):
         found = f"{the_value(setting, item)} has the usual port of ZooKeeper"
         effect = "if ZooKeeper listens there, clients of Kafka get no answer"
@@ -87,13 +90,14 @@ def _judged(file: MirrorFile, setting: MirrorSetting, item: str) -> LintFinding 
     return None
 
 
+_OTHER_SIGN = "has another sign than a comma between addresses"
+
+
 def _reason(address: str) -> str:
     """Return why Kafka does not connect to an address; empty if it does."""
     found = _ADDRESS.fullmatch(address)
     if not found:
-        return (
-            "has another sign than a comma between addresses" if _SEPARATOR.search(address) else "is no host and port"
-        )
+        return _OTHER_SIGN if _SEPARATOR.search(address) else "is no host and port"
     host, port = found["host"], int(found["port"])
     if not host:
         return "has no host, which Java reads as the own machine"

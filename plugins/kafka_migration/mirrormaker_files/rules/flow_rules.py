@@ -164,7 +164,7 @@ def shared_addresses(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
                 given = next((end for end in reversed(ends) if end and is_given(end, file)), None)
                 if given:
                     found = f"{flow.source} and {flow.target} have an address in common"
-                    effect = "records are copied into the cluster from which they come, again and again"
+                    effect = "records are written into the cluster from which they come"
                     fix = "Correct the address of one of them."
                     yield at_given(file, given, LintCode.LOOP, found, effect, fix)
 

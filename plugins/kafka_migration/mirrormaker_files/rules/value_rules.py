@@ -216,7 +216,7 @@ def _interval(file: MirrorFile, setting: MirrorSetting, found: str, effect: str,
     return at(file, setting, LintCode.INTERVAL_UNIT, found, effect, fix)
 
 
-def protections(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
+def protections(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each password as plain text, and for each protection that is switched off."""
     with_password = {each.owner for each in file.settings if _has_password(each)}
     for setting in file.settings:
@@ -229,7 +229,7 @@ def protections(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
             fix = "Remove the line, and give the brokers certificates with their names."
             yield at(file, setting, LintCode.HOST_NAME_CHECK_OFF, "the value is empty", effect, fix)
         is_open = setting.key == "security.protocol" and setting.value.strip() == "SASL_PLAINTEXT"
-        if is_open and setting.owner in with_password:
+        if is_open and setting.owner in with_password and next(ground.readers.uses_of(setting), None):
             effect = "the login crosses the network without encryption"
             fix = "Write `SASL_SSL`, if the brokers have such a listener."
             yield at(file, setting, LintCode.LOGIN_UNENCRYPTED, "SASL_PLAINTEXT with a password", effect, fix)
