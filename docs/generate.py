@@ -136,8 +136,10 @@ def lint_codes() -> str:
         "[`kafka-migration import`](cli.md#import) give each finding one of these codes.\n"
         "The finding names the file, the line, the key, what was found, what was expected, and the fix.\n"
         "Codes are never renamed.\n"
-        "An *error*: MirrorMaker does not start, ignores what is written, or can lose, double or reorder records.\n"
-        "A *warning*: it works, but a safer or later way exists.\n\n"
+        "An *error*: something does not start, or the copy can lack, double or reorder records.\n"
+        "A *warning*: it works, but a line has no effect, costs time, or has a safer or later way.\n"
+        "An *info* is a hint.\n"
+        "A misspelt key that only costs time, such as an interval, is a warning.\n\n"
         f"{table(('Code', 'Severity', 'Meaning'), rows)}\n"
     )
 

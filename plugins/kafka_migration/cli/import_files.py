@@ -95,7 +95,7 @@ def _errors(findings: Sequence[LintFinding]) -> dict[tuple[str, str], list[int]]
     """Return the lines that MirrorMaker does not read as they are meant, by file and code of `lint`."""
     found = dict[tuple[str, str], list[int]]()
     for each in findings:
-        if each.code.severity is Severity.ERROR:
+        if each.severity is Severity.ERROR:
             found.setdefault((each.file, str(each.code)), []).extend((each.line, *each.others))
     return found
 

@@ -148,16 +148,16 @@ def _read_all(arguments: Namespace) -> tuple[list[MirrorFile], list[Finding], li
 
 def lint_exit(findings: Sequence[LintFinding]) -> LintExit:
     """Return the exit code for the worst finding."""
-    if any(each.code.severity is Severity.ERROR for each in findings):
+    if any(each.severity is Severity.ERROR for each in findings):
         return LintExit.ERRORS
-    is_clean = all(each.code.severity is Severity.INFO for each in findings)
+    is_clean = all(each.severity is Severity.INFO for each in findings)
     return LintExit.CLEAN if is_clean else LintExit.WARNINGS
 
 
 def lint_lines(files: Sequence[MirrorFile], findings: Sequence[LintFinding], version: str | None) -> Iterator[str]:
     """Yield one line for each finding, and a last line with their numbers."""
     yield from map(str, findings)
-    counts = Counter(each.code.severity for each in findings)
+    counts = Counter(each.severity for each in findings)
     severities = (Severity.ERROR, Severity.WARNING)
     errors, warnings = (f"{counts[each]} {each}{'s' * (counts[each] != 1)}" for each in severities)
     judged = f"Kafka {version}" if version else f"{span(kafka_keys().versions)}; name yours with --kafka-version"
@@ -170,7 +170,7 @@ def lint_document(files: Sequence[MirrorFile], findings: Sequence[LintFinding], 
     return {
         "kafka_version": version,
         "files": [{"file": file.name, "kind": file.kind, "line": file.line} for file in files],
-        "findings": [{"severity": each.code.severity, **each.to_document()} for each in findings],
+        "findings": [{"severity": each.severity, **each.to_document()} for each in findings],
     }
 
 

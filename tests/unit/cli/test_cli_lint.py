@@ -24,7 +24,7 @@ def write(folder: Path, name: str, text: str) -> str:
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [(HEAD, 0), (f"{HEAD}refresh.topics.enabled = false\n", 1), (f"{HEAD}task.max = 1\n", 2)],
+    [(HEAD, 0), (f"{HEAD}refresh.topics.enabled = false\n", 1), (f"{HEAD}group = a\n", 2)],
 )
 def test_the_exit_code_is_that_of_the_worst_finding(tmp_path: Path, text: str, code: int) -> None:
     """0 is clean, 1 has warnings, 2 has errors."""
@@ -33,13 +33,13 @@ def test_the_exit_code_is_that_of_the_worst_finding(tmp_path: Path, text: str, c
 
 def test_the_table_names_line_and_fix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each finding is one line of the answer, and the last line has the numbers."""
-    file = write(tmp_path, "mm2.properties", f"{HEAD}task.max = 1\n")
+    file = write(tmp_path, "mm2.properties", f"{HEAD}group = a\n")
     main(["lint", file, "--kafka-version", "3.9"])
 
     lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("info ")]
     assert lines == [
-        f"error KEY_MISSPELLED · {file}:6 · task.max: No version of Kafka has this key. "
-        "It is ignored: the default '1' stays. Write 'tasks.max'.",
+        f"error KEY_MISSPELLED · {file}:6 · group: No version of Kafka has this key. "
+        "It is ignored: the default '.*' stays. Write 'groups'.",
         "1 error and 0 warnings in 1 file, compared with Kafka 3.9",
     ]
 
@@ -58,7 +58,7 @@ def test_json_has_the_findings_of_all_files(tmp_path: Path, capsys: pytest.Captu
 def test_an_unreadable_file_hides_the_findings_of_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Files that are missing, too large, binary or of no kind are refused, and the other files are judged."""
     names = [str(tmp_path / "missing"), write(tmp_path, "large", "a" * 1_000_001), write(tmp_path, "binary", "\0")]
-    names += [write(tmp_path, "words", "hello\n"), write(tmp_path, "bad.properties", f"{HEAD}taks.max = 1\n")]
+    names += [write(tmp_path, "words", "hello\n"), write(tmp_path, "bad.properties", f"{HEAD}group = a\n")]
     os.mkfifo(tmp_path / "pipe")
 
     assert main(["lint", *names, str(tmp_path), str(tmp_path / "pipe"), "/dev/zero"]) == 3
@@ -92,7 +92,7 @@ def test_a_refusal_names_the_place_and_no_other_kinds(tmp_path: Path, capsys: py
 
 def test_a_file_that_is_named_twice_is_judged_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The findings and the number of files are those of one file."""
-    name = write(tmp_path, "mm2.properties", f"{HEAD}taks.max = 1\n")
+    name = write(tmp_path, "mm2.properties", f"{HEAD}group = a\n")
     main(["lint", name, name])
 
     assert sum("KEY_MISSPELLED" in line for line in capsys.readouterr().out.splitlines()) == 1
@@ -101,7 +101,7 @@ def test_a_file_that_is_named_twice_is_judged_once(tmp_path: Path, capsys: pytes
 @pytest.mark.parametrize("name", ["-", "/dev/stdin"])
 def test_standard_input_is_read(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """A file may come through a pipe, with the same limit."""
-    text = io.TextIOWrapper(io.BytesIO(f"{HEAD}taks.max = 1\n".encode()))
+    text = io.TextIOWrapper(io.BytesIO(f"{HEAD}group = a\n".encode()))
     monkeypatch.setattr("sys.stdin", text)
     main(["lint", name])
     assert f"KEY_MISSPELLED · {name}:6" in capsys.readouterr().out
@@ -161,7 +161,7 @@ def test_import_into_a_missing_folder(tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_import_answers_in_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The document has findings, keys, connections and the migration file."""
-    path = write(tmp_path, "mm2.properties", f"{HEAD}task.max = 1\n")
+    path = write(tmp_path, "mm2.properties", f"{HEAD}group = a\n")
     assert main(["import", path, "--name", "copied", "-o", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
 
@@ -174,7 +174,7 @@ def test_import_answers_in_json(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_import_answers_whether_there_is_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Mistakes that `lint` finds do not change the exit code; they are named by their lines, before the file."""
-    path = write(tmp_path, "mm2.properties", f"{HEAD}task.max = 1\nreplication.factor = 1\n")
+    path = write(tmp_path, "mm2.properties", f"{HEAD}group = a\nreplication.factor = 1\n")
     assert main(["import", path, "--name", "copied"]) == 0
     lines = capsys.readouterr().out.splitlines()
 

@@ -151,3 +151,21 @@ def test_a_key_of_brokers_is_no_unknown_key() -> None:
     text = f"{HEAD}old.offset.metadata.max.bytes = 1024\n"
 
     assert [5] == [each.line for each in findings(text, LintCode.KEY_OF_BROKERS)]
+
+
+@pytest.mark.parametrize(
+    ("line", "severity"),
+    [
+        ("refresh.topic.interval.seconds = 5", "warning"),
+        ("max.tasks = 4", "warning"),
+        ("old.client_id = a", "warning"),
+        ("readahead.queue.capacity = 500", "warning"),
+        ("old->new.topic = orders", "error"),
+        ("old.securty.protocol = SSL", "error"),
+    ],
+)
+def test_a_key_that_only_costs_time_is_a_warning(line: str, severity: str) -> None:
+    """An error is what loses something or does not start."""
+    found = lint([read_mirror_file("copy.properties", f"{HEAD}{line}\n")], kafka_keys())
+
+    assert [severity] == [str(each.severity) for each in found if each.line == 5]

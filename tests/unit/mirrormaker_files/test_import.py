@@ -44,9 +44,7 @@ def imported(texts: Mapping[str, str]) -> Imported:
 def result(texts: Mapping[str, str]) -> Iterator[str]:
     """Yield the findings, the uses, the connections and the migration file, or the refusals."""
     try:
-        yield from (
-            f"{each.file}:{each.line} {each.code.severity} {each.code}" for each in lint(read(texts), kafka_keys())
-        )
+        yield from (f"{each.file}:{each.line} {each.severity} {each.code}" for each in lint(read(texts), kafka_keys()))
         found = imported(texts)
     except Refused as refused:
         yield from (f"refused: {finding}" for finding in refused.findings)

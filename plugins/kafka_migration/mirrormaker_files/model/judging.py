@@ -13,7 +13,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.brief import brief, given
 from kafka_migration.core.text.secret_forms import HIDDEN, is_secret_name, masked, may_be_shown
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
 from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.model.roles import NOT_IN_TABLES, OLD_KEYS, is_free
 
@@ -63,14 +63,24 @@ class LintFinding(Document):
     fix: str
     others: tuple[int, ...] = ()
 
+    @property
+    def severity(self) -> Severity:
+        """The severity of the code; a key that only costs time if its default stays is a warning."""
+        is_slow = self.code in _OF_MEANT_KEYS and _COSTS_TIME.search(f"{self.key} {self.fix}")
+        return Severity.WARNING if is_slow else self.code.severity
+
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
         subject = f"{self.key}: " if self.key else ""
         lines = f" (also {_lines(self.others)})" if self.others else ""
         sentences = " ".join(map(_sentence, (self.found + lines, self.effect, self.fix)))
-        return f"{self.code.severity} {self.code} · {place} · {subject}{sentences}"
+        return f"{self.severity} {self.code} · {place} · {subject}{sentences}"
 
 
+_OF_MEANT_KEYS = frozenset({LintCode.KEY_MISSPELLED, LintCode.KEY_NEVER_EXISTED})
+_COSTS_TIME = re.compile(
+    r"refresh|interval|linger|batch\.size|backoff|timeout|tasks|client\.id|retention|buffer|metric|poll|queue|lag\.max|fetch"
+)
 _MOST_LINES = 8
 
 

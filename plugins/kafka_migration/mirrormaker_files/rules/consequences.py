@@ -71,5 +71,5 @@ class _Causes:
 
 def _is_error_of_switch(finding: LintFinding) -> bool:
     """Return whether a finding is about the line that should switch a flow on."""
-    is_other = finding.code is not LintCode.NO_FLOW and finding.code.severity is Severity.ERROR
+    is_other = finding.code is not LintCode.NO_FLOW and finding.severity is Severity.ERROR
     return bool(finding.line) and is_other and finding.key.endswith(("enabled", "enable"))
