@@ -247,7 +247,7 @@ def test_truncated_source_and_lost_positions_of_mirrormaker_2(new_stage: Callabl
 
 
 def copied_again(stage: Stage, topic: str) -> list[bytes | None]:
-    """Copy a topic with a migration file of another name into a topic of another name; return what is there."""
+    """Copy a topic by a second migration into a second topic; return what is there."""
     other = Stage(stage.sandbox, f"{topic}-again", stage.folder, [topic], mirror="topic_names: {naming: prefixed}")
     try:
         assert other.sync()["outcome"] == "drained"

@@ -169,7 +169,7 @@ def _document(arguments: Namespace, run: TriggeredRun, state: str, *, is_paused:
 def wait_for_end(run: TriggeredRun, timeout_s: float, clock: Clock, sleep: Callable[[float], None], tell: Tell) -> str:
     """Return the last state of the run: `success`, `failed` or `deleted`, or another one after the timeout.
 
-    Each new state, task and question is told once. Raises `TransientError` if Airflow is silent for too long.
+    Each new state, task and question is printed once. Raises `TransientError` if Airflow is silent for too long.
     """
     begun_s = answered_s = clock.monotonic_s()
     state, told = "queued", set[tuple[str, str]]()

@@ -127,7 +127,7 @@ def test_exactly_once_makes_the_writer_idempotent(support: str, acks: str) -> No
 
 
 def test_connect_hands_overrides_to_the_writer_only() -> None:
-    """On Connect `producer.override.` reaches the writer, and `consumer.override.` nobody without own offsets."""
+    """On Connect `producer.override.` reaches the writer, and `consumer.override.` only sink connectors."""
     keys = {
         "producer.override.acks": "1",
         "consumer.override.max.poll.records": "1",

@@ -20,6 +20,7 @@ from kafka_migration.mirrormaker_files.effective.layers import (
 )
 from kafka_migration.mirrormaker_files.effective.mirror_readers import ConnectorReaders, worker_readers
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Reader
+from kafka_migration.mirrormaker_files.model.limits import FEW_CLUSTERS
 from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, Flow, MirrorFile
 from kafka_migration.mirrormaker_files.model.roles import CLASSES
 
@@ -38,8 +39,6 @@ _PROVIDERS, _POLICY, _HEARTBEATS = "config.providers", "replication.policy", "em
 # `MirrorMakerConfig` looks there for the classes of configuration providers (`Plugins`).
 _PLUGINS = frozenset({"plugin.path", "plugin.discovery"})
 _BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
-# Of so many clusters all pairs are shown.
-_FEW = 10
 _OFF = fixed({"enabled": "false"})
 
 
@@ -88,7 +87,7 @@ class Dedicated:
         Pairs that have no settings and only emit heartbeats differ in names alone, and there may be 9,900 of them. So
         of many clusters the first such pair of each target stands for the others.
         """
-        if len(self.file.clusters) <= _FEW or "enabled" in self._all.values:
+        if len(self.file.clusters) <= FEW_CLUSTERS or "enabled" in self._all.values:
             yield from self.pairs()
             return
         own = [pair for pair in self._own_pairs if self.has_worker(pair)]

@@ -9,10 +9,8 @@ from itertools import permutations
 from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated
 from kafka_migration.mirrormaker_files.effective.kafka_version import MirrorVersion
 from kafka_migration.mirrormaker_files.model.judging import is_false
+from kafka_migration.mirrormaker_files.model.limits import FEW_CLUSTERS
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, Place
-
-# Of so many clusters all pairs are taken if no line names one.
-_FEW = 10
 
 
 def with_flows(file: MirrorFile, kafka: MirrorVersion) -> MirrorFile:
@@ -42,5 +40,5 @@ def _meant(file: MirrorFile) -> Iterator[Flow]:
     left = [flow for flow in named if not is_false(file.last(Place.FLOW, "enabled", str(flow)))]
     if left or named:
         yield from left or named
-    elif len(file.clusters) <= _FEW:
+    elif len(file.clusters) <= FEW_CLUSTERS:
         yield from (Flow(*pair) for pair in permutations(file.clusters, 2))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from kafka_migration.mirrormaker_files.model.judging import minor
-from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys, numbers
 
 CONNECTORS = ("mirror_source", "mirror_checkpoint", "mirror_heartbeat")
 # `MirrorClientConfig.CONFIG_DEF` has these besides those of `CLIENT_CONFIG_DEF`, which MirrorMaker hands to clients.
@@ -29,7 +29,7 @@ class MirrorVersion:
 
     def is_at_least(self, version: str) -> bool:
         """Return whether this is that version or a later one."""
-        return _numbers(self.version) >= _numbers(version)
+        return numbers(self.version) >= numbers(version)
 
 
 @cache
@@ -37,7 +37,7 @@ def kafka_version(version: str = "") -> MirrorVersion:
     """Return a version; for one that the tables do not have the nearest below or the first, for none the latest."""
     known = [minor(each) for each in kafka_keys().versions]
     is_any = re.fullmatch(r"\d{1,4}\.\d{1,4}", minor(version), re.ASCII) is None
-    below = [each for each in known if is_any or _numbers(each) <= _numbers(version)]
+    below = [each for each in known if is_any or numbers(each) <= numbers(version)]
     version = below[-1] if below else known[0]
     clients = {name for name in _names("mirror_client", version) if not name.startswith(_NOT_OF_CLIENTS)}
     connectors = {name for role in CONNECTORS for name in _names(role, version)}
@@ -47,8 +47,3 @@ def kafka_version(version: str = "") -> MirrorVersion:
 
 def _names(role: str, version: str) -> set[str]:
     return {key.name for key in kafka_keys().of(role) if any(minor(each) == version for each in key.versions)}
-
-
-@cache
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".")[:2])

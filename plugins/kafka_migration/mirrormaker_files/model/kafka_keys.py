@@ -56,11 +56,13 @@ class KafkaKey:
 def _until(changes: Mapping[str, Change], version: str) -> dict[str, Change]:
     """Return the changes up to a version; all of them without one, and at least the first."""
     first = next(iter(changes), "")
-    is_past = [each == first or not version or _numbers(each) <= _numbers(version) for each in changes]
+    is_past = [each == first or not version or numbers(each) <= numbers(version) for each in changes]
     return {each: changes[each] for each, is_there in zip(changes, is_past, strict=True) if is_there}
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+@cache
+def numbers(version: str) -> tuple[int, ...]:
+    """Return `major` and `minor` of a version as numbers."""
     return tuple(int(part) for part in version.split(".")[:2])
 
 

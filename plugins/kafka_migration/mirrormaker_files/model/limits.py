@@ -9,6 +9,8 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, Mir
 
 MOST_SETTINGS = 10_000
 MOST_CLUSTERS = 50
+# Of so many clusters each pair is taken on its own.
+FEW_CLUSTERS = 10
 MOST_FLOWS = 1_000
 MOST_ITEMS = 10_000
 MOST_COMMANDS = 100

@@ -118,7 +118,7 @@ class Writer:
             file.is_partial = True
             return
         if not appends:
-            self._replace(file, command, path, is_optional=is_optional)
+            self._replace(file, command, is_optional=is_optional)
         file.is_partial |= is_optional
         is_raw = command.here is not None and command.here.is_quoted
         self._add(file, text, words, is_raw=is_raw)
@@ -126,11 +126,9 @@ class Writer:
         if command.here and raw:
             file.remarks.append(Remark(Oddity.HERE_DOCUMENT_QUOTED, command.here.line, other=raw))
 
-    def _replace(self, file: _File, command: Command, path: str, *, is_optional: bool) -> None:
+    def _replace(self, file: _File, command: Command, *, is_optional: bool) -> None:
         if file.is_unclear and not is_optional:
-            self._files[path] = _File()
             file.lines, file.is_unclear, file.is_partial = [], False, False
-            self._files[path] = file
         elif file.lines and is_optional:
             file.is_unclear = True
         elif file.lines and (file.is_used or file.is_partial):
@@ -148,13 +146,14 @@ class Writer:
             if self._left < 0:
                 file.is_unclear = True
                 return
-            for position, line in enumerate(filled.split("\n")):
+            parts = filled.split("\n")
+            for position, line in enumerate(parts, 1):
                 if file.is_open and file.lines:
                     number_before, before = file.lines[-1]
                     file.lines[-1] = number_before, before + line
                 else:
                     file.lines.append((number, line))
-                file.is_open = position + 1 == filled.count("\n") + 1
+                file.is_open = position == len(parts)
             # A text ends with a line break, so its last part is empty.
             if file.lines and file.is_open and not file.lines[-1][1]:
                 file.lines.pop()

@@ -14,7 +14,15 @@ from kafka_migration.mirrormaker_files.model.judging import LintFinding
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.rules.ground import Ground
-from kafka_migration.mirrormaker_files.rules.name_rules import ALIAS, DEFAULT, IDENTITY, SEPARATOR, naming
+from kafka_migration.mirrormaker_files.rules.name_rules import (
+    ALIAS,
+    DEFAULT,
+    IDENTITY,
+    SEPARATOR,
+    blank_separator,
+    kept_by_blanks,
+    naming,
+)
 from kafka_migration.mirrormaker_files.rules.views import CONNECTORS, SOURCE, at_given, is_given, is_of, value
 
 TARGET_ALIAS = "target.cluster.alias"
@@ -57,15 +65,9 @@ def _blank(file: MirrorFile, each: Effective, source: Given | None, target: Give
         return
     others = _lines(*blank[1:])
     if blank == [separator]:
-        found = "the separator is blank"
-        effect = f"orders becomes {own.alias}orders, and MirrorMaker cannot tell the alias from the name"
-        fix = "Write a separator, or use IdentityReplicationPolicy to keep the names."
-        yield at_given(file, blank[0], LintCode.SEPARATOR_BLANK, found, effect, fix)
+        yield blank_separator(file, blank[0], own.alias)
     elif blank == [source, separator]:
-        found = "the alias and the separator are blank"
-        effect = "topics keep their names; MirrorMaker does not know which topics are copies"
-        fix = "From Kafka 3.0 on, IdentityReplicationPolicy does the same in a clearer way."
-        yield at_given(file, blank[0], LintCode.NAMES_KEPT_BY_BLANKS, found, effect, fix, others)
+        yield kept_by_blanks(file, blank[0], others)
     else:
         found, effect = _of_alias(own.policy, source in blank, separator in blank)
         yield at_given(file, blank[0], LintCode.ALIAS_BLANK, found, effect, _BLANK_FIX, others)

@@ -25,10 +25,9 @@ class _Causes:
     """The findings of all files, by what they explain."""
 
     def __init__(self, findings: Sequence[LintFinding]) -> None:
-        self._of_line = defaultdict[tuple[str, int, LintCode], list[str]](list)
+        self._keys = defaultdict[tuple[str, int, LintCode], set[str]](set)
         for each in findings:
-            self._of_line[each.file, each.line, each.code].append(each.key)
-        self._settings = {(each.file, each.line, each.code, each.key) for each in findings}
+            self._keys[each.file, each.line, each.code].add(each.key)
         logins = (each for each in findings if each.code is LintCode.LOGIN_REFUSED)
         self._cut = {(each.file, line) for each in logins for line in each.others}
         self._switches = {(each.file, each.line) for each in findings if _is_error_of_switch(each)}
@@ -44,14 +43,12 @@ class _Causes:
         )
 
     def _has(self, finding: LintFinding, code: LintCode, line: int = 0) -> bool:
-        return (finding.file, line or finding.line, code) in self._of_line
+        return (finding.file, line or finding.line, code) in self._keys
 
     def _is_refused_field(self, finding: LintFinding) -> bool:
         """Return whether the definition of a resource refuses the value already."""
-        if finding.code not in _OF_VALUES or not self._has(finding, LintCode.FIELD_REFUSED):
-            return False
-        fields = self._of_line[finding.file, finding.line, LintCode.FIELD_REFUSED]
-        return any(field.endswith(finding.key) for field in fields)
+        fields = self._keys.get((finding.file, finding.line, LintCode.FIELD_REFUSED), ())
+        return finding.code in _OF_VALUES and any(field.endswith(finding.key) for field in fields)
 
     def _is_old_name(self, finding: LintFinding) -> bool:
         """Return whether another finding speaks of the old and the new name of the key."""
@@ -66,7 +63,7 @@ class _Causes:
             return False
         of_pattern = {LintCode.VALUE_PLACEHOLDER} if finding.code.startswith("PATTERN_") else set()
         codes = _UNREAD | of_pattern
-        return any((finding.file, finding.line, code, finding.key) in self._settings for code in codes)
+        return any(finding.key in self._keys.get((finding.file, finding.line, code), ()) for code in codes)
 
 
 def _is_error_of_switch(finding: LintFinding) -> bool:

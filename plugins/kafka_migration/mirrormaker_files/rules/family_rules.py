@@ -40,11 +40,16 @@ def _near(setting: MirrorSetting, ground: Ground) -> str:
     key = setting.key
     if ground.keys.roles_of(key):
         return ""
-    names = [each for each in ground.keys.names if each.partition(".")[0][:5] == key[:5].partition(".")[0]]
+    names = [each for each in ground.keys.names if _family(each) == _family(key)]
     if provider := _PROVIDER.fullmatch(key):
         names = [f"{provider[1]}.class"]
     found = get_close_matches(key, names, 1, _ALMOST)
     return found[0] if found and found[0] != key else ""
+
+
+def _family(key: str) -> str:
+    """Return the beginning of a key's first word, which `metrics.` and `metric.` have in common."""
+    return key.partition(".")[0][:5]
 
 
 def _misspelled(file: MirrorFile, setting: MirrorSetting, near: str, ground: Ground) -> LintFinding:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from kafka_migration.mirrormaker_files.effective.readers import Readers
 from kafka_migration.mirrormaker_files.model.judging import minor
-from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKey, KafkaKeys
+from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKey, KafkaKeys, numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,3 @@ class Ground:
     def is_at_least(self, version: str) -> bool | None:
         """Return whether the version is this one or later; `None` if no version is named."""
         return numbers(self.version) >= numbers(version) if self.version else None
-
-
-def numbers(version: str) -> tuple[int, ...]:
-    """Return `major` and `minor` of a version as numbers."""
-    return tuple(int(part) for part in version.split(".")[:2])

@@ -109,21 +109,31 @@ def _alias(file: MirrorFile, uses: Sequence[tuple[Flow, Effective, str, Given]])
         return
     if key == SEPARATOR:
         if is_blank and own.alias:
-            found = "the separator is blank"
-            effect = f"orders becomes {flow.source}orders, and MirrorMaker cannot tell the alias from the name"
-            fix = "Write a separator, or use IdentityReplicationPolicy to keep the names."
-            yield at_given(file, given, LintCode.SEPARATOR_BLANK, found, effect, fix)
+            yield blank_separator(file, given, flow.source)
     elif is_blank and own.keeps_names and own.policy == DEFAULT:
-        found = "the alias and the separator are blank"
-        effect = "topics keep their names; MirrorMaker does not know which topics are copies"
-        fix = "From Kafka 3.0 on, IdentityReplicationPolicy does the same in a clearer way."
-        yield at_given(file, given, LintCode.NAMES_KEPT_BY_BLANKS, found, effect, fix)
+        yield kept_by_blanks(file, given)
     elif is_blank and own.policy == DEFAULT:
         found = "the alias is blank, and the separator is not"
         effect = "a topic such as orders gets only the separator in front of its name"
         yield at_given(file, given, LintCode.ALIAS_OVERRIDDEN, found, effect, "Remove the line.")
     else:
         yield from _overridden(file, uses, key, given)
+
+
+def blank_separator(file: MirrorFile, given: Given, alias: str) -> LintFinding:
+    """Return the finding for a blank separator after an alias."""
+    found = "the separator is blank"
+    effect = f"orders becomes {alias}orders, and MirrorMaker cannot tell the alias from the name"
+    fix = "Write a separator, or use IdentityReplicationPolicy to keep the names."
+    return at_given(file, given, LintCode.SEPARATOR_BLANK, found, effect, fix)
+
+
+def kept_by_blanks(file: MirrorFile, given: Given, others: tuple[int, ...] = ()) -> LintFinding:
+    """Return the finding for a blank alias and a blank separator, with which topics keep their names."""
+    found = "the alias and the separator are blank"
+    effect = "topics keep their names; MirrorMaker does not know which topics are copies"
+    fix = "From Kafka 3.0 on, IdentityReplicationPolicy does the same in a clearer way."
+    return at_given(file, given, LintCode.NAMES_KEPT_BY_BLANKS, found, effect, fix, others)
 
 
 def _overridden(
