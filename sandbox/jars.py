@@ -9,6 +9,7 @@ Standard library only: the bootstrap runs this before the virtual environment is
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import shutil
@@ -97,6 +98,13 @@ def jar_set(name: str) -> JarSet:
 def kafka_home(version: str = KAFKA_VERSION) -> Path:
     """The folder whose `libs/*.jar` are Kafka; from 3.9 on, Connect and MirrorMaker too."""
     return jar_set(f"kafka-{version}").libs.parent
+
+
+@functools.cache
+def fetched_kafka(version: str) -> Path:
+    """Return `kafka_home` of this version and fetch its jars first if they are missing; raises `JarsError`."""
+    ensure_kafka([version], print)
+    return kafka_home(version)
 
 
 def spark_jars() -> tuple[Path, ...]:

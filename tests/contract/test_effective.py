@@ -16,7 +16,7 @@ from kafka_migration.mirrormaker_files.effective.readers import Given
 from kafka_migration.mirrormaker_files.effective.worker_clients import task_producer
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile
 from kafka_migration.mirrormaker_files.model.roles import CLASSES
-from sandbox.jars import JARS_FOLDER
+from sandbox.jars import fetched_kafka
 from tests.contract.effective_corpus import corpus, text_of
 from tests.programs import run_java
 
@@ -31,8 +31,7 @@ Maps = dict[str, dict[str, str]]
 
 def of_kafka(version: str, folder: Path) -> dict[str, tuple[Maps, list[str]]]:
     """Return the maps of each file in a folder as Kafka makes them, and what it refuses to make."""
-    libs = JARS_FOLDER / f"kafka-{version}" / "libs"
-    printed = run_java("-XX:TieredStopAtLevel=1", "-cp", f"{libs}/*", PROGRAM, folder)
+    printed = run_java("-XX:TieredStopAtLevel=1", "-cp", f"{fetched_kafka(version)}/libs/*", PROGRAM, folder)
     lines = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
     return {line["file"]: (line["maps"], line["refused"]) for line in lines}
 

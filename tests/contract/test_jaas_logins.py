@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.mirrormaker_files.model.jaas import refusal_of_jaas
-from sandbox.jars import JARS_FOLDER
+from sandbox.jars import fetched_kafka
 from tests.programs import run_java
 
 pytestmark = pytest.mark.live
@@ -38,7 +38,7 @@ def test_logins_are_refused_as_kafka_refuses_them(tmp_path: Path, version: str) 
     """Kafka takes a login with one module; the package says the same of each of thousands of logins."""
     file, every = tmp_path / "logins", logins()
     file.write_text("".join(f"{base64.b64encode(each.encode()).decode()}\n" for each in every))
-    printed = run_java("-cp", f"{JARS_FOLDER / f'kafka-{version}' / 'libs'}/*", PROGRAM, file).split()
+    printed = run_java("-cp", f"{fetched_kafka(version)}/libs/*", PROGRAM, file).split()
 
     taken = {True: 0, False: 0}
     for login, modules in zip(every, map(int, printed), strict=True):

@@ -18,7 +18,7 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.engine import LaunchFacts
 from kafka_migration.core.mirror.host import MirrorLaunch
 from sandbox.environment import base_environment
-from sandbox.jars import KAFKA_VERSION, ensure_kafka
+from sandbox.jars import KAFKA_VERSION, fetched_kafka
 from sandbox.sandbox import Sandbox
 from tests.contract.engine_contract import PARTITIONS, EngineWorld, Values
 from tests.live.real_mirror import RealMirror
@@ -126,7 +126,7 @@ class LiveWorlds:
     @pytest.fixture
     def world(self, brokers: Sandbox, tmp_path: Path) -> Iterator[EngineWorld]:
         """A world on the sandbox's clusters."""
-        ensure_kafka([self.kafka], print)
+        fetched_kafka(self.kafka)
         world = LiveWorld(brokers, tmp_path, self.kafka)
         yield world
         world.close()

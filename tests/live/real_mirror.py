@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kafka_migration.core.mirror.host import GENERATION_DIR, LOG4J2_FILE, LOG4J_FILE, LOG_FILE, MirrorLaunch
 from sandbox.environment import java
-from sandbox.jars import KAFKA_VERSION, kafka_home
+from sandbox.jars import KAFKA_VERSION, fetched_kafka
 
 STOP_TIMEOUT_S = 90
 
@@ -77,7 +77,7 @@ class RealMirror:
             f"-Dlog4j.configuration=file:{self._folder / LOG4J_FILE}",
             f"-Dlog4j2.configurationFile=file:{self._folder / LOG4J2_FILE}",
         )
-        libs = f"{kafka_home(self._kafka) / 'libs'}/*"
+        libs = f"{fetched_kafka(self._kafka)}/libs/*"
         return [java(environment), *options, *logging, "-cp", libs, launch.main_class, *arguments]
 
     def _here(self, text: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 from kafka_migration.core.mirror.host import LOG4J2_FILE, LOG4J_FILE, LOG_FILE
 from kafka_migration.engines.launching import LOGGING_FILES
 from sandbox.environment import base_environment, java
-from sandbox.jars import KAFKA_VERSION, ensure_kafka, kafka_home
+from sandbox.jars import KAFKA_VERSION, fetched_kafka
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
@@ -41,7 +41,6 @@ public class Chatty {
 @pytest.mark.parametrize("kafka", [KAFKA_VERSION, "4.0.0", "4.1.1", "4.2.0"])
 def test_log_is_bounded_and_has_the_last_line(tmp_path: Path, kafka: str) -> None:
     """Five files of 20 MB are kept, and the last line of a program that ends slowly is written."""
-    ensure_kafka([kafka], print)
     for name, text in LOGGING_FILES.items():
         (tmp_path / name).write_text(text)
     (tmp_path / "Chatty.java").write_text(CHATTY)
@@ -53,7 +52,7 @@ def test_log_is_bounded_and_has_the_last_line(tmp_path: Path, kafka: str) -> Non
         # Log4j 2 takes Kafka's libraries for those of a web application, and then has no shutdown hook of its own.
         "-Dlog4j2.isWebapp=false",
     )
-    command = (java(environment), *options, "-cp", f"{kafka_home(kafka) / 'libs'}/*", str(tmp_path / "Chatty.java"))
+    command = (java(environment), *options, "-cp", f"{fetched_kafka(kafka)}/libs/*", str(tmp_path / "Chatty.java"))
     console = tmp_path / "console.log"
     with console.open("wb") as output:
         process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)

@@ -23,7 +23,7 @@ from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
 from sandbox.environment import base_environment, java
-from sandbox.jars import KAFKA_VERSION, kafka_home
+from sandbox.jars import kafka_home
 from tests.live.changed_basis import EDITS, findings_after_changes
 from tests.live.stage import BEFORE_START, Stage
 from tests.waiting import wait_until
@@ -334,7 +334,7 @@ def test_dead_worker_ends_the_run_at_once_and_its_remedy_works(new_stage: Callab
 def kafka_configs(stage: Stage, words: str) -> None:
     """Run Kafka's own tool with the words of a finding, its address replaced as the finding asks."""
     arguments = shlex.split(words.replace("<target>", stage.target["bootstrap.servers"]))
-    libs = f"{kafka_home(KAFKA_VERSION) / 'libs'}/*"
+    libs = f"{kafka_home() / 'libs'}/*"
     environment = base_environment("tool")
     subprocess.run([java(environment), "-cp", libs, "kafka.admin.ConfigCommand", *arguments], check=True, timeout=120)
 

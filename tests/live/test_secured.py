@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.jars import ensure_kafka, kafka_home
+from sandbox.jars import fetched_kafka
 from sandbox.sandbox import Sandbox
 from sandbox.security.listeners import WAYS, Way
 from tests.live.stage import Stage, connect_by, set_the_stage
@@ -49,12 +49,11 @@ def test_kafka_4_copies_over_a_secured_listener(
     secured: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Way, kafka: str
 ) -> None:
     """MirrorMaker of Kafka 4 reads the logins as that of Kafka 3.9 does; OAuth changed in each of its versions."""
-    ensure_kafka([kafka], print)
     set_the_stage(secured, tmp_path, monkeypatch)
     connect_by(way, secured, monkeypatch)
     topic = f"{TOPIC}-{way}-{kafka}"
     name = f"secured-{way}-{kafka.replace('.', '-')}"
-    stage = Stage(secured, name, tmp_path, [topic], mirror=f"kafka_home: {kafka_home(kafka)}")
+    stage = Stage(secured, name, tmp_path, [topic], mirror=f"kafka_home: {fetched_kafka(kafka)}")
     outcome, sent, copied = stage.copied(topic)
 
     assert "drained" == outcome

@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.validation.coverage_rules import topic_verdict
-from sandbox.jars import KAFKA_VERSION, ensure_kafka, kafka_home
+from sandbox.jars import KAFKA_VERSION, fetched_kafka
 from tests.live.conftest import LiveWorld
 from tests.live.groups import awaiting, commit, committed, decide, ends, read_on
 from tests.live.invariants import require_complete_copy
@@ -59,9 +59,8 @@ def configure(side: Mapping[str, str], topic: str, settings: Mapping[str, str]) 
 @pytest.mark.parametrize(("world", "mirrormaker"), CELLS, indirect=["world"])
 def test_consumers_move_to_a_proved_copy(world: LiveWorld, mirrormaker: str) -> None:
     """A copy and its continuation pass, each group reads on at its next record, and each stop is in order."""
-    ensure_kafka([mirrormaker], print)
     name = f"with-{mirrormaker.replace('.', '-')}"
-    migration = world.migration(name, mirror=f"  kafka_home: {kafka_home(mirrormaker)}")
+    migration = world.migration(name, mirror=f"  kafka_home: {fetched_kafka(mirrormaker)}")
     # Kafka 4 refuses this setting.
     configure(migration.source, name, {"message.format.version": "2.4"})
     migration.produce(400)
