@@ -55,7 +55,7 @@ def main() -> None:
 
 def _copied(folder: Path, source: str, target: str, environment: Mapping[str, str]) -> dict[str, dict[int, int]]:
     """Let MirrorMaker copy, with a kill; return where each group stopped on the source."""
-    from kafka_migration.adapters.kafka import ConfluentCluster
+    from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
     from kafka_migration.core.kafka.cluster import NewTopic
     from tests.live.real_mirror import RealMirror
 
@@ -145,7 +145,7 @@ def _read(bootstrap: str) -> dict[int, list[bytes]]:
 
 
 def _print(source: str, target: str, stops: Mapping[str, Mapping[int, int]]) -> None:
-    from kafka_migration.adapters.kafka import ConfluentCluster
+    from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 
     here, there = _read(source), _read(target)
     cluster = ConfluentCluster("bench", {"bootstrap.servers": target})

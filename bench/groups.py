@@ -90,9 +90,9 @@ def _moved(
     folder: Path, sides: tuple[str, str], records: int, topic: str, partitions: int, numbers: range
 ) -> tuple[int, float]:
     """Move groups of a topic; return the number of calls and the seconds."""
-    from kafka_migration.adapters.kafka import ConfluentCluster
-    from kafka_migration.steps.groups.planning import make_offsets_plan
-    from kafka_migration.steps.groups.writing import write_plan
+    from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
+    from kafka_migration.steps.groups.plan_groups import make_offsets_plan
+    from kafka_migration.steps.groups.write_groups import write_plan
 
     clusters = [ConfluentCluster("bench", {"bootstrap.servers": at}) for at in sides]
     _fill(clusters, sides, topic, partitions, records)
@@ -125,7 +125,7 @@ def _fill(clusters: list[Any], sides: tuple[str, str], topic: str, partitions: i
 
 
 def _commit(source: Any, topic: str, partitions: int, names: list[str], records: int) -> None:
-    from kafka_migration.adapters.many import of_each
+    from kafka_migration.adapters.system.parallel import of_each
     from kafka_migration.core.kafka.cluster import CommittedOffset
 
     rng = random.Random(3)
@@ -138,13 +138,13 @@ def _commit(source: Any, topic: str, partitions: int, names: list[str], records:
 
 def _run(folder: Path, topic: str, end: Offsets, clusters: list[Counting], names: list[str]) -> Any:
     """Return a cutover run whose ledger has one generation that copied everything."""
-    from kafka_migration.adapters.ledger_store import LedgerStore
+    from kafka_migration.adapters.store.ledger_store import LedgerStore
     from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
-    from kafka_migration.core.migration.run_identity import RunIdentity
     from kafka_migration.core.migration.settings import Mode
-    from kafka_migration.orchestration.context import deployment
-    from kafka_migration.steps.request import RunRequest
-    from kafka_migration.steps.run import MigrationRun
+    from kafka_migration.core.run.run_identity import RunIdentity
+    from kafka_migration.orchestration.task.context import deployment
+    from kafka_migration.steps.run.migration_run import MigrationRun
+    from kafka_migration.steps.run.run_request import RunRequest
 
     identity, at = RunIdentity("kafka_migration__groups", "bench", 1), "2030-01-01T00:00:00+00:00"
     run = MigrationRun("groups", identity, {}, replace(deployment(), evidence_root=folder))

@@ -19,7 +19,7 @@ from confluent_kafka import Producer
 from bench.opponents import MIRROR_CONSUMER, MIRROR_FLOW, MIRROR_PRODUCER
 from bench.results import Arm, Row, compared
 from bench.sizes import Mirroring as Size
-from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition

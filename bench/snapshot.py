@@ -21,7 +21,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 from bench.relay import Relay, relayed_cluster
 from bench.results import Arm, Row, compared
 from bench.sizes import Snapshot as Size
-from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition

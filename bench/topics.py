@@ -106,11 +106,11 @@ def _created_s(folder: Path, name: str, count: int) -> float:
 
 
 def _check_and_create(folder: Path, name: str, count: int) -> None:
-    from kafka_migration.cli.deployment import airflow_checkers, airflow_deployment
+    from kafka_migration.cli.runs.airflow_deployment import airflow_checkers, airflow_deployment
     from kafka_migration.core.kafka.cluster import NewTopic
-    from kafka_migration.steps.mirror.planning import plan_document
-    from kafka_migration.steps.preflight import checked
-    from kafka_migration.steps.preview import preview
+    from kafka_migration.steps.before.dry_run import preview
+    from kafka_migration.steps.before.preflight_checks import checked
+    from kafka_migration.steps.mirror.plan_mirror import plan_document
 
     with preview(name, SYNC, airflow_deployment(folder)) as run:
         found = [finding for result in checked(run, airflow_checkers()) for finding in result.findings]
@@ -136,9 +136,9 @@ def _by_pattern(folder: Path, size: Size) -> Row:
 
 
 def _plan(folder: Path, name: str, count: int) -> None:
-    from kafka_migration.cli.deployment import airflow_deployment
-    from kafka_migration.steps.preview import preview
-    from kafka_migration.steps.run_plan import run_plan
+    from kafka_migration.cli.runs.airflow_deployment import airflow_deployment
+    from kafka_migration.steps.before.dry_run import preview
+    from kafka_migration.steps.before.planned_run import run_plan
 
     with preview(name, SYNC, airflow_deployment(folder)) as run:
         assert len(run_plan(run).topics) == count
@@ -158,7 +158,7 @@ def _create(topics: Sequence[str]) -> None:
 
 
 def _source() -> Any:
-    from kafka_migration.airflow_adapters.connections import cluster_named
+    from kafka_migration.airflow_adapters.airflow_connections import cluster_named
 
     return cluster_named("source", "demo_source")
 

@@ -22,20 +22,20 @@ from airflow.triggers.base import TriggerEvent
 
 from bench.results import Arm, Row, compared
 from bench.sizes import Triggerer as Size
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart
-from kafka_migration.core.migration.run_identity import RunIdentity
-from kafka_migration.core.migration.run_window import RunWindow
 from kafka_migration.core.mirror.host import HostReply, MirrorHost, ProcessState
+from kafka_migration.core.run.run_identity import RunIdentity
+from kafka_migration.core.run.run_window import RunWindow
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
-from kafka_migration.orchestration import context as context_module
-from kafka_migration.orchestration import keeping as keeping_module
-from kafka_migration.orchestration.context import run_from
+from kafka_migration.orchestration.task import context as context_module
+from kafka_migration.orchestration.task import digest_store as keeping_module
+from kafka_migration.orchestration.task.context import run_from
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
-from kafka_migration.steps.deployment import Deployment
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.steps.run.deployment import Deployment
+from kafka_migration.steps.run.migration_run import MigrationRun
 from sandbox.sandbox import Sandbox
 from tests.airflow.conftest import AirflowKeeps, FakeAnchor, FakeXCom
 

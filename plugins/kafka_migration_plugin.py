@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 from airflow.plugins_manager import AirflowPlugin
 
-from kafka_migration.airflow_adapters.airflow_version import AIRFLOW_VERSION
-from kafka_migration.core.migration.airflow_version import airflow_findings
+from kafka_migration.airflow_adapters.deployed_airflow import AIRFLOW_VERSION
+from kafka_migration.core.run.airflow_version import airflow_findings
 
 _FINDINGS = airflow_findings(AIRFLOW_VERSION)
 if not _FINDINGS:
     from kafka_migration.orchestration.report_page import URL_PREFIX, ReportLink, report_app
-    from kafka_migration.orchestration.run_note import RunNoteListener
+    from kafka_migration.orchestration.task.note_writer import RunNoteListener
 
 
 class KafkaMigrationPlugin(AirflowPlugin):

@@ -46,7 +46,7 @@ def loopback() -> str:
     """
     if sys.argv[1:2] == ["scheduler"] and "SANDBOX_COLD_TASKS" not in os.environ:
         import airflow.sdk.execution_time.task_runner
-        import kafka_migration.orchestration.building
+        import kafka_migration.orchestration.dag.building
     return "127.0.0.1"
 '''
 

@@ -2,8 +2,8 @@
 [--clients-once CLIENTS]`.
 
 REQUEST and RESULT are paths of JSON documents (a local path or any URI that Spark's Hadoop supports; the contract is in
-`kafka_migration/core/validation/contract.py`, docs/reference/spark-jobs.md shows an example). CLIENTS is a file on the
-driver with the Kafka reader options of both sides, including secrets; it is removed as soon as it is read.
+`kafka_migration/core/validation/validation_contract.py`; docs/reference/spark-jobs.md shows an example). CLIENTS is a
+file on the driver with the Kafka reader options of both sides, including secrets; it is removed as soon as it is read.
 `--clients` takes a file that is kept, or the name of one shipped with `--files`.
 Differences are written as a Parquet file next to the result, `<RESULT without .json>.differences.parquet`.
 
@@ -14,7 +14,7 @@ the progress. 2: usage.
 
 import sys
 
-from kafka_digest.shell.versions import end_unless_python_fits
+from kafka_digest.runtime.version_numbers import end_unless_python_fits
 
 if __name__ == "__main__":
     end_unless_python_fits()

@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from kafka_migration.airflow_adapters.connections import has_feature
-from kafka_migration.core.connections.settings import KERBEROS_FEATURE
+from kafka_migration.airflow_adapters.airflow_connections import has_feature
+from kafka_migration.core.connections.client_settings import KERBEROS_FEATURE
 
 INVALID, INSECURE, KERBEROS = "CONNECTION_INVALID", "CONNECTION_INSECURE", "KAFKA_CLIENT_WITHOUT_KERBEROS"
 KERBEROS_LOGIN = {

@@ -25,9 +25,9 @@ METHODS = FROM_THE_START | {"search", "sub", "subn", "split", "findall", "findit
 _ONLY_OF_PATTERNS = METHODS - {"split"}
 # The values of patterns that functions build; `None` for patterns of users, which `core.migration.patterns` bounds.
 EXAMPLES: Mapping[str, Mapping[str, Any] | None] = {
-    "core/connections/checks.py": {"label": "CERTIFICATE"},
+    "core/connections/connection_checks.py": {"label": "CERTIFICATE"},
     "core/migration/patterns.py": None,
-    "core/mirror/other_mirrors.py": {"group": SimpleNamespace(group="connect-mirror")},
+    "preflight/scene/foreign_mirrors.py": {"group": SimpleNamespace(group="connect-mirror")},
     "engines/mirrormaker2_topics.py": {"migration": "shop"},
     "mirrormaker_files/model/strimzi_fields.py": {"pattern": r"^[a-zA-Z0-9\._\-]{1,100}$"},
     "mirrormaker_files/rules/flow_rules.py": None,

@@ -24,12 +24,12 @@ from bench.opponents import (
     PERFORMANCE_PROPERTIES,
 )
 from bench.validation.data import Topic
-from kafka_digest.keys.drill import Suspects, aligned_keys, reconciled
 from kafka_digest.keys.frames import KeyedSide, compared_rows
-from kafka_digest.keys.tasks import DIFFERING
-from kafka_digest.position.digest import block_rows
+from kafka_digest.keys.key_tasks import DIFFERING
+from kafka_digest.keys.locate_key_differences import Suspects, aligned_keys, reconciled
+from kafka_digest.position.position_digest import block_rows
 from kafka_digest.reading.kafka_source import read_ranges
-from kafka_digest.reading.windows import SideRange
+from kafka_digest.reading.read_windows import SideRange
 from sandbox import jars
 
 BLOCK_RECORDS = 65_536

@@ -16,7 +16,7 @@ from bench.results import Arm, Row, compared
 from bench.sizes import Reading as Size
 from bench.validation.data import Topic, fill, keyed
 from kafka_digest.reading import kafka_source
-from kafka_digest.reading.windows import SideRange
+from kafka_digest.reading.read_windows import SideRange
 from sandbox import jars
 from sandbox.parts import HOST
 from sandbox.spark import local_session

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from kafka_digest.shell.session import START_OPTIONS, set_up
+from kafka_digest.runtime.session import START_OPTIONS, set_up
 from sandbox import jars
 from sandbox.sandbox import Sandbox
 from sandbox.spark import local_session

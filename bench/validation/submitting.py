@@ -12,7 +12,7 @@ from bench.sizes import Submission as Size
 from bench.validation.data import Topic, fill, keyed
 from bench.validation.scene import two_clusters
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.validation.contract import KEY_DIGEST, ValidationRequest
+from kafka_migration.core.validation.validation_contract import KEY_DIGEST, ValidationRequest
 from kafka_migration.orchestration.operators.spark_job import zip_package
 from sandbox.jars import spark_jars
 from sandbox.spark import JOB, submit_job

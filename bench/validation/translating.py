@@ -13,9 +13,9 @@ from bench.sizes import Translation as Size
 from bench.validation.arms import Arms
 from bench.validation.data import Topic, fill, keyed
 from bench.validation.scene import spark_session, two_clusters
-from kafka_digest.reading.clusters import Clusters
-from kafka_digest.reading.windows import SideRange
-from kafka_digest.shell.errors import JobError
+from kafka_digest.reading.kafka_clusters import Clusters
+from kafka_digest.reading.read_windows import SideRange
+from kafka_digest.runtime.job_errors import JobError
 from kafka_digest.translate.passes import Translation
 from kafka_digest.translate.vectors import TopicCopy
 

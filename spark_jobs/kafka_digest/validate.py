@@ -7,21 +7,21 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from kafka_digest.keys import digest as key_digest
+from kafka_digest.keys import key_digest
 from kafka_digest.keys.difference_file import DifferenceFile
-from kafka_digest.keys.job import KeyJob
-from kafka_digest.position import digest
-from kafka_digest.position.job import PositionJob
-from kafka_digest.reading.clusters import SIDES, Clusters
-from kafka_digest.reading.progress import KafkaScans, telling_progress
-from kafka_digest.reading.schema_ids import SchemaIds
-from kafka_digest.reading.silence import noticing_silence
-from kafka_digest.reading.windows import WindowPlan
-from kafka_digest.shell.command import Clients, run_job
-from kafka_digest.shell.documents import as_uri, remove
-from kafka_digest.shell.errors import JobError, naming
-from kafka_digest.shell.rate_limit import reading_at_most
-from kafka_digest.shell.session import set_up
+from kafka_digest.keys.key_job import KeyJob
+from kafka_digest.position import position_digest as digest
+from kafka_digest.position.position_job import PositionJob
+from kafka_digest.reading.kafka_clusters import SIDES, Clusters
+from kafka_digest.reading.kafka_silence import noticing_silence
+from kafka_digest.reading.read_windows import WindowPlan
+from kafka_digest.reading.record_schema_ids import SchemaIds
+from kafka_digest.reading.spark_progress import KafkaScans, telling_progress
+from kafka_digest.runtime.command import Clients, run_job
+from kafka_digest.runtime.job_documents import as_uri, remove
+from kafka_digest.runtime.job_errors import JobError, naming
+from kafka_digest.runtime.rate_limit import reading_at_most
+from kafka_digest.runtime.session import set_up
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,14 +15,15 @@ from airflow.providers.standard.operators import hitl
 from airflow.sdk._shared.secrets_masker import _secrets_masker
 from airflow.sdk.api.datamodels._generated import DagRunState, DagRunType
 
-from kafka_migration.adapters import evidence as evidence_module
-from kafka_migration.airflow_adapters import checked_connections, settings
+from kafka_migration.adapters.store import evidence_store as evidence_module
+from kafka_migration.airflow_adapters import airflow_settings as settings
+from kafka_migration.airflow_adapters import checked_connections
 from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
 from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.orchestration import asking_producers
-from kafka_migration.orchestration import context as context_module
-from kafka_migration.orchestration import keeping as keeping_module
+from kafka_migration.orchestration.cutover import asking_producers
 from kafka_migration.orchestration.operators import spark_job as spark_job_module
+from kafka_migration.orchestration.task import context as context_module
+from kafka_migration.orchestration.task import digest_store as keeping_module
 from kafka_migration.orchestration.triggers import patient as patient_module
 from tests.airflow.driving import FakeClock
 from tests.contract.fake_cluster import FakeCluster

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from airflow.sdk.exceptions import TaskDeferred
 
-from kafka_migration.airflow_adapters.airflow_version import RESUMES_TASKS_WITH_ANSWERS
+from kafka_migration.airflow_adapters.deployed_airflow import RESUMES_TASKS_WITH_ANSWERS
 from kafka_migration.core.kafka.offsets import TopicPartition
 from tests.airflow.world import P0, P1, World
 

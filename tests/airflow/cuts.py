@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.evidence import RunEvidence
-from kafka_migration.adapters.ledger_store import LedgerStore
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.adapters.store.evidence_store import RunEvidence
+from kafka_migration.adapters.store.ledger_store import LedgerStore
+from kafka_migration.core.evidence.evidence_documents import Kind
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
 

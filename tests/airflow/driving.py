@@ -16,7 +16,7 @@ from airflow.sdk import BaseSensorOperator
 from airflow.sdk.exceptions import TaskDeferred
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
-from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
+from kafka_migration.orchestration.triggers.group_lag_trigger import ConsumerGroupLagTrigger
 
 A_DAY_S = 24 * 3600
 

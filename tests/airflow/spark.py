@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from kafka_migration.core.validation.contract import KEY_DIGEST, TopicResult, ValidationRequest, empty_result
+from kafka_migration.core.validation.validation_contract import KEY_DIGEST, TopicResult, ValidationRequest, empty_result
 
 
 def validation_result(request: ValidationRequest, equal: bool) -> dict[str, Any]:

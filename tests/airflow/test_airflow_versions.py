@@ -14,11 +14,13 @@ from typing import Any
 import pytest
 from airflow.sdk.exceptions import AirflowFailException
 
-from kafka_migration.airflow_adapters import airflow_version
+from kafka_migration.airflow_adapters import deployed_airflow as airflow_version
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.migration.airflow_version import OLDEST, airflow_findings
-from kafka_migration.orchestration import asking_producers, factory, failing
-from kafka_migration.orchestration.refusing import RefusingOperator
+from kafka_migration.core.run.airflow_version import OLDEST, airflow_findings
+from kafka_migration.orchestration import factory
+from kafka_migration.orchestration.cutover import asking_producers
+from kafka_migration.orchestration.dag.too_old_dag import RefusingOperator
+from kafka_migration.orchestration.task import failures as failing
 from kafka_migration.orchestration.triggers import announcement
 from tests.airflow.world import World
 
@@ -81,7 +83,7 @@ def test_plugin_and_commands_survive_an_old_airflow() -> None:
         "import kafka_migration_plugin as made\n"
         "plugin = made.KafkaMigrationPlugin\n"
         "print([plugin.operator_extra_links, plugin.fastapi_apps, plugin.listeners])\n"
-        "from kafka_migration.cli.problems import findings_of\n"
+        "from kafka_migration.cli.shell.usage_problems import findings_of\n"
         "print(findings_of(ImportError('conf'))[0].code)\n"
     )
     done = subprocess.run([sys.executable, "-c", code, str(PLUGINS)], capture_output=True, text=True, check=True)

@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.airflow_adapters import settings
+from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.notifiers import notify
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Alert
 from kafka_migration.migration_file.loading import load_migration_file
-from kafka_migration.orchestration import alerting
-from kafka_migration.orchestration.alerting import deadlines, tell_of_lost_finish, too_long
 from kafka_migration.orchestration.factory import migration_dags
-from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.finish import FinishOperator
+from kafka_migration.orchestration.task import alerting
+from kafka_migration.orchestration.task.alerting import deadlines, tell_of_lost_finish, too_long
+from kafka_migration.orchestration.task.failures import FailedForGood
 from tests.airflow.cutover import plan_and_ask
 from tests.airflow.notifying import Recorder, kinds, with_alerts
 from tests.airflow.world import World

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.logins import service_login
-from kafka_migration.core.evidence.documents import Kind, document_name
-from kafka_migration.core.evidence.kept import digest_of
+from kafka_migration.adapters.system.logins import service_login
+from kafka_migration.core.evidence.digests import digest_of
+from kafka_migration.core.evidence.evidence_documents import Kind, document_name
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Alert
-from kafka_migration.orchestration.alerting import send
-from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.orchestration.task.alerting import send
+from kafka_migration.orchestration.task.failures import FailedForGood
 from tests.airflow.cutover import answer, approved, ask, configure, plan_and_ask, target_offsets
 from tests.airflow.notifying import with_alerts
 from tests.airflow.world import World

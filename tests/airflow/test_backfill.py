@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.clock import SystemClock
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.adapters.system.system_clock import SystemClock
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.validation.contract import ValidationRequest, empty_result
-from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.core.validation.validation_contract import ValidationRequest, empty_result
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
+from kafka_migration.orchestration.task.failures import FailedForGood
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import AUDIT, P0, P1, World
 

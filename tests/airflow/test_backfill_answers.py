@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.orchestration.task.failures import FailedForGood
 from tests.airflow.driving import FakeClock
 from tests.airflow.nights import at_night, begin
 from tests.airflow.tasks import BEFORE_START

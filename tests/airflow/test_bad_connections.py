@@ -14,16 +14,16 @@ import pytest
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk._shared.secrets_masker import _secrets_masker
 
+from kafka_migration.airflow_adapters.airflow_connections import cluster_named, connection_config, findings_of_side
 from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
-from kafka_migration.airflow_adapters.connections import cluster_named, connection_config, findings_of_side
 from kafka_migration.cli.main import main
+from kafka_migration.core.connections.client_settings import OAUTH_ENDPOINT
 from kafka_migration.core.connections.java_properties import java_properties
-from kafka_migration.core.connections.settings import OAUTH_ENDPOINT
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.migration.settings import Cluster, Insecurity
-from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor
+from kafka_migration.orchestration.task.failures import FailedForGood
 from tests.airflow.cutover import begin_rollback, cut_over
 from tests.airflow.driving import lag_trigger, next_event
 from tests.airflow.test_validate_place import copied

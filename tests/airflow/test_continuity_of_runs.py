@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import pytest
 
-from kafka_migration.adapters.ledger_store import LedgerStore
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.adapters.store.ledger_store import LedgerStore
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, TransientError
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.records import RecordPrint
-from kafka_migration.core.validation.windows import delta_windows
+from kafka_migration.core.validation.compared_windows import delta_windows
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
-from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.steps.mirror.start_stop import start_generation
 from tests.airflow.engines import ALARM, AlarmingHost, LossyEngine, lossy
 from tests.airflow.tasks import BEFORE_START

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from kafka_migration.cli import plan as plan_module
 from kafka_migration.cli.main import main
-from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.cli.runs import plan_verb as plan_module
+from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.steps.mirror.start_stop import start_generation
 from tests.airflow.world import P0, World
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.migration.settings import Phase
 from tests.airflow.cutover import approved, cut_over, target_offsets
 from tests.airflow.world import P0, World

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.evidence import RunEvidence
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.adapters.store.evidence_store import RunEvidence
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.cluster import CommittedOffset
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Phase
-from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.steps.groups.writing import SOURCE_CSV, TARGET_CSV
+from kafka_migration.orchestration.task.failures import FailedForGood
+from kafka_migration.steps.groups.write_groups import SOURCE_CSV, TARGET_CSV
 from tests.airflow.cutover import (
     BILLING,
     REPORTING,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.orchestration.alerting import send
-from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.steps.alerts import producers_alert, stop_producers
+from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.orchestration.task.alerting import send
+from kafka_migration.orchestration.task.failures import FailedForGood
+from kafka_migration.steps.run.alert_sending import producers_alert, stop_producers
 from tests.airflow.driving import revived
 from tests.airflow.notifying import kinds, with_alerts
 from tests.airflow.watching import Restart, Scene, a_trigger, codes, started, watch

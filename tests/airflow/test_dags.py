@@ -16,9 +16,9 @@ from airflow.sdk.definitions.context import AirflowParsingContext
 
 from bench.orchestration import SEQUENTIAL_TASKS
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.migration.task_steps import expected_skips
-from kafka_migration.orchestration import building
-from kafka_migration.steps.request import RunRequest
+from kafka_migration.core.run.task_steps import expected_skips
+from kafka_migration.orchestration.dag import building
+from kafka_migration.steps.run.run_request import RunRequest
 
 KINDS = ("kafka_migration", "kafka_nightly_sync", "kafka_rollback")
 ROOT = Path(__file__).parents[2]

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.airflow_adapters import connections
+from kafka_migration.airflow_adapters import airflow_connections as connections
 from kafka_migration.cli.main import main
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.rollback.decommission import State, WaitingTimes, decommission_conditions, may_go
-from kafka_migration.steps.rollback.decommission import read_old_cluster
+from kafka_migration.steps.rollback.decommissioning import read_old_cluster
 from tests.airflow.cutover import cut_over
 from tests.airflow.world import P0, P1, World
 from tests.contract.fake_cluster import FakeGroup

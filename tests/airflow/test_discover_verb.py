@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from airflow.sdk._shared.secrets_masker import redact
 
-from kafka_migration.adapters import cluster_managers
+from kafka_migration.adapters.http import cluster_managers
 from kafka_migration.cli.main import main
 from kafka_migration.core.connections.http import HttpSettings
-from kafka_migration.core.discovery.cluster import ClusterManager
+from kafka_migration.core.discovery.described_cluster import ClusterManager
 from tests.contract.manager_servers import (
     AMBARI_SETTINGS,
     GROUP_SETTINGS,

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Refused, TransientError
-from kafka_migration.steps.guards import hold_reservation
+from kafka_migration.steps.run.guards import hold_reservation
 from tests.airflow.conftest import DAG_ID
 from tests.airflow.nights import at_night, begin, finish_night, night_fails
 from tests.airflow.tasks import BEFORE_START

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from kafka_migration.cli.main import main
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.cluster import NewTopic, Side
-from kafka_migration.core.migration.stop_request import StopRequest
+from kafka_migration.core.run.stop_request import StopRequest
 from kafka_migration.core.validation.coverage_rules import topic_verdict
-from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.orchestration.task.failures import FailedForGood
 from tests.airflow.driving import deferred_by, revived
 from tests.airflow.watching import Restart, Scene, a_trigger, codes, found, started, watch
 from tests.airflow.world import P0, World

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters import local_files
+from kafka_migration.adapters.store import local_files
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.mirror.host import ProcessState
-from kafka_migration.orchestration.failing import FailedForGood, FailedForNow
-from kafka_migration.orchestration.run_note import NOTE_KEY
+from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow
+from kafka_migration.orchestration.task.note_writer import NOTE_KEY
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import FOUR_RECORDS, P0, World
 from tests.small_disk import Full, small_disk

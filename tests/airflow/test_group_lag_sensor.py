@@ -11,16 +11,16 @@ import pytest
 from airflow.sdk import BaseSensorOperator
 from airflow.sdk.exceptions import AirflowSensorTimeout, AirflowSkipException
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import CommittedOffset, IsolationLevel, NewTopic, Probe
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.sensors import group_lag as sensor_module
 from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor
-from kafka_migration.orchestration.triggers import group_lag as trigger_module
-from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
+from kafka_migration.orchestration.task.failures import FailedForGood
+from kafka_migration.orchestration.triggers import group_lag_trigger as trigger_module
+from kafka_migration.orchestration.triggers.group_lag_trigger import ConsumerGroupLagTrigger
 from tests.airflow.driving import FakeClock, TriggerLog, deferred_by, event_of, let_time_pass, revived
 from tests.airflow.notifying import with_alerts
 from tests.airflow.world import AUDIT, P0, P1, RECORD, World

@@ -11,10 +11,10 @@ import pytest
 from airflow.providers.standard.operators.trigger_dagrun import DagIsPaused
 from airflow.sdk.exceptions import AirflowSkipException, DagRunTriggerException, TaskDeferred
 
-from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.core.mirror.producers_question import ABORT, STOPPED
-from kafka_migration.orchestration import asking_producers
-from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.watching.producers_question import ABORT, STOPPED
+from kafka_migration.orchestration.cutover import asking_producers
+from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger, has_ended, was_announced
 from kafka_migration.steps.mirror.cutover_guide import Stage
 from tests.airflow.driving import deferred_by

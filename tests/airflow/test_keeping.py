@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.migration.run_identity import RunIdentity
-from kafka_migration.orchestration import keeping
-from kafka_migration.orchestration.keeping import AirflowKeeper, TaskShelf, TriggerShelf
+from kafka_migration.core.run.run_identity import RunIdentity
+from kafka_migration.orchestration.task import digest_store as keeping
+from kafka_migration.orchestration.task.digest_store import AirflowKeeper, TaskShelf, TriggerShelf
 from tests.airflow.conftest import AirflowKeeps, FakeStateStore, FakeTaskInstance, FakeXCom
 
 TASKS = ("preflight", "plan", "watch_lag", "finish")

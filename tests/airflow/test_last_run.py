@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from kafka_migration.cli.main import main
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MirrorFailed
-from kafka_migration.core.report.news import LastRun
+from kafka_migration.core.report.run_status import LastRun
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import World
 

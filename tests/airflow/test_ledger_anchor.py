@@ -16,7 +16,7 @@ from airflow.sdk.execution_time import task_runner
 from airflow.sdk.execution_time.comms import ErrorResponse
 
 import kafka_migration
-from kafka_migration.adapters.ledger_store import Anchor
+from kafka_migration.adapters.store.ledger_store import Anchor
 from kafka_migration.airflow_adapters import ledger_anchor
 from kafka_migration.airflow_adapters.ledger_anchor import VariableAnchor
 from kafka_migration.core.findings.errors import Refused, TransientError

@@ -13,10 +13,10 @@ import pytest
 from airflow.triggers.base import BaseTrigger
 
 from kafka_migration.core.findings.errors import TransientError
-from kafka_migration.core.mirror.watch import WatchResult
+from kafka_migration.core.watching.watch import WatchResult
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
 from kafka_migration.steps.mirror.watcher import MirrorWatcher
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.steps.run.migration_run import MigrationRun
 from tests.airflow.driving import event_of, next_event, revived
 from tests.airflow.watching import codes
 from tests.airflow.world import P0, World

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.validation.coverage_rules import topic_verdict
-from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.orchestration.task.failures import FailedForGood
 from tests.airflow.conftest import NIGHTLY_DAG_ID
 from tests.airflow.driving import FakeClock
 from tests.airflow.nights import ALL_SKIPPED, at_night, begin, finish_night, night_fails, watch

@@ -22,15 +22,15 @@ from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
-from kafka_migration.adapters.documents import rooted
-from kafka_migration.airflow_adapters import settings
-from kafka_migration.core.evidence.store import not_readable
+from kafka_migration.adapters.store.document_files import rooted
+from kafka_migration.airflow_adapters import airflow_settings as settings
+from kafka_migration.core.evidence.evidence_places import not_readable
 from kafka_migration.core.report.run_note import joined_notes, run_note
 from kafka_migration.orchestration import report_page
-from kafka_migration.orchestration import run_note as note_module
-from kafka_migration.orchestration.keeping import KEY
 from kafka_migration.orchestration.report_page import NOT_KEPT, ReportLink, page_of
-from kafka_migration.orchestration.run_note import NOTE_KEY, RunNoteListener
+from kafka_migration.orchestration.task import note_writer as note_module
+from kafka_migration.orchestration.task.digest_store import KEY
+from kafka_migration.orchestration.task.note_writer import NOTE_KEY, RunNoteListener
 from kafka_migration_plugin import KafkaMigrationPlugin
 from tests.airflow.world import World
 from tests.odd_files import make_socket

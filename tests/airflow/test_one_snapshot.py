@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.steps.groups.planning import read_planning
-from kafka_migration.steps.rollback.planning import read_rollback
+from kafka_migration.steps.groups.plan_groups import read_planning
+from kafka_migration.steps.rollback.plan_back import read_rollback
 from tests.airflow.cutover import approved, begin_rollback, cut_over
 from tests.airflow.world import P0, P1, World
 from tests.contract.fake_cluster import FakeCluster

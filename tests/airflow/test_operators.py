@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 from airflow.sdk.exceptions import TaskDeferred
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.judgements import ReadOffsets
-from kafka_migration.core.validation.contract import POSITION_DIGEST
 from kafka_migration.core.validation.coverage_rules import topic_verdict
-from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
 from kafka_migration.orchestration.operators.spark_job import zip_package
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
-from kafka_migration.steps.validation.request import request_of
+from kafka_migration.orchestration.task.failures import FailedForGood
+from kafka_migration.steps.validation.spark_request import request_of
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import AUDIT, P0, P1, RECORD, World
 

@@ -12,7 +12,7 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 from kafka_migration.orchestration import triggers
 from kafka_migration.orchestration.triggers import patient
 from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger
-from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
+from kafka_migration.orchestration.triggers.group_lag_trigger import ConsumerGroupLagTrigger
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
 from kafka_migration.orchestration.triggers.reservation import ReservationTrigger

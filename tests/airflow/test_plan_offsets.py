@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from airflow.sdk.exceptions import AirflowSkipException
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
-from kafka_migration.core.groups.plan import GroupVerdict, OffsetsPlan
+from kafka_migration.core.groups.offsets_plan import GroupVerdict, OffsetsPlan
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition, to_document
-from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.steps.groups.planning import make_offsets_plan
+from kafka_migration.orchestration.task.failures import FailedForGood
+from kafka_migration.steps.groups.plan_groups import make_offsets_plan
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import AUDIT, P0, P1, World
 from tests.contract.fake_cluster import FakeGroup

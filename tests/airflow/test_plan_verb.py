@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.cli import plan as plan_module
 from kafka_migration.cli.main import main
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.cli.runs import plan_verb as plan_module
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.resources import Operation, Resource
 from kafka_migration.core.ledger.cutovers import CutOver

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
+from kafka_migration.airflow_adapters.airflow_connections import findings_of_side
 from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
-from kafka_migration.airflow_adapters.connections import findings_of_side
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.kafka.cluster import GroupMember, NewTopic
 from kafka_migration.core.kafka.resources import THE_CLUSTER, Operation, Resource
 from kafka_migration.core.ledger.cutovers import CutOver
-from kafka_migration.core.validation.spark_target import SparkTarget
+from kafka_migration.core.spark.spark_target import SparkTarget
 from tests.airflow.world import FOUR_RECORDS, P0, World
 from tests.contract.fake_cluster import FakeGroup
 

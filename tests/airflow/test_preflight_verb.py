@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.cli import preflight as preflight_module
 from kafka_migration.cli.main import main
+from kafka_migration.cli.runs import preflight_verb as preflight_module
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.preflight.checks import CHECKS, PHASES

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters import evidence, ledger_store
-from kafka_migration.steps import run as run_module
+from kafka_migration.adapters.store import evidence_store as evidence
+from kafka_migration.adapters.store import ledger_store
+from kafka_migration.steps.run import migration_run as run_module
 from tests.airflow.cutover import answer, ask
 from tests.airflow.world import P0, World
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from tests.airflow.watching import Scene, codes, found, started, watch
 from tests.airflow.world import P0, World

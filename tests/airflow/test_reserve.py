@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from airflow.sdk.exceptions import TaskDeferred
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.migration.settings import Phase
 from kafka_migration.core.mirror.host import HostReply
-from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.orchestration.triggers import reservation
 from tests.airflow.conftest import DAG_ID
 from tests.airflow.driving import FakeClock, deferred_by, event_of, let_time_pass, revived

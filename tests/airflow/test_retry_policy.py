@@ -14,14 +14,14 @@ from airflow.sdk.definitions.retry_policy import ExceptionRetryPolicy, RetryActi
 from airflow.sdk.execution_time import task_runner
 
 from kafka_migration.core.findings.errors import TransientError
-from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.orchestration.cutover.hook import HookOperator
 from kafka_migration.orchestration.operators.finish import FinishOperator
-from kafka_migration.orchestration.operators.hook import HookOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
-from kafka_migration.orchestration.retry_policy import NeverAgain
 from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
 from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor
+from kafka_migration.orchestration.task.failures import FailedForGood
+from kafka_migration.orchestration.task.retry_policy import NeverAgain
 from tests.airflow.world import World
 
 pytestmark = pytest.mark.airflow

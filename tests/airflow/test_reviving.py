@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.evidence import RunEvidence
-from kafka_migration.adapters.ledger_store import LedgerStore
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.adapters.store.evidence_store import RunEvidence
+from kafka_migration.adapters.store.ledger_store import LedgerStore
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, Refused, TransientError
 from kafka_migration.steps.mirror.restart import Reviver

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.schema_registry import HttpSchemaRegistry
+from kafka_migration.adapters.http.registry_client import HttpSchemaRegistry
 from kafka_migration.core.connections.http import HttpSettings
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.migration.settings import Part
 from tests.airflow.world import AUDIT, P0, RECORD, World

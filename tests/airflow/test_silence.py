@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters import stop_requests
-from kafka_migration.adapters.news import NewsStore
-from kafka_migration.adapters.patience import at_most
+from kafka_migration.adapters.store import stop_requests
+from kafka_migration.adapters.store.run_status_store import NewsStore
+from kafka_migration.adapters.system.deadlines import at_most
 from kafka_migration.core.findings.errors import TransientError
-from kafka_migration.core.migration.stop_request import StopRequest
+from kafka_migration.core.run.stop_request import StopRequest
 from kafka_migration.orchestration.triggers import mirror_lag as mirror_lag_module
 from kafka_migration.steps.mirror import watcher as watcher_module
 from tests.airflow.engines import set_mirror

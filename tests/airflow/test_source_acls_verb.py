@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.airflow_adapters import connections
+from kafka_migration.airflow_adapters import airflow_connections as connections
 from kafka_migration.cli.main import main
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.resources import Acl, Resource

@@ -16,13 +16,13 @@ import pytest
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk.exceptions import AirflowException
 
-from kafka_migration.airflow_adapters import spark as spark_adapter
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.airflow_adapters import spark_connection as spark_adapter
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
-from kafka_migration.core.validation.spark_target import SparkTarget, parsed_properties, unprotected_findings
-from kafka_migration.core.validation.spark_versions import SparkVersions
-from kafka_migration.orchestration.failing import FailedForGood, FailedForNow
+from kafka_migration.core.spark.spark_target import SparkTarget, parsed_properties, unprotected_findings
+from kafka_migration.core.spark.spark_versions import SparkVersions
+from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow
 from tests.airflow.world import P0, RECORD, World
 
 MASTER = "spark://spark:7077"

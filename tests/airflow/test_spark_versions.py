@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
-from kafka_migration.airflow_adapters.spark_versions import installed_packages, python_versions, spark_versions
-from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.core.validation.spark_target import SparkTarget
-from kafka_migration.core.validation.spark_versions import PythonVersions, SparkVersions
+from kafka_migration.airflow_adapters.installed_spark import installed_packages, python_versions, spark_versions
+from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.spark.spark_target import SparkTarget
+from kafka_migration.core.spark.spark_versions import PythonVersions, SparkVersions
 from tests.airflow.world import P0, RECORD, World
 
 

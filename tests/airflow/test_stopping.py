@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.evidence import RunEvidence
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.adapters.store.evidence_store import RunEvidence
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint

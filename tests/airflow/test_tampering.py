@@ -13,8 +13,8 @@ import pytest
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk.exceptions import AirflowSkipException, TaskDeferred
 
-from kafka_migration.core.evidence.documents import Kind, document_name, parse_document_name
-from kafka_migration.orchestration.failing import FailedForGood, FailedForNow
+from kafka_migration.core.evidence.evidence_documents import Kind, document_name, parse_document_name
+from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow
 from tests.airflow.cutover import BILLING, Waits, answer, approved, begin_rollback
 from tests.airflow.driving import deferred_by, event_of
 from tests.airflow.tasks import BEFORE_START

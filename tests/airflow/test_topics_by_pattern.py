@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.orchestration.forms import manual_form
+from kafka_migration.orchestration.dag.forms import manual_form
 from tests.airflow.world import FOUR_RECORDS, P0, World
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.offsets import TopicPartition
 from tests.airflow.cutover import BILLING, approved, judge_cutover, target_offsets
 from tests.airflow.engines import set_mirror

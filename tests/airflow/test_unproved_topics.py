@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.groups.plan import OffsetsPlan
+from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.migration.settings import Phase
-from kafka_migration.orchestration.operators.hook import _arguments
-from kafka_migration.steps.validation.request import request_of
+from kafka_migration.orchestration.cutover.hook import _arguments
+from kafka_migration.steps.validation.spark_request import request_of
 from tests.airflow.cutover import answer, ask, target_offsets
 from tests.airflow.spark import validation_result
 from tests.airflow.world import AUDIT, P0, P1, RECORD, World

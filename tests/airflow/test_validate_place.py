@@ -12,8 +12,8 @@ import pytest
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk.exceptions import AirflowException
 
-from kafka_migration.airflow_adapters import settings
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.airflow_adapters import airflow_settings as settings
+from kafka_migration.core.evidence.evidence_documents import Kind
 from tests.airflow.world import P0, World
 
 

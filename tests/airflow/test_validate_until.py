@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from airflow.sdk.exceptions import AirflowException, AirflowSkipException
 
-from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.core.validation.contract import ValidationResult
-from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.validation.validation_contract import ValidationResult
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
+from kafka_migration.orchestration.task.failures import FailedForGood
 from tests.airflow.driving import FakeClock
 from tests.airflow.nights import at_night, begin, finish_night, night_fails
 from tests.airflow.world import P0, World

@@ -11,7 +11,7 @@ import pytest
 
 from sandbox import airflow as sandbox_airflow
 
-FACTORY = "kafka_migration.orchestration.building"
+FACTORY = "kafka_migration.orchestration.dag.building"
 
 
 @pytest.fixture

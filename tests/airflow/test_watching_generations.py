@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from airflow.sdk.exceptions import TaskDeferred
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.migration.stop_request import StopRequest
+from kafka_migration.core.run.stop_request import StopRequest
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from tests.airflow.driving import revived
 from tests.airflow.engines import ALARM, lossy

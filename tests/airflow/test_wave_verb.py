@@ -10,16 +10,17 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.airflow_adapters import connections, settings
+from kafka_migration.airflow_adapters import airflow_connections as connections
+from kafka_migration.airflow_adapters import airflow_settings as settings
+from kafka_migration.cli.files.wave_files import write_files
 from kafka_migration.cli.main import main
-from kafka_migration.cli.wave_files import write_files
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.cluster import GroupKind, NewTopic, why_immovable
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.transaction_log import COMMITTED_OFFSETS, TRANSACTION_STATE
-from kafka_migration.core.migration.overlap import overlap_findings
 from kafka_migration.core.migration.settings import Insecurity
+from kafka_migration.core.run.overlap import overlap_findings
 from kafka_migration.migration_file.loading import load_migration_file, load_migrations
 from tests.contract.fake_cluster import FakeCluster, FakeGroup
 from tests.unit.kafka.test_transaction_log import ENDED, KEY, V0, V1

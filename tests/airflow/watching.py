@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from airflow.triggers.base import BaseTrigger
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.orchestration.triggers import mirror_lag as trigger_module
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
 from tests.airflow.driving import FakeClock, TriggerLog, deferred_by, event_of, let_time_pass, revived

@@ -15,21 +15,21 @@ from airflow.sdk import DAG, chain
 from airflow.sdk.exceptions import AirflowSkipException
 from airflow.sdk.execution_time.context import OutletEventAccessors
 
-from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.core.evidence.kept import digest_of
+from kafka_migration.core.evidence.digests import digest_of
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic, Side
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.schema_registry import SchemaRegistry
 from kafka_migration.core.ledger.generations import StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.validation.spark_target import SparkTarget
-from kafka_migration.core.validation.spark_versions import PythonVersions, SparkVersions
+from kafka_migration.core.spark.spark_target import SparkTarget
+from kafka_migration.core.spark.spark_versions import PythonVersions, SparkVersions
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
-from kafka_migration.orchestration.context import link_to, run_of
-from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.steps.deployment import Deployment
-from kafka_migration.steps.run import MigrationRun
-from kafka_migration.steps.validation.request import request_of
+from kafka_migration.orchestration.task.context import link_to, run_of
+from kafka_migration.orchestration.task.failures import FailedForGood
+from kafka_migration.steps.run.deployment import Deployment
+from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.validation.spark_request import request_of
 from tests.airflow.conftest import FakeAnchor, FakeDagRun, FakeStateStore, FakeTaskInstance
 from tests.airflow.spark import validation_result
 from tests.airflow.tasks import BEFORE_START, TASKS

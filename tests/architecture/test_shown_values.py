@@ -12,7 +12,7 @@ pytestmark = pytest.mark.unit
 
 FOLDER = Path(__file__).parents[2] / "plugins" / "kafka_migration" / "mirrormaker_files"
 # The module whose functions decide what is shown.
-DOOR = "judging.py"
+DOOR = "lint_finding.py"
 # The attributes of settings that hold foreign text, and the functions that make words of a message.
 FOREIGN = {"value", "dropped", "name", "key"}
 SETTINGS = {"setting", "each", "entry", "commit", "sync"}

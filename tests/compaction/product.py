@@ -25,11 +25,11 @@ from kafka_digest.keys.compaction import EXPLAINED, Share, too_many
 from kafka_digest.position import classify
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.migration.tolerance import Tolerance
-from kafka_migration.core.validation.contract import PartitionResult, SideCount, TopicResult
+from kafka_migration.core.migration.tolerated import Tolerance
 from kafka_migration.core.validation.differences import DifferenceKind, Differences, FirstDifference
 from kafka_migration.core.validation.judging import judge_partition
 from kafka_migration.core.validation.judging_by_key import GenerationEvents, judge_topic_by_key
+from kafka_migration.core.validation.validation_contract import PartitionResult, SideCount, TopicResult
 from tests.compaction.cleaner import Record
 from tests.compaction.histories import History, Side
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from kafka_migration.adapters.airflow_api import HttpAirflow
+from kafka_migration.adapters.http.airflow_api import HttpAirflow
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.errors import Refused
 from tests.contract.airflow_server import DAG_ID, PASSWORD, USER

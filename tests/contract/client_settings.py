@@ -9,10 +9,10 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kafka_migration.adapters.mirror_host import mirrorctl_text
+from kafka_migration.adapters.host.mirrorctl_host import mirrorctl_text
+from kafka_migration.core.connections.client_settings import LOGIN_SETTINGS, MECHANISMS, SETTINGS
 from kafka_migration.core.connections.java_properties import java_properties
-from kafka_migration.core.connections.settings import LOGIN_SETTINGS, MECHANISMS, SETTINGS
-from kafka_migration.engines.properties import render_properties
+from kafka_migration.engines.properties_writer import render_properties
 from tests.programs import run_java
 
 PEM = "-----BEGIN {0}-----\nMIIEvQ+/==\r\n\tab\n-----END {0}-----\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.mirror_host import ScriptMirrorHost
+from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
 from tests.contract.local_host import SHELLS, LocalTransport, Machine
 
 dash, *others = SHELLS

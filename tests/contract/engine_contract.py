@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from kafka_migration.adapters.renamed_topics import RenamedTopics
+from kafka_migration.adapters.kafka.renamed_topics import RenamedTopics
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import KafkaCluster, NewTopic, Probe
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from kafka_migration.adapters.schema_registry import HttpSchemaRegistry
+from kafka_migration.adapters.http.registry_client import HttpSchemaRegistry
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused

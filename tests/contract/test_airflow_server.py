@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.airflow_api import HttpAirflow
+from kafka_migration.adapters.http.airflow_api import HttpAirflow
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.errors import Refused, TransientError
 from tests.contract.airflow_api_contract import AirflowApiContract

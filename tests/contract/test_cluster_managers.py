@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters import http_service
-from kafka_migration.adapters.cluster_managers import manager_of
-from kafka_migration.adapters.http_service import HttpService
+from kafka_migration.adapters.http import http_service
+from kafka_migration.adapters.http.cluster_managers import manager_of
+from kafka_migration.adapters.http.http_service import HttpService
 from kafka_migration.core.connections.http import HttpSettings
-from kafka_migration.core.discovery.cluster import Broker, BrokerListener, DiscoveredCluster, ManagerKind
+from kafka_migration.core.discovery.described_cluster import Broker, BrokerListener, DiscoveredCluster, ManagerKind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
-from kafka_migration.steps.discovery.reading import discovered
+from kafka_migration.steps.discovery.read_managers import discovered
 from sandbox.security.authority import Authority
 from tests.contract.manager_servers import (
     AMBARI_SETTINGS,

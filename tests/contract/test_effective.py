@@ -15,7 +15,7 @@ from kafka_migration.mirrormaker_files.effective.layers import Layers, merged
 from kafka_migration.mirrormaker_files.effective.readers import Given
 from kafka_migration.mirrormaker_files.effective.worker_clients import task_producer
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile
-from kafka_migration.mirrormaker_files.model.roles import CLASSES
+from kafka_migration.mirrormaker_files.model.readers_of_keys import CLASSES
 from sandbox.jars import fetched_kafka
 from tests.contract.effective_corpus import corpus, text_of
 from tests.programs import run_java

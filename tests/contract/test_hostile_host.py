@@ -14,9 +14,9 @@ import paramiko
 import pytest
 
 import kafka_migration.airflow_adapters.ssh as ssh_module
-from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut, ReplyTooLong
-from kafka_migration.airflow_adapters.mirror_host import SshMirrorHost
+from kafka_migration.adapters.host.transport import ReplyLost, ReplyTimedOut, ReplyTooLong
 from kafka_migration.airflow_adapters.ssh import MAX_OUTPUT_BYTES, SshTransport
+from kafka_migration.airflow_adapters.ssh_host import SshMirrorHost
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
 from tests.contract.host_contract import codes

@@ -17,15 +17,15 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
-from kafka_migration.adapters import http_service
-from kafka_migration.adapters.airflow_api import HttpAirflow
-from kafka_migration.adapters.cluster_managers import manager_of
-from kafka_migration.adapters.http_service import THREAD
-from kafka_migration.adapters.schema_registry import HttpSchemaRegistry
+from kafka_migration.adapters.http import http_service
+from kafka_migration.adapters.http.airflow_api import HttpAirflow
+from kafka_migration.adapters.http.cluster_managers import manager_of
+from kafka_migration.adapters.http.http_service import THREAD
+from kafka_migration.adapters.http.registry_client import HttpSchemaRegistry
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
-from kafka_migration.steps.discovery.reading import discovered
+from kafka_migration.steps.discovery.read_managers import discovered
 from sandbox.security.authority import Authority
 from tests.contract.hostile_http import DRIPS, FLOODS, OK, TLS_ALERT, TLS_DRIP, HostileServer, once, redirect
 from tests.waiting import wait_until
@@ -339,7 +339,7 @@ def test_name_of_this_machine_that_leads_elsewhere_is_not_asked(
 ) -> None:
     """A resolver that says that `localhost` is another machine gets no login."""
     with HostileServer(once(OK + b"\r\n{}")) as server:
-        monkeypatch.setattr("kafka_migration.adapters.http_wire.is_loopback", lambda host: host == "localhost")
+        monkeypatch.setattr("kafka_migration.adapters.http.http_wire.is_loopback", lambda host: host == "localhost")
         text = error_of(client, f"http://localhost:{server.port}", LONG_S)
 
     assert "localhost is 127.0.0.1, which is not this machine" in text

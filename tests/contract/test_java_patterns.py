@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.mirrormaker_files.rules.java_patterns import judge
+from kafka_migration.mirrormaker_files.ground.java_patterns import judge
 from sandbox.environment import java
 from tests.unit.mirrormaker_files.java_samples import INVALID, VALID
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from kafka_migration.core.connections.checks import connection_findings
+from kafka_migration.core.connections.connection_checks import connection_findings
 from kafka_migration.core.connections.java_properties import java_properties
 from sandbox.environment import program
 

@@ -11,16 +11,16 @@ from urllib.parse import unquote
 
 import pytest
 
-from kafka_migration.adapters.ambari import Ambari
-from kafka_migration.adapters.cloudera_manager import ClouderaManager
-from kafka_migration.adapters.manager_service import ManagerService
-from kafka_migration.cli.discover_output import NOT_KNOWN
-from kafka_migration.core.discovery.answer import Answer
-from kafka_migration.core.discovery.cluster import ClusterManager, DiscoveredCluster, entrance
-from kafka_migration.core.discovery.commands import connections_for
+from kafka_migration.adapters.http.ambari_service import Ambari
+from kafka_migration.adapters.http.cloudera_manager import ClouderaManager
+from kafka_migration.adapters.http.manager_service import ManagerService
+from kafka_migration.cli.shell.discover_output import NOT_KNOWN
+from kafka_migration.core.discovery.connections_to_create import connections_for
+from kafka_migration.core.discovery.described_cluster import ClusterManager, DiscoveredCluster, entrance
+from kafka_migration.core.discovery.json_answer import Answer
 from kafka_migration.core.discovery.presets import PRESETS
 from kafka_migration.core.findings.errors import Refused
-from kafka_migration.steps.discovery.reading import discovered
+from kafka_migration.steps.discovery.read_managers import discovered
 from tests.contract.manager_servers import ambari_answers, cloudera_answers
 
 WRONG: list[Any] = [None, 5, -1, True, [], {}, [[]], [None], {"a": 1}, 1e308]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.mirror_host import ScriptMirrorHost
+from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
 from kafka_migration.core.mirror.host import MirrorLaunch
 from tests.contract.host_contract import HostContract
 from tests.contract.local_host import SHELLS, ForcedTransport, LocalTransport, Machine

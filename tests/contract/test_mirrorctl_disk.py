@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from kafka_migration.adapters.mirror_host import ScriptMirrorHost
+from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.mirror.host import ProcessState

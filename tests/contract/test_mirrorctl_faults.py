@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.mirror_host import ScriptMirrorHost
+from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
 from kafka_migration.core.findings.errors import FindingsError, MigrationError, Refused
 from kafka_migration.core.mirror.host import ProcessState
 from tests.contract.host_contract import GRACE_S, ME, OTHER

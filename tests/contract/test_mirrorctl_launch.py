@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.mirror_host import ScriptMirrorHost, mirrorctl_text
+from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost, mirrorctl_text
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, Refused
 from tests.contract.host_contract import ME, codes

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import pytest
 
-from kafka_migration.adapters.mirror_host import ScriptMirrorHost, mirrorctl_text
+from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost, mirrorctl_text
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.mirror.host import HostProbe, ProbeSubject
 from kafka_migration.core.mirror.mirrorctl_protocol import (

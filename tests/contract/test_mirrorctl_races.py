@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.mirror_host import ScriptMirrorHost
+from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
 from kafka_migration.core.findings.errors import MigrationError, TransientError
 from tests.contract.host_contract import ME, OTHER
 from tests.contract.local_host import LocalTransport, Machine

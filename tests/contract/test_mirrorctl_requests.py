@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import kafka_migration
-from kafka_migration.adapters.mirror_host import ScriptMirrorHost, mirrorctl_text
+from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost, mirrorctl_text
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.mirror.mirrorctl_protocol import HostRequest, parse_reply, render_request

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.mirror_host import ScriptMirrorHost
+from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, OutcomeUnknown, Refused
 from kafka_migration.core.mirror.host import ProcessState

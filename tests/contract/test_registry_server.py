@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.schema_registry import ATTEMPTS, MAX_REFERENCES, HttpSchemaRegistry
+from kafka_migration.adapters.http.registry_client import ATTEMPTS, MAX_REFERENCES, HttpSchemaRegistry
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from kafka_migration.adapters.renamed_topics import RenamedTopics
+from kafka_migration.adapters.kafka.renamed_topics import RenamedTopics
 from kafka_migration.core.kafka.cluster import CommittedOffset, NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from tests.contract.cluster_contract import ClusterContract, Record

@@ -7,11 +7,11 @@ their own applications call them. A driver per job would start Java three times 
 import sys
 from pathlib import Path
 
-from kafka_digest.shell.versions import end_unless_python_fits
+from kafka_digest.runtime.version_numbers import end_unless_python_fits
 
 if __name__ == "__main__":
     end_unless_python_fits()
-    from kafka_digest.translate.job import main as translate_offsets
+    from kafka_digest.translate.translate_job import main as translate_offsets
     from kafka_digest.validate import main as validate_topics
 
     jobs = {"validate_topics": validate_topics, "translate_offsets": translate_offsets}

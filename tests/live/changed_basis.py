@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
+from kafka_migration.orchestration.task.failures import FailedForGood
 from tests.live.stage import Stage
 
 SOURCE, TARGET = "AIRFLOW_CONN_DEMO_SOURCE", "AIRFLOW_CONN_DEMO_TARGET"

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.validation.contract import (
+from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
+from kafka_migration.core.validation.validation_contract import (
     KEY_DIGEST,
     Digest,
     PartitionResult,
@@ -22,7 +23,6 @@ from kafka_migration.core.validation.contract import (
     ValidationRequest,
     ValidationResult,
 )
-from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
 from tests.live.validation_scene import Clusters, Place, Sent, submit
 from tests.oracle import Logs, Raw, good_by_key, same_by_position, unpaired
 

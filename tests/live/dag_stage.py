@@ -15,8 +15,8 @@ from airflow.sdk.execution_time.context import OutletEventAccessors
 from airflow.triggers.base import BaseTrigger
 
 from kafka_migration.core.findings.errors import TransientError
-from kafka_migration.core.migration.task_steps import SKIPPED, SUCCESS
-from kafka_migration.orchestration.building import built_dags
+from kafka_migration.core.run.task_steps import SKIPPED, SUCCESS
+from kafka_migration.orchestration.dag.building import built_dags
 from tests.airflow.cutover import Waits, answer_event
 from tests.airflow.driving import deferred_by, revived
 from tests.live.stage import START_TIMEOUT_S, WATCH_TIMEOUT_S, Stage

@@ -16,11 +16,11 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from kafka_migration.core.access.missing import rights_for
-from kafka_migration.core.access.rights import Right
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.engines.rights import required_rights
+from kafka_migration.core.rights.missing_rights import rights_for
+from kafka_migration.core.rights.rights import Right
+from kafka_migration.engines.engine_rights import required_rights
 from kafka_migration.migration_file.loading import load_migration_file
 from sandbox.data.clients import client_config
 from sandbox.sandbox import Sandbox

@@ -11,7 +11,7 @@ from typing import Protocol
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaError, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from kafka_migration.airflow_adapters.airflow_version import RESUMES_TASKS_WITH_ANSWERS
+from kafka_migration.airflow_adapters.deployed_airflow import RESUMES_TASKS_WITH_ANSWERS
 from sandbox.airflow_api import AirflowApi, AirflowApiError
 from sandbox.data.asking import asked
 from sandbox.data.reading import partitions_of

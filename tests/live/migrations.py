@@ -14,10 +14,10 @@ from typing import Any
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from kafka_migration.adapters.evidence import RunEvidence
-from kafka_migration.adapters.ledger_store import LedgerStore
+from kafka_migration.adapters.store.evidence_store import RunEvidence
+from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.migration.run_identity import RunIdentity
+from kafka_migration.core.run.run_identity import RunIdentity
 from sandbox.airflow_api import FINISHED, AirflowApi, DagRun
 from sandbox.data.reading import read_records
 from sandbox.data.topics import wait_until_led

@@ -19,14 +19,11 @@ from confluent_kafka import Producer
 from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic, ResourceType
 
-from kafka_migration.adapters.kafka import ConfluentCluster
-from kafka_migration.airflow_adapters import settings
-from kafka_migration.airflow_adapters.mirror_host import SshMirrorHost
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
+from kafka_migration.airflow_adapters import airflow_settings as settings
+from kafka_migration.airflow_adapters.ssh_host import SshMirrorHost
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.orchestration import context as context_module
-from kafka_migration.orchestration import keeping as keeping_module
-from kafka_migration.orchestration.context import run_of
 from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
@@ -34,7 +31,10 @@ from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
 from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.orchestration.task import context as context_module
+from kafka_migration.orchestration.task import digest_store as keeping_module
+from kafka_migration.orchestration.task.context import run_of
+from kafka_migration.steps.run.migration_run import MigrationRun
 from sandbox.data.clients import client_config
 from sandbox.data.reading import read_records
 from sandbox.data.topics import wait_until_led
@@ -252,7 +252,7 @@ class Stage:
 
     def refusal_codes(self) -> list[str]:
         """Return the codes of everything that the present run refused."""
-        from kafka_migration.core.evidence.documents import Kind
+        from kafka_migration.core.evidence.evidence_documents import Kind
 
         return [f["code"] for r in self.run.evidence.of_attempt(Kind.REFUSAL) for f in r["findings"]]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from kafka_migration.adapters.stop_requests import StopRequestStore
-from kafka_migration.core.migration.stop_request import StopRequest
+from kafka_migration.adapters.store.stop_requests import StopRequestStore
+from kafka_migration.core.run.stop_request import StopRequest
 from tests.live.conftest import LiveWorld
 from tests.live.faults import Faults
 from tests.live.groups import awaiting, commit, decide, ends

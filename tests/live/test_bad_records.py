@@ -14,25 +14,25 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.translation.contract import (
+from kafka_migration.core.translation.translation_contract import (
     TopicToTranslate,
     TranslationRequest,
     translations_from_document,
     untranslated_topics,
 )
-from kafka_migration.core.validation.contract import (
+from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
+from kafka_migration.core.validation.validation_contract import (
     DIGESTS,
     Digest,
     ValidationRequest,
     ValidationResult,
     unanswered_windows,
 )
-from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
 from kafka_migration.orchestration.operators.spark_job import zip_package
 from sandbox.sandbox import Sandbox
 from sandbox.spark import JOB, run_spark

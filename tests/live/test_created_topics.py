@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from kafka_migration.adapters import local_files
-from kafka_migration.adapters.kafka import ConfluentCluster
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
+from kafka_migration.adapters.store import local_files
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.orchestration.failing import FailedForNow
+from kafka_migration.orchestration.task.failures import FailedForNow
 from sandbox.sandbox import Sandbox
 from tests.live.stage import BEFORE_START, Stage, set_the_stage
 

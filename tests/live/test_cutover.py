@@ -12,11 +12,11 @@ from collections.abc import Callable
 import pytest
 from confluent_kafka import Producer
 
-from kafka_migration.adapters.evidence import MIGRATION_FILE
-from kafka_migration.core.evidence.documents import Kind, document_name
+from kafka_migration.adapters.store.evidence_store import MIGRATION_FILE
+from kafka_migration.core.evidence.evidence_documents import Kind, document_name
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.mirror.producers_question import ABORT, STOPPED
 from kafka_migration.core.validation.coverage_rules import topic_verdict
+from kafka_migration.core.watching.producers_question import ABORT, STOPPED
 from tests.live.conftest import LiveWorld
 from tests.live.granting import grant_what_a_cutover_needs
 from tests.live.groups import (

@@ -16,7 +16,7 @@ import pytest
 
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST, PartitionResult
+from kafka_migration.core.validation.validation_contract import KEY_DIGEST, POSITION_DIGEST, PartitionResult
 from sandbox.sandbox import Sandbox
 from tests.live.comparison import Outcome, Row, Spot, compared, contradictions, raw_logs
 from tests.live.damages import KINDS, Damaged, damaged, first_differing

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupState, NewTopic

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from kafka_migration.adapters.kafka import ConfluentCluster
-from kafka_migration.adapters.names import addresses_of
-from kafka_migration.airflow_adapters import settings
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
+from kafka_migration.adapters.system.dns import addresses_of
+from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
-from kafka_migration.airflow_adapters.mirror_host import SshMirrorHost
+from kafka_migration.airflow_adapters.ssh_host import SshMirrorHost
 from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import ClusterFacts, KafkaCluster
@@ -27,10 +27,10 @@ from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Cluster, Mode
 from kafka_migration.core.mirror.host import ProbeSubject
 from kafka_migration.migration_file.loading import load_migration_file
-from kafka_migration.preflight.asking_host import SIDES, tool
-from kafka_migration.preflight.check import CheckResult, Subject, run_checks
 from kafka_migration.preflight.checks import CHECKS
-from kafka_migration.preflight.probes import Probes
+from kafka_migration.preflight.scene.asked_once import Probes
+from kafka_migration.preflight.scene.asking_host import SIDES, tool
+from kafka_migration.preflight.scene.check import CheckResult, Subject, run_checks
 from sandbox.parts import free_ports
 from sandbox.sandbox import Sandbox
 from tests.live.quotas import config_command

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.kafka import ConfluentCluster
-from kafka_migration.airflow_adapters.connections import cluster_named, has_feature
-from kafka_migration.core.connections.settings import KERBEROS_FEATURE
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
+from kafka_migration.airflow_adapters.airflow_connections import cluster_named, has_feature
+from kafka_migration.core.connections.client_settings import KERBEROS_FEATURE
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from sandbox.environment import program
@@ -161,7 +161,7 @@ def test_kerberos_that_fails_is_named(
 
 
 ASK = """\
-from kafka_migration.airflow_adapters.connections import cluster_named
+from kafka_migration.airflow_adapters.airflow_connections import cluster_named
 from kafka_migration.core.findings.errors import Refused
 
 try:

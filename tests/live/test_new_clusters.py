@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.core.kafka.resources import Resource
 from sandbox.sandbox import Sandbox
 

@@ -17,17 +17,17 @@ import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Producer
 from confluent_kafka import TopicPartition as ClientPartition
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.groups.plan import GroupPlan, OffsetsPlan, Proof
+from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsPlan, Proof
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
-from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.orchestration.cutover.plan_offsets import PlanOffsetsOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
+from kafka_migration.orchestration.task.failures import FailedForGood
 from sandbox.environment import search_path
 from sandbox.sandbox import Sandbox
 from tests.live.groups import commit

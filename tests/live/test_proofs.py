@@ -13,15 +13,15 @@ from collections.abc import Callable
 import pytest
 from confluent_kafka import Producer
 
-from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
-from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.task.failures import FailedForGood
 from sandbox.environment import base_environment, java
 from sandbox.jars import kafka_home
 from tests.live.changed_basis import EDITS, findings_after_changes

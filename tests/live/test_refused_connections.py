@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.kafka import ConfluentCluster
-from kafka_migration.core.connections.settings import WITH_SYSTEM_TRUST
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
+from kafka_migration.core.connections.client_settings import WITH_SYSTEM_TRUST
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
 from sandbox.environment import base_environment

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from tests.live.faults import kill
 from tests.live.scenarios import Scenario
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from sandbox.airflow_api import DagRun
 from tests.live.faults import jvm_pids
 from tests.live.invariants import require_never_two

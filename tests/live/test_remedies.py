@@ -14,13 +14,13 @@ import pytest
 from airflow.sdk import BaseOperator
 from confluent_kafka import Producer
 
-from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.cli.main import main
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.migration_file.loading import MAX_FILE_BYTES
-from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
+from kafka_migration.orchestration.task.failures import FailedForGood
 from sandbox.jars import kafka_home
 from sandbox.sandbox import Sandbox
 from sandbox.security.kdc import USER

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.orchestration.task.failures import FailedForGood
 from sandbox.parts import HOST
 from sandbox.sandbox import Sandbox
 from sandbox.security.listeners import client_certificate

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from tests.live.conftest import LiveWorld
 from tests.live.faults import jvm_pids
 from tests.live.listening import Mailbox, alerts_section

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.cli.main import main
-from kafka_migration.cli.output import ExitCode
-from kafka_migration.core.access.rights import Client, Need, Right
+from kafka_migration.cli.shell.output import ExitCode
 from kafka_migration.core.kafka.resources import THE_CLUSTER, Operation, Resource
+from kafka_migration.core.rights.rights import Client, Need, Right
 from sandbox.sandbox import Sandbox
 from sandbox.security.kdc import USER
 from tests.live.granting import Rights

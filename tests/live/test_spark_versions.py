@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.validation.contract import KEY_DIGEST, ValidationResult
 from kafka_migration.core.validation.judging import judge_topics
+from kafka_migration.core.validation.validation_contract import KEY_DIGEST, ValidationResult
 from kafka_migration.orchestration.operators.spark_job import zip_package
 from sandbox.environment import base_environment
 from sandbox.jars import PROJECT

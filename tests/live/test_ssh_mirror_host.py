@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.mirror_host import mirrorctl_text
-from kafka_migration.adapters.transport import ReplyLost
-from kafka_migration.airflow_adapters.mirror_host import SshMirrorHost
+from kafka_migration.adapters.host.mirrorctl_host import mirrorctl_text
+from kafka_migration.adapters.host.transport import ReplyLost
 from kafka_migration.airflow_adapters.ssh import MAX_OUTPUT_BYTES, SshTransport
+from kafka_migration.airflow_adapters.ssh_host import SshMirrorHost
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.mirror.host import MirrorLaunch

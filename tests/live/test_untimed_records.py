@@ -17,14 +17,14 @@ from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.core.translation.contract import (
+from kafka_migration.core.translation.translation_contract import (
     TopicToTranslate,
     TranslationRequest,
     translations_from_document,
     vector_of,
 )
-from kafka_migration.core.validation.contract import DIGESTS
 from kafka_migration.core.validation.untimed_records import with_untimed_records
+from kafka_migration.core.validation.validation_contract import DIGESTS
 from kafka_migration.orchestration.operators.spark_job import zip_package
 from sandbox.sandbox import Sandbox
 from sandbox.spark import JOB, run_spark

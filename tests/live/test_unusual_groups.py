@@ -16,20 +16,20 @@ from confluent_kafka import Consumer, Producer
 from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import AdminClient
 
-from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
+from kafka_migration.core.cutover.plan_page import render_plan
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.groups.plan import OffsetsPlan
-from kafka_migration.core.groups.plan_page import render_plan
-from kafka_migration.core.groups.writing import CUTOVER, Write
+from kafka_migration.core.groups.group_writes import CUTOVER, Write
+from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.ledger import fold
-from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.settings import Migration, Mode, Uncommitted
-from kafka_migration.steps.groups.planning import make_offsets_plan
-from kafka_migration.steps.groups.writing import move_group
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.core.run.run_identity import RunIdentity
+from kafka_migration.steps.groups.plan_groups import make_offsets_plan
+from kafka_migration.steps.groups.write_groups import move_group
+from kafka_migration.steps.run.migration_run import MigrationRun
 from sandbox.sandbox import Sandbox
 from tests.live.groups import commit, ends
 from tests.live.raw_commit import NO_ERROR, commit_raw

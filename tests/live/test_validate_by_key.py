@@ -15,9 +15,14 @@ from confluent_kafka import Producer
 
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.validation.contract import KEY_DIGEST, TopicResult, ValidationRequest, ValidationResult
 from kafka_migration.core.validation.differences import DifferenceKind
 from kafka_migration.core.validation.judging import judge_topics
+from kafka_migration.core.validation.validation_contract import (
+    KEY_DIGEST,
+    TopicResult,
+    ValidationRequest,
+    ValidationResult,
+)
 from sandbox.sandbox import Sandbox
 from tests.live.spark_cluster import spark_cluster
 from tests.live.validation_scene import Clusters, Sent, Side, plain, submit

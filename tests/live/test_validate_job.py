@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.migration.tolerance import Tolerance
-from kafka_migration.core.validation.contract import (
+from kafka_migration.core.migration.tolerated import Tolerance
+from kafka_migration.core.validation.differences import DifferenceKind
+from kafka_migration.core.validation.judging import judge_partition, judge_topics
+from kafka_migration.core.validation.validation_contract import (
     KEY_DIGEST,
     POSITION_DIGEST,
     Digest,
@@ -24,8 +26,6 @@ from kafka_migration.core.validation.contract import (
     ValidationResult,
     unanswered_windows,
 )
-from kafka_migration.core.validation.differences import DifferenceKind
-from kafka_migration.core.validation.judging import judge_partition, judge_topics
 from sandbox.sandbox import Sandbox
 from tests.live.event_log import logged_to, scanned
 from tests.live.validation_cases import DAMAGES, RECORDS, Scene, filled_scene, request_of_all

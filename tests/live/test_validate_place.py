@@ -20,9 +20,14 @@ import pytest
 
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST, ValidationRequest, ValidationResult
 from kafka_migration.core.validation.differences import DifferenceKind
 from kafka_migration.core.validation.judging import judge_topics
+from kafka_migration.core.validation.validation_contract import (
+    KEY_DIGEST,
+    POSITION_DIGEST,
+    ValidationRequest,
+    ValidationResult,
+)
 from sandbox.environment import base_environment
 from sandbox.kafka import SHORT_LIVED
 from sandbox.processes import belonging, end_all

@@ -13,7 +13,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from kafka_migration.core.validation.contract import ValidationResult
+from kafka_migration.core.validation.validation_contract import ValidationResult
 from sandbox.sandbox import Sandbox
 from tests.live.test_validate_place import BIG, LIMIT, PARTITIONS, clients_of, quota, request_of
 from tests.live.validation_scene import Clusters, Side, submit

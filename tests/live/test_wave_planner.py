@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.cli.main import main
 from kafka_migration.core.kafka.cluster import CommittedOffset, NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition as Partition

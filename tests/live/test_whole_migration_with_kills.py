@@ -18,16 +18,16 @@ from airflow.providers.standard.operators import hitl
 from confluent_kafka import Consumer, Producer
 from confluent_kafka import TopicPartition as ClientPartition
 
-from kafka_migration.adapters.kafka import ConfluentCluster
-from kafka_migration.adapters.mirror_host import ScriptMirrorHost
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.groups.plan import OffsetsPlan
+from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.judgements import ReadOffsets
 from kafka_migration.core.migration.settings import Phase
 from kafka_migration.core.validation.coverage_rules import coverage_of
-from kafka_migration.orchestration.failing import FailedForGood, FailedForNow
+from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow
 from sandbox.environment import search_path
 from sandbox.sandbox import Sandbox
 from tests.airflow.cuts import Cuts, actions_on

@@ -15,10 +15,10 @@ from types import SimpleNamespace
 
 from airflow.sdk.api.datamodels._generated import DagRunType
 
-from kafka_migration.core.validation.contract import ValidationRequest
-from kafka_migration.orchestration import context as context_module
-from kafka_migration.orchestration.context import run_of
+from kafka_migration.core.validation.validation_contract import ValidationRequest
 from kafka_migration.orchestration.operators import validate_topics as validate
+from kafka_migration.orchestration.task import context as context_module
+from kafka_migration.orchestration.task.context import run_of
 from tests.airflow.conftest import FakeAnchor, FakeTaskInstance
 from tests.live.spark_cluster import EXECUTOR
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from kafka_digest.shell.session import set_up
+from kafka_digest.runtime.session import set_up
 from sandbox.kafka import SHORT_LIVED
 from sandbox.spark import local_session
 

@@ -10,18 +10,18 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from kafka_digest.keys.difference_file import DifferenceFile
-from kafka_digest.keys.job import KeyJob
-from kafka_digest.position.job import PositionJob
-from kafka_digest.reading.clusters import SIDES
-from kafka_digest.reading.schema_ids import SchemaIds
-from kafka_digest.reading.windows import LogBounds, SideRange, WindowPlan, plan_window
+from kafka_digest.keys.key_job import KeyJob
+from kafka_digest.position.position_job import PositionJob
+from kafka_digest.reading.kafka_clusters import SIDES
+from kafka_digest.reading.read_windows import LogBounds, SideRange, WindowPlan, plan_window
+from kafka_digest.reading.record_schema_ids import SchemaIds
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.records import NO_TIMESTAMP
-from kafka_migration.core.validation.contract import PartitionResult, TopicResult, ValidationResult
 from kafka_migration.core.validation.differences import FirstDifference
 from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
 from kafka_migration.core.validation.untimed_records import with_untimed_records
+from kafka_migration.core.validation.validation_contract import PartitionResult, TopicResult, ValidationResult
 from tests.compaction.cleaner import Log, Record
 from tests.compaction.histories import History, Side
 from tests.compaction.product import MANY

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from kafka_digest.position import remainder
+from kafka_digest.position import rest_in_order as remainder
 from kafka_migration.core.findings.verdict import Verdict
 from tests.compaction.cleaner import Record
 from tests.compaction.histories import DAMAGES, History, history
@@ -163,7 +163,7 @@ def test_order_that_takes_too_many_masks_is_a_warning(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is not compared is said, and is no PASS."""
-    monkeypatch.setattr("kafka_digest.position.job.MAX_MASKS", 0)
+    monkeypatch.setattr("kafka_digest.position.position_job.MAX_MASKS", 0)
     made = copy_of(RECORDS, RECORDS, (True, False), by_key=False)
     made.source.logs[0].clean(0)
 

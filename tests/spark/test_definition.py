@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_digest.keys.frames import record_rows
-from kafka_digest.keys.tasks import PARTIAL, SUMS, roll_up
-from kafka_digest.position.digest import block_rows
+from kafka_digest.keys.key_tasks import PARTIAL, SUMS, roll_up
+from kafka_digest.position.position_digest import block_rows
 from tests.spark import definition
 from tests.spark.conftest import FramesMaker, KafkaRecord, Place
 

@@ -9,10 +9,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_digest.position.blocks import Block, compare_blocks, window_digest
-from kafka_digest.position.digest import block_rows
-from kafka_digest.position.job import _block
-from kafka_digest.reading.clusters import without_timestamps
+from kafka_digest.position.position_digest import block_rows
+from kafka_digest.position.position_job import _block
 from kafka_digest.reading.hashing import RECORD, hash_of
+from kafka_digest.reading.kafka_clusters import without_timestamps
 from tests.spark.conftest import FrameMaker, FramesMaker, KafkaRecord
 
 Blocks = Callable[..., list[Block]]

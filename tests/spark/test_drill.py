@@ -8,7 +8,7 @@ import pytest
 
 from kafka_digest.position.blocks import DrillRange
 from kafka_digest.position.classify import Difference
-from kafka_digest.position.drill import LOOK_AHEAD_RECORDS, DrillCase, first_differences
+from kafka_digest.position.locate_differences import LOOK_AHEAD_RECORDS, DrillCase, first_differences
 from tests.spark.conftest import FramesMaker, KafkaRecord
 
 # pyspark leaves its sockets to the garbage collector

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession, functions
 
-from kafka_digest.reading.windows import SideRange
+from kafka_digest.reading.read_windows import SideRange
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.validation.differences import DifferenceKind

@@ -12,9 +12,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_digest.keys.align_tasks import SOURCE_BEHIND, TARGET_BEFORE, TARGET_BEHIND, UNCOMMITTED, Circumstances
-from kafka_digest.keys.drill import Suspects, aligned_keys, reconciled
 from kafka_digest.keys.frames import KeyedSide, compared_rows
-from kafka_digest.keys.tasks import DIFFERING
+from kafka_digest.keys.key_tasks import DIFFERING
+from kafka_digest.keys.locate_key_differences import Suspects, aligned_keys, reconciled
 from tests.spark.conftest import FramesMaker, KafkaRecord, Place
 
 # pyspark leaves its sockets to the garbage collector

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from kafka_digest.keys.digest import NULL_BUCKET
 from kafka_digest.keys.frames import KeyedSide, compared_rows
-from kafka_digest.keys.tasks import DIFFERING, PLACE, TOTAL
+from kafka_digest.keys.key_digest import NULL_BUCKET
+from kafka_digest.keys.key_tasks import DIFFERING, PLACE, TOTAL
 from tests.spark.conftest import FramesMaker, KafkaRecord
 
 # pyspark leaves its sockets to the garbage collector

@@ -11,7 +11,7 @@ import pytest
 from pyspark import Accumulator, SparkContext
 from pyspark.sql import DataFrame, SparkSession
 
-from kafka_digest.reading.windows import SideRange
+from kafka_digest.reading.read_windows import SideRange
 from kafka_migration.core.findings.verdict import Verdict
 from tests.compaction.cleaner import Log, Record
 from tests.compaction.histories import History, Side

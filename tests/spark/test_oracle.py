@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 
-from kafka_digest.keys.drill import Suspects, aligned_keys, reconciled
 from kafka_digest.keys.frames import KeyedSide, compared_rows
-from kafka_digest.keys.tasks import DIFFERING
+from kafka_digest.keys.key_tasks import DIFFERING
+from kafka_digest.keys.locate_key_differences import Suspects, aligned_keys, reconciled
 from kafka_digest.position.blocks import Block, compare_blocks
-from kafka_digest.position.digest import block_rows
-from kafka_digest.position.job import _block
+from kafka_digest.position.position_digest import block_rows
+from kafka_digest.position.position_job import _block
 from tests.oracle import Logs, Raw, good_by_key, same_by_key, same_by_position, unpaired
 from tests.spark.conftest import FramesMaker, KafkaRecord, Place
 

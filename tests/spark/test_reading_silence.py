@@ -9,7 +9,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from kafka_digest.reading.silence import Reading
+from kafka_digest.reading.kafka_silence import Reading
 
 pytestmark = pytest.mark.spark
 

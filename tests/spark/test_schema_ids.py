@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from kafka_digest.reading.schema_ids import LARGE, MAX_IDS, SchemaIds
-from kafka_digest.reading.windows import LogBounds, SideRange, plan_window
-from kafka_digest.shell.errors import JobError
+from kafka_digest.reading.read_windows import LogBounds, SideRange, plan_window
+from kafka_digest.reading.record_schema_ids import LARGE, MAX_IDS, SchemaIds
+from kafka_digest.runtime.job_errors import JobError
 from kafka_migration.core.findings.verdict import Verdict
 from tests.compaction.cleaner import Log, Record
 from tests.compaction.histories import History, Side

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import pytest
 from pyspark.sql import DataFrame, SparkSession, functions
 
-from kafka_digest.reading.windows import SideRange
-from kafka_digest.shell.errors import JobError
-from kafka_digest.shell.session import small_table
+from kafka_digest.reading.read_windows import SideRange
+from kafka_digest.runtime.job_errors import JobError
+from kafka_digest.runtime.session import small_table
 from kafka_digest.translate.passes import Translation
 from kafka_digest.translate.vectors import TopicCopy, Translated
 from tests.copy_scenarios import Partitions, Scenario, copied, random_scenario

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from kafka_migration.core.kafka.records import NO_TIMESTAMP
 from kafka_migration.core.translation.by_topic import Began, HowCopied, RepartitionedTopic
-from kafka_migration.core.translation.contract import Vector
+from kafka_migration.core.translation.translation_contract import Vector
 from tests.compaction.cleaner import Entry, Log, Record
 
 Logs = dict[int, Log]

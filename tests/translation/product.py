@@ -8,13 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafka_digest.reading.windows import LogBounds, SideRange
-from kafka_digest.translate.job import _copies, _topic
+from kafka_digest.reading.read_windows import LogBounds, SideRange
 from kafka_digest.translate.passes import _results
-from kafka_digest.translate.tasks import _HASHED, _PLACED, COMMITTED, COPY, OTHER, counts, steps
+from kafka_digest.translate.translate_job import _copies, _topic
+from kafka_digest.translate.translate_tasks import _HASHED, _PLACED, COMMITTED, COPY, OTHER, counts, steps
 from kafka_digest.translate.vectors import TopicCopy, delivered_from, places_of, sum_of
 from kafka_migration.core.kafka.records import NO_TIMESTAMP
-from kafka_migration.core.translation.contract import (
+from kafka_migration.core.translation.translation_contract import (
     RESULT_KIND,
     SCHEMA,
     TopicToTranslate,

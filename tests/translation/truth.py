@@ -12,7 +12,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kafka_migration.core.kafka.records import NO_TIMESTAMP
-from kafka_migration.core.translation.contract import TopicToTranslate, Vector
+from kafka_migration.core.translation.translation_contract import TopicToTranslate, Vector
 from tests.compaction.cleaner import Record
 from tests.translation.histories import History, Place
 

@@ -7,18 +7,18 @@ from typing import Any
 from airflow.sdk.bases.hook import BaseHook
 from airflow.sdk.exceptions import AirflowNotFoundException
 
-from kafka_migration.adapters.listeners import own_certificates, principal_of
-from kafka_migration.airflow_adapters.connections import connection_config, extra_of, findings_of_side
-from kafka_migration.airflow_adapters.settings import min_masked_length, spark_jars
-from kafka_migration.airflow_adapters.spark import spark_client_findings, spark_target
-from kafka_migration.airflow_adapters.spark_versions import installed_packages, python_versions, spark_versions
+from kafka_migration.adapters.kafka.listeners import own_certificates, principal_of
+from kafka_migration.airflow_adapters.airflow_connections import connection_config, extra_of, findings_of_side
+from kafka_migration.airflow_adapters.airflow_settings import min_masked_length, spark_jars
+from kafka_migration.airflow_adapters.installed_spark import installed_packages, python_versions, spark_versions
+from kafka_migration.airflow_adapters.spark_connection import spark_client_findings, spark_target
 from kafka_migration.core.connections.java_properties import spark_options
 from kafka_migration.core.connections.secrets import unmasked_names
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.migration.settings import Cluster
-from kafka_migration.core.validation.spark_target import SparkTarget, has_login
-from kafka_migration.core.validation.spark_versions import (
+from kafka_migration.core.spark.spark_target import SparkTarget, has_login
+from kafka_migration.core.spark.spark_versions import (
     SparkVersions,
     package_findings,
     unknown_findings,
@@ -27,7 +27,7 @@ from kafka_migration.core.validation.spark_versions import (
 
 
 class AirflowConnections:
-    """Airflow's connections (`preflight.check.Connections`); settings and Spark's version are read once."""
+    """Airflow's connections (`preflight.scene.check.Connections`); settings and Spark's version are read once."""
 
     def __init__(self) -> None:
         self._configs: dict[Cluster, dict[str, Any]] = {}

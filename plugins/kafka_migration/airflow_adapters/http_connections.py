@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kafka_migration.airflow_adapters.connections import extra_of, mask, read_connection
+from kafka_migration.airflow_adapters.airflow_connections import extra_of, mask, read_connection
 from kafka_migration.core.connections.http import CA, CONNECTION_TYPE, HttpSettings, address, http_findings
-from kafka_migration.core.discovery.cluster import ClusterManager
+from kafka_migration.core.discovery.described_cluster import ClusterManager
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.schema_registry import SchemaRegistry
@@ -34,7 +34,7 @@ def http_settings(connection_id: str) -> HttpSettings:
 def registry_named(side: Side, connection_id: str) -> SchemaRegistry:
     """Return the schema registry of a connection; raises like `http_settings`."""
     # Only runs whose migration file names registries need the client.
-    from kafka_migration.adapters.schema_registry import HttpSchemaRegistry
+    from kafka_migration.adapters.http.registry_client import HttpSchemaRegistry
 
     return HttpSchemaRegistry(f"the {side}'s schema registry", http_settings(connection_id))
 
@@ -42,6 +42,6 @@ def registry_named(side: Side, connection_id: str) -> SchemaRegistry:
 def manager_named(connection_id: str) -> ClusterManager:
     """Return Ambari or Cloudera Manager of a connection; raises like `http_settings` and `manager_of`."""
     # Only `kafka-migration discover` needs the client.
-    from kafka_migration.adapters.cluster_managers import manager_of
+    from kafka_migration.adapters.http.cluster_managers import manager_of
 
     return manager_of(http_settings(connection_id))

@@ -10,7 +10,7 @@ from functools import cache
 from airflow.sdk import Variable
 from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
 
-from kafka_migration.airflow_adapters.airflow_version import LISTS_VARIABLES
+from kafka_migration.airflow_adapters.deployed_airflow import LISTS_VARIABLES
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.ledger.chain import Head, announcement_key, head_key

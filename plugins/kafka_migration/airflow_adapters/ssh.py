@@ -19,9 +19,9 @@ from airflow.providers.ssh.hooks.ssh import SSHHook
 from airflow.sdk.exceptions import AirflowException, AirflowNotFoundException
 from paramiko.config import SSH_PORT
 
-from kafka_migration.adapters.patience import time_left
-from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut, ReplyTooLong
-from kafka_migration.airflow_adapters.connections import mask
+from kafka_migration.adapters.host.transport import ReplyLost, ReplyTimedOut, ReplyTooLong
+from kafka_migration.adapters.system.deadlines import time_left
+from kafka_migration.airflow_adapters.airflow_connections import mask
 from kafka_migration.airflow_adapters.ssh_findings import (
     changed_key,
     invalid_connection,
@@ -32,7 +32,7 @@ from kafka_migration.airflow_adapters.ssh_findings import (
     unreachable,
 )
 from kafka_migration.core.findings.errors import Refused, TransientError
-from kafka_migration.core.text.brief import brief, given
+from kafka_migration.core.text.shortened import brief, given
 
 CONNECT_TRIES = 3
 # Three tries and two pauses take at most about 30 s; a connection's own `conn_timeout` is used.

@@ -11,7 +11,7 @@ from paramiko.ssh_exception import NoValidConnectionsError
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.text.brief import brief
+from kafka_migration.core.text.shortened import brief
 
 _ERROR_NUMBER = re.compile(r"\s{0,3}\[Errno [-\w]{1,10}\]\s{0,3}")
 

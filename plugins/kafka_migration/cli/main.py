@@ -9,25 +9,25 @@ import sys
 from collections.abc import Sequence
 
 from kafka_migration import __version__
-from kafka_migration.cli.acls import add_acls
-from kafka_migration.cli.arguments import VerbParser
-from kafka_migration.cli.check import add_check
-from kafka_migration.cli.completion import add_completion, answer_shell
-from kafka_migration.cli.decommission import add_decommission
-from kafka_migration.cli.discover import add_discover
-from kafka_migration.cli.import_files import add_import
-from kafka_migration.cli.lint import add_lint
-from kafka_migration.cli.output import EXIT_CODES, ExitCode, complain, only_answers
-from kafka_migration.cli.plan import add_plan
-from kafka_migration.cli.preflight import add_preflight
-from kafka_migration.cli.problems import findings_of
-from kafka_migration.cli.schema import add_schema
-from kafka_migration.cli.source_acls import add_source_acls
-from kafka_migration.cli.status import add_status
-from kafka_migration.cli.stop import add_stop
-from kafka_migration.cli.trigger import add_trigger
-from kafka_migration.cli.verdict import add_verdict
-from kafka_migration.cli.waves import add_waves
+from kafka_migration.cli.files.acls_verb import add_acls
+from kafka_migration.cli.files.check_verb import add_check
+from kafka_migration.cli.files.completion_verb import add_completion, answer_shell
+from kafka_migration.cli.files.discover_verb import add_discover
+from kafka_migration.cli.files.import_verb import add_import
+from kafka_migration.cli.files.lint_verb import add_lint
+from kafka_migration.cli.files.schema_verb import add_schema
+from kafka_migration.cli.files.source_acls_verb import add_source_acls
+from kafka_migration.cli.files.waves_verb import add_waves
+from kafka_migration.cli.runs.decommission_verb import add_decommission
+from kafka_migration.cli.runs.plan_verb import add_plan
+from kafka_migration.cli.runs.preflight_verb import add_preflight
+from kafka_migration.cli.runs.status_verb import add_status
+from kafka_migration.cli.runs.stop_verb import add_stop
+from kafka_migration.cli.runs.trigger_verb import add_trigger
+from kafka_migration.cli.runs.verdict_verb import add_verdict
+from kafka_migration.cli.shell.arguments import VerbParser
+from kafka_migration.cli.shell.output import EXIT_CODES, ExitCode, complain, only_answers
+from kafka_migration.cli.shell.usage_problems import findings_of
 from kafka_migration.core.findings.errors import Refused
 
 # The exit code that shells use for an interrupted command.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.engines.versions import KafkaVersion
+from kafka_migration.engines.required_versions import KafkaVersion
 
 # Brokers use this protocol among each other. It is that of their version or of an older one; Kafka 4 has no such
 # setting.

@@ -27,8 +27,8 @@ from kafka_migration.engines.launching import (
     size_limits,
     tuned,
 )
-from kafka_migration.engines.properties import render_properties
-from kafka_migration.engines.versions import MIRRORMAKER1_KEYS, used_keys, version_findings
+from kafka_migration.engines.properties_writer import render_properties
+from kafka_migration.engines.required_versions import MIRRORMAKER1_KEYS, used_keys, version_findings
 
 MAIN_CLASS = "kafka.tools.MirrorMaker"
 CONSUMER_FILE = "consumer.properties"

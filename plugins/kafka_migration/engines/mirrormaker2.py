@@ -38,8 +38,8 @@ from kafka_migration.engines.mirrormaker2_topics import (
     stored_positions,
 )
 from kafka_migration.engines.never_copied import never_copied_findings
-from kafka_migration.engines.properties import render_properties
-from kafka_migration.engines.versions import MIRRORMAKER2_KEYS, used_keys, version_findings
+from kafka_migration.engines.properties_writer import render_properties
+from kafka_migration.engines.required_versions import MIRRORMAKER2_KEYS, used_keys, version_findings
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.migration.aliases import MIRROR_WORDS
 from kafka_migration.core.migration.client_tuning import TUNING_KEYS, words_of
 from kafka_migration.migration_file.models import MigrationModel
-from kafka_migration.migration_file.topics import KINDS, SETTINGS
+from kafka_migration.migration_file.topics_section import KINDS, SETTINGS
 
 Schema = dict[str, Any]
 

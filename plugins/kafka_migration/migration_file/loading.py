@@ -31,15 +31,15 @@ from kafka_migration.core.migration.settings import (
     ValidationSettings,
     WatchSettings,
 )
-from kafka_migration.core.migration.tolerance import Tolerance
-from kafka_migration.core.text.brief import brief, given
-from kafka_migration.migration_file.alerts import AlertsModel
+from kafka_migration.core.migration.tolerated import Tolerance
+from kafka_migration.core.text.shortened import brief, given
+from kafka_migration.migration_file.alerts_section import AlertsModel
 from kafka_migration.migration_file.mistakes import invalid, mistakes
 from kafka_migration.migration_file.models import HooksModel, Insecure, MigrationModel, SchemaRegistryModel
 from kafka_migration.migration_file.odd_numbers import OddNumber, is_odd_number
 from kafka_migration.migration_file.regular_files import FileTooLarge, regular_bytes
 from kafka_migration.migration_file.relations import relation_mistakes
-from kafka_migration.migration_file.topics import frozen_rules
+from kafka_migration.migration_file.topics_section import frozen_rules
 
 MAX_FILE_BYTES = 1_000_000
 # The largest migration has some 40,000 values: 5,000 topics, each with three settings.

@@ -1,4 +1,4 @@
-"""The migration file as strict pydantic models that refuse unknown keys. They are not used outside of `spec`."""
+"""The migration file as strict pydantic models that refuse unknown keys."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pydantic import Field, ValidationInfo, field_validator
 from kafka_migration.core.migration.aliases import alias_problem
 from kafka_migration.core.migration.client_tuning import pair_problems, value_problem
 from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES, Part
-from kafka_migration.core.text.brief import some
-from kafka_migration.migration_file.alerts import AlertsModel
+from kafka_migration.core.text.shortened import some
+from kafka_migration.migration_file.alerts_section import AlertsModel
 from kafka_migration.migration_file.scalars import (
     AcceptedCode,
     Alias,
@@ -36,7 +36,7 @@ from kafka_migration.migration_file.scalars import (
     up_to,
 )
 from kafka_migration.migration_file.strict import Strict
-from kafka_migration.migration_file.topics import TopicItem, TopicModel, frozen_rules, problems_of
+from kafka_migration.migration_file.topics_section import TopicItem, TopicModel, frozen_rules, problems_of
 
 # A lease of weeks would not stop a forgotten MirrorMaker process in time.
 Lease = Annotated[Duration, up_to("7d")]

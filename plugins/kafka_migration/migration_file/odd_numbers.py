@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from kafka_migration.core.text.brief import given
+from kafka_migration.core.text.shortened import given
 
 # What everyone reads as the number that YAML reads.
 _PLAIN = re.compile(r"[-+]?(?:0|[1-9][0-9]*|[0-9]+\.[0-9]*)")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafka_migration.core.migration.patterns import matches
 from kafka_migration.core.migration.settings import POLL_GRACE_S
-from kafka_migration.core.text.shown import duration
+from kafka_migration.core.text.terminal_text import duration
 
 if TYPE_CHECKING:
     from kafka_migration.migration_file.models import MigrationModel

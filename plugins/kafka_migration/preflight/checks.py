@@ -2,44 +2,42 @@
 
 from __future__ import annotations
 
-from kafka_migration.preflight import (
-    alerts,
-    brokers,
-    certificates,
-    cluster_clocks,
-    clusters,
-    connections,
-    creation,
-    earlier_runs,
-    evidence,
-    follow,
-    generations,
-    groups,
-    host,
-    host_brokers,
-    host_clock,
-    host_disk,
-    host_files,
-    host_names,
-    keys,
-    limits,
-    mirror,
-    other_mirrors,
-    overlap,
-    own_topics,
-    phase,
-    quotas,
-    registries,
-    rights,
-    schedule,
-    security,
-    spark,
-    spark_versions,
-    target_space,
-    topics,
-    transactions,
-    versions,
-)
+from kafka_migration.preflight.clusters import brokers_check as brokers
+from kafka_migration.preflight.clusters import certificates_check as certificates
+from kafka_migration.preflight.clusters import clusters_check as clusters
+from kafka_migration.preflight.clusters import creation_check as creation
+from kafka_migration.preflight.clusters import groups_check as groups
+from kafka_migration.preflight.clusters import keys_check as keys
+from kafka_migration.preflight.clusters import limits_check as limits
+from kafka_migration.preflight.clusters import own_topics_check as own_topics
+from kafka_migration.preflight.clusters import registries_check as registries
+from kafka_migration.preflight.clusters import rights_check as rights
+from kafka_migration.preflight.clusters import topics_check as topics
+from kafka_migration.preflight.clusters import transactions_check as transactions
+from kafka_migration.preflight.files import alerts_check as alerts
+from kafka_migration.preflight.files import connections_check as connections
+from kafka_migration.preflight.files import earlier_runs_check as earlier_runs
+from kafka_migration.preflight.files import evidence_check as evidence
+from kafka_migration.preflight.files import follow_check as follow
+from kafka_migration.preflight.files import generations_check as generations
+from kafka_migration.preflight.files import overlap_check as overlap
+from kafka_migration.preflight.files import phase_check as phase
+from kafka_migration.preflight.files import schedule_check as schedule
+from kafka_migration.preflight.files import security_check as security
+from kafka_migration.preflight.host import cluster_clocks_check as cluster_clocks
+from kafka_migration.preflight.host import host_brokers_check as host_brokers
+from kafka_migration.preflight.host import host_check as host
+from kafka_migration.preflight.host import host_clock_check as host_clock
+from kafka_migration.preflight.host import host_disk_check as host_disk
+from kafka_migration.preflight.host import host_files_check as host_files
+from kafka_migration.preflight.host import host_names_check as host_names
+from kafka_migration.preflight.host import mirror_check as mirror
+from kafka_migration.preflight.host import other_mirrors_check as other_mirrors
+from kafka_migration.preflight.host import quotas_check as quotas
+from kafka_migration.preflight.host import target_space_check as target_space
+from kafka_migration.preflight.host import versions_check as versions
+from kafka_migration.preflight.spark import spark_check as spark
+from kafka_migration.preflight.spark import spark_versions_check as spark_versions
 
 # What the checks ask from this one on; `preflight` shows it while they run.
 PHASES = {

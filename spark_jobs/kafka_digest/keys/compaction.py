@@ -57,7 +57,7 @@ def within_holes(aligned: DataFrame, holes: Mapping[tuple[int, int], int]) -> Da
     from pyspark.sql import Window, functions
 
     from kafka_digest.keys.align_tasks import PLACES
-    from kafka_digest.shell.session import small_table
+    from kafka_digest.runtime.session import small_table
 
     by = list(Share._fields)
     numbered = aligned.withColumn("side", functions.expr(_LACKING))

@@ -11,13 +11,13 @@ from kafka_digest.keys.align_tasks import SOURCE_BEFORE, SOURCE_BEHIND, UNCOMMIT
 from kafka_digest.keys.alignment import COMPACTED, INTERLEAVED, UNCLASSIFIED, UNPROVED
 from kafka_digest.keys.compaction import within_holes
 from kafka_digest.keys.difference_file import DifferenceFile
-from kafka_digest.keys.drill import Suspects, aligned_keys, explained_buckets, reconciled
 from kafka_digest.keys.frames import KeyedSide, compared_rows
-from kafka_digest.keys.tasks import DIFFERING, TOTAL
-from kafka_digest.reading.clusters import SIDES, Clusters
+from kafka_digest.keys.key_tasks import DIFFERING, TOTAL
+from kafka_digest.keys.locate_key_differences import Suspects, aligned_keys, explained_buckets, reconciled
 from kafka_digest.reading.isolation import Isolation, as_far_as_possible
-from kafka_digest.reading.windows import SideRange
-from kafka_digest.shell.errors import JobError, naming, tell
+from kafka_digest.reading.kafka_clusters import SIDES, Clusters
+from kafka_digest.reading.read_windows import SideRange
+from kafka_digest.runtime.job_errors import JobError, naming, tell
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -10,8 +10,8 @@ from pyspark.sql import Window, functions
 
 from kafka_digest.keys.align_tasks import PLACES
 from kafka_digest.keys.alignment import ABORTED, COMPACTED, EXPIRED, INTERLEAVED
-from kafka_digest.shell.errors import naming
-from kafka_digest.shell.session import small_table
+from kafka_digest.runtime.job_errors import naming
+from kafka_digest.runtime.session import small_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -8,8 +8,8 @@ from functools import partial, reduce
 
 from pyspark.sql import DataFrame
 
-from kafka_digest.keys.digest import NULL_KEY
-from kafka_digest.keys.tasks import COMPARED, PARTIAL, compare, roll_up
+from kafka_digest.keys.key_digest import NULL_KEY
+from kafka_digest.keys.key_tasks import COMPARED, PARTIAL, compare, roll_up
 from kafka_digest.reading.hashing import BYTES, PAYLOAD, RANK, UNTIMED, hash_of
 
 # The keys of one range that a task keeps, 24 bytes each: about 100 MB, twice that while it grows.

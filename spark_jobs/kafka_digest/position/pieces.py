@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kafka_digest.position.blocks import Block, Comparison
-from kafka_digest.reading.windows import WindowPlan
+from kafka_digest.reading.read_windows import WindowPlan
 
 
 @dataclass(frozen=True)

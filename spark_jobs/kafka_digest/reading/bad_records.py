@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kafka_digest.reading.hashing import RECORD, hash_of
-from kafka_digest.reading.windows import BEYOND_TIME, SideRange, WindowPlan
-from kafka_digest.shell.errors import RECORD_UNREADABLE, RECORDS_DELETED, JobError, naming
+from kafka_digest.reading.read_windows import BEYOND_TIME, SideRange, WindowPlan
+from kafka_digest.runtime.job_errors import RECORD_UNREADABLE, RECORDS_DELETED, JobError, naming
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

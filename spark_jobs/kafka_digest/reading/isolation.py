@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from kafka_digest.shell.errors import RECORD_UNREADABLE, JobError, tell
+from kafka_digest.runtime.job_errors import RECORD_UNREADABLE, JobError, tell
 
 T = TypeVar("T")
 

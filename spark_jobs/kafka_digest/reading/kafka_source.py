@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kafka_digest.reading.windows import SideRange
-from kafka_digest.shell.errors import JobError
-from kafka_digest.shell.session import choose_kafka_source
+from kafka_digest.reading.read_windows import SideRange
+from kafka_digest.runtime.job_errors import JobError
+from kafka_digest.runtime.session import choose_kafka_source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

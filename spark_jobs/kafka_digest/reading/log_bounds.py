@@ -7,9 +7,9 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 
-from kafka_digest.reading.windows import MAX_TIMESTAMP_MS, LogBounds
-from kafka_digest.shell.admin import admin_client
-from kafka_digest.shell.errors import is_caused_by
+from kafka_digest.reading.read_windows import MAX_TIMESTAMP_MS, LogBounds
+from kafka_digest.runtime.admin import admin_client
+from kafka_digest.runtime.job_errors import is_caused_by
 
 _ANSWER_MS = 10_000
 

@@ -16,9 +16,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_digest.reading.windows import SideRange
-from kafka_digest.shell.errors import RECORD_UNREADABLE, SPARK_FAILED, JobError
-from kafka_digest.translate.tasks import COPY, Steps, Unit
+from kafka_digest.reading.read_windows import SideRange
+from kafka_digest.runtime.job_errors import RECORD_UNREADABLE, SPARK_FAILED, JobError
+from kafka_digest.translate.translate_tasks import COPY, Steps, Unit
 
 Vector = Mapping[int, int]
 Rows = Iterable[Mapping[str, Any]]

@@ -7,8 +7,8 @@ from threading import Event
 
 import pytest
 
-from kafka_migration.adapters import kafka_client
-from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.adapters.kafka import kafka_client
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 
 
 @dataclass

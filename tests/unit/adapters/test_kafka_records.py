@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_NOT_AVAILABLE, KafkaError, Message, Producer
 
-from kafka_migration.adapters import kafka_records
-from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.adapters.kafka import kafka_records
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import Probe
 from kafka_migration.core.kafka.offsets import TopicPartition

@@ -11,10 +11,12 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 
-from kafka_migration.adapters import kafka, kafka_client, kafka_retries, patience
-from kafka_migration.adapters.kafka import ConfluentCluster
-from kafka_migration.adapters.kafka_retries import CALL_TIMEOUT_S
-from kafka_migration.adapters.patience import at_most
+from kafka_migration.adapters.kafka import confluent_cluster as kafka
+from kafka_migration.adapters.kafka import kafka_client, kafka_retries
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
+from kafka_migration.adapters.kafka.kafka_retries import CALL_TIMEOUT_S
+from kafka_migration.adapters.system import deadlines as patience
+from kafka_migration.adapters.system.deadlines import at_most
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.kafka.cluster import ClusterFacts, CommittedOffset, NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition

@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AclOperation
 
-from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.resources import THE_CLUSTER, Operation, Resource
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters import listeners
-from kafka_migration.adapters.kafka import ConfluentCluster
-from kafka_migration.adapters.listeners import attempt_of, certificates
-from kafka_migration.adapters.patience import at_most
+from kafka_migration.adapters.kafka import listeners
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
+from kafka_migration.adapters.kafka.listeners import attempt_of, certificates
+from kafka_migration.adapters.system.deadlines import at_most
 from kafka_migration.core.connections.listener import Listener
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError

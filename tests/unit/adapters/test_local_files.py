@@ -14,12 +14,19 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters import local_files
-from kafka_migration.adapters.documents import create_whole, is_there, listed, read_whole, rooted, write_whole
-from kafka_migration.adapters.documents import flush as flush_document
-from kafka_migration.adapters.local_files import LocalPath
-from kafka_migration.airflow_adapters import settings
-from kafka_migration.cli.store import evidence_root as store_root
+from kafka_migration.adapters.store import local_files
+from kafka_migration.adapters.store.document_files import (
+    create_whole,
+    is_there,
+    listed,
+    read_whole,
+    rooted,
+    write_whole,
+)
+from kafka_migration.adapters.store.document_files import flush as flush_document
+from kafka_migration.adapters.store.local_files import LocalPath
+from kafka_migration.airflow_adapters import airflow_settings as settings
+from kafka_migration.cli.shell.evidence_access import evidence_root as store_root
 from kafka_migration.core.findings.errors import EvidenceUnreadable, FindingsError
 
 

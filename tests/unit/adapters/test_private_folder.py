@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.private_folder import PREFIX, private_folder, sweep
+from kafka_migration.adapters.system.private_folder import PREFIX, private_folder, sweep
 
 # Makes a folder, says which, and holds it until it is killed.
 HOLDER = """\
 import sys
-from kafka_migration.adapters.private_folder import private_folder
+from kafka_migration.adapters.system.private_folder import private_folder
 with private_folder() as folder:
     (folder / "clients.json").write_text("canary")
     print(folder, flush=True)

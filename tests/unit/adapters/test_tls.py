@@ -6,7 +6,7 @@ import ssl
 
 import pytest
 
-from kafka_migration.adapters.tls import trusting
+from kafka_migration.adapters.system.tls import trusting
 
 pytestmark = pytest.mark.unit
 

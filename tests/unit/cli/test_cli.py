@@ -13,29 +13,29 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.evidence import RunEvidence
-from kafka_migration.adapters.ledger_store import LedgerStore
-from kafka_migration.adapters.stop_requests import StopRequestStore
-from kafka_migration.cli import stop as stop_module
-from kafka_migration.cli import verdict as verdict_module
+from kafka_migration.adapters.store.evidence_store import RunEvidence
+from kafka_migration.adapters.store.ledger_store import LedgerStore
+from kafka_migration.adapters.store.stop_requests import StopRequestStore
 from kafka_migration.cli.main import main
-from kafka_migration.cli.output import aligned
-from kafka_migration.cli.status import status_document, status_lines
-from kafka_migration.cli.stop import login_name, wait_for_stop
-from kafka_migration.cli.store import MigrationStore
-from kafka_migration.cli.verdict import verdict_document
-from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.core.evidence.kept import digest_of
+from kafka_migration.cli.runs import stop_verb as stop_module
+from kafka_migration.cli.runs import verdict_verb as verdict_module
+from kafka_migration.cli.runs.status_verb import status_document, status_lines
+from kafka_migration.cli.runs.stop_verb import login_name, wait_for_stop
+from kafka_migration.cli.runs.verdict_verb import verdict_document
+from kafka_migration.cli.shell.evidence_access import MigrationStore
+from kafka_migration.cli.shell.output import aligned
+from kafka_migration.core.evidence.digests import digest_of
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.chain import Confirmation, Head
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
-from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.migration.stop_request import StopRequest
-from kafka_migration.core.validation.contract import POSITION_DIGEST
+from kafka_migration.core.run.run_identity import RunIdentity
+from kafka_migration.core.run.stop_request import StopRequest
+from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
 from tests.contract.memory_anchor import MemoryAnchor
 from tests.present import present
 from tests.unit.partitions import P0

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.news import NewsStore
-from kafka_migration.adapters.stop_requests import StopRequestStore
+from kafka_migration.adapters.store.run_status_store import NewsStore
+from kafka_migration.adapters.store.stop_requests import StopRequestStore
 from kafka_migration.cli.main import main
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.migration.stop_request import StopRequest
-from kafka_migration.core.report.news import LastRun
+from kafka_migration.core.report.run_status import LastRun
+from kafka_migration.core.run.stop_request import StopRequest
 from tests.unit.cli.test_cli import AT, RUN, mirrored_twice
 from tests.unit.cli.test_cli_present import POLLED
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.cli.completion import SHELLS
+from kafka_migration.cli.files.completion_verb import SHELLS
 from tests.conftest import MIGRATION_TEXT
 from tests.programs import installed
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.cli.airflow_server import CA_FILE
+from kafka_migration.cli.shell.airflow_server import CA_FILE
 
 pytestmark = pytest.mark.unit
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.news import NewsStore
-from kafka_migration.adapters.stop_requests import StopRequestStore
+from kafka_migration.adapters.store.run_status_store import NewsStore
+from kafka_migration.adapters.store.stop_requests import StopRequestStore
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.migration.stop_request import StopRequest
-from kafka_migration.core.report.news import Contradiction, LastRun, age_words, contradictions
-from kafka_migration.core.text.shown import shown
+from kafka_migration.core.report.run_status import Contradiction, LastRun, age_words, contradictions
+from kafka_migration.core.run.stop_request import StopRequest
+from kafka_migration.core.text.terminal_text import shown
 from tests.unit.cli.test_cli import RUN, kafka_migration, lines_of, mirrored_twice
 from tests.unit.cli.test_cli_verdict import BOTH_JUDGED, kept
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.airflow_api import HttpAirflow
-from kafka_migration.cli.airflow_server import CA_FILE, PASSWORD, SERVER, TOKEN, USER
+from kafka_migration.adapters.http.airflow_api import HttpAirflow
 from kafka_migration.cli.main import main
-from kafka_migration.cli.trigger import SILENT_S, TriggeredRun, wait_for_end
+from kafka_migration.cli.runs.trigger_verb import SILENT_S, TriggeredRun, wait_for_end
+from kafka_migration.cli.shell.airflow_server import CA_FILE, PASSWORD, SERVER, TOKEN, USER
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.errors import TransientError
 from tests.contract import airflow_server

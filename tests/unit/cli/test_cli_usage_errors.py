@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_migration.cli.main import parser
-from kafka_migration.cli.output import ExitCode
+from kafka_migration.cli.shell.output import ExitCode
 
 VERBS = tuple(parser()._subparsers._group_actions[0].choices)  # type: ignore[union-attr, arg-type]
 CANARY = "canary-5d0e77aa"

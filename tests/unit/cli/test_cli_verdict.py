@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.ledger_store import LedgerStore
+from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.cli.main import main
-from kafka_migration.cli.store import MigrationStore
-from kafka_migration.cli.verdict import verdict_document, verdict_lines
+from kafka_migration.cli.runs.verdict_verb import verdict_document, verdict_lines
+from kafka_migration.cli.shell.evidence_access import MigrationStore
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.cutovers import CreatedTopic, TopicsCreated
 from tests.unit.ledger.test_generations import ONE, TWO, started, stopped

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_migration.core.connections.client_settings import SETTINGS
 from kafka_migration.core.connections.java_properties import java_properties, spark_options
-from kafka_migration.core.connections.settings import SETTINGS
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 

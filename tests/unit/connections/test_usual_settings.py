@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.core.connections.checks import connection_findings
+from kafka_migration.core.connections.connection_checks import connection_findings
 from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.migration.settings import Insecurity
 

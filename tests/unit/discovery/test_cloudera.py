@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_migration.core.discovery.cloudera import BROKER, MIRROR_MAKER, Role, Settings, described, is_version
-from kafka_migration.core.discovery.cluster import DiscoveredCluster
+from kafka_migration.core.discovery.described_cluster import DiscoveredCluster
 
 TLS = {"ssl_enabled": "true", "ssl_port": "9093", "port": "9092"}
 CLEAR = {**TLS, "ssl_enabled": "false"}

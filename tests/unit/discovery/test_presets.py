@@ -9,11 +9,16 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.connections.checks import connection_findings
-from kafka_migration.core.connections.settings import UNSUPPORTED_MECHANISMS
-from kafka_migration.core.discovery.bootstrap import entrance_of
-from kafka_migration.core.discovery.cluster import Entrance
-from kafka_migration.core.discovery.commands import connection_base, connections_for, kafka_extra, placeholders
+from kafka_migration.core.connections.client_settings import UNSUPPORTED_MECHANISMS
+from kafka_migration.core.connections.connection_checks import connection_findings
+from kafka_migration.core.discovery.connections_to_create import (
+    connection_base,
+    connections_for,
+    kafka_extra,
+    placeholders,
+)
+from kafka_migration.core.discovery.described_cluster import Entrance
+from kafka_migration.core.discovery.given_addresses import entrance_of
 from kafka_migration.core.discovery.presets import PRESETS
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused

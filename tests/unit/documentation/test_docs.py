@@ -95,7 +95,7 @@ INSTALLATION = (ROOT / "docs" / "installation.md").read_text()
 
 def test_every_setting_is_documented() -> None:
     """The installation page has a row for each setting of the section, with its environment variable."""
-    code = (ROOT / "plugins" / "kafka_migration" / "airflow_adapters" / "settings.py").read_text()
+    code = (ROOT / "plugins" / "kafka_migration" / "airflow_adapters" / "airflow_settings.py").read_text()
     rows = re.findall(r"^\| `(\w+)` \| `AIRFLOW__KAFKA_MIGRATION__(\w+)`", INSTALLATION, re.MULTILINE)
 
     assert [(name, name.upper()) for name in re.findall(r'conf\.get\w*\(SECTION, "(\w+)"', code)] == rows
@@ -155,7 +155,7 @@ def test_every_operator_is_documented() -> None:
     folder = ROOT / "plugins" / "kafka_migration" / "orchestration"
     classes = [
         name
-        for sub in ("operators", "sensors", "triggers")
+        for sub in ("cutover", "operators", "sensors", "triggers")
         for path in (folder / sub).glob("*.py")
         for name in re.findall(r"^class (\w+(?:Operator|Sensor|Trigger))\(", path.read_text(), re.M)
     ]

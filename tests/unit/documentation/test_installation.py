@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from kafka_migration.core.validation.spark_versions import PACKAGES, PACKAGES_TESTED
+from kafka_migration.core.spark.spark_versions import PACKAGES, PACKAGES_TESTED
 from tests.documents import commands
 
 ROOT = Path(__file__).parents[3]

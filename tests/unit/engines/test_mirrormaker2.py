@@ -20,7 +20,7 @@ from kafka_migration.engines.mirrormaker2_topics import (
     stale_topics,
     stored_positions,
 )
-from kafka_migration.engines.properties import render_properties
+from kafka_migration.engines.properties_writer import render_properties
 from tests.contract.fake_cluster import FakeCluster
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -13,7 +13,7 @@ from kafka_migration.core.migration.settings import Migration, TopicNames
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorEngine
 from kafka_migration.engines.engines import engine_of
 from kafka_migration.engines.launching import ENDPOINTS_OPTION
-from kafka_migration.engines.versions import (
+from kafka_migration.engines.required_versions import (
     MIRRORMAKER1_KEYS,
     MIRRORMAKER2_KEYS,
     KafkaVersion,

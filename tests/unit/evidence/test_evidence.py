@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.documents import is_there, write_whole
-from kafka_migration.adapters.evidence import RunEvidence
-from kafka_migration.adapters.ledger_store import LedgerStore
-from kafka_migration.adapters.stop_requests import StopRequestStore
-from kafka_migration.core.evidence.documents import (
+from kafka_migration.adapters.store.document_files import is_there, write_whole
+from kafka_migration.adapters.store.evidence_store import RunEvidence
+from kafka_migration.adapters.store.ledger_store import LedgerStore
+from kafka_migration.adapters.store.stop_requests import StopRequestStore
+from kafka_migration.core.cutover.group_next_steps import ConfirmedCutover, next_steps
+from kafka_migration.core.evidence.evidence_documents import (
     Kind,
     RunFacts,
     assemble_run,
@@ -25,15 +26,14 @@ from kafka_migration.core.evidence.documents import (
 )
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused
-from kafka_migration.core.groups.next_steps import ConfirmedCutover, next_steps
 from kafka_migration.core.ledger.cutovers import CreatedTopic, TopicsCreated
 from kafka_migration.core.ledger.generations import GenerationStart
-from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.settings import Phase
-from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.core.report.run_report import render_report
+from kafka_migration.core.run.run_identity import RunIdentity
+from kafka_migration.core.run.stop_request import StopRequest
+from kafka_migration.core.text.artifact_names import group_subject
 from kafka_migration.core.text.markdown import table
-from kafka_migration.core.text.names import group_subject
 
 RUN = "manual__2026-11-21T10:00:00+00:00"
 

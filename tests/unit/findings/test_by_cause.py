@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_migration.cli.output import complain
+from kafka_migration.cli.shell.output import complain
 from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import Remembered, StopCertificate
-from kafka_migration.core.mirror.gap_guard import continuity_findings
+from kafka_migration.core.watching.gap_guard import continuity_findings
 
 PARTITIONS = [TopicPartition("orders", number) for number in range(24)]
 FULL = Finding(Code.HOST_REFUSED, "MirrorMaker host", "no space left on device", "an answer", "Free space.")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
-from kafka_migration.core.groups.plan import GroupPlan, OffsetsMove, Proof
-from kafka_migration.core.groups.rules import Translated, plan_groups
+from kafka_migration.core.groups.group_rules import Translated, plan_groups
+from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsMove, Proof
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint

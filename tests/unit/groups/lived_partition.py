@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.groups.plan import GroupPlan
-from kafka_migration.core.groups.rules import Translated, plan_groups
+from kafka_migration.core.groups.group_rules import Translated, plan_groups
+from kafka_migration.core.groups.offsets_plan import GroupPlan
 from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
@@ -26,7 +26,7 @@ from kafka_migration.core.translation.by_partition import (
 )
 from kafka_migration.core.translation.copies import PartitionCopy, copies_of
 from kafka_migration.core.translation.resent import FromTheRight, Resent, ResentRange
-from kafka_migration.core.validation.contract import POSITION_DIGEST
+from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
 from tests.unit.groups.copied_partition import committed
 from tests.unit.partitions import P0
 

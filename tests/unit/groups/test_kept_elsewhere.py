@@ -6,11 +6,11 @@ from collections.abc import Collection
 
 import pytest
 
+from kafka_migration.core.cutover.plan_page import render_plan
 from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.groups.group_rules import plan_groups
 from kafka_migration.core.groups.kept_elsewhere import kept_elsewhere
-from kafka_migration.core.groups.plan import OffsetsPlan
-from kafka_migration.core.groups.plan_page import render_plan
-from kafka_migration.core.groups.rules import plan_groups
+from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.kafka.cluster import GroupMember
 from kafka_migration.core.migration.settings import Mode
 from tests.unit.groups.copied_partition import DENSE, committed

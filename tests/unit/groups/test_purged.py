@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kafka_migration.core.cutover.plan_page import render_plan
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.groups.plan import GroupPlan, OffsetsPlan
-from kafka_migration.core.groups.plan_page import render_plan
+from kafka_migration.core.groups.group_rules import Translated, plan_groups
+from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsPlan
 from kafka_migration.core.groups.purged import purged_offsets
-from kafka_migration.core.groups.rules import Translated, plan_groups
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.translation.by_partition import Position, translate

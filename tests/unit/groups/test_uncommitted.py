@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from kafka_migration.core.cutover.not_moved import not_moved
+from kafka_migration.core.cutover.plan_page import render_plan
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.groups.not_moved import not_moved
-from kafka_migration.core.groups.plan import GroupPlan, OffsetsPlan, Proof
-from kafka_migration.core.groups.plan_page import render_plan
-from kafka_migration.core.groups.rules import Accepted, plan_groups
+from kafka_migration.core.groups.group_rules import Accepted, plan_groups
+from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsPlan, Proof
 from kafka_migration.core.groups.uncommitted import UncommittedRule, place_words
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Mode, Uncommitted

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from py4j.protocol import Py4JError
 
-from kafka_digest.shell import command
-from kafka_digest.shell.documents import read_clients, take_clients
-from kafka_digest.shell.errors import JobError
+from kafka_digest.runtime import command
+from kafka_digest.runtime.job_documents import read_clients, take_clients
+from kafka_digest.runtime.job_errors import JobError
 
 CLIENTS = {"source": {"kafka.sasl.jaas.config": "canary"}, "target": {"kafka.request.timeout.ms": 5}}
 READ = {"source": {"kafka.sasl.jaas.config": "canary"}, "target": {"kafka.request.timeout.ms": "5"}}
@@ -70,7 +70,7 @@ def test_shipped_copy_is_removed(file: Path, tmp_path: Path, monkeypatch: pytest
     shipped = tmp_path / "userFiles"
     shipped.mkdir()
     (shipped / file.name).write_bytes(file.read_bytes())
-    monkeypatch.setattr("kafka_digest.shell.documents.SparkFiles.get", lambda name: str(shipped / name))
+    monkeypatch.setattr("kafka_digest.runtime.job_documents.SparkFiles.get", lambda name: str(shipped / name))
     assert READ == read_clients(file.name)
     assert not (shipped / file.name).exists()
 

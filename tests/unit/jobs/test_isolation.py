@@ -12,15 +12,15 @@ import pytest
 
 from kafka_digest.reading.bad_records import MOST_SEARCHES, Search
 from kafka_digest.reading.isolation import MOST_FAILURES, Isolation, as_far_as_possible
-from kafka_digest.reading.windows import BEYOND_TIME, LogBounds, SideRange, WindowPlan, in_rounds, plan_window
-from kafka_digest.shell.errors import (
+from kafka_digest.reading.read_windows import BEYOND_TIME, LogBounds, SideRange, WindowPlan, in_rounds, plan_window
+from kafka_digest.runtime.job_errors import (
     CLUSTER_UNREACHABLE,
     RECORD_UNREADABLE,
     RECORDS_DELETED,
     SPARK_FAILED,
     JobError,
 )
-from kafka_digest.translate.job import _copies, _topic
+from kafka_digest.translate.translate_job import _copies, _topic
 from kafka_digest.translate.vectors import TopicCopy
 
 OVERFLOW = JobError("reading: ArithmeticException: long overflow", RECORD_UNREADABLE)

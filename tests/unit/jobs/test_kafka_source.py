@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from kafka_digest.reading.kafka_source import FORBIDDEN_OPTIONS, read_ranges, reader_options
-from kafka_digest.reading.windows import SideRange
-from kafka_digest.shell.errors import JobError
-from kafka_digest.shell.session import FEW_PARTITIONS
+from kafka_digest.reading.read_windows import SideRange
+from kafka_digest.runtime.job_errors import JobError
+from kafka_digest.runtime.session import FEW_PARTITIONS
 
 RANGES = [SideRange("orders", 0, 3, 10), SideRange("orders", 1, 0, 7), SideRange("audit", 0, 5, 6)]
 

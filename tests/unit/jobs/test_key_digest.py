@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_digest.keys.digest import NULL_BUCKET, BucketSums, KeyRuns, grouped
+from kafka_digest.keys.key_digest import NULL_BUCKET, BucketSums, KeyRuns, grouped
 
 WORD = (1 << 64) - 1
 PHI = 0x9E3779B97F4A7C15

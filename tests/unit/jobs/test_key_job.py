@@ -8,18 +8,23 @@ from pathlib import Path
 import pytest
 
 from kafka_digest.keys.compare import Unit
-from kafka_digest.keys.job import _rounds, _topics
-from kafka_digest.keys.tasks import DIFFERING, PLACE, TOTAL
+from kafka_digest.keys.key_job import _rounds, _topics
+from kafka_digest.keys.key_tasks import DIFFERING, PLACE, TOTAL
 from kafka_digest.position.blocks import Comparison
-from kafka_digest.position.job import _entry
 from kafka_digest.position.pieces import Measured
+from kafka_digest.position.position_job import _entry
 from kafka_digest.reading.kafka_source import reader_options
-from kafka_digest.reading.windows import SideRange, WindowPlan
-from kafka_digest.shell.errors import JobError, _last_of_traceback
-from kafka_digest.shell.rate_limit import limited_options, reading_at_most
+from kafka_digest.reading.read_windows import SideRange, WindowPlan
+from kafka_digest.runtime.job_errors import JobError, _last_of_traceback
+from kafka_digest.runtime.rate_limit import limited_options, reading_at_most
 from kafka_digest.validate import _check_request
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST, PartitionResult, TopicResult
+from kafka_migration.core.validation.validation_contract import (
+    KEY_DIGEST,
+    POSITION_DIGEST,
+    PartitionResult,
+    TopicResult,
+)
 from tests.documents import blocks
 
 MANUAL = Path(__file__).parents[3] / "docs" / "reference" / "spark-jobs.md"

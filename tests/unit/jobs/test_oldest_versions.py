@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, functions
 
-from kafka_digest.shell import session
+from kafka_digest.runtime import session
 
 JOBS = Path(__file__).parents[3] / "spark_jobs"
 SOURCES = sorted(JOBS.rglob("*.py"))

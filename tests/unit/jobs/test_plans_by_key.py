@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_migration.core.translation.contract import TopicToTranslate, Vector, VectorTranslation
+from kafka_migration.core.translation.translation_contract import TopicToTranslate, Vector, VectorTranslation
 from tests.translation.histories import History, history
 from tests.translation.product import translations
 from tests.translation.truth import Truth

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from kafka_digest.reading.progress import Workload, progress_line, telling_progress
-from kafka_digest.reading.windows import SideRange, WindowPlan
+from kafka_digest.reading.read_windows import SideRange, WindowPlan
+from kafka_digest.reading.spark_progress import Workload, progress_line, telling_progress
 
 MINUTE = 60.0
 

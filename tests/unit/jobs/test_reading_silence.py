@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from py4j.protocol import Py4JError, Py4JNetworkError
 
-from kafka_digest.reading.silence import GIVE_UP_AFTER, Silence, asking
-from kafka_digest.shell.errors import JobError, naming
+from kafka_digest.reading.kafka_silence import GIVE_UP_AFTER, Silence, asking
+from kafka_digest.runtime.job_errors import JobError, naming
 
 BEGIN = datetime(2026, 1, 1, 20, 14, 3, tzinfo=UTC)
 TARGET = "target cluster (new:9092)"
@@ -139,7 +139,7 @@ def test_end_of_spark_is_no_silence(world: World) -> None:
 )
 def test_errors_have_codes(message: str, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Java's message decides on the code of the task; an unknown message is a failure of Spark."""
-    monkeypatch.setattr("kafka_digest.shell.errors.root_cause", lambda error: message)
+    monkeypatch.setattr("kafka_digest.runtime.job_errors.root_cause", lambda error: message)
     with pytest.raises(JobError) as raised, naming("reading"):
         raise Py4JError(message)
 

@@ -11,10 +11,10 @@ import pytest
 from kafka_digest.keys import compare as units_module
 from kafka_digest.keys.compare import KeyComparison, Unit
 from kafka_digest.keys.difference_file import DifferenceFile
-from kafka_digest.reading.clusters import SIDES
 from kafka_digest.reading.isolation import Isolation
-from kafka_digest.reading.windows import SideRange
-from kafka_digest.shell.errors import JobError
+from kafka_digest.reading.kafka_clusters import SIDES
+from kafka_digest.reading.read_windows import SideRange
+from kafka_digest.runtime.job_errors import JobError
 
 Damaged = Callable[[set[int] | Exception], dict[int, dict[str, Any]]]
 

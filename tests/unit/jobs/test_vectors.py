@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from kafka_digest.reading.windows import SideRange
-from kafka_digest.shell.errors import JobError
+from kafka_digest.reading.read_windows import SideRange
+from kafka_digest.runtime.job_errors import JobError
 from kafka_digest.translate.vectors import TopicCopy
 
 RANGE = SideRange("orders", 0, 2, 9)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError
 
-from kafka_migration.adapters.kafka_client import reader_settings
-from kafka_migration.adapters.kafka_records import _print, _sampled
+from kafka_migration.adapters.kafka.kafka_client import reader_settings
+from kafka_migration.adapters.kafka.kafka_records import _print, _sampled
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
 from tests.present import present

@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.evidence.groups import group_rows
+from kafka_migration.core.cutover.group_next_steps import ConfirmedCutover, next_steps
+from kafka_migration.core.evidence.document_groups import group_rows
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.groups.next_steps import ConfirmedCutover, next_steps
-from kafka_migration.core.groups.plan import GroupPlan, Proof
-from kafka_migration.core.groups.writing import GroupWrite, OffsetsResult, Write
+from kafka_migration.core.groups.group_writes import GroupWrite, OffsetsResult, Write
+from kafka_migration.core.groups.offsets_plan import GroupPlan, Proof
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.ledger.phases import phase_findings
-from kafka_migration.core.migration.run_identity import RunIdentity
 from kafka_migration.core.migration.settings import Mode, Phase
-from kafka_migration.core.validation.windows import whole_windows
+from kafka_migration.core.run.run_identity import RunIdentity
+from kafka_migration.core.validation.compared_windows import whole_windows
 from tests.unit.groups.copied_partition import moved
 from tests.unit.partitions import P0
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters import ledger_store
-from kafka_migration.adapters.documents import to_json
-from kafka_migration.adapters.ledger_store import LedgerStore
+from kafka_migration.adapters.store import ledger_store
+from kafka_migration.adapters.store.document_files import to_json
+from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.ledger.chain import Head, linked

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters import ledger_store
-from kafka_migration.adapters.documents import create_whole, read_whole, to_json
-from kafka_migration.adapters.ledger_store import LedgerStore
+from kafka_migration.adapters.store import ledger_store
+from kafka_migration.adapters.store.document_files import create_whole, read_whole, to_json
+from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
@@ -40,8 +40,8 @@ from kafka_migration.core.ledger.interval_bounds import BoundsResolved, Interval
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import ENTRY_KINDS
 from kafka_migration.core.ledger.schema_ids import SchemaIdsFound
-from kafka_migration.core.migration.run_window import Interval
-from kafka_migration.core.validation.contract import POSITION_DIGEST
+from kafka_migration.core.run.run_window import Interval
+from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
 from tests.contract.memory_anchor import MemoryAnchor
 from tests.unit.partitions import P0
 

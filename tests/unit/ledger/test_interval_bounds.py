@@ -19,7 +19,7 @@ from kafka_migration.core.ledger.interval_bounds import (
     lacking_bounds,
 )
 from kafka_migration.core.ledger.ledger import fold
-from kafka_migration.core.migration.run_window import Interval
+from kafka_migration.core.run.run_window import Interval
 from tests.unit.partitions import AUDIT, P0, P1
 
 NIGHTS = [datetime(2030, 1, 1, tzinfo=UTC) + timedelta(days=n) for n in range(5)]

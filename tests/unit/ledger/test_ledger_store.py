@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters import ledger_store
-from kafka_migration.adapters.documents import create_whole, listed, read_whole
-from kafka_migration.adapters.ledger_store import LedgerStore
+from kafka_migration.adapters.store import ledger_store
+from kafka_migration.adapters.store.document_files import create_whole, listed, read_whole
+from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Refused, TransientError
 from kafka_migration.core.kafka.offsets import TopicPartition

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import pytest
 from confluent_kafka import Uuid
 
-from kafka_migration.adapters.kafka import topic_id_of
+from kafka_migration.adapters.kafka.confluent_cluster import topic_id_of
 from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.ledger.cutovers import CreatedTopic
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.mirror.target_topics import recreated_findings
+from kafka_migration.core.target.target_topics import recreated_findings
 
 
 def test_id_of_zeros_is_none() -> None:

@@ -10,7 +10,7 @@ import pytest
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.migration.aliases import MIRROR_WORDS
 from kafka_migration.core.migration.client_tuning import OWNERS, TUNING_KEYS, tuning_problem
-from kafka_migration.engines.versions import MIRRORMAKER2_KEYS
+from kafka_migration.engines.required_versions import MIRRORMAKER2_KEYS
 from kafka_migration.migration_file.loading import load_migration
 
 ENGINES_PAGE = (Path(__file__).parents[3] / "docs" / "engines.md").read_text()

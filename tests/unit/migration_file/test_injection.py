@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 import yaml
 
-from kafka_migration.core.access.commands import acl_lines
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.engine import LaunchFacts
 from kafka_migration.core.mirror.host import MirrorLaunch
+from kafka_migration.core.rights.acl_commands import acl_lines
+from kafka_migration.engines.engine_rights import required_rights
 from kafka_migration.engines.mirrormaker2 import MirrorMaker2
-from kafka_migration.engines.rights import required_rights
 from kafka_migration.migration_file.loading import load_migration
-from kafka_migration.orchestration.dag_docs import manual_doc, nightly_doc, rollback_doc
+from kafka_migration.orchestration.dag.dag_docs import manual_doc, nightly_doc, rollback_doc
 from tests.contract.fake_cluster import FakeCluster
 from tests.unit.migration_file.bad_files import FREE_TEXTS, FULL, KEYS, PATTERNS, Path, texts
 from tests.unit.migration_file.payloads import PAYLOADS

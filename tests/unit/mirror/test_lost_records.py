@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.mirror.drain import without_copied
+from kafka_migration.core.watching.drain import without_copied
 from kafka_migration.steps.mirror.stop_certificate import Lost
 from tests.contract.fake_cluster import FakeCluster
 

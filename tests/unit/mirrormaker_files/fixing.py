@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kafka_migration.mirrormaker_files.model.judging import LintFinding
+from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding
 
 _WRITE = re.compile(r"Write [`']([^`']+)[`']|Write (true|false|earliest|-?\d+)\b")
 _ADD = re.compile(r"(?<=[`'])([^`'\s]+=[^`'\s]*)(?=[`'])")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kafka_migration.core.findings.errors import Refused
-from kafka_migration.mirrormaker_files.model.judging import LintFinding
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
-from kafka_migration.mirrormaker_files.rules.lint import lint
+from kafka_migration.mirrormaker_files.rules.linter import lint
 
 
 def lines_of(file: MirrorFile) -> list[str]:

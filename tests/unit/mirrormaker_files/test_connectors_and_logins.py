@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from kafka_migration.mirrormaker_files.model.judging import LintFinding
+from kafka_migration.mirrormaker_files.line_rules.pattern_rules import foreign_sign
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
+from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
-from kafka_migration.mirrormaker_files.rules.lint import lint
-from kafka_migration.mirrormaker_files.rules.pattern_rules import foreign_sign
+from kafka_migration.mirrormaker_files.rules.linter import lint
 from tests.unit.mirrormaker_files.planted import BYTES, CONSUMER, HEAD
 from tests.unit.mirrormaker_files.planted_flows import connector
 

@@ -11,8 +11,8 @@ import pytest
 from kafka_migration.cli.main import main
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.mirrormaker_files.effective.all_files import readers_of
+from kafka_migration.mirrormaker_files.effective.effective_text import shown_readers, shown_unread
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Readers
-from kafka_migration.mirrormaker_files.effective.shown import shown_readers, shown_unread
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorSetting
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
 from tests.unit.mirrormaker_files.canaries import CANARY, with_secret_forms, with_secret_keys

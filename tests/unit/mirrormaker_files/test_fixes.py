@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.mirrormaker_files.model.judging import LintFinding
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
+from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
-from kafka_migration.mirrormaker_files.rules.lint import lint
+from kafka_migration.mirrormaker_files.rules.linter import lint
 from tests.unit.mirrormaker_files.fixing import fixed
 from tests.unit.mirrormaker_files.planted import PLANTED
 from tests.unit.mirrormaker_files.planted_flows import PLANTED_FLOWS

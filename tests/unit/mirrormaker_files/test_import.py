@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.patterns import matches
 from kafka_migration.migration_file.loading import load_migration
-from kafka_migration.mirrormaker_files.importing.imported_file import FileParts, file_text
-from kafka_migration.mirrormaker_files.importing.imported_topics import NameItem, TopicChoice
-from kafka_migration.mirrormaker_files.importing.names_on_target import TargetNames
-from kafka_migration.mirrormaker_files.importing.proposal import ImportChoices, Imported, import_files
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.mirror_settings import Flow, MirrorFile
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
-from kafka_migration.mirrormaker_files.rules.lint import lint
+from kafka_migration.mirrormaker_files.rules.linter import lint
+from kafka_migration.mirrormaker_import.imported_file import FileParts, file_text
+from kafka_migration.mirrormaker_import.imported_topics import NameItem, TopicChoice
+from kafka_migration.mirrormaker_import.names_on_target import TargetNames
+from kafka_migration.mirrormaker_import.proposal import ImportChoices, Imported, import_files
 from tests.golden import assert_golden
 from tests.unit.mirrormaker_files.planted import CLEAN, CONSUMER, HEAD, PLANTED, PRODUCER, START
 from tests.unit.mirrormaker_files.public_files import PUBLIC

@@ -13,9 +13,9 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.migration.patterns import matches
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.migration_file.loading import load_migration
-from kafka_migration.mirrormaker_files.importing.import_rules import Use
-from kafka_migration.mirrormaker_files.importing.proposal import ImportChoices, Imported, import_files
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
+from kafka_migration.mirrormaker_import.import_rules import Use
+from kafka_migration.mirrormaker_import.proposal import ImportChoices, Imported, import_files
 
 pytestmark = pytest.mark.unit
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.mirrormaker_files.model.judging import minor
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.mirrormaker_files.model.lint_finding import minor
 
 pytestmark = pytest.mark.unit
 

@@ -13,9 +13,10 @@ from kafka_migration.cli.main import main
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.text.secret_forms import LONGEST_NAME
-from kafka_migration.mirrormaker_files.importing.proposal import import_files
+from kafka_migration.mirrormaker_files.line_rules.key_rules import MOST_COMPARED
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.model.limits import (
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.lint_limits import (
     LONGEST_ALIAS,
     LONGEST_COMMAND,
     MOST_CLUSTERS,
@@ -25,10 +26,9 @@ from kafka_migration.mirrormaker_files.model.limits import (
     MOST_NODES,
     MOST_SETTINGS,
 )
-from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
-from kafka_migration.mirrormaker_files.rules.key_rules import MOST_COMPARED
-from kafka_migration.mirrormaker_files.rules.lint import lint
+from kafka_migration.mirrormaker_files.rules.linter import lint
+from kafka_migration.mirrormaker_import.proposal import import_files
 from tests.unit.mirrormaker_files.large_files import KIND, NUMBERED, large_files
 from tests.unit.mirrormaker_files.planted import HEAD, START
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.core.findings.errors import Refused
-from kafka_migration.mirrormaker_files.model.judging import LintFinding
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
+from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file, read_mirror_files
-from kafka_migration.mirrormaker_files.rules.lint import lint
+from kafka_migration.mirrormaker_files.rules.linter import lint
 from tests.unit.mirrormaker_files.planted import CLEAN, CONSUMER, HEAD, PLANTED, START
 from tests.unit.mirrormaker_files.planted_flows import PLANTED_FLOWS
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_migration.mirrormaker_files.reading.properties import Entry, entries
+from kafka_migration.mirrormaker_files.formats.properties_reader import Entry, entries
 from tests.programs import run_java
 
 pytestmark = pytest.mark.unit

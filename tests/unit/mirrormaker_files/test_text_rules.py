@@ -6,11 +6,11 @@ import json
 
 import pytest
 
+from kafka_migration.mirrormaker_files.formats.properties_reader import remarks
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
-from kafka_migration.mirrormaker_files.reading.properties import remarks
-from kafka_migration.mirrormaker_files.rules.lint import lint
+from kafka_migration.mirrormaker_files.rules.linter import lint
 from tests.unit.mirrormaker_files.planted import BYTES, CLEAN, HEAD
 from tests.unit.mirrormaker_files.reading import found, judged, refused
 

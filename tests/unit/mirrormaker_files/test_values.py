@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_migration.mirrormaker_files.ground.java_patterns import DEEPEST, judge
+from kafka_migration.mirrormaker_files.line_rules.pattern_rules import corrected
 from kafka_migration.mirrormaker_files.model.accepted import accepted_of, items_of, wrong_value
-from kafka_migration.mirrormaker_files.model.judging import minor
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.rules.java_patterns import DEEPEST, judge
-from kafka_migration.mirrormaker_files.rules.pattern_rules import corrected
+from kafka_migration.mirrormaker_files.model.lint_finding import minor
 from tests.unit.mirrormaker_files.java_samples import INVALID, VALID
 from tests.unit.mirrormaker_files.planted import HEAD
 from tests.unit.mirrormaker_files.test_lint import found

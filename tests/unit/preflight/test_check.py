@@ -14,8 +14,8 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import GroupListing, GroupState
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.preflight import other_mirrors
-from kafka_migration.preflight.check import Check, CheckResult, NotApplicable, run_checks
+from kafka_migration.preflight.host import other_mirrors_check as other_mirrors
+from kafka_migration.preflight.scene.check import Check, CheckResult, NotApplicable, run_checks
 
 LOWER, DIFFERS, GONE = (
     Finding(code, "topic orders", "this", "that", "Change it.")

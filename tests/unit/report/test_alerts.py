@@ -9,8 +9,8 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.alert_settings import AlertKind
-from kafka_migration.core.mirror.lateness import behind_finding
 from kafka_migration.core.report.alerts import Alert, Ended, ended_alert, run_link
+from kafka_migration.core.watching.unfinished_work import behind_finding
 from tests.present import present
 
 

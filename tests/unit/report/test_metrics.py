@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kafka_migration.airflow_adapters import metrics as adapter
+from kafka_migration.airflow_adapters import airflow_metrics as adapter
 from kafka_migration.core.kafka.lag import Known, Unknown
-from kafka_migration.core.mirror.progress import ProgressMeter
 from kafka_migration.core.report.metrics import Metric, MetricsOf
+from kafka_migration.core.watching.progress import ProgressMeter
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 

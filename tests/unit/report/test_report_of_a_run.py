@@ -10,8 +10,8 @@ from kafka_migration.core.findings.code_acts import ACTS
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.report.course import phases
 from kafka_migration.core.report.readiness import readiness
+from kafka_migration.core.report.run_phases import phases
 from kafka_migration.core.report.run_report import render_report
 from kafka_migration.core.text.markdown import escaped
 from tests.present import present

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kafka_migration.core.groups.plan import TargetOnly
+from kafka_migration.core.groups.offsets_plan import TargetOnly
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Insecurity, Migration, SchemaRegistrySettings
 from kafka_migration.core.rollback.reverse_migration import reverse_migration

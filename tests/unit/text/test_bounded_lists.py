@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.core.mirror.producers_question import StopProducers, question_body
-from kafka_migration.core.text.brief import some
+from kafka_migration.core.text.shortened import some
+from kafka_migration.core.watching.producers_question import StopProducers, question_body
 
 PACKAGE = Path(__file__).parents[3] / "plugins" / "kafka_migration"
 # What a cluster or a migration may have thousands of.
@@ -24,18 +24,18 @@ ALLOWED = {
     "core/rollback/reverse_migration.py": "the migration file has every topic",
     "engines/mirrormaker2.py": "MirrorMaker's configuration has every topic",
     "engines/mirrormaker1.py": "MirrorMaker's configuration has every topic",
-    "core/waves/plan.py": "the list is cut before",
-    "core/waves/migration_file.py": "names of settings",
+    "core/waves/wave_plan.py": "the list is cut before",
+    "core/waves/wave_file.py": "names of settings",
     "mirrormaker_files": "the words of a file of MirrorMaker",
     "migration_file": "the fields of the migration file",
     "core/connections": "the settings of one connection",
     "core/documents/codec.py": "the fields of a document",
     "core/groups/clusters_seen.py": "a reason for each of two clusters",
-    "core/groups/not_moved.py": "codes",
+    "core/cutover/not_moved.py": "codes",
     "core/kafka/transaction_log.py": "two reasons",
-    "core/probes/brokers.py": "the brokers of a cluster",
-    "core/validation/spark_target.py": "settings of Spark",
-    "cli/arguments.py": "the options of a command",
+    "preflight/scene/reached_brokers.py": "the brokers of a cluster",
+    "core/spark/spark_target.py": "settings of Spark",
+    "cli/shell/arguments.py": "the options of a command",
     "orchestration/operators/create_topics.py": "the settings of a topic",
     "preflight": "a reason for each of two clusters, and names of connections",
     "steps/mirror/watcher.py": "a reason for each of two clusters",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.documents import to_json
+from kafka_migration.adapters.store.document_files import to_json
 from kafka_migration.core.mirror.mirrorctl_protocol import parse_reply
 from kafka_migration.core.text.storable import UNSTORABLE, storable_document
 from kafka_migration.engines.mirrormaker2_topics import failed_tasks

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.validation.spark_target import (
+from kafka_migration.core.spark.spark_target import (
     SparkTarget,
     cipher_findings,
     own_settings,

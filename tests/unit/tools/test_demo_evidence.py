@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.core.evidence.documents import run_folder_name
+from kafka_migration.core.evidence.evidence_documents import run_folder_name
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.migration.run_identity import RunIdentity
-from kafka_migration.core.validation.contract import PartitionResult, SideCount
+from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.validation.differences import DifferenceKind, FirstDifference
 from kafka_migration.core.validation.judging import judge_partition
+from kafka_migration.core.validation.validation_contract import PartitionResult, SideCount
 from sandbox.demo.evidence import Count, Finding, Place, read_run
 from tests.present import present
 

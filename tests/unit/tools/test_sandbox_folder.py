@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.cli.airflow_server import PASSWORD, SERVER, USER
+from kafka_migration.cli.shell.airflow_server import PASSWORD, SERVER, USER
 from sandbox import health, shell
 from sandbox.airflow import Airflow
 from sandbox.folder import Folder

@@ -11,7 +11,7 @@ import jwt
 import pytest
 from cryptography import x509
 
-from kafka_migration.core.connections.checks import connection_findings
+from kafka_migration.core.connections.connection_checks import connection_findings
 from kafka_migration.core.connections.java_properties import java_findings
 from sandbox.security.authority import Authority
 from sandbox.security.listeners import PORTS, WAYS, Security, Way, token_endpoints

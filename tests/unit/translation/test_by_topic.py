@@ -9,16 +9,17 @@ from typing import Any
 
 import pytest
 
+from kafka_migration.core.cutover.plan_page import render_plan
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.groups.plan import GroupPlan, GroupVerdict, OffsetsPlan, Proof
-from kafka_migration.core.groups.plan_page import render_plan
-from kafka_migration.core.groups.rules import Translated, plan_groups
+from kafka_migration.core.groups.group_rules import Translated, plan_groups
+from kafka_migration.core.groups.offsets_plan import GroupPlan, GroupVerdict, OffsetsPlan, Proof
 from kafka_migration.core.groups.rules_by_topic import Vectors, topics_to_translate
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.migration.settings import Mode, Uncommitted
 from kafka_migration.core.translation.by_topic import Began, HowCopied, RepartitionedTopic
-from kafka_migration.core.translation.contract import (
+from kafka_migration.core.translation.copies import PartitionCopy
+from kafka_migration.core.translation.translation_contract import (
     RESULT_KIND,
     TranslationRequest,
     Untranslated,
@@ -26,7 +27,6 @@ from kafka_migration.core.translation.contract import (
     translations_from_document,
     untranslated_topics,
 )
-from kafka_migration.core.translation.copies import PartitionCopy
 from tests.unit.groups.copied_partition import committed
 from tests.unit.partitions import P0, P1
 

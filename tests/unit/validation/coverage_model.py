@@ -14,9 +14,9 @@ from kafka_migration.core.ledger.generations import Generation, GenerationStart,
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.validation.contract import POSITION_DIGEST
+from kafka_migration.core.validation.compared_windows import delta_windows, whole_windows
 from kafka_migration.core.validation.coverage import FlawKind, TopicCoverage
-from kafka_migration.core.validation.windows import delta_windows, whole_windows
+from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
 
 TOPIC = "orders"
 PARTITIONS = (TopicPartition(TOPIC, 0), TopicPartition(TOPIC, 1))

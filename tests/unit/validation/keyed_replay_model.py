@@ -19,19 +19,19 @@ from kafka_migration.core.ledger.generations import GenerationStart, StopCertifi
 from kafka_migration.core.ledger.judgements import Judgement
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.validation.compared_windows import delta_key_windows, whole_windows
 from kafka_migration.core.validation.comparisons import comparisons_of
-from kafka_migration.core.validation.contract import (
+from kafka_migration.core.validation.differences import DifferenceKind, Differences
+from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
+from kafka_migration.core.validation.judging_by_key import GenerationEvents
+from kafka_migration.core.validation.replays import Replays
+from kafka_migration.core.validation.validation_contract import (
     KEY_DIGEST,
     PartitionResult,
     SideCount,
     TopicResult,
     ValidationResult,
 )
-from kafka_migration.core.validation.differences import DifferenceKind, Differences
-from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
-from kafka_migration.core.validation.judging_by_key import GenerationEvents
-from kafka_migration.core.validation.replays import Replays
-from kafka_migration.core.validation.windows import delta_key_windows, whole_windows
 from tests.compaction.product import _SCHEMA as ROWS
 from tests.unit.validation.replay_model import MANY, TOPIC, Record, row_of
 

@@ -18,16 +18,16 @@ from kafka_digest.keys.align_tasks import SOURCE, TARGET, Circumstances, differe
 from kafka_digest.position import classify
 from kafka_digest.position.blocks import Block, compare_blocks
 from kafka_digest.position.pieces import Measured, sent_again
-from kafka_digest.reading.windows import LogBounds, WindowPlan, plan_window
+from kafka_digest.reading.read_windows import LogBounds, WindowPlan, plan_window
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate
 from kafka_migration.core.ledger.judgements import Judgement
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.migration.tolerance import Tolerance
+from kafka_migration.core.migration.tolerated import Tolerance
+from kafka_migration.core.validation.compared_windows import delta_windows, whole_windows
 from kafka_migration.core.validation.comparisons import comparisons_of
-from kafka_migration.core.validation.contract import POSITION_DIGEST, PartitionResult, SideCount, ValidationResult
 from kafka_migration.core.validation.differences import (
     Difference,
     DifferenceKind,
@@ -37,7 +37,12 @@ from kafka_migration.core.validation.differences import (
 from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
 from kafka_migration.core.validation.replays import Replays
-from kafka_migration.core.validation.windows import delta_windows, whole_windows
+from kafka_migration.core.validation.validation_contract import (
+    POSITION_DIGEST,
+    PartitionResult,
+    SideCount,
+    ValidationResult,
+)
 from tests.compaction.product import _SCHEMA as ROWS
 
 TOPIC, PLACE = "orders", TopicPartition("orders", 0)

@@ -11,8 +11,13 @@ import pytest
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.comparisons import comparisons_of
-from kafka_migration.core.validation.contract import PartitionResult, SideCount, TopicResult, ValidationResult
 from kafka_migration.core.validation.judging import judge_topics
+from kafka_migration.core.validation.validation_contract import (
+    PartitionResult,
+    SideCount,
+    TopicResult,
+    ValidationResult,
+)
 
 
 def window(partition: int = 0, generation: int = 1, start: int = 0, end: int = 10, topic: str = "orders") -> Window:

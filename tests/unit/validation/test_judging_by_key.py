@@ -9,17 +9,17 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.migration.tolerance import Tolerance
-from kafka_migration.core.validation.contract import (
+from kafka_migration.core.migration.tolerated import Tolerance
+from kafka_migration.core.validation.differences import Difference, DifferenceKind, Differences
+from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
+from kafka_migration.core.validation.judging_by_key import GenerationEvents
+from kafka_migration.core.validation.validation_contract import (
     KEY_DIGEST,
     PartitionResult,
     SideCount,
     TopicResult,
     ValidationResult,
 )
-from kafka_migration.core.validation.differences import Difference, DifferenceKind, Differences
-from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
-from kafka_migration.core.validation.judging_by_key import GenerationEvents
 
 WINDOWS = [
     PartitionResult(

@@ -10,9 +10,9 @@ import pytest
 
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.window import Piece, Window
-from kafka_migration.core.validation.contract import PartitionResult
 from kafka_migration.core.validation.coverage_rules import coverage_of
 from kafka_migration.core.validation.differences import DifferenceKind
+from kafka_migration.core.validation.validation_contract import PartitionResult
 from tests.unit.validation.keyed_replay_model import KeyedLife
 from tests.unit.validation.replay_model import TOPIC, Life, told
 

@@ -11,13 +11,13 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate
 from kafka_migration.core.ledger.window import Piece, Window
-from kafka_migration.core.migration.tolerance import Tolerance
-from kafka_migration.core.validation.contract import PartitionResult, SideCount, TopicResult
+from kafka_migration.core.migration.tolerated import Tolerance
+from kafka_migration.core.validation.compared_windows import whole_windows
 from kafka_migration.core.validation.differences import DifferenceKind, Differences
 from kafka_migration.core.validation.judging import judge_partition
 from kafka_migration.core.validation.judging_by_key import GenerationEvents, judge_topic_by_key
 from kafka_migration.core.validation.surplus import Lengths, Surplus, lengths_of, surplus_by_key, surplus_in_place
-from kafka_migration.core.validation.windows import whole_windows
+from kafka_migration.core.validation.validation_contract import PartitionResult, SideCount, TopicResult
 from tests.unit.partitions import P0, P1
 from tests.unit.validation.replay_model import PLACE, TOPIC
 from tests.unit.validation.test_replays import finished, random_life

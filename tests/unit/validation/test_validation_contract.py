@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kafka_digest.position.blocks import Block, SplitInput, check_blocks, compare_blocks, drill_range, window_digest
-from kafka_digest.reading.windows import (
+from kafka_digest.reading.read_windows import (
     LogBounds,
     SideRange,
     WindowPlan,
@@ -19,8 +19,11 @@ from kafka_digest.reading.windows import (
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.migration.tolerance import Tolerance
-from kafka_migration.core.validation.contract import (
+from kafka_migration.core.migration.tolerated import Tolerance
+from kafka_migration.core.validation.differences import Difference, DifferenceKind, Differences, FirstDifference
+from kafka_migration.core.validation.judging import judge_partition, judge_topics
+from kafka_migration.core.validation.judging_by_key import GenerationEvents
+from kafka_migration.core.validation.validation_contract import (
     DIGESTS,
     PartitionResult,
     SideCount,
@@ -29,9 +32,6 @@ from kafka_migration.core.validation.contract import (
     empty_result,
     unanswered_windows,
 )
-from kafka_migration.core.validation.differences import Difference, DifferenceKind, Differences, FirstDifference
-from kafka_migration.core.validation.judging import judge_partition, judge_topics
-from kafka_migration.core.validation.judging_by_key import GenerationEvents
 from tests.present import present
 
 WINDOW = Window(3, "orders", "orders", 0, 0, 10, 5, 15)
@@ -98,7 +98,7 @@ def test_the_job_and_the_package_mean_the_same() -> None:
     """Both sides of the contract name the same digest, kinds and schema."""
     from kafka_digest import validate as job
     from kafka_digest.keys import align_tasks, alignment
-    from kafka_migration.core.validation import contract as validation
+    from kafka_migration.core.validation import validation_contract as validation
 
     assert set(job.DIGESTS) == set(DIGESTS)
     assert set(alignment.LABELS) | {"unclassified"} == {str(kind) for kind in DifferenceKind}

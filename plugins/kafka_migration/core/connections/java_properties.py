@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from kafka_migration.core.connections.checks import as_text, mechanism_of, protocol_of
-from kafka_migration.core.connections.settings import (
+from kafka_migration.core.connections.client_settings import (
     DEFAULT_KERBEROS_SERVICE,
     HOST_NAME_CHECK,
     KERBEROS,
@@ -23,6 +22,7 @@ from kafka_migration.core.connections.settings import (
     SETTINGS,
     VERIFICATION,
 )
+from kafka_migration.core.connections.connection_checks import as_text, mechanism_of, protocol_of
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 

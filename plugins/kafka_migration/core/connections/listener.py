@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from kafka_migration.core.connections.checks import mechanism_of, protocol_of
-from kafka_migration.core.connections.settings import KERBEROS, OAUTH_ENDPOINT
+from kafka_migration.core.connections.client_settings import KERBEROS, OAUTH_ENDPOINT
+from kafka_migration.core.connections.connection_checks import mechanism_of, protocol_of
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.certificates import Certificate

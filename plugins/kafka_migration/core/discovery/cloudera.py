@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kafka_migration.core.connections.settings import KERBEROS
-from kafka_migration.core.discovery.answer import Answer, is_true, port
-from kafka_migration.core.discovery.cluster import Broker, BrokerListener, DiscoveredCluster, ManagerKind
+from kafka_migration.core.connections.client_settings import KERBEROS
+from kafka_migration.core.discovery.described_cluster import Broker, BrokerListener, DiscoveredCluster, ManagerKind
+from kafka_migration.core.discovery.json_answer import Answer, is_true, port
 
 KAFKA, BROKER, MIRROR_MAKER, ZOOKEEPER = "KAFKA", "KAFKA_BROKER", "KAFKA_MIRROR_MAKER", "SERVER"
 STARTED = "STARTED"

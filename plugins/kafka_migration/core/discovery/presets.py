@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafka_migration.core.connections.settings import UNSUPPORTED_MECHANISMS
+from kafka_migration.core.connections.client_settings import UNSUPPORTED_MECHANISMS
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from kafka_migration.core.groups.plan import TargetOnly
+from kafka_migration.core.groups.offsets_plan import TargetOnly
 from kafka_migration.core.kafka.cluster import GroupDescription, GroupListing, TopicDescription
 from kafka_migration.core.kafka.commits import Commits, GroupsCommits
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition

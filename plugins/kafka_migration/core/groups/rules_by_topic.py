@@ -9,14 +9,14 @@ from typing import Any
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
-from kafka_migration.core.groups.plan import OffsetsMove, Proof, with_metadata
+from kafka_migration.core.groups.offsets_plan import OffsetsMove, Proof, with_metadata
 from kafka_migration.core.groups.uncommitted import never_committed, uncommitted_finding
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.text.brief import some
-from kafka_migration.core.text.names import group_subject
+from kafka_migration.core.text.artifact_names import group_subject
+from kafka_migration.core.text.shortened import some
 from kafka_migration.core.translation.by_topic import RepartitionedTopic, by_partition
-from kafka_migration.core.translation.contract import (
+from kafka_migration.core.translation.translation_contract import (
     PartitionOffsets,
     TopicToTranslate,
     TopicTranslations,

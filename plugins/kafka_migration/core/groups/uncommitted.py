@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
-from kafka_migration.core.groups.plan import GroupPlan, OffsetsMove, Proof
+from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsMove, Proof
 from kafka_migration.core.kafka.cluster import CommittedOffset
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Uncommitted
-from kafka_migration.core.text.names import group_subject
+from kafka_migration.core.text.artifact_names import group_subject
 from kafka_migration.core.translation.by_partition import Position, Translation
 from kafka_migration.core.translation.copies import PartitionCopy
 

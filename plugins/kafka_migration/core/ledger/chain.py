@@ -17,8 +17,8 @@ from typing import Any
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.migration.run_identity import RunIdentity
-from kafka_migration.core.text.names import quoted
+from kafka_migration.core.run.run_identity import RunIdentity
+from kafka_migration.core.text.artifact_names import quoted
 
 SCHEMA = 2
 _ENTRY_NAME = re.compile(r"(?P<number>[0-9]{6})\.json")

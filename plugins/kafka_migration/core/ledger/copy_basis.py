@@ -15,7 +15,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import ClusterFacts
 from kafka_migration.core.migration.settings import EngineName, Migration
-from kafka_migration.core.text.brief import some
+from kafka_migration.core.text.shortened import some
 
 _NEW_MIGRATION = "write a migration file with another name"
 # As many addresses as a person needs to recognize a cluster.

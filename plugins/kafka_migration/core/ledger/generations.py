@@ -2,7 +2,7 @@
 
 Before each start, when the old process is dead, the ledger records per partition P = the next source offset to
 copy and E = the target end. It records P' and E' after the stop. For a same-partition copy, the window of a
-generation is source [P, P') against target [E, E'). `core.mirror.gap_guard` checks at the next start that P' and E'
+generation is source [P, P') against target [E, E'). `core.watching.gap_guard` checks at the next start that P' and E'
 are unchanged.
 """
 

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.migration.run_window import Interval
+from kafka_migration.core.run.run_window import Interval
 
 
 class Bound(NamedTuple):

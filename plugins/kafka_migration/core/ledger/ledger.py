@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Any
 
 from kafka_migration.core.documents.codec import Document
-from kafka_migration.core.evidence.kept import LeftBehind, left_behind
+from kafka_migration.core.evidence.digests import LeftBehind, left_behind
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.copy_basis import CopyBasis
@@ -27,9 +27,9 @@ from kafka_migration.core.ledger.generations import Generation, GenerationStart,
 from kafka_migration.core.ledger.interval_bounds import Bounds, BoundsResolved, IntervalAnswer
 from kafka_migration.core.ledger.judgements import Judgement
 from kafka_migration.core.ledger.schema_ids import SchemaIdsFound
-from kafka_migration.core.migration.run_identity import RunIdentity
-from kafka_migration.core.migration.run_window import Interval
 from kafka_migration.core.migration.settings import Mode, Phase
+from kafka_migration.core.run.run_identity import RunIdentity
+from kafka_migration.core.run.run_window import Interval
 
 
 @dataclass(frozen=True, slots=True)

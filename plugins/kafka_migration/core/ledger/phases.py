@@ -8,7 +8,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.text.brief import some
+from kafka_migration.core.text.shortened import some
 
 
 def phase_findings(

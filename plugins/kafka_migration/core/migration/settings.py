@@ -11,7 +11,7 @@ from typing import Literal
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import IsolationLevel
 from kafka_migration.core.migration.alert_settings import AlertSettings
-from kafka_migration.core.migration.tolerance import NO_TOLERANCE, Tolerance
+from kafka_migration.core.migration.tolerated import NO_TOLERANCE, Tolerance
 from kafka_migration.core.migration.topic_rules import TopicRules, TopicSettings
 
 

@@ -8,7 +8,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Migration, Mode
 from kafka_migration.core.migration.topic_rules import IMPOSSIBLE, TopicList
-from kafka_migration.core.text.brief import some
+from kafka_migration.core.text.shortened import some
 
 # The ledger and the tasks were measured with this number of topics.
 MOST_TOPICS = 5_000

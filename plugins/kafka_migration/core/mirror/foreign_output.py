@@ -5,9 +5,9 @@ from __future__ import annotations
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.mirror.mirrorctl_protocol import HostRequest, host_of
-from kafka_migration.core.text.brief import brief
 from kafka_migration.core.text.secret_forms import masked
-from kafka_migration.core.text.shown import shown
+from kafka_migration.core.text.shortened import brief
+from kafka_migration.core.text.terminal_text import shown
 
 LONGEST_QUOTE = 300
 NOT_QUOTED = "text that is not shown, because the request carried secrets"

@@ -192,7 +192,7 @@ class MirrorHost(Protocol):
         """
 
     def probe(self, probe: HostProbe) -> HostReply:
-        """Return in `facts` what the host answers to a probe; `core.probes` reads it.
+        """Return in `facts` what the host answers to a probe; `preflight.scene` reads it.
 
         Refusals: `HOST_REFUSED`, `JAVA_MISSING`, `MM_BINARY_NOT_FOUND`, `HOST_TOOL_MISSING` if it needs Kafka.
         """

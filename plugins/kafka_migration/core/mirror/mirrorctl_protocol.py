@@ -18,7 +18,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MigrationError, MirrorFailed, Refused, TransientError
 from kafka_migration.core.mirror.host import HostProbe, HostReply, MirrorLaunch, ProbeSubject
 from kafka_migration.core.mirror.reply_bounds import bounded
-from kafka_migration.core.text.brief import given
+from kafka_migration.core.text.shortened import given
 from kafka_migration.core.text.storable import storable_document
 
 ACTING_VERBS = frozenset({"reserve", "release", "start", "stop", "clean"})

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from kafka_migration.core.kafka.lag import Known, Lag
-from kafka_migration.core.mirror.progress import ProgressMeter
+from kafka_migration.core.watching.progress import ProgressMeter
 
 PREFIX = "kafka_migration"
 

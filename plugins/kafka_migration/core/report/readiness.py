@@ -8,10 +8,10 @@ from typing import Any
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.groups.plan import GroupVerdict
+from kafka_migration.core.groups.offsets_plan import GroupVerdict
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.text.brief import LONGEST_SENTENCE, some
-from kafka_migration.core.text.names import group_subject
+from kafka_migration.core.text.artifact_names import group_subject
+from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from kafka_migration.core.cutover.plan_page import more_words
 from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.groups.plan_page import more_words
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.report.course import course
-from kafka_migration.core.report.offsets import offsets_of_groups
-from kafka_migration.core.report.people import people
+from kafka_migration.core.report.decisions import people
+from kafka_migration.core.report.moved_offsets import offsets_of_groups
+from kafka_migration.core.report.next_steps import next_acts
 from kafka_migration.core.report.readiness import readiness
-from kafka_migration.core.report.what_next import next_acts
-from kafka_migration.core.text.brief import LONGEST_SENTENCE, some
+from kafka_migration.core.report.run_phases import course
 from kafka_migration.core.text.markdown import escaped, shown, table
+from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
 from kafka_migration.core.validation.difference_words import describe_counts, kcat_command
 
 

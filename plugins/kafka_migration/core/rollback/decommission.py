@@ -14,9 +14,9 @@ from typing import Any
 from kafka_migration.core.kafka.commits import GroupsCommits
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.text.brief import MOST_NAMES, some
-from kafka_migration.core.text.names import group_subject
-from kafka_migration.core.text.shown import duration
+from kafka_migration.core.text.artifact_names import group_subject
+from kafka_migration.core.text.shortened import MOST_NAMES, some
+from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.validation.coverage_rules import coverage_of
 
 NOT_KNOWN = timedelta.max

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from kafka_migration.core.groups.plan import TargetOnly
+from kafka_migration.core.groups.offsets_plan import TargetOnly
 from kafka_migration.core.migration.settings import Migration, SchemaRegistrySettings
-from kafka_migration.core.text.brief import some
+from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.yaml_text import yaml_string
-from kafka_migration.core.waves.migration_file import insecure_lines
+from kafka_migration.core.waves.wave_file import insecure_lines
 
 MAX_NAME = 63
 SUFFIX = "-back"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from kafka_migration.core.text.brief import given
+from kafka_migration.core.text.shortened import given
 
 HIDDEN = "a value that is not shown"
 _MASK = "***"

@@ -10,7 +10,7 @@ comparing records (`core.translation.resent`). If that is not possible, the plac
 lossless, but not minimal. The lengths of two ranges never show whether an offset holds a record.
 
 The clusters are read between these steps: `resent_ranges`, `counts_needed`, `translate`, `source_probes`,
-`target_probes`. Their results become the groups' plans in `core.groups.rules`.
+`target_probes`. Their results become the groups' plans in `core.groups.group_rules`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Topics whose copy does not keep partitions, or has offsets between records: the request to translate offsets.
 
-A group's committed offsets on such a topic are one vector (`core.translation.contract`). The ledger gives target
+A group's committed offsets on such a topic are one vector (`translation_contract.py`). The ledger gives target
 offsets before which no copy of an unread record lies: the target ends at the start of the last generation that started,
 in every source partition, at or before the vector. From there the Spark job looks for the copies. If the source has
 deleted unread records the job cannot find them, and the group resumes at these target offsets.
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Uncommitted
-from kafka_migration.core.translation.contract import (
+from kafka_migration.core.translation.translation_contract import (
     PartitionOffsets,
     TopicToTranslate,
     Vector,

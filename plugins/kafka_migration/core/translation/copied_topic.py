@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kafka_migration.core.translation.by_topic import RepartitionedTopic
-from kafka_migration.core.translation.contract import PartitionOffsets, TopicToTranslate, Vector, vector_of
 from kafka_migration.core.translation.copies import PartitionCopy
+from kafka_migration.core.translation.translation_contract import PartitionOffsets, TopicToTranslate, Vector, vector_of
 
 
 @dataclass(frozen=True, slots=True)

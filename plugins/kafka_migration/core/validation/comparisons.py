@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.judgements import Comparison, ReadOffsets
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.validation.contract import PartitionResult, TopicResult, ValidationResult
+from kafka_migration.core.validation.validation_contract import PartitionResult, TopicResult, ValidationResult
 
 
 def comparisons_of(

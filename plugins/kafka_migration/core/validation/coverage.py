@@ -15,7 +15,7 @@ from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.spans import Span, joined
 from kafka_migration.core.ledger.judgements import Comparison, Judgement
-from kafka_migration.core.text.brief import some
+from kafka_migration.core.text.shortened import some
 
 SIDES: tuple[Side, Side] = ("source", "target")
 

@@ -22,7 +22,7 @@ from kafka_migration.core.ledger.generations import Generation
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.validation.contract import is_by_key
+from kafka_migration.core.validation.compared_windows import copied_windows
 from kafka_migration.core.validation.coverage import (
     SIDES,
     Flaw,
@@ -31,7 +31,7 @@ from kafka_migration.core.validation.coverage import (
     Stretch,
     TopicCoverage,
 )
-from kafka_migration.core.validation.windows import copied_windows
+from kafka_migration.core.validation.validation_contract import is_by_key
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,8 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.migration.tolerance import NO_TOLERANCE, Tolerance
-from kafka_migration.core.text.brief import LONGEST_SENTENCE, some
-from kafka_migration.core.validation.contract import PartitionResult, TopicResult, ValidationRequest, ValidationResult
+from kafka_migration.core.migration.tolerated import NO_TOLERANCE, Tolerance
+from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
 from kafka_migration.core.validation.difference_words import (
     BAD_RECORD_REMEDY,
     EXPLANATIONS,
@@ -33,6 +32,12 @@ from kafka_migration.core.validation.judging_by_key import (
 )
 from kafka_migration.core.validation.surplus import surplus_in_place
 from kafka_migration.core.validation.tolerance import tolerated
+from kafka_migration.core.validation.validation_contract import (
+    PartitionResult,
+    TopicResult,
+    ValidationRequest,
+    ValidationResult,
+)
 
 
 def judge_partition(

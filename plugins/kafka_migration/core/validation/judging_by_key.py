@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.migration.tolerance import NO_TOLERANCE, Tolerance
-from kafka_migration.core.text.brief import LONGEST_SENTENCE, some
-from kafka_migration.core.validation.contract import PartitionResult, TopicResult
+from kafka_migration.core.migration.tolerated import NO_TOLERANCE, Tolerance
+from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
 from kafka_migration.core.validation.difference_words import (
     BAD_RECORD_REMEDY,
     EXPLANATIONS,
@@ -25,6 +24,7 @@ from kafka_migration.core.validation.difference_words import (
 from kafka_migration.core.validation.differences import Difference, DifferenceKind, Differences
 from kafka_migration.core.validation.surplus import Lengths, surplus_by_key
 from kafka_migration.core.validation.tolerance import tolerated
+from kafka_migration.core.validation.validation_contract import PartitionResult, TopicResult
 
 _TAIL = frozenset({DifferenceKind.EXTRA, DifferenceKind.DUPLICATE, DifferenceKind.STALE})
 # The differences of a key whose partition changes during the copy.

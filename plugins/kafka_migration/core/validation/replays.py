@@ -16,7 +16,7 @@ from kafka_migration.core.ledger.generations import Generation
 from kafka_migration.core.ledger.judgements import Comparison, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.validation.windows import (
+from kafka_migration.core.validation.compared_windows import (
     Past,
     continues,
     copied_windows,

@@ -13,7 +13,7 @@ from kafka_migration.core.kafka.schema_registry import Schema
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.ledger.schema_ids import PartIds
 from kafka_migration.core.migration.settings import Part, SchemaRegistrySettings
-from kafka_migration.core.text.brief import some
+from kafka_migration.core.text.shortened import some
 
 PARTS: tuple[Part, ...] = get_args(Part)
 # The Spark job collects no ids from here on.

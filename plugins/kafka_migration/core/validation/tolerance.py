@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.migration.tolerance import Tolerance
+from kafka_migration.core.migration.tolerated import Tolerance
 from kafka_migration.core.validation.differences import DifferenceKind, Differences
 
 

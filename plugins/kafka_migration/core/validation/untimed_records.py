@@ -9,8 +9,8 @@ from dataclasses import replace
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict, worst
-from kafka_migration.core.validation.contract import ValidationResult
 from kafka_migration.core.validation.judging import TopicVerdict
+from kafka_migration.core.validation.validation_contract import ValidationResult
 
 
 def with_untimed_records(topics: Iterable[TopicVerdict], result: ValidationResult) -> tuple[TopicVerdict, ...]:

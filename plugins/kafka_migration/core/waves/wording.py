@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kafka_migration.core.text.names import plain_name
-from kafka_migration.core.waves.plan import GroupReads, Wave, some
+from kafka_migration.core.text.artifact_names import plain_name
+from kafka_migration.core.waves.wave_plan import GroupReads, Wave, some
 
 # The text shows at most this many joins; JSON has all.
 MAX_JOINS = 20

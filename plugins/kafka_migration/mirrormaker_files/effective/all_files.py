@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from kafka_migration.mirrormaker_files.effective.connect import connect_readers
 from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated
 from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
-from kafka_migration.mirrormaker_files.effective.mirrormaker1 import mirrormaker1_readers
+from kafka_migration.mirrormaker_files.effective.mirrormaker1_clients import mirrormaker1_readers
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Readers
-from kafka_migration.mirrormaker_files.effective.strimzi import strimzi_readers
+from kafka_migration.mirrormaker_files.effective.strimzi_config import strimzi_readers
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 
 

@@ -10,7 +10,7 @@ from kafka_migration.mirrormaker_files.effective.layers import Layers, get, laye
 from kafka_migration.mirrormaker_files.effective.mirror_readers import ConnectorReaders, worker_readers
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Reader
 from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, FileKind, MirrorFile, Place
-from kafka_migration.mirrormaker_files.model.roles import role_of_class
+from kafka_migration.mirrormaker_files.model.readers_of_keys import role_of_class
 
 
 def connect_readers(files: Sequence[MirrorFile], kafka: MirrorVersion) -> Iterator[Effective]:

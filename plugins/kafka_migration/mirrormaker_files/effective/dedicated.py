@@ -20,9 +20,9 @@ from kafka_migration.mirrormaker_files.effective.layers import (
 )
 from kafka_migration.mirrormaker_files.effective.mirror_readers import ConnectorReaders, worker_readers
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Reader
-from kafka_migration.mirrormaker_files.model.limits import FEW_CLUSTERS
+from kafka_migration.mirrormaker_files.model.lint_limits import FEW_CLUSTERS
 from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, Flow, MirrorFile
-from kafka_migration.mirrormaker_files.model.roles import CLASSES
+from kafka_migration.mirrormaker_files.model.readers_of_keys import CLASSES
 
 # `workerConfig` reads these at the top level, over those of the cluster.
 _TOP_OF_WORKER = (

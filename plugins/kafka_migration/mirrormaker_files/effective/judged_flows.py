@@ -8,8 +8,8 @@ from itertools import permutations
 
 from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated
 from kafka_migration.mirrormaker_files.effective.kafka_version import MirrorVersion
-from kafka_migration.mirrormaker_files.model.judging import is_false
-from kafka_migration.mirrormaker_files.model.limits import FEW_CLUSTERS
+from kafka_migration.mirrormaker_files.model.lint_finding import is_false
+from kafka_migration.mirrormaker_files.model.lint_limits import FEW_CLUSTERS
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, Place
 
 

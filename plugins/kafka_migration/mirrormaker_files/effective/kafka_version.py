@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from kafka_migration.mirrormaker_files.model.judging import minor
 from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys, numbers
+from kafka_migration.mirrormaker_files.model.lint_finding import minor
 
 CONNECTORS = ("mirror_source", "mirror_checkpoint", "mirror_heartbeat")
 # `MirrorClientConfig.CONFIG_DEF` has these besides those of `CLIENT_CONFIG_DEF`, which MirrorMaker hands to clients.

@@ -8,11 +8,30 @@ from dataclasses import replace
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.text.brief import brief, some
 from kafka_migration.core.text.secret_forms import LONGEST_NAME, masked
+from kafka_migration.core.text.shortened import brief, some
+from kafka_migration.mirrormaker_files.formats.connectors import (
+    CLASS,
+    Connector,
+    connectors_file,
+    file_of_connectors,
+)
+from kafka_migration.mirrormaker_files.formats.mirrormaker1_files import client_file, command_files
+from kafka_migration.mirrormaker_files.formats.mirrormaker2_files import mirrormaker2_file
+from kafka_migration.mirrormaker_files.formats.properties_reader import entries, remarks
+from kafka_migration.mirrormaker_files.formats.yaml_documents import OtherDocument, WrongDocument
+from kafka_migration.mirrormaker_files.manifests.manifests import Manifest
+from kafka_migration.mirrormaker_files.manifests.strimzi_others import worker_file
+from kafka_migration.mirrormaker_files.manifests.variables import (
+    image_file,
+    is_environment,
+    is_image,
+    is_image_file,
+    variables_file,
+)
 from kafka_migration.mirrormaker_files.model.jaas_file import is_login_file, refusal_of_login_file
-from kafka_migration.mirrormaker_files.model.judging import refusal
-from kafka_migration.mirrormaker_files.model.limits import (
+from kafka_migration.mirrormaker_files.model.lint_finding import refusal
+from kafka_migration.mirrormaker_files.model.lint_limits import (
     MOST_COMMANDS,
     MOST_SETTINGS,
     TooMany,
@@ -22,29 +41,10 @@ from kafka_migration.mirrormaker_files.model.limits import (
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
 from kafka_migration.mirrormaker_files.model.strimzi_fields import Fault, FieldFault
-from kafka_migration.mirrormaker_files.reading.connectors import (
-    CLASS,
-    Connector,
-    connectors_file,
-    file_of_connectors,
-)
-from kafka_migration.mirrormaker_files.reading.documents import OtherDocument, WrongDocument
 from kafka_migration.mirrormaker_files.reading.kinds import is_json, kind_of
-from kafka_migration.mirrormaker_files.reading.manifests import Manifest
-from kafka_migration.mirrormaker_files.reading.mirrormaker1 import client_file, command_files
-from kafka_migration.mirrormaker_files.reading.mirrormaker2 import mirrormaker2_file
-from kafka_migration.mirrormaker_files.reading.parts import TextPart
-from kafka_migration.mirrormaker_files.reading.properties import entries, remarks
-from kafka_migration.mirrormaker_files.reading.scripts import Script, script_of
-from kafka_migration.mirrormaker_files.reading.shell_words import OpenQuote
-from kafka_migration.mirrormaker_files.reading.strimzi_others import worker_file
-from kafka_migration.mirrormaker_files.reading.variables import (
-    image_file,
-    is_environment,
-    is_image,
-    is_image_file,
-    variables_file,
-)
+from kafka_migration.mirrormaker_files.scripts.parts import TextPart
+from kafka_migration.mirrormaker_files.scripts.scripts import Script, script_of
+from kafka_migration.mirrormaker_files.scripts.shell_words import OpenQuote
 
 _COMMANDS = frozenset({FileKind.COMMAND, FileKind.START})
 _CLIENTS = {FileKind.CONSUMER, FileKind.PRODUCER}

@@ -10,11 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.model.judging import LintFinding
-from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
-from kafka_migration.mirrormaker_files.rules.ground import Ground
-from kafka_migration.mirrormaker_files.rules.name_rules import (
+from kafka_migration.mirrormaker_files.ground.ground import Ground
+from kafka_migration.mirrormaker_files.ground.views import CONNECTORS, SOURCE, at_given, is_given, is_of, value
+from kafka_migration.mirrormaker_files.line_rules.name_rules import (
     ALIAS,
     DEFAULT,
     IDENTITY,
@@ -23,7 +21,9 @@ from kafka_migration.mirrormaker_files.rules.name_rules import (
     kept_by_blanks,
     naming,
 )
-from kafka_migration.mirrormaker_files.rules.views import CONNECTORS, SOURCE, at_given, is_given, is_of, value
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 
 TARGET_ALIAS = "target.cluster.alias"
 _BLANK_FIX = "Give both clusters aliases; from Kafka 3.0 on IdentityReplicationPolicy keeps the names."

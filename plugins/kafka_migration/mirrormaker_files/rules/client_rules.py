@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, is_true, on_file
+from kafka_migration.mirrormaker_files.ground.ground import Ground
+from kafka_migration.mirrormaker_files.ground.views import at_given, is_given, lacks, value
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, is_true, on_file
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, Place
-from kafka_migration.mirrormaker_files.model.roles import OLD_KEYS
-from kafka_migration.mirrormaker_files.rules.ground import Ground
+from kafka_migration.mirrormaker_files.model.readers_of_keys import OLD_KEYS
 from kafka_migration.mirrormaker_files.rules.idempotence_rules import is_refused
-from kafka_migration.mirrormaker_files.rules.views import at_given, is_given, lacks, value
 
 # Without idempotence, more requests in flight can change the order after a retry.
 _ORDERED, _ORDERED_IF_IDEMPOTENT = 1, 5

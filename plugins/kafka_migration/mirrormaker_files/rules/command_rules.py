@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from kafka_migration.core.text.brief import some
+from kafka_migration.core.text.shortened import some
+from kafka_migration.mirrormaker_files.ground.ground import Ground
+from kafka_migration.mirrormaker_files.ground.views import lacks
 from kafka_migration.mirrormaker_files.model.command_options import ENVIRONMENT, FLAGS, OPTIONS, PATTERNS, option_meant
-from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, key_of, on_file, value_of
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, key_of, on_file, value_of
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.rules.client_file_rules import OF_STRIMZI
-from kafka_migration.mirrormaker_files.rules.ground import Ground
 from kafka_migration.mirrormaker_files.rules.start_rules import is_of_mirrormaker2
-from kafka_migration.mirrormaker_files.rules.views import lacks
 
 _NOT_STARTED = "MirrorMaker does not start"
 _NUMBER = re.compile(r"[+-]?\d{1,19}", re.ASCII)

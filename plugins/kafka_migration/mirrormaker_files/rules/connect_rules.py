@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from kafka_migration.core.text.brief import some
+from kafka_migration.core.text.shortened import some
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.model.judging import LintFinding, on_file, value_of
-from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_files.rules.alias_rules import at_aliases
-from kafka_migration.mirrormaker_files.rules.class_rules import CONVERTERS, is_unknown_converter
-from kafka_migration.mirrormaker_files.rules.ground import Ground
-from kafka_migration.mirrormaker_files.rules.views import (
+from kafka_migration.mirrormaker_files.ground.ground import Ground
+from kafka_migration.mirrormaker_files.ground.views import (
     CHECKPOINT,
     SOURCE,
     at_given,
@@ -24,6 +19,11 @@ from kafka_migration.mirrormaker_files.rules.views import (
     line_of,
     value,
 )
+from kafka_migration.mirrormaker_files.line_rules.class_rules import CONVERTERS, is_unknown_converter
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, on_file, value_of
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.rules.alias_rules import at_aliases
 
 
 def idle_hints(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:

@@ -10,12 +10,12 @@ from itertools import permutations
 from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated
 from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
+from kafka_migration.mirrormaker_files.ground.ground import Ground
+from kafka_migration.mirrormaker_files.ground.views import at_given, is_dedicated, is_given, value
 from kafka_migration.mirrormaker_files.model.accepted import trimmed
-from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, the_value
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, the_value
 from kafka_migration.mirrormaker_files.model.mirror_settings import Flow, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_files.rules.ground import Ground
-from kafka_migration.mirrormaker_files.rules.views import at_given, is_dedicated, is_given, value
 
 _HEARTBEATS = "emit.heartbeats.enabled"
 _STORAGE_TOPICS = ("config.storage.topic", "offset.storage.topic", "status.storage.topic")

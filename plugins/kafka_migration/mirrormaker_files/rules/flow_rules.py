@@ -6,17 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_migration.core.text.brief import some
+from kafka_migration.core.text.shortened import some
 from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated
 from kafka_migration.mirrormaker_files.effective.judged_flows import flows_with_lines
 from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
 from kafka_migration.mirrormaker_files.effective.readers import Effective
-from kafka_migration.mirrormaker_files.model.accepted import trimmed
-from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, is_false, is_true, key_of, on_file
-from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_files.rules.ground import Ground
-from kafka_migration.mirrormaker_files.rules.views import (
+from kafka_migration.mirrormaker_files.ground.ground import Ground
+from kafka_migration.mirrormaker_files.ground.views import (
     CHECKPOINT,
     CONNECTORS,
     SOURCE,
@@ -31,6 +27,10 @@ from kafka_migration.mirrormaker_files.rules.views import (
     line_of_flow,
     lines,
 )
+from kafka_migration.mirrormaker_files.model.accepted import trimmed
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, is_false, is_true, key_of, on_file
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
 
 # The old clients had other names for it, which have a finding of their own.
 _ADDRESS_KEYS = frozenset({"bootstrap.servers", "zookeeper.connect", "metadata.broker.list", "broker.list"})

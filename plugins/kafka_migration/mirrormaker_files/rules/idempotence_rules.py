@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator
 
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.model.judging import LintFinding
+from kafka_migration.mirrormaker_files.ground.ground import Ground
+from kafka_migration.mirrormaker_files.ground.views import at_given, is_given, says, value
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile
-from kafka_migration.mirrormaker_files.rules.ground import Ground
-from kafka_migration.mirrormaker_files.rules.views import at_given, is_given, says, value
 
 _IDEMPOTENCE, _TRANSACTION = "enable.idempotence", "transactional.id"
 _MOST_IN_FLIGHT = 5

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.model.judging import LintFinding
+from kafka_migration.mirrormaker_files.ground.ground import Ground
+from kafka_migration.mirrormaker_files.ground.views import CONNECTORS, at_given, is_given, value
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
-from kafka_migration.mirrormaker_files.rules.ground import Ground
-from kafka_migration.mirrormaker_files.rules.views import CONNECTORS, at_given, is_given, value
 
 _POLICY = "connector.client.config.override.policy"
 _PRINCIPAL = frozenset({"sasl.jaas.config", "sasl.mechanism", "security.protocol"})

@@ -7,13 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from kafka_migration.core.text.secret_forms import is_secret_name
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.model.judging import REFERENCE, LintFinding, at, value_of
-from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting
-from kafka_migration.mirrormaker_files.rules.connector_key_rules import users_elsewhere
-from kafka_migration.mirrormaker_files.rules.ground import Ground
-from kafka_migration.mirrormaker_files.rules.key_rules import is_storage_of_connector
-from kafka_migration.mirrormaker_files.rules.views import (
+from kafka_migration.mirrormaker_files.ground.ground import Ground
+from kafka_migration.mirrormaker_files.ground.views import (
     CHECKPOINT,
     CONNECTORS,
     HEARTBEAT,
@@ -24,6 +19,11 @@ from kafka_migration.mirrormaker_files.rules.views import (
     lines,
     value,
 )
+from kafka_migration.mirrormaker_files.line_rules.connector_key_rules import users_elsewhere
+from kafka_migration.mirrormaker_files.line_rules.key_rules import is_storage_of_connector
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.lint_finding import REFERENCE, LintFinding, at, value_of
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting
 
 _INSYNC, _FACTOR = "min.insync.replicas", "replication.factor"
 # A worker hands further keys of its stores to the topics that it creates, and Connect those of a group of topics.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from kafka_migration.core.text.brief import some
+from kafka_migration.core.text.shortened import some
 from kafka_migration.mirrormaker_files.model.command_options import OPTIONS, StartProgram
-from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, key_of, on_file
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, key_of, on_file
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.rules.client_file_rules import file_named
 

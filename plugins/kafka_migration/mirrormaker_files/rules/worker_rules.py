@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from kafka_migration.mirrormaker_files.model.judging import LintFinding, at, on_file
+from kafka_migration.mirrormaker_files.ground.ground import Ground
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, on_file
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_files.rules.ground import Ground
 
 _FILE = "offset.storage.file.filename"
 _NO_START = f"the standalone worker requires `{_FILE}` and does not start"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from airflow.sdk import Context
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.ledger.cutovers import SettingsFrozen
-from kafka_migration.core.mirror.target_topics import settings_to_freeze
-from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
-from kafka_migration.steps.copy_basis import record_basis, require_same_basis
-from kafka_migration.steps.guards import require_rights_on_target_topics
+from kafka_migration.core.target.target_topics import settings_to_freeze
+from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.steps.mirror.topic_creation import adopt_announced, create_announced
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.steps.run.find_copy_basis import record_basis, require_same_basis
+from kafka_migration.steps.run.guards import require_rights_on_target_topics
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 
 class CreateTopicsOperator(MigrationOperator):

@@ -10,10 +10,10 @@ from typing import Any
 from airflow.sdk import Context
 
 import kafka_migration
-from kafka_migration.adapters.documents import to_json
-from kafka_migration.adapters.evidence import REPORT_FILE
-from kafka_migration.airflow_adapters.metrics import emit
-from kafka_migration.core.evidence.documents import Kind, RunFacts, assemble_run
+from kafka_migration.adapters.store.document_files import to_json
+from kafka_migration.adapters.store.evidence_store import REPORT_FILE
+from kafka_migration.airflow_adapters.airflow_metrics import emit
+from kafka_migration.core.evidence.evidence_documents import Kind, RunFacts, assemble_run
 from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import (
@@ -27,23 +27,23 @@ from kafka_migration.core.findings.errors import (
 )
 from kafka_migration.core.ledger.generations import generations_text
 from kafka_migration.core.migration.settings import Mode, Phase
-from kafka_migration.core.migration.task_steps import SKIPPED, SUCCESS, expected_skips, unsuccessful
-from kafka_migration.core.mirror.lateness import late_findings
 from kafka_migration.core.report.alerts import Ended, ended_alert
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.report.run_note import run_note
 from kafka_migration.core.report.run_report import render_report
 from kafka_migration.core.rollback.decommission import NotKnown, WaitingTimes, condition, decommission_conditions
-from kafka_migration.core.text.shown import shown
-from kafka_migration.orchestration.alerting import send, tell_of_lost_finish
-from kafka_migration.orchestration.context import link_to, run_of, started_at, triggered_by
-from kafka_migration.orchestration.failing import FailedForGood, log_findings
-from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
+from kafka_migration.core.run.task_steps import SKIPPED, SUCCESS, expected_skips, unsuccessful
+from kafka_migration.core.text.terminal_text import shown
+from kafka_migration.core.watching.unfinished_work import late_findings
+from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.orchestration.report_page import ReportLink
-from kafka_migration.orchestration.run_note import NOTE_KEY
-from kafka_migration.steps.last_run import tell_last_run
-from kafka_migration.steps.rollback.decommission import read_old_cluster
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.orchestration.task.alerting import send, tell_of_lost_finish
+from kafka_migration.orchestration.task.context import link_to, run_of, started_at, triggered_by
+from kafka_migration.orchestration.task.failures import FailedForGood, log_findings
+from kafka_migration.orchestration.task.note_writer import NOTE_KEY
+from kafka_migration.steps.rollback.decommissioning import read_old_cluster
+from kafka_migration.steps.run.last_run import tell_last_run
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 
 class FinishOperator(MigrationOperator):

@@ -8,18 +8,18 @@ from typing import Any
 
 from airflow.sdk import Context
 
-from kafka_migration.airflow_adapters.metrics import emit
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.airflow_adapters.airflow_metrics import emit
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Finding, ValidationFailed
 from kafka_migration.core.groups.unproved import stopping_findings, unproved_copies
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.report.run_report import record_count
-from kafka_migration.orchestration.failing import log_findings
-from kafka_migration.orchestration.lineage import CopiedTopics, TellsLineage
-from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
-from kafka_migration.steps.run import MigrationRun
-from kafka_migration.steps.validation.judging import judge
+from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
+from kafka_migration.orchestration.task.failures import log_findings
+from kafka_migration.orchestration.task.lineage import CopiedTopics, TellsLineage
+from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.validation.judge_topics import judge
 
 
 class JudgeOperator(TellsLineage, MigrationOperator):

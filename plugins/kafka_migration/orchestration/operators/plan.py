@@ -8,18 +8,18 @@ from typing import Any
 
 from airflow.sdk import Context
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.offsets import from_document
 from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
-from kafka_migration.core.mirror.planned_topics import offsets_to_copy
-from kafka_migration.orchestration.failing import log_findings
-from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
-from kafka_migration.steps.copy_basis import require_same_basis
-from kafka_migration.steps.mirror.planning import nothing_to_mirror, plan_document
-from kafka_migration.steps.run import MigrationRun
-from kafka_migration.steps.topic_list import record_topic_list
+from kafka_migration.core.target.planned_topics import offsets_to_copy
+from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
+from kafka_migration.orchestration.task.failures import log_findings
+from kafka_migration.steps.mirror.plan_mirror import nothing_to_mirror, plan_document
+from kafka_migration.steps.run.find_copy_basis import require_same_basis
+from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.run.topic_list import record_topic_list
 
 
 class PlanOperator(MigrationOperator):

@@ -6,21 +6,21 @@ import logging
 
 from airflow.sdk import Context
 
-from kafka_migration.airflow_adapters import settings
+from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
 from kafka_migration.airflow_adapters.notifiers import notifier_problem
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.migration.run_window import RunWindow
+from kafka_migration.core.run.run_window import RunWindow
 from kafka_migration.migration_file.loading import load_migration_file
-from kafka_migration.orchestration.alerting import alerts_of
-from kafka_migration.orchestration.context import run_of, run_type_of
-from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, translating
-from kafka_migration.orchestration.run_window_input import run_window_of
-from kafka_migration.preflight.check import CheckResult, without_checks
+from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary, translating
+from kafka_migration.orchestration.task.alerting import alerts_of
+from kafka_migration.orchestration.task.context import run_of, run_type_of
+from kafka_migration.orchestration.task.run_window_input import run_window_of
 from kafka_migration.preflight.checks import CHECKS
-from kafka_migration.steps.preflight import Checkers, checked
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.preflight.scene.check import CheckResult, without_checks
+from kafka_migration.steps.before.preflight_checks import Checkers, checked
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 
 class PreflightOperator(MigrationOperator):

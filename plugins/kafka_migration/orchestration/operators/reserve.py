@@ -9,18 +9,18 @@ from typing import Any, NoReturn
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException, TaskDeferred
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.migration.run_identity import RunIdentity
-from kafka_migration.core.migration.run_window import reservation_deadline
-from kafka_migration.core.mirror.watch import TRIGGER_MARGIN
-from kafka_migration.core.text.names import quoted
-from kafka_migration.core.text.shown import duration, shown
-from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
+from kafka_migration.core.run.run_identity import RunIdentity
+from kafka_migration.core.run.run_window import reservation_deadline
+from kafka_migration.core.text.artifact_names import quoted
+from kafka_migration.core.text.terminal_text import duration, shown
+from kafka_migration.core.watching.watch import TRIGGER_MARGIN
+from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.orchestration.triggers.reservation import ReservationTrigger
-from kafka_migration.steps.guards import record_reservation
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.steps.run.guards import record_reservation
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 # A tuple, not a set: Airflow's enum members equal these strings but hash differently.
 FINISHED = ("success", "failed")

@@ -9,16 +9,16 @@ from typing import Any
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.ledger.cutovers import SettingsRestored
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Phase
-from kafka_migration.core.mirror.target_topics import settings_to_restore
-from kafka_migration.orchestration.failing import log_findings
-from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
-from kafka_migration.steps.guards import hold_reservation
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.core.target.target_topics import settings_to_restore
+from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
+from kafka_migration.orchestration.task.failures import log_findings
+from kafka_migration.steps.run.guards import hold_reservation
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 
 class RestoreSettingsOperator(MigrationOperator):

@@ -15,16 +15,16 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowException
 
-from kafka_migration.adapters.documents import flush, is_there
-from kafka_migration.adapters.private_folder import private_folder
-from kafka_migration.airflow_adapters import settings
-from kafka_migration.airflow_adapters.airflow_version import HAS_STATE_STORE
-from kafka_migration.airflow_adapters.spark import spark_client_findings, spark_target
-from kafka_migration.airflow_adapters.spark_versions import spark_versions
+from kafka_migration.adapters.store.document_files import flush, is_there
+from kafka_migration.adapters.system.private_folder import private_folder
+from kafka_migration.airflow_adapters import airflow_settings as settings
+from kafka_migration.airflow_adapters.deployed_airflow import HAS_STATE_STORE
+from kafka_migration.airflow_adapters.installed_spark import spark_versions
+from kafka_migration.airflow_adapters.spark_connection import spark_client_findings, spark_target
 from kafka_migration.core.connections.java_properties import spark_options
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, ValidationFailed
-from kafka_migration.core.validation.spark_target import (
+from kafka_migration.core.spark.spark_target import (
     SparkTarget,
     cipher_findings,
     failure_finding,
@@ -34,10 +34,10 @@ from kafka_migration.core.validation.spark_target import (
     shipping_findings,
     unprotected_findings,
 )
-from kafka_migration.core.validation.spark_versions import known_numbers, unknown_findings
-from kafka_migration.orchestration.failing import FailedForNow, log_findings, never_again
+from kafka_migration.core.spark.spark_versions import known_numbers, unknown_findings
 from kafka_migration.orchestration.operators.spark_log import SparkLog
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.orchestration.task.failures import FailedForNow, log_findings, never_again
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 CLIENTS_FILE = "clients.json"
 DIGEST_PACKAGE = "kafka_digest"

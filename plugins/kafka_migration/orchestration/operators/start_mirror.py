@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from airflow.sdk import Context
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import MirrorFailed
 from kafka_migration.core.mirror.diagnosis import with_causes
 from kafka_migration.core.mirror.host import HostReply
-from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
+from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.steps.mirror.start_stop import end_when_settled, start_generation, stop_generation
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 
 class StartMirrorOperator(MigrationOperator):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from airflow.sdk import Context
 
-from kafka_migration.airflow_adapters.metrics import emit
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.airflow_adapters.airflow_metrics import emit
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import (
     Finding,
@@ -17,17 +17,17 @@ from kafka_migration.core.findings.errors import (
 )
 from kafka_migration.core.ledger.generations import Generation, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.mirror.drain import gap_findings
 from kafka_migration.core.mirror.host import HostReply
-from kafka_migration.core.mirror.retention_forecast import Forecast
-from kafka_migration.core.mirror.topic_identity import recreated_finding
 from kafka_migration.core.report.metrics import MetricsOf
-from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
-from kafka_migration.steps.guards import hold_reservation
+from kafka_migration.core.target.topic_identity import recreated_finding
+from kafka_migration.core.watching.drain import gap_findings
+from kafka_migration.core.watching.retention_forecast import Forecast
+from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.steps.mirror.forecast import forecast_after
 from kafka_migration.steps.mirror.held_back import held_back_warnings
 from kafka_migration.steps.mirror.start_stop import end_when_settled, stop_generation
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.steps.run.guards import hold_reservation
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 # Keeps the logs of some weeks of nightly runs.
 KEPT_GENERATIONS = 20

@@ -8,19 +8,19 @@ from typing import Any, NoReturn
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException
 
-from kafka_migration.adapters.documents import is_there
-from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.core.mirror.lateness import pending_document
-from kafka_migration.core.validation.contract import (
+from kafka_migration.adapters.store.document_files import is_there
+from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.validation.validation_contract import (
     ValidationRequest,
     empty_result,
 )
-from kafka_migration.orchestration.context import run_of
-from kafka_migration.orchestration.operators.base import Summary, reporting
+from kafka_migration.core.watching.unfinished_work import pending_document
+from kafka_migration.orchestration.operators.operator_base import Summary, reporting
 from kafka_migration.orchestration.operators.spark_job import SparkJobOperator, result_of
-from kafka_migration.orchestration.time_limit import stopping_after
-from kafka_migration.steps.run import MigrationRun
-from kafka_migration.steps.validation.request import request_of
+from kafka_migration.orchestration.task.context import run_of
+from kafka_migration.orchestration.task.time_limit import stopping_after
+from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.validation.spark_request import request_of
 
 APPLICATION = "validate_topics.py"
 

@@ -9,23 +9,23 @@ from typing import Any
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException
 
+from kafka_migration.core.cutover.lag_policy import LagPolicy
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.groups.lag_policy import LagPolicy
 from kafka_migration.core.groups.selection import which_groups
 from kafka_migration.core.kafka.commits import topics_of
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.mirror.watch import TRIGGER_MARGIN
-from kafka_migration.core.text.brief import some
-from kafka_migration.core.text.names import group_subject
-from kafka_migration.orchestration.context import run_of
-from kafka_migration.orchestration.operators.base import Summary, reporting
-from kafka_migration.orchestration.sensors.base import MigrationSensor
+from kafka_migration.core.text.artifact_names import group_subject
+from kafka_migration.core.text.shortened import some
+from kafka_migration.core.watching.watch import TRIGGER_MARGIN
+from kafka_migration.orchestration.operators.operator_base import Summary, reporting
 from kafka_migration.orchestration.sensors.group_lag import lag_trigger
-from kafka_migration.steps.groups.lag import LagOutcome
-from kafka_migration.steps.groups.one_by_one import commits_of
-from kafka_migration.steps.guards import require_proved_copy
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.orchestration.sensors.sensor_base import MigrationSensor
+from kafka_migration.orchestration.task.context import run_of
+from kafka_migration.steps.groups.group_lag_reading import LagOutcome
+from kafka_migration.steps.reading.one_by_one import commits_of
+from kafka_migration.steps.run.guards import require_proved_copy
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 # A busy cluster may miss some polls before a sample is stale.
 FRESH_POLLS = 4

@@ -9,20 +9,20 @@ from typing import Any
 from airflow.sdk import BaseSensorOperator, Context
 from airflow.sdk.exceptions import AirflowSensorTimeout
 
-from kafka_migration.adapters.clock import SystemClock
+from kafka_migration.adapters.system.system_clock import SystemClock
+from kafka_migration.core.cutover.lag_policy import LagPolicy
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.groups.lag_policy import LagPolicy
 from kafka_migration.core.migration.settings import Insecurity
-from kafka_migration.core.mirror.watch import TRIGGER_MARGIN
-from kafka_migration.core.text.brief import LONGEST_SENTENCE, some
-from kafka_migration.orchestration.failing import FailedForGood, log_findings, never_again
-from kafka_migration.orchestration.operators.base import Summary
-from kafka_migration.orchestration.triggers.group_lag import (
+from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
+from kafka_migration.core.watching.watch import TRIGGER_MARGIN
+from kafka_migration.orchestration.operators.operator_base import Summary
+from kafka_migration.orchestration.task.failures import FailedForGood, log_findings, never_again
+from kafka_migration.orchestration.triggers.group_lag_trigger import (
     STALL_AFTER_S,
     UNREACHABLE_AFTER_S,
     ConsumerGroupLagTrigger,
 )
-from kafka_migration.steps.groups.lag import LagOutcome
+from kafka_migration.steps.groups.group_lag_reading import LagOutcome
 
 
 class ConsumerGroupLagSensor(BaseSensorOperator):

@@ -7,16 +7,16 @@ from typing import Any
 
 from airflow.sdk import Context
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Finding, MirrorFailed
-from kafka_migration.core.mirror.lateness import behind_finding
-from kafka_migration.core.mirror.watch import Outcome, WatchResult
-from kafka_migration.orchestration.context import run_of
-from kafka_migration.orchestration.operators.base import Summary, reporting
-from kafka_migration.orchestration.sensors.base import MigrationSensor
+from kafka_migration.core.watching.unfinished_work import behind_finding
+from kafka_migration.core.watching.watch import Outcome, WatchResult
+from kafka_migration.orchestration.operators.operator_base import Summary, reporting
+from kafka_migration.orchestration.sensors.sensor_base import MigrationSensor
+from kafka_migration.orchestration.task.context import run_of
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger, limits_of
-from kafka_migration.steps.guards import hold_reservation
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.steps.run.guards import hold_reservation
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 
 class MirrorLagSensor(MigrationSensor):

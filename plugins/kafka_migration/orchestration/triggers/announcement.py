@@ -13,11 +13,11 @@ from airflow.sdk.execution_time.hitl import get_hitl_detail_content_detail
 from airflow.triggers.base import TriggerEvent
 from asgiref.sync import sync_to_async
 
-from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.orchestration.context import run_from
+from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.orchestration.task.context import run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
 from kafka_migration.steps.mirror.cutover_guide import Stage
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 log = logging.getLogger(__name__)
 

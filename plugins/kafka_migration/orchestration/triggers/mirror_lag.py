@@ -13,22 +13,22 @@ from typing import Any, ParamSpec, TypeVar
 from airflow.triggers.base import TriggerEvent
 from asgiref.sync import sync_to_async
 
-from kafka_migration.airflow_adapters.metrics import begin_metrics, emit
+from kafka_migration.airflow_adapters.airflow_metrics import begin_metrics, emit
 from kafka_migration.core.findings.errors import FindingsError, Refused
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.mirror.watch import Outcome, WatchLimits, WatchResult, watch_limits
 from kafka_migration.core.report.metrics import MetricsOf
-from kafka_migration.orchestration.context import run_from
+from kafka_migration.core.watching.watch import Outcome, WatchLimits, WatchResult, watch_limits
+from kafka_migration.orchestration.task.context import run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
 from kafka_migration.orchestration.triggers.telling import tell
-from kafka_migration.steps.alerts import unreachable_alert
 from kafka_migration.steps.mirror.cutover_guide import CutoverGuide
 from kafka_migration.steps.mirror.follow_guide import FollowGuide
 from kafka_migration.steps.mirror.plan_guide import Guide, PlanGuide
 from kafka_migration.steps.mirror.restart import Reviver
 from kafka_migration.steps.mirror.start_stop import stop_generation
 from kafka_migration.steps.mirror.watcher import POLL_RESERVE_S, MirrorWatcher
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.steps.run.alert_sending import unreachable_alert
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 P = ParamSpec("P")
 T = TypeVar("T")

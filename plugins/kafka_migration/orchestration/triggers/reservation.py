@@ -12,9 +12,9 @@ from asgiref.sync import sync_to_async
 
 from kafka_migration.core.findings.errors import FindingsError, TransientError
 from kafka_migration.core.mirror.host import MirrorHost
-from kafka_migration.orchestration.context import run_from
+from kafka_migration.orchestration.task.context import run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 # Only the task can ask Airflow whether the holder's run is over, so it is resumed at this interval.
 LOOK_AGAIN_S = 60.0

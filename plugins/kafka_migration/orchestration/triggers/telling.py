@@ -7,8 +7,8 @@ import asyncio
 from asgiref.sync import sync_to_async
 
 from kafka_migration.core.report.alerts import Alert
-from kafka_migration.orchestration.alerting import send
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.orchestration.task.alerting import send
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 # Keeps references, because the event loop alone does not keep a future alive.
 _telling: set[asyncio.Future[None]] = set()

@@ -12,20 +12,20 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.lag import Lag
 from kafka_migration.core.kafka.offsets import Offsets, from_document, to_document
 from kafka_migration.core.migration.settings import HookName
-from kafka_migration.core.migration.stop_request import StopRequest, stop_requested
-from kafka_migration.core.mirror.fence import FenceWatch, SourceEnds
-from kafka_migration.core.mirror.producers_question import StopProducers
-from kafka_migration.core.mirror.watch import Aim, Ending, Outcome
-from kafka_migration.core.mirror.watch_goals import CutoverCourse
 from kafka_migration.core.report.alerts import Alert
-from kafka_migration.core.text.shown import duration
-from kafka_migration.steps.alerts import producers_alert, stop_producers
+from kafka_migration.core.run.stop_request import StopRequest, stop_requested
+from kafka_migration.core.text.terminal_text import duration
+from kafka_migration.core.watching.fence import FenceWatch, SourceEnds
+from kafka_migration.core.watching.producers_question import StopProducers
+from kafka_migration.core.watching.watch import Aim, Ending, Outcome
+from kafka_migration.core.watching.watch_goals import CutoverCourse
 from kafka_migration.steps.mirror.follow_guide import source_ends
-from kafka_migration.steps.run import MigrationRun, partitions_of
+from kafka_migration.steps.run.alert_sending import producers_alert, stop_producers
+from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
 
 
 class Stage(StrEnum):

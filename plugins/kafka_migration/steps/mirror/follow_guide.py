@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.migration.stop_request import StopRequest
-from kafka_migration.core.mirror.fence import SourceEnds
-from kafka_migration.core.mirror.watch import Aim, Ending, Outcome
-from kafka_migration.core.mirror.watch_goals import FollowCourse
+from kafka_migration.core.run.stop_request import StopRequest
+from kafka_migration.core.watching.fence import SourceEnds
+from kafka_migration.core.watching.watch import Aim, Ending, Outcome
+from kafka_migration.core.watching.watch_goals import FollowCourse
 from kafka_migration.steps.mirror.plan_guide import QuietGuide
-from kafka_migration.steps.run import MigrationRun, partitions_of
+from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
 
 
 @dataclass(eq=False)

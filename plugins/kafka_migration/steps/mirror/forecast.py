@@ -8,15 +8,15 @@ from datetime import UTC, datetime
 from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.generations import StopCertificate
-from kafka_migration.core.mirror.retention_forecast import (
+from kafka_migration.core.watching.retention_forecast import (
     SETTINGS,
     CopyProgress,
     Forecast,
     TopicRetention,
     next_start_before,
 )
-from kafka_migration.steps.mirror.state import every_value
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.steps.reading.exact_reads import every_value
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 
 def forecast_after(run: MigrationRun, stop: StopCertificate, before: StopCertificate | None) -> Forecast | None:

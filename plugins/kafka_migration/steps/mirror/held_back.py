@@ -9,9 +9,9 @@ from typing import Any
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.kafka.offsets import Ranges, TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
-from kafka_migration.core.mirror.open_transactions import held_back, held_back_findings
-from kafka_migration.steps.mirror.state import every_value
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.core.watching.open_transactions import held_back, held_back_findings
+from kafka_migration.steps.reading.exact_reads import every_value
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 
 def read_held_back(run: MigrationRun, partitions: Collection[TopicPartition]) -> Ranges:

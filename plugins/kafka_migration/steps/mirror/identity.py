@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from kafka_migration.adapters.patience import at_most
+from kafka_migration.adapters.system.deadlines import at_most
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.ledger.generations import GenerationStart
-from kafka_migration.core.mirror.silence import Party
-from kafka_migration.core.mirror.topic_identity import IdentityWatch
-from kafka_migration.steps.mirror.roll_call import RollCall
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.core.target.topic_identity import IdentityWatch
+from kafka_migration.core.watching.unreachable import Party
+from kafka_migration.steps.mirror.answering_parties import RollCall
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 
 @dataclass(eq=False)

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.kafka.lag import Lag
-from kafka_migration.core.migration.stop_request import StopRequest
-from kafka_migration.core.mirror.watch import Aim, Ending, Outcome
 from kafka_migration.core.report.alerts import Alert
+from kafka_migration.core.run.stop_request import StopRequest
+from kafka_migration.core.watching.watch import Aim, Ending, Outcome
 
 
 class Guide(Protocol):

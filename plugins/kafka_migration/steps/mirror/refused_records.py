@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 
-from kafka_migration.adapters.patience import at_most, no_limit
+from kafka_migration.adapters.system.deadlines import at_most, no_limit
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.kafka.records import RecordShape
 from kafka_migration.core.mirror.causes import newest_sign
 from kafka_migration.core.mirror.diagnosis import ENDS
-from kafka_migration.core.mirror.drain import expected_next
 from kafka_migration.core.mirror.uncopyable import (
     Complaint,
     Reason,
@@ -22,7 +21,8 @@ from kafka_migration.core.mirror.uncopyable import (
     refused_finding,
     unlocated_findings,
 )
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.core.watching.drain import expected_next
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 # The source is read from the stored positions on, at most for this long.
 SEARCH_S = 30.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, Refused
 from kafka_migration.core.kafka.offsets import Offsets
@@ -16,7 +16,7 @@ from kafka_migration.core.ledger.generations import Generation
 from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others, was_told_to_stop
 from kafka_migration.steps.mirror.start_stop import end_generation, start_generation, stop_generation
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 
 @dataclass(eq=False)

@@ -13,11 +13,11 @@ from kafka_migration.core.ledger.generations import Generation, GenerationStart,
 from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.mirror.engine import LaunchFacts
 from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
-from kafka_migration.core.mirror.target_topics import missing_target_findings, missing_topic_findings
-from kafka_migration.steps.copy_basis import record_basis, require_same_basis
+from kafka_migration.core.target.target_topics import missing_target_findings, missing_topic_findings
 from kafka_migration.steps.mirror.state import mirror_state, state_findings, topic_ids
 from kafka_migration.steps.mirror.stop_certificate import certify
-from kafka_migration.steps.run import MigrationRun, partitions_of
+from kafka_migration.steps.run.find_copy_basis import record_basis, require_same_basis
+from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
 
 # The broker's default.
 DEFAULT_MAX_MESSAGE_BYTES = 1_048_588

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 from kafka_migration.core.findings.errors import Finding, TransientError
 from kafka_migration.core.kafka.cluster import IsolationLevel, KafkaCluster, Probe, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.generations import StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.mirror.drain import beyond_end_findings, expected_next, gap_findings, gaps_of
-from kafka_migration.core.mirror.gap_guard import (
+from kafka_migration.core.watching.drain import beyond_end_findings, expected_next, gap_findings, gaps_of
+from kafka_migration.core.watching.gap_guard import (
     SourceTruth,
     continuity_findings,
     fingerprints_to_read,
     recreated_source_findings,
     stale_state_findings,
 )
-from kafka_migration.steps.run import MigrationRun, partitions_of
+from kafka_migration.steps.reading.exact_reads import every_value
+from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
 
 NOTHING_KNOWN: Offsets = {}
 
@@ -99,19 +99,6 @@ def _require_no_open_transaction(run: MigrationRun, ends: Offsets) -> None:
     unsettled = [p for p, end in ends.items() if stable.get(p) != end]
     if unsettled:
         raise TransientError(f"a transaction of MirrorMaker is still open on target {unsettled[0]}")
-
-
-Value = TypeVar("Value")
-
-
-def every_value(
-    values: Mapping[TopicPartition, Value], partitions: Collection[TopicPartition], what: str
-) -> Mapping[TopicPartition, Value]:
-    """Return the values. Raises `TransientError` if a partition is missing: unknown is not zero."""
-    missing = sorted(set(partitions) - set(values))
-    if missing:
-        raise TransientError(f"the {what} of {missing[0]} cannot be read now ({len(missing)} partition(s))")
-    return values
 
 
 def state_findings(run: MigrationRun, ledger: Ledger, state: MirrorState) -> tuple[Finding, ...]:

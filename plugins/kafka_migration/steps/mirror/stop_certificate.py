@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from kafka_migration.core.documents.codec import read
-from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import Side, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition, from_document
 from kafka_migration.core.ledger.generations import (
@@ -17,12 +17,13 @@ from kafka_migration.core.ledger.generations import (
     Remembered,
     StopCertificate,
 )
-from kafka_migration.core.mirror.drain import expected_next, gaps_of, without_copied
 from kafka_migration.core.mirror.host import HostReply
-from kafka_migration.core.mirror.topic_identity import recreated_topics
+from kafka_migration.core.target.topic_identity import recreated_topics
+from kafka_migration.core.watching.drain import expected_next, gaps_of, without_copied
 from kafka_migration.steps.mirror.held_back import read_held_back
-from kafka_migration.steps.mirror.state import MirrorState, every_value, mirror_state, probe_held
-from kafka_migration.steps.run import MigrationRun
+from kafka_migration.steps.mirror.state import MirrorState, mirror_state, probe_held
+from kafka_migration.steps.reading.exact_reads import every_value
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 SIDES: tuple[Side, Side] = ("source", "target")
 # The most offsets after a gap that are counted, to find where it begins.

@@ -12,8 +12,8 @@ from typing import Any
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import NewTopic, TopicDescription
 from kafka_migration.core.ledger.cutovers import AnnouncedTopic, CreatedTopic, TopicsAnnounced, TopicsCreated
-from kafka_migration.core.mirror.target_topics import is_as_announced, unclear_creations
-from kafka_migration.steps.run import MigrationRun, partitions_of
+from kafka_migration.core.target.target_topics import is_as_announced, unclear_creations
+from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
 
 log = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from kafka_migration.adapters.patience import Aside, at_most, no_limit
-from kafka_migration.adapters.stop_requests import StopRequestStore
+from kafka_migration.adapters.store.stop_requests import StopRequestStore
+from kafka_migration.adapters.system.deadlines import Aside, at_most, no_limit
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, FindingsError, OutcomeUnknown, TransientError
@@ -18,21 +18,21 @@ from kafka_migration.core.kafka.cluster import KafkaCluster, Probe, Side
 from kafka_migration.core.kafka.lag import Known
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.core.mirror.diagnosis import ENDS, explained, likely_cause, may_follow, with_causes
-from kafka_migration.core.mirror.drain import Drain, PartitionReading, drain_of, expected_next
 from kafka_migration.core.mirror.engine import MirrorEngine
 from kafka_migration.core.mirror.host import HostReply, MirrorHost
-from kafka_migration.core.mirror.silence import Party, Silence, SilenceWatch, moment, silences_of
-from kafka_migration.core.mirror.watch import Aim, Outcome, Poll, Watch, WatchResult
-from kafka_migration.core.text.shown import duration
+from kafka_migration.core.run.stop_request import StopRequest
+from kafka_migration.core.text.terminal_text import duration
+from kafka_migration.core.watching.drain import Drain, PartitionReading, drain_of, expected_next
+from kafka_migration.core.watching.unreachable import Party, Silence, SilenceWatch, moment, silences_of
+from kafka_migration.core.watching.watch import Aim, Outcome, Poll, Watch, WatchResult
+from kafka_migration.steps.mirror.answering_parties import NO_ANSWER, RollCall
 from kafka_migration.steps.mirror.identity import TopicIdentity
 from kafka_migration.steps.mirror.plan_guide import Guide
 from kafka_migration.steps.mirror.refused_records import with_refused_records
 from kafka_migration.steps.mirror.restart import Reviver
-from kafka_migration.steps.mirror.roll_call import NO_ANSWER, RollCall
 from kafka_migration.steps.mirror.state import probe_held
-from kafka_migration.steps.run import PlanOffsets
+from kafka_migration.steps.run.migration_run import PlanOffsets
 
 # The part of a poll's time limit that is reserved for the call in progress when the time is over.
 POLL_RESERVE_S = 2.0

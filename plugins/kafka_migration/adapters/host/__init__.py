@@ -1,0 +1,1 @@
+"""The MirrorMaker host, through `mirrorctl`."""

@@ -1,0 +1,1 @@
+"""Services over HTTP: Airflow, cluster managers and schema registries."""

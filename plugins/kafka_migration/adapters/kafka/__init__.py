@@ -1,0 +1,1 @@
+"""Kafka clusters, through confluent-kafka."""

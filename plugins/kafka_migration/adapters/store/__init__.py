@@ -1,0 +1,1 @@
+"""Documents and the ledger below the evidence root."""

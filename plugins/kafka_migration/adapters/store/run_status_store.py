@@ -1,0 +1,82 @@
+"""The progress of the active run and the result of the last run: two small documents per migration, for monitoring.
+
+They are replaced as a whole. Runs do not depend on them, so a failed write has no effect on a run.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_migration.adapters.store.document_files import Folder, is_there, read_json, to_json, write_whole
+
+PROGRESS_FILE = "progress.json"
+LAST_RUN_FILE = "last-run.json"
+# The triggerer parses the progress, for which all its triggers wait. The last run may have findings on 5,000 topics.
+_MOST_BYTES = {PROGRESS_FILE: 1024 * 1024, LAST_RUN_FILE: 16 * 1024 * 1024}
+
+log = logging.getLogger(__name__)
+
+
+class NewsStore:
+    """The news of one migration."""
+
+    def __init__(self, root: Folder, migration: str) -> None:
+        self.folder = root / migration
+        self._is_complained_of = False
+
+    def progress(self) -> dict[str, Any] | None:
+        """Return the latest progress; `None` if there is none. Errors of the store are passed on."""
+        return self._read(PROGRESS_FILE)
+
+    def last_run(self) -> dict[str, Any] | None:
+        """Return the result of the last run; `None` if none has ended. Errors of the store are passed on."""
+        return self._read(LAST_RUN_FILE)
+
+    def tell_progress(self, document: Mapping[str, Any]) -> None:
+        """Replace the progress; errors are only logged."""
+        self._tell(PROGRESS_FILE, document)
+
+    def tell_step(self, run: str, step: str, at: str) -> None:
+        """Record the current step of a run; the last values of its watch are kept."""
+        known = self.known_progress(run)
+        self.tell_progress({**known, "schema": 1, "run": run, "step": step, "at": at, "step_at": at})
+
+    def tell_stopped(self, run: str, generation: int, at: str) -> None:
+        """Record that a generation of MirrorMaker has ended, with or without a stop certificate."""
+        known = self.known_progress(run)
+        self.tell_progress(
+            {**known, "schema": 1, "run": run, "at": at, "stopped": {"generation": generation, "at": at}}
+        )
+
+    def tell_ended(self, run: str, at: str) -> None:
+        """Record that a run has ended, if the progress is of this run."""
+        if known := self.known_progress(run):
+            self.tell_progress({**known, "ended_at": at})
+
+    def known_progress(self, run: str) -> dict[str, Any]:
+        """Return the latest progress of this run; empty if it cannot be read."""
+        try:
+            known = self.progress() or {}
+        except Exception:
+            # Any error of the store: the progress is not essential.
+            return {}
+        return known if known.get("run") == run else {}
+
+    def tell_last_run(self, document: Mapping[str, Any]) -> None:
+        """Replace the result of the last run; errors are only logged."""
+        self._tell(LAST_RUN_FILE, document)
+
+    def _read(self, name: str) -> dict[str, Any] | None:
+        return read_json(self.folder / name, _MOST_BYTES[name]) if is_there(self.folder / name) else None
+
+    def _tell(self, name: str, document: Mapping[str, Any]) -> None:
+        try:
+            write_whole(self.folder / name, to_json(document))
+            self._is_complained_of = False
+        except Exception as error:
+            # A run must not fail because its progress cannot be written.
+            if not self._is_complained_of:
+                log.warning("%s was not written: %s: %s", self.folder / name, type(error).__name__, error)
+            self._is_complained_of = True

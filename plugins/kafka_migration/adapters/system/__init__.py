@@ -1,0 +1,1 @@
+"""The clock, deadlines, threads, names and files that the operating system gives."""

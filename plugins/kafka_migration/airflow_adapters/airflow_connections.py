@@ -1,0 +1,218 @@
+"""Kafka clusters of Airflow connections: each connection is read, masked in logs and checked before it is used."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from airflow.providers.apache.kafka.hooks.client import KafkaAdminClientHook
+from airflow.sdk import Connection
+from airflow.sdk.bases.hook import BaseHook
+from airflow.sdk.exceptions import AirflowException, AirflowNotFoundException
+from airflow.sdk.log import mask_secret
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
+from kafka_migration.adapters.kafka.kafka_client import quiet_logger
+from kafka_migration.airflow_adapters.airflow_settings import token_endpoints
+from kafka_migration.core.connections.client_settings import (
+    KERBEROS,
+    MECHANISMS,
+    OAUTH,
+    OAUTH_CALLBACK,
+    OAUTH_ENDPOINT,
+    REFUSED,
+    SETTINGS,
+    WITH_OIDC,
+    WITH_SYSTEM_TRUST,
+    WITHOUT_KINIT,
+)
+from kafka_migration.core.connections.connection_checks import connection_findings, insecure_findings, mechanism_of
+from kafka_migration.core.connections.java_properties import java_findings
+from kafka_migration.core.connections.secrets import secret_texts, without_secrets
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.migration.settings import Cluster, Insecurity
+from kafka_migration.core.text.shell import shell_word
+
+CONNECTION_TYPE = "kafka"
+_IN_EXTRA = "Correct the extra of the Airflow connection."
+_MAX_REASON = 300
+_SETTING_NAMES = sorted({*SETTINGS, *REFUSED}, key=len, reverse=True)
+# Errors of an invalid connection. Any other error comes from Airflow and may be temporary.
+_UNREADABLE = (AirflowException, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+def connection_config(connection_id: str, allowed: Collection[Insecurity] = ()) -> dict[str, Any]:
+    """Return the librdkafka settings of a `kafka` connection, the provider's callbacks included.
+
+    `allowed` are the protections that it may disable. Raises `Refused` before anything is connected: with a finding
+    per invalid setting, and also if librdkafka cannot create a client. Raises `TransientError` if Airflow does not
+    return the connection.
+    """
+    config = _checked(connection_id, allowed)
+    with _as_finding(connection_id, config):
+        AdminClient({**config, "logger": quiet_logger()})
+    return config
+
+
+def cluster_named(what: str, connection_id: str, allowed: Collection[Insecurity] = ()) -> ConfluentCluster:
+    """Return the cluster of a connection; `what` names it in errors, with its address.
+
+    Raises like `connection_config`.
+    """
+    config = _checked(connection_id, allowed)
+    address = config["bootstrap.servers"]
+    name = f"{what} ({connection_id}, {address})" if what else f"{connection_id} ({address})"
+    with _as_finding(connection_id, config):
+        return ConfluentCluster(name, config)
+
+
+def findings_of_side(side: Cluster) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """Return the findings that prevent the use of a migration's connection, and its allowed insecure settings."""
+    try:
+        config = connection_config(side.connection, side.insecure)
+    except Refused as refused:
+        return refused.findings, ()
+    return java_findings(side.connection, config), insecure_findings(side.connection, config)
+
+
+class _CheckedHook(KafkaAdminClientHook):  # type: ignore[misc]
+    """The provider's hook for a connection that was already read, so that the checked settings are used."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(kafka_config_id=connection.conn_id)
+        self._connection = connection
+
+    def get_connection(self, conn_id: str) -> Connection:
+        """Return the connection."""
+        return self._connection
+
+    def config(self) -> dict[str, Any]:
+        """Return the settings, with callbacks as functions, and the token callback if the provider adds one."""
+        config: dict[str, Any] = self._build_config()
+        return config
+
+
+def mask(settings: Mapping[str, object]) -> None:
+    """Let Airflow mask the secrets of these settings, in every form in which clients write them."""
+    mask_secret(list(secret_texts(settings)))
+
+
+def _checked(connection_id: str, allowed: Collection[Insecurity]) -> dict[str, Any]:
+    connection = read_connection(connection_id, CONNECTION_TYPE)
+    settings = extra_of(connection)
+    # Before anything else uses them, because an error may quote its input.
+    mask(settings)
+    findings = connection_findings(connection_id, settings, allowed, has_feature, token_endpoints())
+    if findings:
+        raise Refused(findings)
+    with _as_finding(connection_id, settings):
+        config = _CheckedHook(connection).config()
+    mechanism = mechanism_of(config)
+    if mechanism == KERBEROS:
+        config |= WITHOUT_KINIT
+    elif mechanism == OAUTH and OAUTH_ENDPOINT in config:
+        config |= WITH_OIDC | ({} if "https.ca.pem" in config else WITH_SYSTEM_TRUST)
+    elif mechanism == OAUTH and OAUTH_CALLBACK not in config:
+        found = f"sasl.mechanism {OAUTH} without {' and '.join(MECHANISMS[OAUTH].needs)}"
+        raise Refused(
+            [_invalid(connection_id, found, f"these settings, or a function that returns tokens ({OAUTH_CALLBACK})")]
+        )
+    return config
+
+
+def read_connection(connection_id: str, connection_type: str) -> Connection:
+    """Return a connection of this type.
+
+    Raises `Refused` if it does not exist or has another type, `TransientError` if Airflow does not return it.
+    """
+    try:
+        connection = BaseHook.get_connection(connection_id)
+    except AirflowNotFoundException:
+        raise Refused([_missing(connection_id, connection_type)]) from None
+    except _UNREADABLE as error:
+        raise Refused([_invalid(connection_id, f"{type(error).__name__} when Airflow read it")]) from None
+    except Exception as error:
+        raise TransientError(
+            f"Airflow did not return the connection {connection_id}: {type(error).__name__}"
+        ) from error
+    if connection.conn_type != connection_type:
+        expected, remedy = f"type {connection_type}", "Use a connection of this type, or correct its type."
+        raise Refused([_invalid(connection_id, f"type {connection.conn_type}", expected, remedy)])
+    return connection
+
+
+def extra_of(connection: Connection) -> dict[str, object]:
+    """Return the extra of a connection. Raises `Refused` if it is no JSON object or has a setting twice."""
+    try:
+        settings = json.loads(connection.extra or "{}", object_pairs_hook=_without_doubles)
+    except (ValueError, TypeError, RecursionError) as error:
+        found = str(error) if isinstance(error, _Double) else "an extra that is not valid JSON"
+        raise Refused([_invalid(connection.conn_id, found)]) from None
+    if not isinstance(settings, dict):
+        raise Refused([_invalid(connection.conn_id, "an extra that is not a JSON object")])
+    return settings
+
+
+class _Double(ValueError):
+    """A setting is given twice."""
+
+
+def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    settings = dict(pairs)
+    if len(settings) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _Double(f"setting {next(ascii(name) for name in names if names.count(name) > 1)} twice")
+    return settings
+
+
+@contextmanager
+def _as_finding(connection_id: str, settings: Mapping[str, object]) -> Iterator[None]:
+    """Convert any error of a hook or a client's constructor into a finding with the setting's name and no secret."""
+    try:
+        yield
+    except Exception as error:
+        # Not only Kafka's errors: the code also imports callbacks and converts values.
+        reason = " ".join(without_secrets(_reason(error), settings).split())[:_MAX_REASON]
+        named = next((name for name in _SETTING_NAMES if name in reason), "")
+        raise Refused([_invalid(connection_id, f"setting {named}: {reason}" if named else reason)]) from None
+
+
+def _reason(error: Exception) -> str:
+    is_kafkas = isinstance(error, KafkaException) and error.args and hasattr(error.args[0], "str")
+    return str(error.args[0].str()) if is_kafkas else f"{type(error).__name__}: {error}"
+
+
+@cache
+def has_feature(feature: str) -> bool:
+    """Return whether Airflow's Kafka client was built with a feature of librdkafka."""
+    try:
+        AdminClient({"builtin.features": feature, "logger": quiet_logger()})
+    except KafkaException:
+        return False
+    return True
+
+
+def _missing(connection_id: str, connection_type: str) -> Finding:
+    return Finding(
+        Code.CONNECTION_MISSING,
+        f"connection {connection_id}",
+        "no such connection",
+        f"a connection of type {connection_type}",
+        f"Create it (airflow connections add {shell_word(connection_id)} --conn-type {connection_type} …), or correct "
+        "the name.",
+    )
+
+
+def _invalid(
+    connection_id: str,
+    found: str,
+    expected: str = "settings with which a client can be created",
+    remedy: str = _IN_EXTRA,
+) -> Finding:
+    return Finding(Code.CONNECTION_INVALID, f"connection {connection_id}", found, expected, remedy)

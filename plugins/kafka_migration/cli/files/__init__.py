@@ -1,0 +1,1 @@
+"""The verbs that read files and connections, and no run."""

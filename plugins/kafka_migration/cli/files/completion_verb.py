@@ -1,0 +1,38 @@
+"""`kafka-migration completion`: the script with which a shell completes verbs, options and names of migrations."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb
+from kafka_migration.cli.shell.output import ExitCode, say
+
+PROGRAM = "kafka-migration"
+SHELLS = ("bash", "zsh", "fish")
+
+
+def add_completion(verbs: Verbs) -> None:
+    """Add the verb `completion`."""
+    text = "show the script with which a shell completes this command"
+    verb = add_bare_verb(verbs, "completion", text, "completion bash")
+    verb.add_argument("shell", choices=SHELLS, help="the shell that reads the script")
+    verb.set_defaults(run=completion)
+
+
+def completion(arguments: argparse.Namespace) -> int:
+    """Print the script."""
+    # Only this verb, and a shell that completes, need it.
+    from argcomplete.shell_integration import shellcode
+
+    say(shellcode([PROGRAM], shell=arguments.shell).strip().split("\n"))
+    return ExitCode.DONE
+
+
+def answer_shell(parser: argparse.ArgumentParser) -> None:
+    """Answer a shell that completes a command, and exit; return at once if no shell has asked."""
+    if "_ARGCOMPLETE" not in os.environ:
+        return
+    import argcomplete
+
+    argcomplete.autocomplete(parser, always_complete_options=False)

@@ -1,0 +1,187 @@
+"""`kafka-migration lint`: the mistakes in the MirrorMaker files that a team already has."""
+
+from __future__ import annotations
+
+import argparse
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+from kafka_migration.cli.shell.arguments import VerbParser, Verbs, add_bare_verb, add_output, is_json
+from kafka_migration.cli.shell.output import ExitCode, complain, say, say_json
+from kafka_migration.cli.shell.text_files import read_texts
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.mirrormaker_files.effective.all_files import readers_of
+from kafka_migration.mirrormaker_files.effective.effective_text import (
+    ShownLine,
+    ShownReaders,
+    shown_readers,
+    shown_unread,
+)
+from kafka_migration.mirrormaker_files.ground.given_variables import unused
+from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.mirrormaker_files.model.lint_codes import Severity
+from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, minor, span
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
+from kafka_migration.mirrormaker_files.reading.any_file import Unrelated, not_settings, read_mirror_files
+from kafka_migration.mirrormaker_files.rules.linter import lint, read_together
+
+LINT_SCHEMA = 2
+
+
+class LintExit(IntEnum):
+    """The exit codes of `lint`, which differ from those of the other verbs."""
+
+    CLEAN = 0
+    WARNINGS = 1
+    ERRORS = 2
+
+
+LINT_EXIT_CODES = "exit codes: 0 clean; 1 warnings; 2 errors, or wrong usage; 3 a file could not be read"
+
+
+def add_lint(verbs: Verbs) -> None:
+    """Add the verb `lint`."""
+    text = "show the mistakes in files of MirrorMaker 1 and 2, without a cluster"
+    verb = add_bare_verb(verbs, "lint", text, "lint connect-mirror-maker.properties", LINT_EXIT_CODES)
+    add_mirror_files(verb)
+    verb.add_argument(
+        "--effective", action="store_true", help="show what each part of MirrorMaker gets, and from which line"
+    )
+    add_output(verb)
+    verb.set_defaults(run=run_lint)
+
+
+def add_mirror_files(verb: VerbParser) -> None:
+    """Add the arguments that name MirrorMaker files; `mirror_files_of` reads them."""
+    verb.add_argument("files", nargs="+", type=Path, metavar="FILE", help="file to read, or - for standard input")
+    verb.add_argument(
+        "--kind", type=FileKind, choices=list(FileKind), help="kind of all files (default: each file's content decides)"
+    )
+    verb.add_argument(
+        "--kafka-version",
+        type=kafka_version,
+        metavar="VERSION",
+        help="version of the MirrorMaker that reads them, such as 3.9 (default: any)",
+    )
+
+
+def run_lint(arguments: Namespace) -> int:
+    """Print the findings on all files that can be read, and a refusal for each other file."""
+    if arguments.effective:
+        return _run_effective(arguments)
+    files, refusals = _read(arguments)
+    findings = lint(files, kafka_keys(), arguments.kafka_version or "")
+    if is_json(arguments):
+        document = lint_document(files, findings, arguments.kafka_version)
+        say_json({"schema": LINT_SCHEMA, **document, "refused": [each.to_document() for each in refusals]})
+    elif files:
+        say(lint_lines(files, findings, arguments.kafka_version))
+    complain(refusals)
+    return ExitCode.REFUSED if refusals else lint_exit(findings)
+
+
+def _run_effective(arguments: Namespace) -> int:
+    """Print what each reader gets, and the lines that nothing reads. Files that belong together are read together."""
+    files, refusals = _read(arguments)
+    groups = [(group, readers_of(group, arguments.kafka_version or "")) for group in read_together(files)]
+    shown = [each for _, readers in groups for each in shown_readers(readers)]
+    unread = [each for group, readers in groups for each in shown_unread(group, readers)]
+    if is_json(arguments):
+        say_json(_effective_document(arguments.kafka_version, shown, unread, refusals))
+    elif files:
+        say(_effective_lines(shown, unread))
+    complain(refusals)
+    return ExitCode.REFUSED if refusals else LintExit.CLEAN
+
+
+def _effective_lines(shown: Sequence[ShownReaders], unread: Sequence[ShownLine]) -> Iterator[str]:
+    for each in shown:
+        yield from (*each.lines(), "")
+    if unread:
+        yield "no part of MirrorMaker reads"
+        yield from (f"  {each.name}  ({each.file}:{each.line})" for each in unread)
+
+
+def _effective_document(
+    version: str | None, shown: Sequence[ShownReaders], unread: Sequence[ShownLine], refusals: Sequence[Finding]
+) -> dict[str, Any]:
+    return {
+        "schema": LINT_SCHEMA,
+        "kafka_version": version,
+        "effective": [each.to_document() for each in shown],
+        "unread": [each.to_document() for each in unread],
+        "refused": [each.to_document() for each in refusals],
+    }
+
+
+def mirror_files_of(arguments: Namespace) -> tuple[list[MirrorFile], list[Finding]]:
+    """Read the named files; the findings are about those that hold nothing of MirrorMaker.
+
+    Raises `Refused` with a finding for each file that cannot be read, or if no file holds anything of MirrorMaker.
+    """
+    files, refusals, unrelated = _read_all(arguments)
+    if refusals or not files:
+        raise Refused([*refusals, *unrelated])
+    return files, unrelated
+
+
+def _read(arguments: Namespace) -> tuple[list[MirrorFile], list[Finding]]:
+    """Return the configurations of the files that can be read, and a finding for each file that cannot."""
+    files, refusals, unrelated = _read_all(arguments)
+    return files, [*refusals, *unrelated]
+
+
+def _read_all(arguments: Namespace) -> tuple[list[MirrorFile], list[Finding], list[Finding]]:
+    """Return the configurations, and a finding for each file that cannot be read or holds nothing of MirrorMaker."""
+    texts, refusals = read_texts(arguments.files)
+    files, unrelated = list[MirrorFile](), list[Finding]()
+    for each in texts:
+        try:
+            files += read_mirror_files(each.name, each.text, arguments.kind, is_utf8=each.is_utf8)
+        except Unrelated as refused:
+            unrelated += refused.findings
+        except Refused as refused:
+            refusals += refused.findings
+    idle = {id(each): each.name for each in unused(files)}
+    unrelated += map(not_settings, idle.values())
+    return [each for each in files if id(each) not in idle], refusals, unrelated
+
+
+def lint_exit(findings: Sequence[LintFinding]) -> LintExit:
+    """Return the exit code for the worst finding."""
+    if any(each.severity is Severity.ERROR for each in findings):
+        return LintExit.ERRORS
+    is_clean = all(each.severity is Severity.INFO for each in findings)
+    return LintExit.CLEAN if is_clean else LintExit.WARNINGS
+
+
+def lint_lines(files: Sequence[MirrorFile], findings: Sequence[LintFinding], version: str | None) -> Iterator[str]:
+    """Yield one line for each finding, and a last line with their numbers."""
+    yield from map(str, findings)
+    counts = Counter(each.severity for each in findings)
+    severities = (Severity.ERROR, Severity.WARNING)
+    errors, warnings = (f"{counts[each]} {each}{'s' * (counts[each] != 1)}" for each in severities)
+    judged = f"Kafka {version}" if version else f"{span(kafka_keys().versions)}; name yours with --kafka-version"
+    number = len({file.name for file in files})
+    yield f"{errors} and {warnings} in {number} file{'s' * (number != 1)}, compared with {judged}"
+
+
+def lint_document(files: Sequence[MirrorFile], findings: Sequence[LintFinding], version: str | None) -> dict[str, Any]:
+    """Return the JSON document without its schema."""
+    return {
+        "kafka_version": version,
+        "files": [{"file": file.name, "kind": file.kind, "line": file.line} for file in files],
+        "findings": [{"severity": each.severity, **each.to_document()} for each in findings],
+    }
+
+
+def kafka_version(text: str) -> str:
+    """Return a version as `major.minor` if the tables have it."""
+    known = dict.fromkeys(minor(each) for each in kafka_keys().versions)
+    if minor(text) not in known:
+        raise argparse.ArgumentTypeError(f"one of {', '.join(known)}")
+    return minor(text)

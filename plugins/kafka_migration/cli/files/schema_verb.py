@@ -1,0 +1,21 @@
+"""`kafka-migration schema`: the JSON Schema of the migration file, for editors."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb
+from kafka_migration.cli.shell.output import ExitCode, say_json
+from kafka_migration.migration_file.json_schema import migration_schema
+
+
+def add_schema(verbs: Verbs) -> None:
+    """Add the verb `schema`."""
+    text = "show the JSON Schema of migration files, for editors"
+    add_bare_verb(verbs, "schema", text, "schema > migration-file.schema.json").set_defaults(run=schema)
+
+
+def schema(_: Namespace) -> int:
+    """Print the schema as one JSON document."""
+    say_json(migration_schema())
+    return ExitCode.DONE

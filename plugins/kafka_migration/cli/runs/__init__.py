@@ -1,0 +1,1 @@
+"""The verbs about the runs of a migration."""

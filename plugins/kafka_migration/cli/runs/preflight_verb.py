@@ -1,0 +1,70 @@
+"""`kafka-migration preflight`: the checks of a run, without a run."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kafka_migration.cli.runs.airflow_deployment import airflow_checkers, airflow_deployment
+from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, add_output, is_json
+from kafka_migration.cli.shell.conf_options import OFFERED, ROLLBACKS, add_conf, conf_of
+from kafka_migration.cli.shell.output import ExitCode, aligned, complain, remark, say, say_json
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.preflight.checks import PHASES
+from kafka_migration.preflight.scene.check import CheckResult
+from kafka_migration.steps.before.dry_run import preview
+from kafka_migration.steps.before.preflight_checks import checked
+
+PREFLIGHT_SCHEMA = 1
+
+
+def add_preflight(verbs: Verbs) -> None:
+    """Add the verb `preflight`."""
+    text = "run the checks that a run does before it acts; nothing is written"
+    verb = add_bare_verb(verbs, "preflight", text, "preflight demo --mode cutover")
+    add_file(verb)
+    add_conf(verb, (*OFFERED, *ROLLBACKS))
+    add_output(verb)
+    verb.set_defaults(run=preflight)
+
+
+def preflight(arguments: Namespace) -> int:
+    """Print the result of each check; progress, findings and warnings go to standard error."""
+    with preview(arguments.name, conf_of(arguments), airflow_deployment(arguments.migrations)) as run:
+        results = checked(run, airflow_checkers(), begins=_tell_phase)
+    if is_json(arguments):
+        say_json(_document(arguments, results))
+    else:
+        say(aligned([("CHECK", "RESULT"), *((result.name, _words(result)) for result in results)]))
+        say(f"accepted: {finding}" for result in results for finding in result.accepted)
+        complain(_findings(results))
+    return ExitCode.REFUSED if any(result.findings for result in results) else ExitCode.DONE
+
+
+def _tell_phase(check: str) -> None:
+    """Say on standard error what the checks ask from now on; some of it takes a minute."""
+    if check in PHASES:
+        remark(f"Checking {PHASES[check]} …")
+
+
+def _findings(results: Sequence[CheckResult]) -> Iterator[Finding]:
+    for result in results:
+        yield from result.findings
+    for result in results:
+        yield from result.warnings
+
+
+def _words(result: CheckResult) -> str:
+    warnings = f", {len(result.warnings)} warning{'s' * (len(result.warnings) > 1)}" if result.warnings else ""
+    return f"{result.state}{f': {result.reason}' if result.reason else ''}{warnings}"
+
+
+def _document(arguments: Namespace, results: Sequence[CheckResult]) -> dict[str, Any]:
+    return {
+        "schema": PREFLIGHT_SCHEMA,
+        "migration": arguments.name,
+        "conf": conf_of(arguments),
+        "has_passed": not any(result.findings for result in results),
+        "checks": [result.to_document() for result in results],
+    }

@@ -1,0 +1,1 @@
+"""What every verb shares: arguments, output, refusals and the evidence."""

@@ -1,0 +1,159 @@
+"""What the verbs' parsers share: wrong usage as a finding, common options, and types of arguments."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+from pydantic import TypeAdapter, ValidationError
+
+from kafka_migration.cli.shell.option_names import complete_names
+from kafka_migration.cli.shell.output import EXIT_CODES, ExitCode, complain
+from kafka_migration.cli.shell.usage_problems import usage_finding
+from kafka_migration.migration_file.scalars import Duration
+
+NAME_HELP = "name of the migration: its file name without .yaml"
+# What stands before the value in the messages of argparse.
+_BEFORE_VALUE = re.compile(r"invalid choice|invalid [\w ]{0,40}value|ignored explicit argument")
+_CHOICES = " (choose from "
+_OPTION = re.compile(r"--[A-Za-z][A-Za-z-]{0,30}(?=$|=)|-[A-Za-z]")
+
+
+class VerbParser(argparse.ArgumentParser):
+    """Reports wrong usage as a finding with a code and a remedy.
+
+    It shows no value: what follows a mistyped or unknown option may be a password, and the message ends in logs.
+    """
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse all arguments, and exit with a finding that names the unknown options."""
+        parsed, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            self.error(unknown_arguments(unknown))
+        return parsed
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and the finding, and exit."""
+        self.print_usage(sys.stderr)
+        complain([usage_finding(_without_value(message), self.prog)])
+        self.exit(ExitCode.USAGE)
+
+
+def _without_value(message: str) -> str:
+    """Return a message of argparse without the value in it; the list of the choices remains."""
+    found = _BEFORE_VALUE.search(message)
+    if found is None:
+        return message
+    choices = message.rfind(_CHOICES, found.end())
+    return message[: found.end()] + (message[choices:] if choices >= 0 else "")
+
+
+def unknown_arguments(words: Iterable[str]) -> str:
+    """Return a text with the names of the options among unknown words, and the number of the others."""
+    found = [_OPTION.match(word) for word in words]
+    names = list(dict.fromkeys(match[0] for match in found if match))
+    others = sum(match is None for match in found)
+    values = [f"{others} unknown value{'s' if others > 1 else ''} (not shown)"] if others else []
+    return ", ".join([*(f"unknown option {name}" for name in names), *values])
+
+
+if TYPE_CHECKING:
+    Verbs: TypeAlias = argparse._SubParsersAction[VerbParser]
+else:
+    # The class takes no parameter at run time.
+    Verbs = argparse._SubParsersAction
+
+
+def add_verb(
+    verbs: Verbs,
+    name: str,
+    text: str,
+    example: str,
+    *,
+    is_name_optional: bool = False,
+) -> VerbParser:
+    """Add a verb on a migration whose evidence is read."""
+    verb = add_bare_verb(verbs, name, text, example)
+    if is_name_optional:
+        complete_names(verb.add_argument("name", nargs="?", help=f"{NAME_HELP} (default: a list of all)"))
+    else:
+        complete_names(verb.add_argument("name", help=NAME_HELP))
+    verb.add_argument(
+        "--evidence-root",
+        type=place,
+        metavar="PLACE",
+        help="folder or URL (default: the one in Airflow's configuration)",
+    )
+    return verb
+
+
+def add_bare_verb(verbs: Verbs, name: str, text: str, example: str, exit_codes: str = EXIT_CODES) -> VerbParser:
+    """Add a verb without arguments; `text` starts its help."""
+    return verbs.add_parser(
+        name,
+        help=text,
+        description=f"{text[0].upper()}{text[1:]}.",
+        epilog=f"example: kafka-migration {example}\n{exit_codes}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def add_file(verb: argparse.ArgumentParser) -> None:
+    """Add the arguments that name one migration file."""
+    add_name(verb)
+    add_folder(verb)
+
+
+def add_name(verb: argparse.ArgumentParser) -> None:
+    """Add the name of one migration."""
+    complete_names(verb.add_argument("name", type=migration_name, help=NAME_HELP))
+
+
+def add_folder(verb: argparse.ArgumentParser) -> None:
+    """Add the option for the folder of the migration files."""
+    verb.add_argument(
+        "--migrations",
+        type=Path,
+        metavar="FOLDER",
+        help="folder with the migration files (default: the one in Airflow's configuration)",
+    )
+
+
+def add_output(verb: argparse.ArgumentParser) -> None:
+    """Add the options for the form of the answer; `is_json` reads them."""
+    verb.add_argument(
+        "-o", "--output", choices=("table", "json"), default="table", help="form of the answer (default: table)"
+    )
+    verb.add_argument("--json", action="store_const", const="json", dest="output", help="the same as -o json")
+
+
+def is_json(arguments: argparse.Namespace) -> bool:
+    """Return whether the answer is one JSON document instead of lines."""
+    return bool(arguments.output == "json")
+
+
+def place(text: str) -> str:
+    """Return a text that is not empty."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("an empty value")
+    return text
+
+
+def migration_name(text: str) -> str:
+    """Return the name of a migration; it must not lead out of the folder."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", text):
+        raise argparse.ArgumentTypeError("letters, digits, dots, hyphens and underscores")
+    return text
+
+
+def duration_s(text: str) -> int:
+    """Return the seconds of a duration in the format of migration files."""
+    try:
+        return int(TypeAdapter(Duration).validate_python(text))
+    except ValidationError as error:
+        raise argparse.ArgumentTypeError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None

@@ -1,0 +1,93 @@
+"""Exit codes and output of the command line."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
+from enum import IntEnum
+from typing import Any, TextIO
+
+from kafka_migration.core.findings.by_cause import by_cause
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.text.terminal_text import shown
+
+# A wider cell, such as a topic's name of 249 characters, does not widen its column.
+WIDEST = 100
+_answers: ContextVar[TextIO | None] = ContextVar("answers", default=None)
+
+
+class ExitCode(IntEnum):
+    """The exit codes of the command."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    REFUSED = 3
+    PARTLY_DONE = 4
+    NOT_READY = 5
+
+
+EXIT_CODES = (
+    "exit codes: 0 done; 1 failed, or a problem was found; 2 wrong usage; 3 refused; "
+    "4 partly done, or something is unknown; 5 not ready"
+)
+
+
+def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return one line per row, each column as wide as its widest cell; a very wide cell moves only its own row."""
+    cells = [tuple(map(shown, row)) for row in rows]
+    widths = [
+        max((len(cell) for cell in column if len(cell) <= WIDEST), default=0) for column in zip(*cells, strict=True)
+    ]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+
+
+# Airflow has its masker twice: for tasks, and for its own processes.
+_MASKERS = tuple(f"airflow.{part}_shared.secrets_masker.secrets_masker" for part in ("", "sdk."))
+
+
+def _is_no_short_value(record: logging.LogRecord) -> bool:
+    return not str(record.msg).startswith("Skipping masking for a secret as it's too short")
+
+
+@contextmanager
+def only_answers() -> Iterator[None]:
+    """Reserve standard output for `say`; the log lines of Airflow and its providers go to standard error.
+
+    Airflow's masker warns of each short value of a connection, also of one that is no secret. `SECRET_NOT_MASKED` names
+    those that are.
+    """
+    for masker in _MASKERS:
+        logging.getLogger(masker).addFilter(_is_no_short_value)
+    token = _answers.set(sys.stdout)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _answers.reset(token)
+
+
+def say(lines: Iterable[str]) -> None:
+    """Write lines to standard output and flush each one."""
+    for line in lines:
+        print(shown(line), file=_answers.get(), flush=True)
+
+
+def say_json(document: Mapping[str, Any]) -> None:
+    """Write one JSON document to standard output."""
+    say(json.dumps(document, indent=1, ensure_ascii=False).split("\n"))
+
+
+def remark(line: str) -> None:
+    """Write a line about the progress to standard error."""
+    print(shown(line), file=sys.stderr, flush=True)
+
+
+def complain(findings: Iterable[Finding]) -> None:
+    """Write each finding as one line to standard error, and those of one cause as one."""
+    for finding in by_cause(findings):
+        sys.stderr.write(f"{shown(str(finding))}\n")

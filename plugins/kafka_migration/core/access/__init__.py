@@ -1,1 +1,0 @@
-"""The rights that a migration needs on its clusters."""

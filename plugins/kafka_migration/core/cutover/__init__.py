@@ -1,0 +1,1 @@
+"""What a person approves and reads before and after the offsets are written."""

@@ -1,0 +1,283 @@
+"""Writing group offsets: whether a group may be written now, and the result of its write.
+
+Each group is read right before its write. So a step that was killed at any point can run again with the same result.
+Offsets that are already written are not written twice. Offsets that match neither the saved snapshot nor the plan were
+committed by another client and are not overwritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsPlan
+from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, Side
+from kafka_migration.core.kafka.commits import Commits
+from kafka_migration.core.kafka.offsets import TopicPartition, to_document
+from kafka_migration.core.text.artifact_names import group_subject
+from kafka_migration.core.text.shell import shell_word
+from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
+
+
+class Write(StrEnum):
+    """The result of one group's write.
+
+    `moved`: written, and read back as proposed. `already_moved`: the proposed offsets were there before. `refused`:
+    nothing was written. `failed`: the offsets read back are neither the proposed nor the earlier ones. `unknown`:
+    the write may or may not have happened.
+    """
+
+    MOVED = "moved"
+    ALREADY_MOVED = "already_moved"
+    REFUSED = "refused"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether the group has the planned offsets, proved by reading them back."""
+        return self in {Write.MOVED, Write.ALREADY_MOVED}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupWrite:
+    """The result of one group: the offsets read back, and why they differ from the plan."""
+
+    group: str
+    outcome: Write
+    read_back: Commits
+    findings: tuple[Finding, ...] = ()
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the result as plain JSON values."""
+        return {
+            "group": self.group,
+            "outcome": str(self.outcome),
+            "read_back": to_document({p: commit.offset for p, commit in self.read_back.items()}),
+            "findings": [finding.to_document() for finding in self.findings],
+        }
+
+
+class Writing(NamedTuple):
+    """The cluster on which offsets are written, and the kind of run that tries again."""
+
+    side: Side
+    run: str
+
+    @classmethod
+    def of(cls, plan: OffsetsPlan) -> Writing:
+        """Return where and by what kind of run a plan is written."""
+        return cls(plan.written_side, "rollback" if plan.is_rollback else "cutover")
+
+
+CUTOVER = Writing("target", "cutover")
+
+
+def before_write(
+    description: GroupDescription, present: Commits, before: Commits, proposed: Commits, writing: Writing = CUTOVER
+) -> GroupWrite | None:
+    """Return the result of a group that needs no write or may not be written; `None` means that it may be written.
+
+    `present` was read just now; `before` was recorded before this run wrote anything. Only the partitions of
+    `proposed` count: a group keeps its offsets of other topics.
+    """
+    group = description.group
+    if description.is_active:
+        return GroupWrite(group, Write.REFUSED, present, (active_finding(description, writing.side),))
+    if _stands_at(present, proposed):
+        return GroupWrite(group, Write.ALREADY_MOVED, present)
+    foreign = [p for p in sorted(proposed) if present.get(p) not in (before.get(p), proposed[p])]
+    if foreign:
+        findings = tuple(_changed_finding(group, p, present, before, proposed, writing) for p in foreign)
+        return GroupWrite(group, Write.REFUSED, present, findings)
+    return None
+
+
+def after_write(
+    group: str,
+    read_back: Commits,
+    present: Commits,
+    proposed: Commits,
+    denial: Iterable[Finding],
+    writing: Writing = CUTOVER,
+) -> GroupWrite:
+    """Compare the offsets read back with the proposed ones.
+
+    `present` are the offsets before the write; `denial` holds the broker's reasons if it refused.
+    """
+    denial = tuple(denial)
+    if _stands_at(read_back, proposed):
+        return GroupWrite(group, Write.MOVED, read_back)
+    if denial and all(read_back.get(p) == present.get(p) for p in proposed):
+        return GroupWrite(group, Write.REFUSED, read_back, denial)
+    wrong = tuple(
+        _not_written_finding(group, p, read_back, proposed, writing)
+        for p in sorted(proposed)
+        if read_back.get(p) != proposed[p]
+    )
+    return GroupWrite(group, Write.FAILED, read_back, (*denial, *wrong))
+
+
+def unknown_write(group: str, reason: str, writing: Writing = CUTOVER) -> GroupWrite:
+    """Return the result of a write that was not confirmed, or could not be read back."""
+    finding = Finding(
+        Code.OFFSETS_NOT_WRITTEN,
+        group_subject(group),
+        f"no answer, so it is unknown whether its offsets were written: {reason}",
+        "the proposed offsets, read back",
+        f"Check with `kafka-consumer-groups --describe --group {shell_word(group)}` on the {writing.side}. Clearing "
+        "this task is safe: it writes only where the offsets still match the saved snapshot.",
+    )
+    return GroupWrite(group, Write.UNKNOWN, {}, (finding,))
+
+
+def active_finding(
+    description: GroupDescription,
+    side: str,
+    remedy: str = "Stop these consumers. Kafka takes offsets only for an empty group.",
+) -> Finding:
+    """Name the members that prevent a group from being moved."""
+    members = some([str(member) for member in description.members], longest=LONGEST_SENTENCE) or "no member listed"
+    return Finding(
+        Code.GROUP_ACTIVE,
+        group_subject(description.group),
+        f"state {description.state} on the {side}: {members}",
+        f"a group without members on the {side}",
+        remedy,
+    )
+
+
+def nothing_moved_finding(results: Iterable[GroupWrite], writing: Writing = CUTOVER) -> Finding:
+    """Return the finding for a run in which no planned group has its planned offsets."""
+    counts = some([f"{result.group}: {result.outcome}" for result in results])
+    return Finding(
+        Code.OFFSETS_NOT_WRITTEN,
+        "the groups of the plan",
+        f"none moved ({counts})",
+        "at least one group at its planned offsets",
+        f"This run moved no group. Remove the causes above and trigger a new {writing.run}.",
+    )
+
+
+def _stands_at(commits: Commits, proposed: Commits) -> bool:
+    return all(commits.get(partition) == commit for partition, commit in proposed.items())
+
+
+def _changed_finding(
+    group: str, partition: TopicPartition, present: Commits, before: Commits, proposed: Commits, writing: Writing
+) -> Finding:
+    return Finding(
+        Code.TARGET_OFFSETS_CHANGED,
+        f"{group_subject(group)}, {partition}",
+        f"{writing.side} offset {_text(present.get(partition))}",
+        f"{_text(before.get(partition))} (saved snapshot) or {_text(proposed[partition])} (plan)",
+        f"Another client committed for this group on the {writing.side}. Find that client before you trigger a new "
+        f"{writing.run}.",
+    )
+
+
+def committed_since_finding(group: str, writing: Writing) -> Finding:
+    """Return the finding for a group that was to be deleted but has changed since its snapshot."""
+    return Finding(
+        Code.TARGET_OFFSETS_CHANGED,
+        group_subject(group),
+        f"offsets on the {writing.side} that differ from the saved snapshot",
+        "the offsets of the snapshot; otherwise the deletion would lose unsaved offsets",
+        f"Another client committed for this group. Find that client before you trigger a new {writing.run}.",
+    )
+
+
+def _not_written_finding(
+    group: str, partition: TopicPartition, read_back: Commits, proposed: Commits, writing: Writing
+) -> Finding:
+    return Finding(
+        Code.OFFSETS_NOT_WRITTEN,
+        f"{group_subject(group)}, {partition}",
+        f"{_text(read_back.get(partition))} read back",
+        _text(proposed[partition]),
+        f"Check the group on the {writing.side}. Its earlier offsets are in offsets-before-{writing.side}.csv.",
+    )
+
+
+def _text(commit: CommittedOffset | None) -> str:
+    return "none" if commit is None else f"{commit.offset:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsResult:
+    """The result of an approved plan: one result per planned group, and the groups that the plan left out."""
+
+    digest: str
+    moves: tuple[GroupWrite, ...]
+    left_out: tuple[GroupPlan, ...]
+
+    @property
+    def moved(self) -> tuple[str, ...]:
+        """The groups that have their planned offsets."""
+        return tuple(move.group for move in self.moves if move.outcome.is_moved)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The groups for which it is unknown whether their offsets were written."""
+        return tuple(move.group for move in self.moves if move.outcome is Write.UNKNOWN)
+
+    @property
+    def left_behind(self) -> dict[str, tuple[Finding, ...]]:
+        """Why each group with committed offsets was not moved."""
+        refused = {move.group: move.findings for move in self.moves if not move.outcome.is_moved}
+        planned_out = {group.group: group.refusals for group in self.left_out if has_something_to_move(group)}
+        return {**refused, **planned_out}
+
+    @property
+    def is_partly(self) -> bool:
+        """Whether any group was not moved."""
+        return bool(self.left_behind)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the result as plain JSON values.
+
+        Its warnings say why groups were not moved. If no group was moved, these reasons are the refusal instead.
+        """
+        left_behind = {name: [f.to_document() for f in findings] for name, findings in self.left_behind.items()}
+        is_refusal = self.moves and not self.moved and not self.unknown
+        return {
+            "digest": self.digest,
+            "groups": [move.to_document() for move in self.moves],
+            "moved": list(self.moved),
+            "left_behind": left_behind,
+            "partly": self.is_partly,
+            "warnings": [] if is_refusal else [f for findings in left_behind.values() for f in findings],
+        }
+
+
+def has_something_to_move(group: GroupPlan) -> bool:
+    """Whether a group that is left out has any offsets."""
+    return any(finding.code is not Code.OFFSET_NEVER_COMMITTED for finding in group.refusals)
+
+
+def stuck_findings(plan: OffsetsPlan) -> tuple[Finding, ...]:
+    """Return why a plan cannot be approved: it changes no group, although some groups have offsets to move."""
+    if plan.changed:
+        return ()
+    if plan.is_rollback:
+        return tuple(f for group in plan.left_out if has_something_to_move(group) for f in group.refusals)
+    return nothing_to_move_findings(plan.left_out)
+
+
+def nothing_to_move_findings(left_out: Iterable[GroupPlan]) -> tuple[Finding, ...]:
+    """Name every group if none of them can be moved: after such a cutover all consumers would remain on the source."""
+    findings = tuple(f for group in left_out if has_something_to_move(group) for f in group.refusals)
+    if not findings:
+        return ()
+    nothing = Finding(
+        Code.OFFSETS_NOT_WRITTEN,
+        "the groups of the plan",
+        "none that can be moved",
+        "at least one, or no group at all",
+        "The source cluster is still the source of truth. Remove the causes above and trigger a new cutover.",
+    )
+    return (*findings, nothing)

@@ -1,0 +1,182 @@
+"""The plan of a rollback as a function of its scope and one snapshot of the clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.groups.clusters_seen import ClustersSeen, CommittedGroup
+from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsPlan
+from kafka_migration.core.kafka.commits import GroupsCommits, commits_on
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.migration.settings import Migration, Mode
+from kafka_migration.core.rollback.rollback_rules import (
+    Move,
+    MovedGroup,
+    Returning,
+    changed_source_findings,
+    failed_back,
+    restored,
+)
+from kafka_migration.core.translation.by_partition import Position, Prints, within
+from kafka_migration.core.translation.by_topic import repartitioned_topics
+from kafka_migration.core.translation.copied_topic import CopiedTopic
+from kafka_migration.core.translation.copies import PartitionCopy, copies_of
+from kafka_migration.core.translation.translation_contract import TopicToTranslate, TranslationsBack, Untranslated
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackScope:
+    """What a run takes back: by the migration file, the ledger and the evidence of the cutovers.
+
+    :param topics: the topics that were cut over, sorted
+    :param moves: for mode `restore`, what the cutovers wrote, by group
+    :param saved: the source commits before this run's first write, so that a retried step makes the same plan
+    :param translations: the answer of `translate_back`
+    :param unreadable: the topics that `translate_back` could not read
+    """
+
+    ledger: Ledger
+    mode: Mode
+    migration: Migration
+    topics: tuple[str, ...]
+    moves: Mapping[str, Move] = field(default_factory=dict)
+    saved: GroupsCommits = field(default_factory=dict)
+    translations: TranslationsBack = field(default_factory=dict)
+    unreadable: Mapping[str, Untranslated] = field(default_factory=dict)
+
+    @property
+    def moved(self) -> frozenset[str]:
+        """The groups that cutovers moved."""
+        return frozenset(group for cutover in self.ledger.cutovers for group in cutover.groups)
+
+
+# Without slots, for the cached properties.
+@dataclass(frozen=True)
+class RollbackPlanning:
+    """The plan of a rollback from one snapshot, and what has to be read for it."""
+
+    scope: RollbackScope
+    seen: ClustersSeen
+
+    @property
+    def refusals(self) -> tuple[Finding, ...]:
+        """Why no group can be taken back: a source topic is gone, was recreated, or lost its last records."""
+        scope, source = self.scope, self.seen.source
+        return changed_source_findings(scope.ledger, scope.topics, source.topics, source.log_end)
+
+    @cached_property
+    def groups(self) -> tuple[CommittedGroup, ...]:
+        """The groups that cutovers moved, and those in the migration file that read these topics on the target."""
+        source, target, saved, topics = self.seen.source, self.seen.target, self.scope.saved, self.scope.topics
+        return tuple(
+            CommittedGroup(
+                source.groups[name],
+                target.groups[name],
+                saved[name] if name in saved else commits_on(commits, topics),
+                commits_on(target.commits[name], topics),
+                unreadable=self.seen.unreadable(name),
+            )
+            for name, commits in sorted(source.commits.items())
+        )
+
+    @cached_property
+    def topics(self) -> dict[str, CopiedTopic]:
+        """What is known about the copy of each topic."""
+        source, target = self.seen.source, self.seen.target
+        found = repartitioned_topics(self.scope.ledger, self.seen.hows, source.log_start)
+        return {
+            name: CopiedTopic(topic, _of_topic(target.log_start, name), _of_topic(self._copies, name))
+            for name, topic in found.items()
+        }
+
+    @cached_property
+    def _copies(self) -> dict[TopicPartition, PartitionCopy]:
+        """How partitions were copied, if offsets can be counted."""
+        if not self.scope.migration.keeps_offsets:
+            return {}
+        stop, start = self.scope.ledger.last_stop, self.seen.source.log_start
+        ends = stop.target_end_offsets if stop else {}
+        return copies_of(self.scope.ledger, start, start, ends, self.seen.target.log_start)
+
+    @cached_property
+    def positions(self) -> tuple[frozenset[Position], frozenset[Position]]:
+        """The positions on source and target that must hold the same record, as far as counting determines them."""
+        source: set[Position] = set()
+        target: set[Position] = set()
+        returning = Returning(self.topics)
+        for group in self.groups:
+            for topic, committed in returning.commits_of(group):
+                for number, offset in (topic.counted(committed) or {}).items():
+                    if offset < topic.topic.mirror_positions[number]:
+                        partition = TopicPartition(topic.topic.topic, number)
+                        source.add(Position(partition, offset))
+                        target.add(Position(partition, committed[number]))
+        return frozenset(source), frozenset(target)
+
+    def to_translate(self) -> tuple[TopicToTranslate, ...]:
+        """Return the topics that the Spark job must translate for the groups."""
+        returning = Returning(self.topics)
+        stands: dict[str, list[tuple[Mapping[int, int], Mapping[int, int]]]] = {}
+        for group in self.groups:
+            for topic, committed in returning.commits_of(group):
+                stands.setdefault(topic.topic.topic, []).append((committed, returning.on_source(group, topic)))
+        asked = (self.topics[name].to_translate(each) for name, each in sorted(stands.items()))
+        return tuple(topic for topic in asked if topic is not None)
+
+    def plan(self) -> OffsetsPlan:
+        """Return the plan."""
+        is_restore = self.scope.mode is Mode.RESTORE
+        return OffsetsPlan(
+            at=self.seen.at,
+            mode=self.scope.mode,
+            topics=self.scope.topics,
+            groups=self._restored() if is_restore else failed_back(self.groups, self._returning()),
+            target_end_offsets=self.seen.target.log_end,
+            target_only=self.seen.target_only,
+        )
+
+    def _restored(self) -> tuple[GroupPlan, ...]:
+        source, target, topics = self.seen.source, self.seen.target, self.scope.topics
+        return tuple(
+            restored(
+                MovedGroup(
+                    target.groups[group],
+                    move.written,
+                    commits_on(move.target_before, topics),
+                    commits_on(target.commits[group], topics),
+                    group in self.seen.elsewhere,
+                    commits_on(move.source_before, topics),
+                    commits_on(source.commits[group], topics),
+                    self.seen.unreadable(group),
+                ),
+                source.log_start,
+            )
+            for group, move in sorted(self.scope.moves.items())
+        )
+
+    def _returning(self) -> Returning:
+        records = self.seen.records
+        return Returning(
+            self.topics,
+            self.scope.moved,
+            self.scope.translations,
+            _copied(records.source_prints, {name: each.topic.mirror_positions for name, each in self.topics.items()}),
+            _copied(records.target_prints, {name: each.topic.target_ends for name, each in self.topics.items()}),
+            self.scope.unreadable,
+        )
+
+
+def _copied(prints: Prints, ends: Mapping[str, Mapping[int, int]]) -> Prints:
+    """Return the records; `None` if the copy ended before the next record."""
+    return {at: within(record, ends[at.partition.topic][at.partition.partition]) for at, record in prints.items()}
+
+
+def _of_topic(values: Mapping[TopicPartition, V], topic: str) -> dict[int, V]:
+    return {p.partition: value for p, value in values.items() if p.topic == topic}

@@ -1,0 +1,397 @@
+"""The rules of a rollback: whether each group may be changed, and to which offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.groups.clusters_seen import CommittedGroup
+from kafka_migration.core.groups.group_writes import active_finding
+from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsMove, Proof, TargetOnly, with_metadata
+from kafka_migration.core.groups.rules_by_topic import unreadable_topic_finding
+from kafka_migration.core.groups.uncommitted import unset_findings
+from kafka_migration.core.groups.unreadable import unreadable_finding
+from kafka_migration.core.kafka.cluster import GroupDescription, TopicDescription
+from kafka_migration.core.kafka.commits import Commits, commits_on, offsets_of
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.text.artifact_names import group_subject
+from kafka_migration.core.text.shortened import some
+from kafka_migration.core.translation.by_partition import Position, Prints, is_same
+from kafka_migration.core.translation.by_topic import by_partition
+from kafka_migration.core.translation.copied_topic import CopiedTopic
+from kafka_migration.core.translation.translation_contract import PartitionOffsets, TranslationsBack, Untranslated
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A group's offsets that cutovers wrote, and its committed offsets on both clusters before the first cutover."""
+
+    written: Offsets
+    target_before: Commits
+    source_before: Commits
+
+
+@dataclass(frozen=True, slots=True)
+class MovedGroup:
+    """A group that a cutover moved: the written target offsets, the ones before, and the current ones.
+
+    All are on the topics that were cut over. `has_others` says whether it also committed on other topics of the target.
+    `source_before` are its source commits at the cutover, `source_present` the current ones. `unreadable` says why
+    something is not known; empty if all is.
+    """
+
+    description: GroupDescription
+    written: Offsets
+    before: Commits
+    present: Commits
+    has_others: bool
+    source_before: Commits
+    source_present: Commits
+    unreadable: str = ""
+
+    @property
+    def group(self) -> str:
+        """The group's name."""
+        return self.description.group
+
+
+def restored(group: MovedGroup, source_log_start: Offsets) -> GroupPlan:
+    """Plan to set a group on the target back to its offsets before the cutover.
+
+    The group must be able to resume on the source where it stopped: its offsets and records must still exist there.
+    """
+    if group.unreadable:
+        return GroupPlan(group.group, refusals=(unreadable_finding(group.group, group.unreadable),))
+    refusals = (
+        *((active_finding(group.description, "target"),) if group.description.is_active else ()),
+        *_gone_findings(group, source_log_start),
+    )
+    if refusals:
+        return GroupPlan(group.group, refusals=refusals)
+    proposed = {p: group.before[p] for p in sorted(group.written) if p in group.before}
+    # Also if it is already deleted: a plan made after that must be the same.
+    is_removed = not group.before and not group.has_others
+    added = group.written.keys() - proposed.keys() if not is_removed else set()
+    stay = tuple(_stays_finding(group, p) for p in sorted(added & group.present.keys()))
+    changed = group.present if is_removed else {p: c for p, c in group.present.items() if p in group.written}
+    moves = tuple(_saved_move(p, changed, proposed) for p in sorted({*changed, *proposed}))
+    return GroupPlan(group.group, moves, warnings=(*stay, *_read_on_findings(group)), is_removed=is_removed)
+
+
+def _saved_move(partition: TopicPartition, present: Commits, proposed: Commits) -> OffsetsMove:
+    before = {partition: present[partition].offset} if partition in present else {}
+    written = {partition: proposed[partition]} if partition in proposed else {}
+    return OffsetsMove(partition.topic, {}, before, written, Proof.SAVED)
+
+
+def _gone_findings(group: MovedGroup, source_log_start: Offsets) -> Iterator[Finding]:
+    for partition, before in sorted(group.source_before.items()):
+        present = group.source_present.get(partition)
+        if present is None:
+            yield _lost_finding(group.group, partition, before.offset)
+        elif present.offset < source_log_start.get(partition, 0):
+            remedy = (
+                "The source has deleted records that the group has not read. The target still has them: let the group "
+                "read them there, then use mode fail_back."
+            )
+            yield _deleted_finding(group.group, partition, present.offset, source_log_start[partition], remedy)
+
+
+def _lost_finding(group: str, partition: TopicPartition, offset: int) -> Finding:
+    return Finding(
+        Code.GROUP_OFFSETS_LOST,
+        f"{group_subject(group)}, {partition}",
+        "no committed offset on the source",
+        f"{offset:,}, its offset there at the cutover",
+        "The offset has expired, or the topic was deleted; the group would start by its auto.offset.reset. Set the "
+        "offset with `kafka-consumer-groups --reset-offsets` (offsets-before-source.csv of the cutover has it), or use "
+        "mode fail_back.",
+    )
+
+
+def _stays_finding(group: MovedGroup, partition: TopicPartition) -> Finding:
+    return Finding(
+        Code.OFFSET_STAYS,
+        f"{group_subject(group.group)}, {partition}",
+        f"target offset {group.present[partition].offset:,}, and none before the cutover",
+        "no offset, as before; the run can only delete all offsets of a group together, and this group had others",
+        "If the group must not resume from it, delete it on the target with `kafka-consumer-groups --delete-offsets`.",
+    )
+
+
+def _read_on_findings(group: MovedGroup) -> Iterator[Finding]:
+    for partition, written in sorted(group.written.items()):
+        present = group.present.get(partition)
+        if present is not None and present.offset != written:
+            yield Finding(
+                Code.TARGET_OFFSETS_CHANGED,
+                f"{group_subject(group.group)}, {partition}",
+                f"target offset {present.offset:,}",
+                f"{written:,}, as the cutover wrote it",
+                "The group has read on the target since, and will read those records again on the source. Mode "
+                "fail_back avoids that.",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Returning:
+    """Everything that was read and computed about the groups' commits on the target.
+
+    `moved` are the groups that cutovers moved. The proofs are the records at each counted source offset and at the
+    committed target offset; `None` means the end of the copy. `unreadable` are the topics that Spark could not read.
+    """
+
+    topics: Mapping[str, CopiedTopic]
+    moved: Collection[str] = ()
+    translations: TranslationsBack = field(default_factory=dict)
+    source_proofs: Prints = field(default_factory=dict)
+    target_proofs: Prints = field(default_factory=dict)
+    unreadable: Mapping[str, Untranslated] = field(default_factory=dict)
+
+    def commits_of(self, group: CommittedGroup) -> Iterator[tuple[CopiedTopic, PartitionOffsets]]:
+        """Yield the topics that a group has committed on, each with its offsets on the target."""
+        for name, topic in sorted(self.topics.items()):
+            committed = {p.partition: c.offset for p, c in sorted(group.target_commits.items()) if p.topic == name}
+            if committed:
+                yield topic, committed
+
+    def is_proved(self, topic: CopiedTopic, here: Position, there: Position) -> bool:
+        """Whether a group resumes with the same record; if all is read there is none to compare."""
+        number = here.partition.partition
+        if here.offset >= topic.topic.mirror_positions[number]:
+            return True
+        return is_same(self.source_proofs[here], self.target_proofs[there])
+
+    def returned(self, group: CommittedGroup, topic: CopiedTopic, committed: PartitionOffsets) -> OffsetsMove | None:
+        """Return where the group resumes in a topic; `None` if it cannot be determined."""
+        before = self.on_source(group, topic)
+        asked = topic.vector(committed), topic.read(committed, before)
+        found = self.translations.get(topic.topic.topic, {}).get(asked)
+        if topic.is_all_read(committed):
+            at, proof = topic.topic.mirror_positions, Proof.END
+        elif (counted := topic.counted(committed)) is not None:
+            at, proof = counted, Proof.RECORD
+        elif found is not None:
+            at, proof = found.goes_on_at, Proof.COPIES
+        else:
+            return None
+        keeps = topic.topic.how.keeps_partitions
+        # Never go back before the group's own offset on the source, whatever its target offset is.
+        offsets = {p: max(offset, before.get(p, 0)) for p, offset in at.items() if p in committed or not keeps}
+        ahead = sum(max(topic.topic.mirror_positions[p] - offset, 0) for p, offset in offsets.items())
+        # With counted offsets every remaining record is unread, and none is read again.
+        by_copies = found if proof is Proof.COPIES else None
+        name = topic.topic.topic
+        commits = commits_on(group.target_commits, (name,))
+        return OffsetsMove(
+            topic=name,
+            committed=commits,
+            before=by_partition(name, before),
+            proposed=with_metadata(by_partition(name, offsets), commits),
+            proof=proof,
+            delivered_again=by_copies.delivered_again if by_copies else 0,
+            unread=by_copies.unread if by_copies else ahead,
+            is_minimal=by_copies is None or by_copies.is_minimal,
+        )
+
+    @staticmethod
+    def on_source(group: CommittedGroup, topic: CopiedTopic) -> dict[int, int]:
+        """Return what the group has committed on the source in a topic."""
+        commits = sorted(group.source_commits.items())
+        return {p.partition: commit.offset for p, commit in commits if p.topic == topic.topic.topic}
+
+
+@dataclass(frozen=True, slots=True)
+class _GroupBack:
+    """One group on its way back to the source."""
+
+    group: CommittedGroup
+    returning: Returning
+
+    def plan(self) -> GroupPlan:
+        """Plan to set the group on the source to the translation of its target offsets."""
+        if self.group.unreadable:
+            return GroupPlan(self.group.group, refusals=(unreadable_finding(self.group.group, self.group.unreadable),))
+        topics = [(topic, at, self.returning.returned(self.group, topic, at)) for topic, at in self._commits]
+        is_unmoved = self.group.source_commits and self.group.group not in self.returning.moved
+        refusals = (
+            *(active_finding(each, side) for each, side in self._sides if each.is_active),
+            *([_not_moved_finding(self.group)] if is_unmoved else []),
+            *(() if topics else [_no_commit_finding(self.group)]),
+            *(finding for topic, at, found in topics for finding in self._topic_findings(topic, at, found)),
+        )
+        known = tuple(found for _, _, found in topics if found is not None)
+        name, unset = self.group.group, () if refusals else tuple(self._unset())
+        return GroupPlan(name, known, unset, tuple(unset_findings(name, unset)), refusals)
+
+    def _unset(self) -> Iterator[TopicPartition]:
+        """Yield the partitions that stay unset on the source: the group has no offset there on either cluster."""
+        for topic, committed in self._commits:
+            if topic.topic.how.keeps_partitions:
+                known = {**committed, **self.returning.on_source(self.group, topic)}
+                partitions = by_partition(topic.topic.topic, topic.topic.mirror_positions)
+                yield from (partition for partition in partitions if partition.partition not in known)
+
+    @property
+    def _commits(self) -> Iterator[tuple[CopiedTopic, PartitionOffsets]]:
+        return self.returning.commits_of(self.group)
+
+    @property
+    def _sides(self) -> tuple[tuple[GroupDescription, str], ...]:
+        return (self.group.target, "target"), (self.group.source, "source")
+
+    def _topic_findings(
+        self, topic: CopiedTopic, committed: PartitionOffsets, found: OffsetsMove | None
+    ) -> Iterator[Finding]:
+        if found is None:
+            why = self.returning.unreadable.get(topic.topic.topic)
+            unknown = _unknown_finding(self.group, topic, committed)
+            yield unreadable_topic_finding(self.group, topic.topic.topic, why) if why else unknown
+            return
+        gone = tuple(self._deleted(topic, found))
+        yield from gone
+        if not gone and found.proof is Proof.RECORD:
+            yield from self._unproved(topic, committed, found)
+
+    def _deleted(self, topic: CopiedTopic, found: OffsetsMove) -> Iterator[Finding]:
+        for partition, offset in offsets_of(found.proposed).items():
+            start = topic.topic.source_log_start.get(partition.partition, 0)
+            if offset < min(start, topic.topic.mirror_positions[partition.partition]):
+                remedy = (
+                    "The source has deleted records that the group has not read. Only the target has them: let the "
+                    "group read them there first, then trigger a new rollback."
+                )
+                yield _deleted_finding(self.group.group, partition, offset, start, remedy)
+
+    def _unproved(self, topic: CopiedTopic, committed: PartitionOffsets, found: OffsetsMove) -> Iterator[Finding]:
+        for partition, offset in offsets_of(found.proposed).items():
+            here, there = Position(partition, offset), Position(partition, committed[partition.partition])
+            stays = found.before.get(partition) == offset
+            if not stays and not self.returning.is_proved(topic, here, there):
+                yield _unproved_finding(self.group, partition, offset, there.offset)
+
+
+def failed_back(groups: Iterable[CommittedGroup], returning: Returning) -> tuple[GroupPlan, ...]:
+    """Plan to set every group on the source to the translation of its target offsets, sorted by name."""
+    return tuple(_GroupBack(group, returning).plan() for group in sorted(groups, key=lambda group: group.group))
+
+
+def _not_moved_finding(group: CommittedGroup) -> Finding:
+    return Finding(
+        Code.GROUP_NOT_MOVED,
+        group_subject(group.group),
+        "offsets on both clusters, and no cutover has moved it",
+        "a group that a cutover moved, or that has no offsets on the source",
+        "It keeps its offsets on the source. Which records it has not read is unknown, because no cutover set its "
+        "target offsets. Move it by hand if it must continue from its target offsets.",
+    )
+
+
+def _no_commit_finding(group: CommittedGroup) -> Finding:
+    if not group.source_commits:
+        return Finding(
+            Code.GROUP_OFFSETS_LOST,
+            group_subject(group.group),
+            "no committed offset on either cluster on any topic that was cut over",
+            "at least one committed offset",
+            "They have expired. Set them on the source by hand: offsets-before-source.csv of the cutover has the "
+            "group's source offsets.",
+        )
+    return Finding(
+        Code.OFFSET_NEVER_COMMITTED,
+        group_subject(group.group),
+        "no committed offset on the target on any topic that was cut over",
+        "at least one to translate",
+        "Nothing has to be moved. On the source it resumes where it stopped before the cutover.",
+    )
+
+
+def _unknown_finding(group: CommittedGroup, topic: CopiedTopic, committed: PartitionOffsets) -> Finding:
+    if not topic.is_held(topic.read(committed, Returning.on_source(group, topic))):
+        found = "the source has deleted records that the group may not have read"
+        remedy = "Only the target has them. Let the group read them there first, then trigger a new rollback."
+    else:
+        found = "committed offsets that translate_back did not see"
+        remedy = "The group has read more records since. Stop its consumers, then clear translate_back with downstream."
+    expected = "every unread record on the source, and a proved offset before them"
+    return Finding(
+        Code.OFFSET_UNPROVED, f"{group_subject(group.group)}, topic {topic.topic.topic}", found, expected, remedy
+    )
+
+
+def _deleted_finding(group: str, partition: TopicPartition, offset: int, log_start: int, remedy: str) -> Finding:
+    return Finding(
+        Code.OFFSET_UNPROVED,
+        f"{group_subject(group)}, {partition}",
+        f"the source's log starts at {log_start:,}",
+        f"at most {offset:,}, where the group would resume",
+        remedy,
+    )
+
+
+def _unproved_finding(
+    group: CommittedGroup, partition: TopicPartition, source_offset: int, target_offset: int
+) -> Finding:
+    return Finding(
+        Code.OFFSET_UNPROVED,
+        f"{group_subject(group.group)}, {partition}",
+        f"different records at source offset {source_offset:,} and target offset {target_offset:,}",
+        "the same record on both sides",
+        "Records were deleted or compacted on one side since the copy. Let the group read to the end of the copy on "
+        "the target first, or move it by hand.",
+    )
+
+
+def target_only_findings(target_only: Iterable[TargetOnly], accepted: Collection[str]) -> tuple[Finding, ...]:
+    """Refuse to leave records only on the target, except for topics that an operator named."""
+    return tuple(
+        Finding(
+            Code.TARGET_ONLY_RECORDS,
+            f"topic {each.topic}",
+            f"{each.count} records on the target that the source does not have, from "
+            f"{some([f'{p.partition}: {at:,}' for p, at in sorted(each.first_offsets.items())])} on",
+            "no records on the target after the end of the copy, or the topic named in leave_records_of",
+            "Consumers on the source would never read them. If you need them, copy them back with "
+            "reverse-migration.yaml from this run's evidence. Then, or to give them up, name the topic in "
+            "leave_records_of.",
+        )
+        for each in target_only
+        if each.topic not in accepted
+    )
+
+
+def changed_source_findings(
+    ledger: Ledger, topics: Iterable[str], source: Mapping[str, TopicDescription], source_ends: Offsets
+) -> tuple[Finding, ...]:
+    """Name every topic whose source is no longer the one that was copied: no rollback to it is possible."""
+    found = ((topic, next(_source_changes(ledger, topic, source, source_ends), None)) for topic in topics)
+    return tuple(
+        Finding(
+            Code.SOURCE_TOPIC_RECREATED if topic in source else Code.SOURCE_TOPIC_MISSING,
+            f"topic {topic}",
+            change,
+            "the topic on the source that was copied",
+            "The topic on the source has changed, so a rollback is not possible. Stay on the target, or move the "
+            "groups by hand.",
+        )
+        for topic, change in found
+        if change
+    )
+
+
+def _source_changes(
+    ledger: Ledger, topic: str, source: Mapping[str, TopicDescription], source_ends: Offsets
+) -> Iterator[str]:
+    stop = ledger.last_stop
+    if topic not in source:
+        yield "no such topic on the source"
+    elif stop is not None:
+        known = stop.remembered.source_topic_ids.get(topic)
+        if source[topic].is_another_than(known):
+            yield f"topic id {source[topic].topic_id}, but {known} when it was copied"
+        for partition, position in sorted(stop.mirror_positions.items()):
+            if partition.topic == topic and source_ends.get(partition, 0) < position:
+                yield f"{partition} ends at {source_ends.get(partition, 0):,}, but was copied up to {position:,}"

@@ -1,0 +1,74 @@
+"""Two migrations must not write to the same topic or copy in a loop: each would find the other's records.
+
+Clusters are identified by their Airflow connections: two connections to one cluster count as two clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.text.shortened import some
+
+
+def overlap_findings(migration: Migration, others: Iterable[Migration]) -> tuple[Finding, ...]:
+    """Return the conflicts of this migration with the others, at most one of each kind per other migration."""
+    met = ((other, shared_topics(migration, other), looping_topics(migration, other)) for other in others)
+    return tuple(
+        finding
+        for other, shared, looping in met
+        for finding in (*_overlaps(migration, other, shared), *_loops(migration, other, looping))
+    )
+
+
+def shared_topics(migration: Migration, other: Migration) -> tuple[str, ...]:
+    """Return the topics of `migration` that `other` copies between the same clusters or writes on the same target."""
+    if migration.target.connection != other.target.connection:
+        return ()
+    is_same_source = migration.source.connection == other.source.connection
+    return tuple(
+        sorted(
+            topic
+            for topic in migration.topics
+            if (is_same_source and other.copies(topic)) or _writes(other, migration.target_topic(topic))
+        )
+    )
+
+
+def looping_topics(migration: Migration, other: Migration) -> tuple[str, ...]:
+    """Return the topics that one of two migrations in opposite directions writes and the other one copies."""
+    ends = (migration.source.connection, migration.target.connection)
+    if ends != (other.target.connection, other.source.connection):
+        return ()
+    copied_back = {name for name in map(migration.target_topic, migration.topics) if other.copies(name)}
+    return tuple(sorted(copied_back.union(topic for topic in migration.topics if _writes(other, topic))))
+
+
+def _writes(migration: Migration, target_topic: str) -> bool:
+    """Return whether the migration writes a topic of this name on its target, or would if its source existed."""
+    topic = migration.source_topic(target_topic)
+    return topic is not None and migration.copies(topic)
+
+
+def _overlaps(migration: Migration, other: Migration, topics: tuple[str, ...]) -> Iterable[Finding]:
+    if topics:
+        yield Finding(
+            Code.MIGRATIONS_OVERLAP,
+            f"{migration.name}.yaml: topics",
+            f"{some(topics)}, also in {other.name}.yaml or written by it to the same target topic",
+            "each source topic and each target topic in only one migration file",
+            "Remove the topic from one of the two files. A file that has already copied it must keep it.",
+        )
+
+
+def _loops(migration: Migration, other: Migration, topics: tuple[str, ...]) -> Iterable[Finding]:
+    if topics:
+        yield Finding(
+            Code.REPLICATION_LOOP,
+            f"{migration.name}.yaml: topics",
+            f"{some(topics)}, copied in a loop between this file and {other.name}.yaml",
+            "no topic that one file writes among the topics of the other",
+            "Remove the topic from one of the two files, or set topic_names.naming to prefixed in both.",
+        )

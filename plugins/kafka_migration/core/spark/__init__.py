@@ -1,0 +1,1 @@
+"""Spark: its address, its versions and how it protects logins."""

@@ -1,0 +1,252 @@
+"""The protection of Kafka logins between Spark's processes, and the Kafka client that Spark must use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.spark.spark_encryption import (
+    CRYPTO,
+    NOTICES_CHANGES,
+    depends_on_version,
+    is_true,
+    lacking_encryption,
+    weak_cipher,
+)
+from kafka_migration.core.spark.spark_versions import Version
+
+SETTING_PREFIX = "spark."
+# The first version of Apache Kafka's clients with the fixes of CVE-2025-27817 and CVE-2025-27818.
+SAFE_KAFKA = (3, 9, 1)
+_LOCAL = re.compile(r"local(\[\s*(\d+|\*)\s*(,\s*\d+\s*)?\])?")
+_KUBERNETES = "k8s://"
+_YARN = "yarn"
+CLUSTER = "cluster"
+_AUTHENTICATE, _SECRET = "spark.authenticate", "spark.authenticate.secret"
+# Encrypts Spark's files on disk with a key that exists only while the application runs.
+_ON_DISK = {"spark.io.encryption.enabled": "true"}
+# Spark also listens on ports in local mode, and generates the secret itself there.
+_IN_ONE_PROCESS = {_AUTHENTICATE: "true", CRYPTO: "true"}
+# Otherwise an attacker on the network can make Spark fall back to a login without encryption.
+_NO_FALLBACK = {"spark.network.crypto.saslFallback": "false"}
+# The shuffle service of a node manager may know only that login.
+_SHUFFLE_SERVICE = "spark.shuffle.service.enabled"
+
+
+@dataclass(frozen=True, slots=True)
+class SparkTarget:
+    """The Spark master of a connection.
+
+    `settings` are Spark's effective settings as far as Airflow's worker knows them: those of `spark-defaults.conf`,
+    then those of the connection. `own` are only the connection's settings. `defaults` is the text of
+    `spark-defaults.conf`, `binary` the command that submits. `deploy_mode` is the effective one, `None` if nothing
+    sets it (Spark then uses `client`).
+    """
+
+    connection: str
+    master: str
+    deploy_mode: str | None = None
+    own: Mapping[str, str] = field(default_factory=dict, repr=False)
+    defaults: str = field(default="", repr=False)
+    binary: str = "spark-submit"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether driver and executors are one process; `local-cluster[…]` is a cluster."""
+        return _LOCAL.fullmatch(self.master) is not None
+
+    @property
+    def needs_version(self) -> bool:
+        """Whether Spark's version decides if others can read or change the traffic."""
+        return not self.is_local and depends_on_version(self.settings)
+
+    @property
+    def makes_secrets(self) -> bool:
+        """Whether Spark generates a secret for each application if authentication is on."""
+        return self.is_local or self.master == _YARN or self.master.startswith(_KUBERNETES)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Spark's effective settings."""
+        return {**parsed_properties(self.defaults), **self.own}
+
+    @property
+    def ships_files(self) -> bool:
+        """Whether the driver runs in the cluster and gets its files from the worker."""
+        return self.deploy_mode == CLUSTER
+
+    def is_on(self, name: str) -> bool:
+        """Whether a boolean setting is true."""
+        return is_true(self.settings, name)
+
+
+def protecting_settings(target: SparkTarget) -> dict[str, str]:
+    """Return the settings for each application; none of them is secret."""
+    fallback = {} if target.is_on(_SHUFFLE_SERVICE) else _NO_FALLBACK
+    return {**_ON_DISK, **fallback, **(_IN_ONE_PROCESS if target.is_local else {})}
+
+
+def unprotected_findings(target: SparkTarget, spark: Version, *, declared: bool) -> tuple[Finding, ...]:
+    """Return why other clients could read Kafka's logins from Spark; empty if they cannot.
+
+    :param spark: the version of Spark; empty if it is unknown. Not used for a local master.
+    :param declared: whether the migration file accepts it
+    """
+    lacking = [] if target.is_local else [*_lacking_login(target), *lacking_encryption(target.settings, spark)]
+    if not lacking:
+        return ()
+    return (
+        Finding(
+            Code.SPARK_NOT_PROTECTED,
+            f"connection {target.connection} (validation.spark_connection), master {target.master}",
+            f"no {', no '.join(lacking)}",
+            "a Spark cluster with authentication and encryption between its processes",
+            "Any client that reaches Spark's ports can read the logins of both clusters. "
+            + ("The migration file accepts it (validation.spark_unprotected)." if declared else _remedy(target)),
+        ),
+    )
+
+
+def cipher_findings(target: SparkTarget, spark: Version) -> tuple[Finding, ...]:
+    """Return the finding about a cipher that does not notice changes; empty without one, or if nothing is encrypted.
+
+    :param spark: the version of Spark; empty if it is unknown. Not used for a local master.
+    """
+    weak = "" if target.is_local else weak_cipher(target.settings, spark)
+    if not weak:
+        return ()
+    return (
+        Finding(
+            Code.SPARK_CIPHER_WEAK,
+            f"connection {target.connection} (validation.spark_connection), master {target.master}",
+            weak,
+            NOTICES_CHANGES,
+            "An attacker between Spark's machines could change what Spark measures (CVE-2025-55039). Set one of these "
+            "on the cluster and in the connection's extra. If no one can change the traffic of this network, accept "
+            "the code in the migration file (accept).",
+        ),
+    )
+
+
+def _remedy(target: SparkTarget) -> str:
+    names = (_AUTHENTICATE, CRYPTO, *(() if target.makes_secrets else (_SECRET,)))
+    return (
+        f"Set {', '.join(names)} on the cluster, and the same in the connection's extra or in spark-defaults.conf. "
+        "If no other client can reach the ports, declare it in the migration file: validation.spark_unprotected: true."
+    )
+
+
+def _lacking_login(target: SparkTarget) -> Iterable[str]:
+    if not target.is_on(_AUTHENTICATE):
+        yield f"{_AUTHENTICATE}=true"
+    if not target.makes_secrets and not target.settings.get(_SECRET):
+        yield _SECRET
+
+
+def shipping_findings(target: SparkTarget) -> tuple[Finding, ...]:
+    """Return why a file with logins must not be shipped to the driver; empty if it is not shipped, or only by YARN.
+
+    YARN copies the file to the driver's container. On Kubernetes the driver serves it to every client without a login,
+    whatever `spark.authenticate` says. Other masters accept no Python application in this mode.
+    """
+    if not target.ships_files or target.master == _YARN:
+        return ()
+    return (
+        Finding(
+            Code.SPARK_LOGIN_SHIPPED,
+            f"connection {target.connection} (validation.spark_connection), master {target.master}",
+            f"deploy mode {CLUSTER}, with a login to Kafka",
+            f"deploy mode client, or the master {_YARN}",
+            "Spark would serve the file with the logins to every client that reaches its driver. Set deploy-mode in "
+            "the connection's extra to client.",
+        ),
+    )
+
+
+def failure_finding(said: str, exit_code: str) -> Finding:
+    """Return why a job gave no result, from its last line: `CODE: what happened`."""
+    named, _, text = said.partition(": ")
+    code = Code(named) if named in _FAILURES and text else Code.SPARK_FAILED
+    return Finding(
+        code,
+        "the Spark job",
+        (text if code == named else said) or f"exit code {exit_code} of spark-submit without a reason from the job",
+        "a complete result document",
+        "Nothing was judged. " + _FAILURES[code],
+    )
+
+
+_FAILURES = {
+    Code.CLUSTER_UNREACHABLE: "Check that the brokers run and that Spark reaches their advertised listeners. Then "
+    "clear the task with downstream.",
+    Code.RECORDS_DELETED_MEANWHILE: "Clear the task with downstream. The next attempt takes the deletion into account.",
+    Code.SPARK_VERSION_MISMATCH: "Correct the version, then clear the task with downstream.",
+    Code.SPARK_FAILED: "The task log above names the cause. Fix it, then clear the task with downstream.",
+}
+
+
+def own_settings(extra: Mapping[str, object]) -> dict[str, str]:
+    """Return Spark's settings in a connection's extra, by their prefix."""
+    named = {name: value for name, value in extra.items() if name.startswith(SETTING_PREFIX)}
+    return {name: _text(value) for name, value in named.items() if value is not None}
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def parsed_properties(text: str) -> dict[str, str]:
+    """Return the settings of a Java properties file."""
+    # An odd number of backslashes at the end of a line continues it.
+    whole = re.sub(r"(?<!\\)((?:\\\\){0,500})\\\r?\n[ \t\f]*", r"\1", text)
+    lines = (line.strip() for line in whole.splitlines())
+    found = (re.match(r"((?:\\.|[^\s=:\\])+)\s*[=:]?\s*(.*)", line) for line in lines if line and line[0] not in "#!")
+    return {_unescaped(match[1]): _unescaped(match[2]) for match in found if match}
+
+
+def properties_text(defaults: str, own: Mapping[str, str]) -> str:
+    """Return a Java properties file with these settings after, and therefore over, the defaults."""
+    lines = (f"{_escaped(name)}={_escaped(value)}" for name, value in sorted(own.items()))
+    # The empty line ends a default that a trailing backslash would continue.
+    return "\n".join([defaults, "", *lines, ""])
+
+
+def _unescaped(text: str) -> str:
+    known = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
+    text = re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), text)
+    return re.sub(r"\\(.)", lambda match: known.get(match[1], match[1]), text)
+
+
+def _escaped(text: str) -> str:
+    known = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
+    return re.sub(r"[\n\r\t\f\\=:#! ]", lambda match: known.get(match[0], f"\\{match[0]}"), text)
+
+
+def has_login(options: Mapping[str, str]) -> bool:
+    """Whether the options of Spark's Kafka reader contain a login: SASL, or a client key."""
+    return not {"kafka.sasl.jaas.config", "kafka.ssl.keystore.key"}.isdisjoint(options)
+
+
+def kafka_client_findings(versions: Mapping[str, str]) -> tuple[Finding, ...]:
+    """Return the finding about unsafe Kafka clients in `spark_jars`, for a validation that uses a login."""
+    wanted = ".".join(map(str, SAFE_KAFKA))
+    found = ", ".join(f"{jar} of version {version}" for jar, version in versions.items() if not _is_safe(version))
+    if versions and not found:
+        return ()
+    return (
+        Finding(
+            Code.SPARK_KAFKA_TOO_OLD,
+            "[kafka_migration] spark_jars",
+            found or "no jar of kafka-clients whose version can be read",
+            f"kafka-clients {wanted} or newer, because the connections have logins (CVE-2025-27817, CVE-2025-27818)",
+            f"Replace the older jar by kafka-clients-{wanted}.jar and name it in spark_jars.",
+        ),
+    )
+
+
+def _is_safe(version: str) -> bool:
+    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+    return numbers >= SAFE_KAFKA

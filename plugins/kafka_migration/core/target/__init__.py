@@ -1,0 +1,1 @@
+"""The topics of the target: how they are planned, created and compared."""

@@ -1,0 +1,267 @@
+"""Topics and partitions that the target lacks, and findings about topics that it already has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.cluster import NewTopic, TopicDescription
+from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.ledger.cutovers import AnnouncedTopic, CreatedTopic
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.migration.topic_rules import TopicSettings
+from kafka_migration.core.target.leaving_out import OTHERS_CONTINUE
+from kafka_migration.core.text.shell import shell_word
+
+# Broker-side state of a reassignment, not a property of the topic.
+NOT_COPIED = {
+    "leader.replication.throttled.replicas",
+    "follower.replication.throttled.replicas",
+    # Kafka 3 ignores it, Kafka 4 refuses it, and an old format on an old target would drop headers.
+    "message.format.version",
+}
+_RETENTION = ("retention.ms", "retention.bytes")
+_NO_LIMIT = str(2**63 - 1)
+# The settings while records are copied, with no limit: record timestamps are kept, so the target would delete or refuse
+# old records on arrival. Limits of timestamps are set only on copies of topics that have them.
+FROZEN = {
+    **dict.fromkeys(_RETENTION, "-1"),
+    "message.timestamp.difference.max.ms": _NO_LIMIT,
+    "message.timestamp.before.max.ms": _NO_LIMIT,
+    "message.timestamp.after.max.ms": _NO_LIMIT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TopicPlan:
+    """What `create_topics` will do: topics to create, and existing topics that need more partitions."""
+
+    create: tuple[NewTopic, ...]
+    grow: Mapping[str, int]
+    frozen_configs: Mapping[str, Mapping[str, str | None]]
+    """Per new topic the settings that are frozen, with the value to restore (`None`: the default of the target)."""
+
+
+def plan_topics(
+    migration: Migration,
+    source: Mapping[str, TopicDescription],
+    target: Mapping[str, TopicDescription],
+    ledger: Ledger,
+) -> TopicPlan:
+    """Return the topics and partitions to create, for topics that exist on the source."""
+    new = [topic for topic in migration.topics if topic in source and topic not in target]
+    configs = {topic: wanted_configs(source[topic], migration.settings_of(topic)) for topic in new}
+    grow = {
+        topic: source[topic].partitions
+        for topic in migration.topics
+        if topic in source
+        and topic in target
+        and topic in ledger.own_topics
+        and target[topic].partitions < source[topic].partitions
+        and migration.settings_of(topic).partitions is None
+    }
+    return TopicPlan(
+        create=tuple(_copy_of(migration, source[topic], configs[topic]) for topic in new),
+        grow=grow,
+        frozen_configs={topic: {n: configs[topic].get(n) for n in _frozen_names(configs[topic])} for topic in new},
+    )
+
+
+def _frozen_names(configs: Mapping[str, str]) -> list[str]:
+    return [name for name in FROZEN if name in _RETENTION or name in configs]
+
+
+def wanted_configs(description: TopicDescription, settings: TopicSettings) -> dict[str, str]:
+    """Return the settings that a copy of a source topic has after the cutover."""
+    configs = {name: value for name, value in description.configs.items() if name not in NOT_COPIED}
+    return {name: value for name, value in {**configs, **settings.configs}.items() if value is not None}
+
+
+def settings_to_restore(
+    ledger: Ledger, topics: Collection[str], target: Mapping[str, TopicDescription]
+) -> dict[str, Mapping[str, str | None]]:
+    """Return the frozen settings of these topics, if this migration created them, with the source's values."""
+    return {
+        topic: created.frozen_configs
+        for topic, created in sorted(ledger.topics.items())
+        if topic in topics and topic in target
+        if created.is_frozen and not target[topic].is_another_than(created.topic_id)
+    }
+
+
+def settings_to_freeze(ledger: Ledger, topics: Iterable[str]) -> dict[str, Mapping[str, str | None]]:
+    """Return the settings to freeze again, by topic, of created topics that a rolled-back cutover had restored."""
+    return {
+        topic: frozen_settings(ledger.topics[topic])
+        for topic in topics
+        if topic in ledger.topics and not ledger.topics[topic].is_frozen
+    }
+
+
+def frozen_settings(created: CreatedTopic) -> dict[str, str]:
+    """Return the settings of a created topic while records are copied."""
+    return {name: FROZEN[name] for name in (*_RETENTION, *created.frozen_configs)}
+
+
+def _copy_of(migration: Migration, source: TopicDescription, configs: Mapping[str, str]) -> NewTopic:
+    settings = migration.settings_of(source.topic)
+    return NewTopic(
+        source.topic,
+        settings.partitions or source.partitions,
+        settings.replication_factor or migration.target_replication_factor,
+        {**configs, **{name: FROZEN[name] for name in _frozen_names(configs)}},
+    )
+
+
+def is_as_announced(announced: AnnouncedTopic, found: TopicDescription) -> bool:
+    """Return whether a topic has the partitions and the settings with which a run was about to create it."""
+    has_settings = all(found.configs.get(name) == value for name, value in announced.configs.items())
+    return found.partitions == announced.partitions and has_settings
+
+
+def unclear_creations(
+    ledger: Ledger, target: Mapping[str, TopicDescription], target_end_offsets: Offsets
+) -> tuple[Finding, ...]:
+    """Name every announced topic that exists, but not as it was announced, or with records.
+
+    A topic is created with all its settings in one step. So another client created or changed such a topic.
+    """
+    return tuple(
+        Finding(
+            Code.TOPIC_CREATION_UNCLEAR,
+            f"topic {found.topic}",
+            f"{found.partitions} partitions, {_settings(found.configs)}, "
+            f"{sum(target_end_offsets.get(p, 0) for p in found.topic_partitions):,} records",
+            f"{announced.partitions} partitions, {_settings(announced.configs)}, no records, as the run that was about "
+            "to create it announced",
+            "That run was interrupted, so it is unknown who made this topic, and which settings it must have after the "
+            "cutover. If its records are not needed, delete it: the next run creates it. Otherwise give an empty topic "
+            "the announced settings, or take it out of the migration file.",
+        )
+        for topic, announced in sorted(ledger.announced.items())
+        if (found := target.get(topic)) is not None
+        if not is_as_announced(announced, found) or any(target_end_offsets.get(p, 0) for p in found.topic_partitions)
+    )
+
+
+def _settings(configs: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in sorted(configs.items())) or "no settings"
+
+
+def refused_creations(migration: Migration, reasons: Mapping[str, str]) -> tuple[Finding, ...]:
+    """Name every topic that the target would refuse to create, with the target's reason."""
+    return tuple(
+        Finding(
+            Code.TOPIC_NOT_CREATED,
+            f"topic {migration.target_topic(topic)}",
+            reason,
+            "a topic that the target would create",
+            "Correct the problem that the broker names (configs in the topic's item, a right, a policy of the "
+            "target), or create the topic manually with the source's partition count.",
+        )
+        for topic, reason in sorted(reasons.items())
+    )
+
+
+def missing_topic_findings(migration: Migration, source: Mapping[str, TopicDescription]) -> Iterable[Finding]:
+    """Name every topic of the migration that the source does not have."""
+    for topic in migration.topics:
+        if topic not in source:
+            yield Finding(
+                Code.SOURCE_TOPIC_MISSING,
+                f"topic {topic}",
+                "no such topic on the source",
+                "an existing topic that the connection's user may describe",
+                "Correct the name in the migration file, remove it, or grant Describe on the topic.",
+            )
+
+
+def missing_target_findings(
+    migration: Migration, target: Mapping[str, TopicDescription], topics: Iterable[str] | None = None
+) -> tuple[Finding, ...]:
+    """Name every topic (`None`: of the migration) that the target does not have.
+
+    MirrorMaker 1 would wait for it forever and copy nothing.
+    """
+    return tuple(
+        Finding(
+            Code.TARGET_TOPIC_MISSING,
+            f"topic {migration.target_topic(topic)}",
+            "no such topic on the target",
+            "the topic that create_topics created",
+            "The topic was deleted since. Trigger a new run, which creates it again.",
+        )
+        for topic in (migration.topics if topics is None else topics)
+        if topic not in target
+    )
+
+
+def target_topic_findings(
+    migration: Migration,
+    source: Mapping[str, TopicDescription],
+    target: Mapping[str, TopicDescription],
+    target_end_offsets: Offsets,
+    ledger: Ledger,
+) -> Iterable[Finding]:
+    """Name every target topic whose partitions do not match, or that already holds other records."""
+    for topic in migration.topics:
+        if topic not in source or topic not in target:
+            continue
+        if migration.keeps_partitions:
+            yield from _partition_findings(source[topic], target[topic], ledger.own_topics.get(topic))
+        if topic not in ledger.topics and topic not in ledger.copied_topics:
+            yield from _content_findings(target[topic], target_end_offsets)
+
+
+def _partition_findings(
+    source: TopicDescription, target: TopicDescription, ours: CreatedTopic | None
+) -> Iterable[Finding]:
+    can_grow = ours is not None and target.partitions < source.partitions
+    if target.partitions != source.partitions and not can_grow:
+        yield Finding(
+            Code.TOPIC_PARTITIONS_DIFFER,
+            f"topic {source.topic}",
+            f"{target.partitions} partitions on the target",
+            f"{source.partitions}, as on the source",
+            "Keyed records would go to other partitions after the cutover. If the topic has no records: "
+            f"{partition_command(target.topic, target.partitions, source.partitions)}. A run creates a missing topic. "
+            "Otherwise leave it out of the migration.",
+        )
+
+
+def partition_command(topic: str, found: int, wanted: int) -> str:
+    """Return the command of Kafka that gives a topic of the target more partitions, or deletes one with too many."""
+    command = f"kafka-topics.sh --bootstrap-server TARGET:9092 --topic {shell_word(topic)}"
+    return f"{command} --alter --partitions {wanted}" if found < wanted else f"{command} --delete"
+
+
+def _content_findings(target: TopicDescription, target_end_offsets: Offsets) -> Iterable[Finding]:
+    written = [p for p in target.topic_partitions if target_end_offsets.get(p, 0) > 0]
+    if written:
+        yield Finding(
+            Code.TARGET_TOPIC_NOT_EMPTY,
+            f"topic {target.topic}",
+            f"end offset {target_end_offsets[written[0]]:,} on partition {written[0].partition} of the target",
+            "an empty topic, or records that this migration's ledger knows",
+            "Find the producer of these records. If they are not needed, delete the topic on the target. Otherwise "
+            "copy into topics with other names (mirror.topic_names).",
+        )
+
+
+def recreated_findings(target: Mapping[str, TopicDescription], ledger: Ledger) -> tuple[Finding, ...]:
+    """Name every target topic whose id is not the one that the ledger recorded at its creation."""
+    return tuple(
+        Finding(
+            Code.TARGET_TOPIC_RECREATED,
+            f"topic {topic}",
+            f"topic id {target[topic].topic_id}",
+            f"{created.topic_id}, recorded when the topic was created",
+            "The topic was deleted and created again. Find out by whom: its records are not the copy. "
+            f"{OTHERS_CONTINUE}",
+        )
+        for topic, created in sorted(ledger.topics.items())
+        if topic in target and target[topic].is_another_than(created.topic_id)
+    )

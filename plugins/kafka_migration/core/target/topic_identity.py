@@ -1,0 +1,79 @@
+"""Are the topics still those that MirrorMaker started with?
+
+A topic that is deleted and created again has another id. Brokers before Kafka 2.8 have no ids: there an end that falls
+shows it, as also after a broker has lost records (unclean leader election).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.cluster import Side
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.target.leaving_out import OTHERS_CONTINUE
+
+_CODES: Mapping[Side, Code] = {"source": Code.SOURCE_TOPIC_RECREATED, "target": Code.TARGET_TOPIC_RECREATED}
+_ACTS: Mapping[Side, str] = {
+    "source": "Delete nothing: the target may hold the only copy of the old records. Copy the new topic with a new "
+    f"migration file (another name) into a topic with another name (mirror.topic_names). {OTHERS_CONTINUE}",
+    "target": "Find out by whom: its records are not the copy. Copy the topic again with a new migration file (another "
+    f"name). {OTHERS_CONTINUE}",
+}
+_DANGER: Mapping[Side, str] = {
+    "source": "so its new records would be copied after the old ones",
+    "target": "so the records that were copied before are gone",
+}
+
+
+@dataclass(slots=True)
+class IdentityWatch:
+    """The topics of one side since MirrorMaker's start.
+
+    `ids` are those at the start. `ends` are the highest ends seen so far per partition, or lower ones at the start.
+    """
+
+    side: Side
+    generation: int
+    ids: Mapping[str, str]
+    ends: dict[TopicPartition, int] = field(default_factory=dict)
+
+    def take(self, ids: Mapping[str, str], ends: Offsets) -> tuple[Finding, ...]:
+        """Add a reading; return one finding per topic that is another one. `ends` are those of topics without ids."""
+        fallen = {p.topic: (p, end) for p, end in sorted(ends.items(), reverse=True) if end < self.ends.get(p, end)}
+        findings = (*self._renewed(ids), *(self._fallen(p, end) for _, (p, end) in sorted(fallen.items())))
+        self.ends |= {p: max(end, self.ends.get(p, end)) for p, end in ends.items()}
+        return findings
+
+    def _renewed(self, ids: Mapping[str, str]) -> Iterator[Finding]:
+        for topic, present in sorted(ids.items()):
+            known = self.ids.get(topic)
+            if present and known and present != known:
+                expected = f"{known}, the topic id when generation {self.generation} started"
+                yield self._finding(topic, f"topic id {present}", expected, "")
+
+    def _fallen(self, partition: TopicPartition, end: int) -> Finding:
+        found = f"end {end:,} on partition {partition.partition}"
+        expected = f"at least {self.ends[partition]:,}, the end seen before"
+        return self._finding(partition.topic, found, expected, " (or a broker lost records of it)")
+
+    def _finding(self, topic: str, found: str, expected: str, doubt: str) -> Finding:
+        remedy = (
+            f"The {self.side} topic was deleted and created again while MirrorMaker ran{doubt}, "
+            f"{_DANGER[self.side]}. {_ACTS[self.side]}"
+        )
+        return Finding(_CODES[self.side], f"topic {topic}", found, expected, remedy)
+
+
+def recreated_finding(side: Side, topic: str) -> Finding:
+    """Return the finding of a topic that was another one when MirrorMaker was stopped."""
+    found = f"another topic of this name on the {side} when MirrorMaker was stopped"
+    return Finding(_CODES[side], f"topic {topic}", found, "the topic that was copied", _ACTS[side])
+
+
+def recreated_topics(findings: Iterable[Mapping[str, Any]], side: Side) -> frozenset[str]:
+    """Return the topics of one side that findings, as documents, name as created again."""
+    return frozenset(f["subject"].removeprefix("topic ") for f in findings if f["code"] == _CODES[side])

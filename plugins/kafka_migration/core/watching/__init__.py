@@ -1,0 +1,1 @@
+"""Watching a copy: lag, drain, fence, progress and when MirrorMaker may be stopped."""

@@ -1,0 +1,136 @@
+"""Hosts and clusters that do not answer while MirrorMaker runs: since when, when to alert, and when to give up."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, OutcomeUnknown
+from kafka_migration.core.text.terminal_text import duration
+
+
+class Party(StrEnum):
+    """A system that a poll asks."""
+
+    HOST = "MirrorMaker host"
+    SOURCE = "source cluster"
+    TARGET = "target cluster"
+    EVIDENCE = "evidence store"
+    CLUSTER = "cluster"
+
+
+def party_of(error: Exception, asked: Party | None = None) -> Party | None:
+    """Return which party did not answer, by the error; `asked` is the default if the error does not name one.
+
+    Errors of a cluster start with its side, as `target (new_kafka, kafka:9092)`, those of the host with a code.
+    """
+    if isinstance(error, OSError):
+        return Party.EVIDENCE
+    text = str(error)
+    if isinstance(error, OutcomeUnknown) or text.startswith(("SSH_", "HOST_")):
+        return Party.HOST
+    sides = {"source (": Party.SOURCE, "target (": Party.TARGET}
+    return next((party for start, party in sides.items() if text.startswith(start)), asked)
+
+
+@dataclass(frozen=True, slots=True)
+class Silence(Document):
+    """A party that does not answer, since when, and the error of the last attempt."""
+
+    party: Party
+    since: datetime
+    reason: str
+    is_told: bool = False
+
+    def __str__(self) -> str:
+        return f"no answer from the {self.party} since {moment(self.since)}: {self.reason}"
+
+
+@dataclass(slots=True)
+class SilenceWatch:
+    """The parties that do not answer now. A party that a poll did not ask keeps its state.
+
+    After `told_after_s` an alert is due, once per silence. After `limit_s` the watch gives up. `setting` is the name of
+    the limit, `act` the last part of the remedy.
+    """
+
+    told_after_s: float
+    limit_s: float
+    silences: dict[Party, Silence] = field(default_factory=dict)
+    setting: str = "watch.unreachable_after"
+    act: str = "Then trigger the run again. Copied records are kept."
+
+    def take(self, heard: Collection[Party], silent: Mapping[Party, str], since: datetime) -> tuple[Silence, ...]:
+        """Add a poll that started at `since`; return the silences that it ended."""
+        ended = tuple(self.silences.pop(p) for p in heard if p in self.silences and p not in silent)
+        for party, reason in silent.items():
+            known = self.silences.get(party)
+            is_told = known is not None and known.is_told
+            self.silences[party] = Silence(
+                party, known.since if known else since.replace(microsecond=0), reason, is_told
+            )
+        return ended
+
+    def take_untold(self, now: datetime) -> tuple[Silence, ...]:
+        """Return the silences for which an alert is due now."""
+        untold = [s for s in self._lasting(now, self.told_after_s) if not s.is_told]
+        for each in untold:
+            self.silences[each.party] = Silence(each.party, each.since, each.reason, is_told=True)
+        return tuple(untold)
+
+    def too_long(self, now: datetime) -> tuple[Finding, ...]:
+        """Return the findings with which the watch fails; none while no silence has reached its limit."""
+        return self.causes() if self._lasting(now, self.limit_s) else ()
+
+    def causes(self) -> tuple[Finding, ...]:
+        """Return a finding for each party that is silent now: it may be the cause of other failures."""
+        return tuple(self._finding(silence) for silence in self.silences.values())
+
+    def gives_up_at(self, silence: Silence) -> datetime:
+        """Return when the watch ends unless an answer comes."""
+        return silence.since + timedelta(seconds=self.limit_s)
+
+    def _lasting(self, now: datetime, seconds: float) -> list[Silence]:
+        return [s for s in self.silences.values() if (now - s.since).total_seconds() >= seconds]
+
+    def _finding(self, silence: Silence) -> Finding:
+        answers = silence.reason.startswith(Code.HOST_ANSWERS_OTHERWISE)
+        remedy = _OF_ANOTHER_PROGRAM if answers else _REMEDIES[silence.party]
+        return Finding(
+            Code.UNREACHABLE,
+            str(silence.party),
+            f"no answer since {moment(silence.since)} ({silence.reason})",
+            f"an answer within {duration(self.limit_s)} ({self.setting})",
+            f"{remedy} {self.act}",
+        )
+
+
+_OF_ANOTHER_PROGRAM = (
+    "The host runs something else than mirrorctl: correct the forced command of the key, the login shell or its start "
+    "files. The host itself stops MirrorMaker when its lease expires (mirror.lease)."
+)
+_OF_A_CLUSTER = "Check that its brokers run and that Airflow's workers and triggerer reach this address."
+_REMEDIES = {
+    Party.HOST: "Check that the host runs and that Airflow reaches it by SSH. Without Airflow the host itself stops "
+    "MirrorMaker when its lease expires (mirror.lease).",
+    Party.SOURCE: _OF_A_CLUSTER,
+    Party.TARGET: _OF_A_CLUSTER,
+    Party.CLUSTER: _OF_A_CLUSTER,
+    Party.EVIDENCE: "Check that Airflow's triggerer can read and write the evidence root.",
+}
+
+
+def silences_of(documents: Iterable[Mapping[str, Any]]) -> dict[Party, Silence]:
+    """Read saved silences back, for a watch that continues after a restart of the triggerer."""
+    known = (Silence.from_document(document) for document in documents)
+    return {silence.party: silence for silence in known}
+
+
+def moment(at: datetime) -> str:
+    """Return a moment as text."""
+    return at.isoformat(timespec="seconds")

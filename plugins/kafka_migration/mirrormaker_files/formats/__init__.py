@@ -1,0 +1,1 @@
+"""Properties, YAML, and the files of MirrorMaker and Kafka Connect."""

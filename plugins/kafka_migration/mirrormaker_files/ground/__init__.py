@@ -1,0 +1,1 @@
+"""What rules look at, and how they find the key that was meant."""

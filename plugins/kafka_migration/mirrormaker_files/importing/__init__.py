@@ -1,1 +1,0 @@
-"""The migration file that `kafka-migration import` proposes."""

@@ -1,0 +1,1 @@
+"""Rules about one line: its key, its value and its place."""

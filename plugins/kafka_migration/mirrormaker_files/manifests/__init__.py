@@ -1,0 +1,1 @@
+"""Kubernetes resources: Strimzi, containers and their variables."""

@@ -1,0 +1,1 @@
+"""Shell scripts, command lines and the files that they write."""

@@ -1,0 +1,1 @@
+"""The tasks that plan, approve, write and restore offsets, and the hooks."""

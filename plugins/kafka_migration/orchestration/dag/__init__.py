@@ -1,0 +1,1 @@
+"""How a migration file becomes DAGs."""

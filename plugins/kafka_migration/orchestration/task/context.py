@@ -1,0 +1,112 @@
+"""A task or trigger context as a `MigrationRun`, and this Airflow as its `Deployment`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+from airflow.sdk import Context, conf
+
+from kafka_migration.airflow_adapters import airflow_settings as settings
+from kafka_migration.airflow_adapters.airflow_connections import cluster_named, connection_config
+from kafka_migration.airflow_adapters.http_connections import registry_named
+from kafka_migration.airflow_adapters.ledger_anchor import VariableAnchor
+from kafka_migration.core.kafka.cluster import KafkaCluster
+from kafka_migration.core.migration.settings import Insecurity, Mode
+from kafka_migration.core.mirror.host import MirrorHost
+from kafka_migration.core.report.alerts import run_link
+from kafka_migration.core.run.run_identity import RunIdentity
+from kafka_migration.core.run.run_window import RunType
+from kafka_migration.orchestration.task.digest_store import AirflowKeeper, TaskShelf, TriggerShelf
+from kafka_migration.steps.run.deployment import Deployment
+from kafka_migration.steps.run.migration_run import MigrationRun
+
+
+def identity_of(context: Context) -> RunIdentity:
+    """Return the run and the attempt to which a task belongs."""
+    dag_run = context["dag_run"]
+    return RunIdentity(dag_run.dag_id, dag_run.run_id, (dag_run.clear_number or 0) + 1)
+
+
+def nightly_mode_of(context: Context) -> Mode | None:
+    """Return the mode of a run of the nightly DAG; `None` for all other DAGs, whose params set the mode.
+
+    A user's own DAG with these operators may have a schedule and still needs a mode in its params.
+    """
+    if not identity_of(context).is_nightly:
+        return None
+    return Mode.INTERVAL if run_type_of(context) is RunType.BACKFILL else Mode.SYNC
+
+
+def run_type_of(context: Context) -> RunType:
+    """Return Airflow's type of the run; a run triggered by an asset or another DAG counts as manual."""
+    # Airflow's enum members are strings but do not print as their values.
+    run_type = context["dag_run"].run_type.value
+    return RunType(run_type) if run_type in set(RunType) else RunType.MANUAL
+
+
+def triggered_by(context: Context) -> str | None:
+    """Return the name of the user who triggered the run; `None` if Airflow does not know it."""
+    return getattr(context["dag_run"], "triggering_user_name", None) or None
+
+
+def started_at(context: Context) -> str | None:
+    """Return the start time of the run as ISO 8601 text with seconds; `None` if Airflow does not know it."""
+    moment: datetime | None = getattr(context["dag_run"], "start_date", None)
+    return None if moment is None else moment.isoformat(timespec="seconds")
+
+
+def run_of(context: Context, migration_name: str) -> MigrationRun:
+    """Return the run that a task belongs to."""
+    shelf = TaskShelf(context, migration_name)
+    keeper = AirflowKeeper(shelf, migration_name)
+    params = context.get("params") or {}
+    mode = nightly_mode_of(context)
+    return MigrationRun(migration_name, identity_of(context), params, deployment(), mode, keeper, shelf.tasks)
+
+
+def bare_run_of(context: Context, migration_name: str) -> MigrationRun:
+    """Return the run without what Airflow keeps of it, for a callback outside of a task."""
+    return MigrationRun(migration_name, identity_of(context), context.get("params") or {}, deployment())
+
+
+def run_from(arguments: Mapping[str, Any]) -> MigrationRun:
+    """Return, in a trigger, the run that `MigrationRun.to_arguments` described."""
+    identity = RunIdentity(arguments["dag_id"], arguments["run_id"], arguments["attempt"])
+    mode, name, tasks = arguments["nightly_mode"], arguments["migration"], arguments["tasks"]
+    keeper = AirflowKeeper(TriggerShelf(identity, tasks, name), name, arguments["digests"])
+    nightly_mode = None if mode is None else Mode(mode)
+    return MigrationRun(name, identity, arguments["params"], deployment(), nightly_mode, keeper, tasks)
+
+
+def deployment() -> Deployment:
+    """Return what this Airflow is to a run: its configuration, its connections, its variables."""
+    return Deployment(
+        evidence_root=settings.evidence_root(),
+        migrations_folder=settings.migrations_folder(),
+        anchor=VariableAnchor,
+        open_cluster=lambda side, cluster: cluster_named(side, cluster.connection, cluster.insecure),
+        open_host=_open_host,
+        open_registry=registry_named,
+        client_settings=lambda cluster: connection_config(cluster.connection, cluster.insecure),
+        run_link=link_to,
+    )
+
+
+def _open_host(migration: str, connection: str) -> MirrorHost:
+    # Most tasks use no SSH, and its import takes a sixth of the time that the import of the DAG file takes.
+    from kafka_migration.airflow_adapters.ssh_host import SshMirrorHost
+
+    return SshMirrorHost(migration, connection)
+
+
+def link_to(identity: RunIdentity, task_id: str = "") -> str:
+    """Return the URL of a run in Airflow's UI, or of a task's Required Action, based on `[api] base_url`."""
+    base_url = conf.get("api", "base_url", fallback="") or "http://localhost:8080"
+    return run_link(base_url, identity.dag_id, identity.run_id, task_id)
+
+
+def cluster_at(connection_id: str, insecure: Collection[str] = ()) -> KafkaCluster:
+    """Return the cluster of an Airflow connection that does not belong to a migration."""
+    return cluster_named("", connection_id, tuple(Insecurity(each) for each in insecure))

@@ -1,0 +1,33 @@
+"""Both schema registries of the migration file answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.kafka.cluster import Side
+from kafka_migration.preflight.scene.check import Check, Subject
+
+# Any id shows whether address, login and rights are good: a registry answers with its schema, or that it has none.
+_ANY_ID = 1
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    named = subject.migration.schema_registry
+    if named is None:
+        return
+    yield from _ask(subject, "source", named.source)
+    yield from _ask(subject, "target", named.target)
+
+
+def _ask(subject: Subject, side: Side, connection: str) -> tuple[Finding, ...]:
+    try:
+        with closing(subject.make_registry(side, connection)) as registry:
+            registry.schema(_ANY_ID)
+    except Refused as refused:
+        return refused.findings
+    return ()
+
+
+CHECK = Check("registries", _check, needs=("connections",))

@@ -1,0 +1,1 @@
+"""The checks that ask only the migration file, Airflow and the evidence."""

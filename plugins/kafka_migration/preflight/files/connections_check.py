@@ -1,0 +1,63 @@
+"""Every connection of the migration file exists and has the right type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.text.shell import shell_word
+from kafka_migration.preflight.scene.check import Check, Subject
+
+
+def _check(subject: Subject) -> Iterable[Finding]:
+    for field, connection_id, expected in _named(subject.migration):
+        found = subject.connections.connection_type(connection_id)
+        if found is None:
+            yield _missing(field, connection_id, expected)
+        elif found != expected:
+            yield Finding(
+                Code.CONNECTION_INVALID,
+                f"connection {connection_id} ({field})",
+                f"type {found}",
+                f"type {expected}",
+                f"Set {field} to a connection of type {expected}, or correct the type of this connection.",
+            )
+
+
+def _warn(subject: Subject) -> Iterable[Finding]:
+    for connection_id in sorted({connection_id for _, connection_id, _ in _named(subject.migration)}):
+        if names := subject.connections.unmasked_secrets(connection_id):
+            yield Finding(
+                Code.SECRET_NOT_MASKED,
+                f"connection {connection_id}",
+                f"in {', '.join(map(ascii, names))} a secret that Airflow does not mask, so its logs may show it",
+                "a secret of at least `[logging] min_length_masked_secret` characters that is not `airflow`",
+                "Give the account a longer password, and store it in the connection.",
+            )
+
+
+def _named(migration: Migration) -> Iterable[tuple[str, str, str]]:
+    yield "source.connection", migration.source.connection, "kafka"
+    yield "target.connection", migration.target.connection, "kafka"
+    yield "mirror.connection", migration.mirror.connection, "ssh"
+    yield "validation.spark_connection", migration.validation.spark_connection, "spark"
+    if migration.schema_registry is not None:
+        yield "schema_registry.source", migration.schema_registry.source, "http"
+        yield "schema_registry.target", migration.schema_registry.target, "http"
+
+
+def _missing(field: str, connection_id: str, expected: str) -> Finding:
+    is_spark = expected == "spark"
+    return Finding(
+        Code.SPARK_CONNECTION_MISSING if is_spark else Code.CONNECTION_MISSING,
+        f"connection {connection_id} ({field})",
+        "no such connection" + (", so Airflow would silently use YARN" if is_spark else ""),
+        f"a connection of type {expected}",
+        f"Create it (airflow connections add {shell_word(connection_id)} --conn-type {expected} …), or correct the "
+        "name.",
+    )
+
+
+CHECK = Check("connections", _check, warn=_warn)

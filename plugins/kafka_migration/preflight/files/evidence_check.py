@@ -1,0 +1,44 @@
+"""Airflow and Spark use the same evidence root."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafka_migration.core.evidence.root import EvidencePlace
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.spark.spark_target import CLUSTER
+from kafka_migration.preflight.scene.check import Check, Subject
+
+
+def _check(subject: Subject) -> Iterable[Finding]:
+    place, connection = subject.evidence_place, subject.migration.validation.spark_connection
+    if not place.may_be_one:
+        yield _differ(place)
+    elif place.is_local and not place.stated_for_spark and subject.connections.spark_target(connection).ships_files:
+        yield _local(place, connection)
+
+
+def _differ(place: EvidencePlace) -> Finding:
+    return Finding(
+        Code.EVIDENCE_ROOTS_DIFFER,
+        "[kafka_migration] spark_evidence_root",
+        f"{place.spark_root}, with evidence_root {place.root}",
+        "the same location: the same kind of store, the same bucket, the same path",
+        "Correct one of the two settings, or remove spark_evidence_root, which is then derived. Otherwise Airflow "
+        "would not find Spark's results.",
+    )
+
+
+def _local(place: EvidencePlace, connection: str) -> Finding:
+    return Finding(
+        Code.EVIDENCE_ROOT_LOCAL,
+        f"connection {connection} (validation.spark_connection)",
+        f"deploy mode {CLUSTER}, with the evidence root in the local folder {place.root}",
+        "an evidence root that Spark's driver can reach from any host",
+        "Set [kafka_migration] evidence_root to an object store, or deploy-mode in the connection's extra to client. "
+        "If all Spark hosts share the folder, set spark_evidence_root to it.",
+    )
+
+
+CHECK = Check("evidence", _check, needs=("connections",))

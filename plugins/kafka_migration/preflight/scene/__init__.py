@@ -1,0 +1,1 @@
+"""What the checks may look at; each question is asked once."""

@@ -1,0 +1,1 @@
+"""What is answered before a run starts: preflight, preview and plan."""

@@ -1,0 +1,124 @@
+"""What a run would do now: the same reading and the same rules as the task `plan`, and nothing is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.groups.planned_groups import PlannedGroup, planned_groups
+from kafka_migration.core.groups.selection import which_groups
+from kafka_migration.core.kafka.cluster import GroupListing, TopicDescription
+from kafka_migration.core.kafka.offsets import Offsets, from_document
+from kafka_migration.core.ledger.copy_basis import ClusterSeen
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.ledger.phases import phase_findings
+from kafka_migration.core.migration.settings import Phase
+from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
+from kafka_migration.core.migration.topic_rules import TopicList
+from kafka_migration.core.run.overlap import overlap_findings
+from kafka_migration.core.run.run_conf import unknown_findings
+from kafka_migration.core.target.drift import TopicsSeen
+from kafka_migration.core.target.planned_topics import PlannedTopic, offsets_to_copy, planned_topics
+from kafka_migration.core.target.removed_topics import removed_topic_warnings
+from kafka_migration.core.target.target_topics import missing_topic_findings, recreated_findings
+from kafka_migration.core.text.shortened import some
+from kafka_migration.engines.never_copied import never_copied_findings
+from kafka_migration.preflight.clusters.clusters_check import difference_findings
+from kafka_migration.steps.before.preflight_checks import other_migrations
+from kafka_migration.steps.mirror.plan_mirror import nothing_to_mirror, read_plan
+from kafka_migration.steps.run.find_copy_basis import changes_of_basis
+from kafka_migration.steps.run.guards import missing_rights_of, unseen_groups
+from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.run.topic_list import record_topic_list
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan(Document):
+    """What a run would do now; `findings` are the reasons for which it would be refused.
+
+    `vanished` and `left_out` are those of `TopicList`. `cut_over` are topics that the run leaves out because earlier
+    runs cut them over. `last_generation` and `open_generation` are numbers; `None` if there is none. `positions` are
+    the next source offsets to copy, and `goals` the present ends of the source.
+    """
+
+    phase: Phase
+    topics: tuple[PlannedTopic, ...]
+    vanished: tuple[str, ...]
+    left_out: Mapping[str, str]
+    cut_over: tuple[str, ...]
+    last_generation: int | None
+    open_generation: int | None
+    positions: Offsets
+    goals: Offsets
+    groups: tuple[PlannedGroup, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[Finding, ...] = ()
+
+
+def run_plan(run: MigrationRun) -> RunPlan:
+    """Return what a run would do; raises `TransientError` if a value cannot be read, because unknown is not zero.
+
+    If the clusters or settings are not those of earlier runs, nothing else is compared.
+    """
+    source_facts, target_facts = run.source.facts(), run.target.facts()
+    changed = changes_of_basis(run, ClusterSeen.of(source_facts), ClusterSeen.of(target_facts))
+    if different := changed or tuple(difference_findings(run.filed_migration, source_facts, target_facts)):
+        return _not_planned(run, different)
+    found = record_topic_list(run) or TopicList(run.whole_migration.topics)
+    ledger, mirrors = run.ledger.known(), run.request.mode.mirrors
+    source, target = run.describe("source"), run.describe("target")
+    listings = run.source.list_groups() if run.request.mode.plans_groups else ()
+    document, refusals = (
+        read_plan(run, ledger, source, target) if mirrors else (nothing_to_mirror(run, ledger, source, target), ())
+    )
+    positions, goals = from_document(document["positions"]), from_document(document["goals"])
+    seen = TopicsSeen(run.migration, source, target, ledger)
+    return RunPlan(
+        phase=ledger.phase,
+        topics=planned_topics(seen, found.new, offsets_to_copy(positions, goals) if mirrors else None),
+        vanished=found.vanished,
+        left_out=found.left_out,
+        cut_over=tuple(sorted(run.moved_topics.intersection(run.whole_migration.topics))),
+        last_generation=ledger.last_generation.number if ledger.last_generation else None,
+        open_generation=ledger.open_generation.number if ledger.open_generation else None,
+        positions=positions,
+        goals=goals,
+        groups=planned_groups(listings, run.migration.cutover, run.request.groups),
+        findings=(*_refusals(run, ledger, found, source, listings), *refusals),
+        warnings=(
+            *removed_topic_warnings(run.filed_migration, ledger),
+            *topic_list_warnings(run.filed_migration, found, run.request.mode),
+            *(unseen_groups(run) if run.request.mode.plans_groups else ()),
+            *(() if mirrors else recreated_findings(target, ledger)),
+            *map(Finding.from_document, document.get("open_transactions", ())),
+        ),
+    )
+
+
+def _not_planned(run: MigrationRun, findings: tuple[Finding, ...]) -> RunPlan:
+    """Return the plan of a run whose clusters cannot be compared."""
+    return RunPlan(run.ledger.known().phase, (), (), {}, (), None, None, {}, {}, findings=findings)
+
+
+def _refusals(
+    run: MigrationRun,
+    ledger: Ledger,
+    found: TopicList,
+    source: Mapping[str, TopicDescription],
+    listings: Collection[GroupListing],
+) -> Iterator[Finding]:
+    """Yield what refuses the run, besides the state of the copy."""
+    mode, requested, whole = run.request.mode, run.request, run.whole_migration
+    yield from topic_list_findings(run.filed_migration, found, mode)
+    yield from phase_findings(ledger, run.name, mode, run.migration.topics, requested.topics)
+    unknown = [topic for topic in requested.topics if topic not in frozenset(whole.topics)]
+    yield from unknown_findings("topics", unknown, f"topics of the migration: {some(whole.topics)}")
+    named = frozenset(which_groups(listings, run.migration.cutover.groups))
+    unknown = [group for group in requested.groups if group not in named]
+    yield from unknown_findings("groups", unknown, "groups on the source that match cutover.groups")
+    yield from missing_topic_findings(run.migration, source)
+    yield from never_copied_findings(run.migration) if mode.mirrors else ()
+    yield from overlap_findings(run.migration, other_migrations(run, whole))
+    yield from missing_rights_of(run)

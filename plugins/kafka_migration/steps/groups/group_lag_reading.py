@@ -1,0 +1,178 @@
+"""Polls the lag of consumer groups; the trigger runs it in a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from kafka_migration.adapters.system.deadlines import at_most
+from kafka_migration.core.clock import Clock
+from kafka_migration.core.cutover.lag_policy import (
+    LagPolicy,
+    LagPolicyState,
+    LagSample,
+    behind_text,
+    next_to_read,
+    partition_lag,
+)
+from kafka_migration.core.findings.errors import Finding, FindingsError, TransientError
+from kafka_migration.core.kafka.cluster import KafkaCluster, Probe, TopicDescription
+from kafka_migration.core.kafka.lag import Lag
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.watching.unreachable import Party, SilenceWatch
+
+GroupTopics = Mapping[str, Iterable[str] | None]
+"""The topics per group; `None` means every topic with a committed offset of the group."""
+
+# The event names at most this many partitions of a group; it counts the rest.
+NAMED_PARTITIONS = 10
+
+
+class LagOutcome(StrEnum):
+    """How waiting for groups ended."""
+
+    CAUGHT_UP = "caught_up"
+    TIMED_OUT = "timed_out"
+    FAILED = "failed"
+
+
+@dataclass(eq=False)
+class GroupLagReader:
+    """Reads samples. Log end offsets are read after committed offsets, so that lag is never understated.
+
+    A partition is probed only if it has lag and its committed offset has not changed since the last sample.
+    """
+
+    cluster: KafkaCluster
+    groups: GroupTopics
+    policy: LagPolicy
+    clock: Clock
+    _positions: dict[str, Offsets] = field(default_factory=dict)
+
+    def read(self) -> LagSample:
+        """Read every group once. Raises `TransientError`, `Refused`."""
+        at_s = self.clock.monotonic_s()
+        committed = {
+            group: {p: commit.offset for p, commit in self.cluster.committed_offsets(group).items()}
+            for group in self.groups
+        }
+        partitions = self._partitions(committed)
+        every = sorted({p for mine in partitions.values() for p in mine})
+        log_start = self.cluster.log_start_offsets(every)
+        ends = self.cluster.log_end_offsets(every, "read_committed")
+        return LagSample(
+            at_s,
+            {group: self._lags(group, mine, committed[group], log_start, ends) for group, mine in partitions.items()},
+        )
+
+    def _partitions(self, committed: Mapping[str, Offsets]) -> dict[str, list[TopicPartition]]:
+        topics = {
+            group: sorted({p.topic for p in committed[group]} if wanted is None else set(wanted))
+            for group, wanted in self.groups.items()
+        }
+        described = self.cluster.describe_topics(sorted({topic for mine in topics.values() for topic in mine}))
+        return {group: [p for topic in mine for p in _all_of(topic, described)] for group, mine in topics.items()}
+
+    def _lags(
+        self, group: str, partitions: Iterable[TopicPartition], committed: Offsets, log_start: Offsets, ends: Offsets
+    ) -> dict[TopicPartition, Lag]:
+        lags = {p: partition_lag(committed.get(p), log_start.get(p), ends.get(p)) for p in partitions}
+        probes = self._probes(group, lags, {p: next_to_read(committed.get(p), log_start[p]) for p in log_start})
+        return {
+            p: partition_lag(committed.get(p), log_start.get(p), ends.get(p), probes.get(p)) if p in probes else lag
+            for p, lag in lags.items()
+        }
+
+    def _probes(
+        self, group: str, lags: Mapping[TopicPartition, Lag], positions: Offsets
+    ) -> Mapping[TopicPartition, Probe]:
+        before, self._positions[group] = self._positions.get(group, {}), positions
+        start = {
+            p: positions[p]
+            for p, lag in lags.items()
+            if not self.policy.is_within(lag) and p in positions and before.get(p) == positions[p]
+        }
+        return self.cluster.probe(start, "read_committed") if start else {}
+
+
+def _all_of(topic: str, described: Mapping[str, TopicDescription]) -> tuple[TopicPartition, ...]:
+    """Return the topic's partitions. A missing topic counts as one partition with unknown lag."""
+    description = described.get(topic)
+    return description.topic_partitions if description else (TopicPartition(topic, 0),)
+
+
+@dataclass(eq=False)
+class GroupLagWatcher:
+    """Polls until the groups have caught up or the deadline has passed. Not thread-safe: one poll at a time.
+
+    One poll takes at most `poll_limit_s`. `silence` decides when to send an alert about a cluster that does not answer,
+    and when to give up.
+    """
+
+    reader: GroupLagReader
+    clock: Clock
+    deadline: datetime
+    poll_limit_s: float
+    silence: SilenceWatch
+    party: Party = Party.CLUSTER
+    state: LagPolicyState = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.state = LagPolicyState(self.reader.policy)
+
+    @property
+    def progress(self) -> str:
+        """The progress line of the last poll."""
+        return self.state.progress
+
+    def poll(self) -> dict[str, Any] | None:
+        """Take one sample; return the event's payload when the wait is over.
+
+        If the cluster does not answer, the wait continues until the silence is too long. If it denies the request, the
+        wait ends.
+        """
+        try:
+            with at_most(self.poll_limit_s):
+                has_caught_up = self._has_caught_up()
+        except FindingsError as error:
+            return self._failed(error.findings)
+        if has_caught_up:
+            return self._event(LagOutcome.CAUGHT_UP)
+        if findings := self.silence.too_long(self.clock.now()):
+            return self._failed(findings)
+        return self._event(LagOutcome.TIMED_OUT) if self.clock.now() >= self.deadline else None
+
+    def _has_caught_up(self) -> bool:
+        begun = self.clock.now()
+        try:
+            sample = self.reader.read()
+        except TransientError as error:
+            self.silence.take((), {self.party: str(error)}, begun)
+            self.state.miss(f"waiting, {error}")
+            return False
+        self.silence.take({self.party}, {}, begun)
+        return self.state.take(sample, self.clock.monotonic_s())
+
+    def _failed(self, findings: tuple[Finding, ...]) -> dict[str, Any]:
+        return {**self._event(LagOutcome.FAILED), "findings": _documents(findings)}
+
+    def _event(self, outcome: LagOutcome) -> dict[str, Any]:
+        behind = self.state.behind
+        return {
+            "outcome": str(outcome),
+            "progress": self.progress,
+            "behind": {group: behind_text(lags, NAMED_PARTITIONS) for group, lags in behind.items()},
+            "findings": [],
+        }
+
+
+def failed_event(error: FindingsError) -> dict[str, Any]:
+    """Return the event of a wait that could not begin."""
+    return {"outcome": str(LagOutcome.FAILED), "progress": "", "behind": {}, "findings": _documents(error.findings)}
+
+
+def _documents(findings: Iterable[Finding]) -> list[dict[str, str]]:
+    return [finding.to_document() for finding in findings]

@@ -1,0 +1,92 @@
+"""Makes the offsets plan of a cutover: reads both clusters once; the rules are in core."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.groups.clusters_seen import RecordsSeen
+from kafka_migration.core.groups.group_planning import CutoverScope, Planning
+from kafka_migration.core.groups.offsets_plan import OffsetsPlan
+from kafka_migration.core.groups.rules_by_topic import topics_to_translate
+from kafka_migration.core.translation.by_partition import (
+    counts_needed,
+    resent_ranges,
+    source_probes,
+    target_probes,
+    translate,
+)
+from kafka_migration.core.translation.translation_contract import TranslationRequest
+from kafka_migration.steps.groups.read_groups import read_clusters, request_of
+from kafka_migration.steps.groups.resent_records import read_resent
+from kafka_migration.steps.reading.exact_reads import record_prints, visible_counts
+from kafka_migration.steps.reading.spark_documents import understood
+from kafka_migration.steps.run.migration_run import MigrationRun
+
+ALL_PROVED: Mapping[str, Finding] = MappingProxyType({})
+
+
+def make_offsets_plan(
+    run: MigrationRun, unproved: Mapping[str, Finding] = ALL_PROVED, *, with_others: bool = False
+) -> OffsetsPlan:
+    """Return the offsets plan for the present state of both clusters, with every planned offset proved; read-only.
+
+    `with_others` also names the groups that the plan does not cover. `unproved` are the topics to leave out, with the
+    reason. Raises `TransientError` when a value cannot be read: nothing is planned on unknown values.
+    """
+    return read_planning(run, unproved, with_others=with_others).plan()
+
+
+def read_planning(
+    run: MigrationRun, unproved: Mapping[str, Finding] = ALL_PROVED, *, with_others: bool = False
+) -> Planning:
+    """Return what a plan is made from: the scope of the run and one snapshot of both clusters."""
+    scope = _scope_of(run, unproved, is_translated=not run.migration.keeps_offsets)
+    planning = Planning(scope, read_clusters(run, scope, with_others=with_others))
+    if scope.translation is not None:
+        # The positions need both documents of the job.
+        understood(lambda _: planning.positions, scope.translation[1], "translate_offsets")
+    return replace(planning, seen=replace(planning.seen, records=_read_records(run, planning)))
+
+
+def _scope_of(run: MigrationRun, unproved: Mapping[str, Finding], *, is_translated: bool) -> CutoverScope:
+    request, result = Kind.TRANSLATION_REQUEST, Kind.TRANSLATION_RESULT
+    return CutoverScope(
+        ledger=run.ledger.known(),
+        identity=run.identity,
+        mode=run.request.mode,
+        migration=run.migration.without(unproved),
+        file_topics=run.whole_migration.topics,
+        moved_topics=run.moved_topics,
+        chosen=tuple(run.request.groups),
+        translation=(run.evidence.require(request), run.evidence.require(result)) if is_translated else None,
+        unproved=unproved,
+    )
+
+
+def _read_records(run: MigrationRun, planning: Planning) -> RecordsSeen:
+    """Find resent records, count, translate, and read the next record on both sides of every translated position."""
+    copies, positions, isolation = planning.copies, planning.positions, run.migration.mirror.isolation_level
+    seen = planning.seen
+    resent = read_resent(run, resent_ranges(copies, positions), seen.target.log_start, seen.untimed)
+    counts = visible_counts(run.source, counts_needed(copies, positions, resent), isolation)
+    translations = translate(copies, positions, counts, resent)
+    source_prints = record_prints(run.source, source_probes(copies, translations), isolation, "source")
+    probes = target_probes(copies, translations, source_prints)
+    target_prints = record_prints(run.target, frozenset(probes.values()), isolation, "target")
+    return RecordsSeen(resent, counts, source_prints, target_prints)
+
+
+def translation_request(run: MigrationRun, unproved: Mapping[str, Finding] = ALL_PROVED) -> TranslationRequest:
+    """Return the request for the Spark job, for the present commits of the groups. It may have no topics."""
+    if run.migration.keeps_offsets:
+        return request_of(run)
+    scope = _scope_of(run, unproved, is_translated=False)
+    planning = Planning(scope, read_clusters(run, scope, with_others=False))
+    groups = [group for group in planning.groups if group.source_commits]
+    log_start = planning.seen.source.log_start
+    topics = topics_to_translate(groups, planning.untranslated(log_start))
+    return request_of(run, topics, {group.group: group.source_commits for group in groups}, log_start)

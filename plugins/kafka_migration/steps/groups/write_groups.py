@@ -1,0 +1,171 @@
+"""Writes the offsets of consumer groups: saves the present offsets, then checks, writes and reads back each group."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection
+
+from kafka_migration.adapters.system.parallel import of_each
+from kafka_migration.core.cutover.approval import not_final
+from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.findings.errors import Finding, OffsetsNotMoved, OutcomeUnknown, Refused, TransientError
+from kafka_migration.core.groups.group_writes import (
+    GroupWrite,
+    OffsetsResult,
+    Write,
+    Writing,
+    active_finding,
+    after_write,
+    before_write,
+    committed_since_finding,
+    nothing_moved_finding,
+    unknown_write,
+)
+from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsPlan
+from kafka_migration.core.kafka.cluster import KafkaCluster
+from kafka_migration.core.kafka.commits import (
+    Commits,
+    GroupsCommits,
+    commits_document,
+    commits_from_document,
+    commits_on,
+    reset_offsets_csv,
+)
+from kafka_migration.core.text.shortened import some
+from kafka_migration.core.text.terminal_text import shown
+from kafka_migration.steps.run.find_copy_basis import require_same_basis
+from kafka_migration.steps.run.guards import require_approved, require_unchanged
+from kafka_migration.steps.run.migration_run import MigrationRun
+
+log = logging.getLogger(__name__)
+
+SOURCE_CSV = "offsets-before-source.csv"
+TARGET_CSV = "offsets-before-target.csv"
+
+
+def approved_plan(
+    run: MigrationRun, kind: Kind, triggered_by: str | None, make: Callable[[MigrationRun], OffsetsPlan]
+) -> OffsetsPlan:
+    """Return the plan that was approved and that the clusters still give; `make` plans from their present state."""
+    approved = OffsetsPlan.from_document(run.evidence.require(kind)["plan"])
+    if findings := not_final(approved):
+        raise Refused(findings)
+    require_approved(run, approved.digest, triggered_by)
+    require_same_basis(run)
+    require_unchanged(run, approved, make(run))
+    return approved
+
+
+def write_plan(run: MigrationRun, plan: OffsetsPlan) -> OffsetsResult:
+    """Save the present offsets, write some groups at a time, and record the result.
+
+    Raises `OutcomeUnknown` or `OffsetsNotMoved`, as `require_moved`.
+    """
+    readable = [group.group for group in plan.groups if not group.is_unreadable]
+    saved = saved_before(run, plan.digest, readable, plan.topics)[plan.written_side]
+    writing = Writing.of(plan)
+    groups = {group.group: group for group in plan.changed}
+    moves = of_each(groups, lambda name: _write_group(run, writing, groups[name], saved.get(name, {})))
+    result = OffsetsResult(plan.digest, tuple(moves.values()), plan.left_out)
+    run.evidence.write(Kind.OFFSETS_RESULT, {"at": run.now(), **result.to_document()})
+    for move in result.moves:
+        log.info("%-40s %s", shown(move.group), move.outcome)
+    require_moved(result, writing)
+    return result
+
+
+def _write_group(run: MigrationRun, writing: Writing, group: GroupPlan, saved: Commits) -> GroupWrite:
+    """Write one group. If a cluster refuses to let it be read before the write, the others are still written."""
+    try:
+        return _written(run, writing, group, saved)
+    except Refused as refused:
+        return GroupWrite(group.group, Write.REFUSED, {}, refused.findings)
+
+
+def _written(run: MigrationRun, writing: Writing, group: GroupPlan, saved: Commits) -> GroupWrite:
+    if group.is_removed:
+        # All offsets of a group are deleted together, so its topics have their real names.
+        real = {p._replace(topic=run.migration.target_topic(p.topic)): commit for p, commit in saved.items()}
+        return remove_group(run.bare_target, writing, group.group, real)
+    cluster = run.source if writing.side == "source" else run.target
+    return move_group(cluster, writing, group.group, group.proposed, saved)
+
+
+def saved_before(
+    run: MigrationRun, digest: str, groups: Collection[str], topics: Collection[str]
+) -> dict[str, GroupsCommits]:
+    """Return the offsets on both sides before this run wrote any; save them the first time."""
+    document = run.evidence.newest(Kind.OFFSETS_BEFORE)
+    if document is None:
+        sides = {
+            "source": _commits(run.source, groups, topics),
+            "target": _commits(run.target, groups, topics),
+        }
+        document = {"at": run.now(), "digest": digest}
+        document |= {side: commits_document(commits) for side, commits in sides.items()}
+        # The document is written last, so that its files exist whenever it does.
+        run.evidence.publish(SOURCE_CSV, reset_offsets_csv(sides["source"]))
+        run.evidence.publish(TARGET_CSV, reset_offsets_csv(sides["target"], run.target_names))
+        run.evidence.write(Kind.OFFSETS_BEFORE, document)
+    return {side: commits_from_document(document[side]) for side in ("source", "target")}
+
+
+def _commits(cluster: KafkaCluster, groups: Collection[str], topics: Collection[str]) -> GroupsCommits:
+    """Return the groups' committed offsets on these topics only."""
+    found = of_each(groups, cluster.committed_offsets)
+    return {group: commits_on(commits, topics) for group, commits in found.items()}
+
+
+def move_group(cluster: KafkaCluster, writing: Writing, group: str, proposed: Commits, before: Commits) -> GroupWrite:
+    """Set a group to its proposed offsets, unless another client has changed its offsets since they were saved."""
+    description = cluster.describe_groups([group])[group]
+    present = cluster.committed_offsets(group, tuple(proposed))
+    settled = before_write(description, present, before, proposed, writing)
+    if settled is not None:
+        return settled
+    denial, lost = _write(cluster, group, proposed)
+    try:
+        read_back = cluster.committed_offsets(group, tuple(proposed))
+    except (Refused, TransientError) as error:
+        return unknown_write(group, lost or str(error), writing)
+    move = after_write(group, read_back, present, proposed, denial, writing)
+    # A write without an answer may still be applied later. Only offsets that were read back prove the outcome.
+    return unknown_write(group, lost, writing) if lost and not move.outcome.is_moved else move
+
+
+def _write(cluster: KafkaCluster, group: str, proposed: Commits) -> tuple[tuple[Finding, ...], str]:
+    """Write the offsets; return the broker's findings if it refused, and the error if no answer arrived."""
+    try:
+        cluster.alter_offsets(group, proposed)
+    except Refused as refused:
+        return refused.findings, ""
+    except TransientError as error:
+        return (), str(error)
+    return (), ""
+
+
+def remove_group(cluster: KafkaCluster, writing: Writing, group: str, before: Commits) -> GroupWrite:
+    """Delete a group that had no offsets before the cutover, if its offsets still match the saved ones."""
+    description, present = cluster.describe_groups([group])[group], cluster.committed_offsets(group)
+    if description.is_active:
+        return GroupWrite(group, Write.REFUSED, present, (active_finding(description, writing.side),))
+    if not present:
+        return GroupWrite(group, Write.ALREADY_MOVED, present)
+    if dict(present) != dict(before):
+        return GroupWrite(group, Write.REFUSED, present, (committed_since_finding(group, writing),))
+    try:
+        cluster.delete_group(group)
+    except Refused as refused:
+        return GroupWrite(group, Write.REFUSED, present, refused.findings)
+    except TransientError as error:
+        return unknown_write(group, str(error), writing)
+    return GroupWrite(group, Write.MOVED, {})
+
+
+def require_moved(result: OffsetsResult, writing: Writing) -> None:
+    """Raise `OutcomeUnknown` if the write of any group has an unknown outcome, `OffsetsNotMoved` if none was moved."""
+    if result.unknown:
+        raise OutcomeUnknown(f"the offsets of {some(result.unknown)} may or may not have been written.")
+    if result.moves and not result.moved:
+        findings = [finding for move in result.moves for finding in move.findings]
+        raise OffsetsNotMoved([*findings, nothing_moved_finding(result.moves, writing)])

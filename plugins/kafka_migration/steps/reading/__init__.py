@@ -1,0 +1,1 @@
+"""Reads clusters and documents; a value that is missing is never taken for zero."""

@@ -1,0 +1,79 @@
+"""Alerts of an active run, and the notifiers that receive them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.migration.alert_settings import AlertKind, AlertSettings
+from kafka_migration.core.migration.settings import HookName, Migration
+from kafka_migration.core.report.alerts import Alert
+from kafka_migration.core.text.terminal_text import duration
+from kafka_migration.core.watching.producers_question import StopProducers
+from kafka_migration.core.watching.unreachable import Silence, moment
+from kafka_migration.migration_file.loading import load_alerts_file
+from kafka_migration.steps.run.migration_run import MigrationRun
+
+
+def alert_settings(migration: Migration | None, alerts_file: Path | None) -> AlertSettings:
+    """Return the alert settings of a migration: from its file, else from the alerts file that the configuration names.
+
+    `None` is a migration whose file cannot be read. Raises `Refused` (`ALERTS_INVALID`).
+    """
+    if migration is not None and migration.alerts is not None:
+        return migration.alerts
+    return AlertSettings() if alerts_file is None else load_alerts_file(alerts_file)
+
+
+def stop_producers(run: MigrationRun, announced_at: datetime) -> StopProducers:
+    """Return which producers must stop, and until when, after an announcement at this time."""
+    settings = run.migration.cutover
+    return StopProducers(
+        run.name,
+        run.migration.topics,
+        run.migration.source.connection,
+        announced_at,
+        wait_s=settings.fence_wait_s,
+        quiet_s=settings.fence_quiet_s,
+        is_chosen=bool(run.request.topics),
+    )
+
+
+def producers_alert(run: MigrationRun, stop: StopProducers) -> Alert:
+    """Return the alert to stop the producers, sent when the copy of a cutover is near the end of the source.
+
+    It leads to the question whether they have stopped; if a hook stops them, there is none.
+    """
+    asks = HookName.STOP_PRODUCERS not in run.migration.cutover.hooks
+    answer = " Then answer the question at the link below." * asks
+    return Alert(
+        AlertKind.PRODUCERS,
+        run.name,
+        str(run.identity),
+        run.deployment.run_link(run.identity, str(HookName.STOP_PRODUCERS) * asks),
+        f"stop everything that writes to these topics on the source; consumers may continue.{answer}",
+        lines=(
+            f"Topics: {stop.named()}",
+            "The copy is near the end of the source, which must now receive no records and have no open transaction "
+            f"for {duration(stop.quiet_s)}. If that does not happen until {moment(stop.until)}, the run is refused.",
+        ),
+        instruction=stop.at(run.clock.now()),
+    )
+
+
+def unreachable_alert(run: MigrationRun, silence: Silence, gives_up_at: datetime) -> Alert:
+    """Return the alert about a cluster, host or evidence store that does not answer during a run."""
+    return Alert(
+        AlertKind.UNREACHABLE,
+        run.name,
+        str(run.identity),
+        run.deployment.run_link(run.identity, ""),
+        f"find out why the {silence.party} does not answer. Nothing was stopped; the run continues once it answers.",
+        (str(Code.UNREACHABLE),),
+        (
+            f"No answer from the {silence.party} since {moment(silence.since)}: {silence.reason}",
+            f"The progress of the run is unknown. It fails at {moment(gives_up_at)} unless an answer arrives.",
+        ),
+        once=f"{silence.party} {moment(silence.since)}",
+    )

@@ -1,0 +1,45 @@
+"""Where a run happens: its folders, and what opens its clusters and its MirrorMaker host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kafka_migration.adapters.store.ledger_store import Anchor
+from kafka_migration.adapters.system.system_clock import SystemClock
+from kafka_migration.core.clock import Clock
+from kafka_migration.core.kafka.cluster import KafkaCluster, Side
+from kafka_migration.core.kafka.schema_registry import SchemaRegistry
+from kafka_migration.core.migration.settings import Cluster
+from kafka_migration.core.mirror.engine import MirrorEngine
+from kafka_migration.core.mirror.host import MirrorHost
+from kafka_migration.core.run.run_identity import RunIdentity
+from kafka_migration.engines.engines import engine_of
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """What a run needs from the place where it runs. Airflow's is made in `orchestration.task.context`.
+
+    :param evidence_root: the folder of all evidence (`adapters.store.document_files.Folder`)
+    :param migrations_folder: the folder of the migration files
+    :param anchor: returns what keeps the head of a migration's ledger outside the evidence root; `None`: nothing does
+    :param open_cluster: returns the cluster of one side; connects on its first use
+    :param open_host: returns the MirrorMaker host of a migration behind a connection; connects on its first use
+    :param open_registry: returns the schema registry of a connection; connects on its first use
+    :param client_settings: returns the librdkafka settings of a cluster's connection
+    :param run_link: returns the address in Airflow's UI of a run, or of the question that one of its tasks asks
+    """
+
+    evidence_root: Any
+    migrations_folder: Path
+    anchor: Callable[[str], Anchor | None]
+    open_cluster: Callable[[Side, Cluster], KafkaCluster]
+    open_host: Callable[[str, str], MirrorHost]
+    open_registry: Callable[[Side, str], SchemaRegistry]
+    client_settings: Callable[[Cluster], Mapping[str, Any]]
+    run_link: Callable[[RunIdentity, str], str]
+    engine_of: Callable[..., MirrorEngine] = engine_of
+    clock: Clock = field(default_factory=SystemClock)

@@ -1,0 +1,224 @@
+"""Judges Spark's measurements: records the judgement in the ledger, and returns the verdict and its document."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, ValidationFailed
+from kafka_migration.core.findings.verdict import Verdict, worst
+from kafka_migration.core.ledger.generations import Generation
+from kafka_migration.core.ledger.interval_bounds import TopicAnswer
+from kafka_migration.core.ledger.judgements import Judgement
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.validation.comparisons import comparisons_of
+from kafka_migration.core.validation.coverage import TopicCoverage
+from kafka_migration.core.validation.coverage_rules import coverage_of
+from kafka_migration.core.validation.judging import TopicVerdict, judge_topics, with_untimed
+from kafka_migration.core.validation.judging_by_key import GenerationEvents
+from kafka_migration.core.validation.schemas import SchemaFindings
+from kafka_migration.core.validation.surplus import lengths_of
+from kafka_migration.core.validation.untimed_records import with_untimed_records
+from kafka_migration.core.validation.validation_contract import (
+    ValidationRequest,
+    ValidationResult,
+    unanswered_ids,
+    unanswered_windows,
+)
+from kafka_migration.steps.backfill.backfilled_interval import IntervalAnswered, recorded_answer
+from kafka_migration.steps.reading.spark_documents import understood
+from kafka_migration.steps.run.guards import hold_reservation
+from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.validation.schema_comparison import compare_schemas, record_schema_ids, verdict_on_schemas
+
+# The task that measures what is judged.
+MEASURING = "validate_topics"
+Covered = Mapping[str, TopicCoverage]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The verdict of a run, and the document of `judge`."""
+
+    verdict: Verdict
+    document: dict[str, Any]
+
+
+def judge(run: MigrationRun) -> Judged:
+    """Judge the newest measurements, add the judgement to the ledger, and answer the run's interval if it has one.
+
+    Raises `ValidationFailed` (`VALIDATION_RESULT_MISSING`) if a requested window was not measured.
+    """
+    result = understood(ValidationResult.from_document, run.evidence.require(Kind.VALIDATION_RESULT), MEASURING)
+    request = understood(ValidationRequest.from_document, run.evidence.require(Kind.VALIDATION_REQUEST), MEASURING)
+    _require_answered(request, result)
+    topics = _topics(run, request, result)
+    _record(run, _judgement(run, request, result, topics))
+    record_schema_ids(run, request, result)
+    answered = recorded_answer(run)
+    covered = coverage_of(run.ledger.known())
+    on_copy = _verdict(run, topics, answered, covered)
+    # A registry that does not answer must not hide a wrong copy.
+    schemas = compare_schemas(run) if on_copy.is_good or _may_continue(run, on_copy) else {}
+    verdict = worst((on_copy, verdict_on_schemas(schemas)))
+    return Judged(verdict, _document(run, verdict, topics, answered, covered, schemas))
+
+
+def _may_continue(run: MigrationRun, on_copy: Verdict) -> bool:
+    """Return whether the run may go on to move the groups of other topics, whose schemas must be right."""
+    return run.request.mode.plans_groups and on_copy is Verdict.NOT_VERIFIABLE
+
+
+def _require_answered(request: ValidationRequest, result: ValidationResult) -> None:
+    left_out = [
+        (f"topic {window.topic}, partition {window.partition}", "no measurement of this window")
+        for window in unanswered_windows(request, result)
+    ]
+    left_out += [(f"target topic {topic}", "no schema ids") for topic in unanswered_ids(request, result)]
+    if left_out:
+        raise ValidationFailed(
+            Finding(
+                Code.VALIDATION_RESULT_MISSING,
+                subject,
+                found,
+                "one entry per request",
+                "Clear validate_topics to measure again. If it happens twice, report a bug.",
+            )
+            for subject, found in left_out
+        )
+
+
+def _topics(run: MigrationRun, request: ValidationRequest, result: ValidationResult) -> tuple[TopicVerdict, ...]:
+    migration = run.migration
+    one_sent_each = () if migration.mirror.exactly_once else request.compacted_topics.get("target", ())
+    events = _events(run.ledger.known(), request.generations, one_sent_each)
+    judged = judge_topics(result, events=events, tolerance=migration.validation.tolerance)
+    declared = {topic for topic in request.untimed_topics if migration.settings_of(topic).timestamps is False}
+    return with_untimed(with_untimed_records(judged, result), request, declared)
+
+
+def _events(ledger: Ledger, compared: Collection[int], one_sent_each: Collection[str]) -> dict[str, GenerationEvents]:
+    """Return, per topic, what is known about the compared generations.
+
+    :param one_sent_each: the topics whose target offsets are each a record that was sent and may be gone
+    """
+    found: dict[str, list[Generation]] = {}
+    for generation in (g for g in ledger.generations if g.number in compared):
+        for topic, mine in generation.by_topic().items():
+            found.setdefault(topic, []).append(mine)
+    return {
+        topic: GenerationEvents(
+            killed={g.number for g in generations if g.was_killed},
+            grown={g.number for g in generations if g.grown_topics},
+            lengths=lengths_of(generations, topic) if topic in one_sent_each else None,
+        )
+        for topic, generations in found.items()
+    }
+
+
+def _record(run: MigrationRun, judgement: Judgement) -> None:
+    if judgement.generations and judgement.topics:
+        hold_reservation(run)
+        run.ledger.append(judgement.to_document())
+
+
+def _judgement(
+    run: MigrationRun, request: ValidationRequest, result: ValidationResult, topics: tuple[TopicVerdict, ...]
+) -> Judgement:
+    """Return the judgement of exactly what was measured, regardless of later ledger entries."""
+    whole = run.request.reads_whole
+    return Judgement(
+        run=run.identity.holder,
+        at=run.now(),
+        whole=whole,
+        generations=request.generations,
+        topics={topic.topic: topic.verdict for topic in topics},
+        source_records={topic.topic: topic.source_records for topic in topics},
+        digest=request.digest,
+        comparisons=comparisons_of(result, {topic.topic: topic.verdicts for topic in topics}, whole=whole),
+    )
+
+
+def _verdict(
+    run: MigrationRun, topics: tuple[TopicVerdict, ...], answered: IntervalAnswered | None, covered: Covered
+) -> Verdict:
+    """Return the worst verdict of interval and measurements; a good one on a copy known to be bad becomes WARN."""
+    whole = [covered[topic].verdict for topic in run.migration.topics if topic in covered]
+    is_known_bad = any(verdict is not None and not verdict.is_good for verdict in whole)
+    interval = answered.answer.verdict if answered else Verdict.PASS
+    return worst([interval, *(t.verdict for t in topics), Verdict.WARN if is_known_bad else Verdict.PASS])
+
+
+def _document(
+    run: MigrationRun,
+    verdict: Verdict,
+    topics: tuple[TopicVerdict, ...],
+    answered: IntervalAnswered | None,
+    covered: Covered,
+    schemas: Mapping[str, SchemaFindings],
+) -> dict[str, Any]:
+    """Return the document of `judge`: the verdict, and one row per topic of the run."""
+    measured = {topic.topic: topic for topic in topics}
+    rows = [
+        _topic(topic, measured.get(topic), answered, covered.get(topic), schemas.get(topic, SchemaFindings()))
+        for topic in run.migration.topics
+    ]
+    counted = rows if answered else [row for row in rows if row["topic"] in measured]
+    return {
+        "at": run.now(),
+        "verdict": str(verdict),
+        "interval": answered and answered.answer.to_document(),
+        "records": {r["topic"]: {"source": r["source_records"], "target": r["target_records"]} for r in counted},
+        "topics": rows,
+        "warnings": [
+            *(warning.to_document() for topic in topics for warning in topic.warnings),
+            *(warning.to_document() for found in schemas.values() for warning in found.warnings),
+        ],
+    }
+
+
+def _topic(
+    name: str,
+    measured: TopicVerdict | None,
+    answered: IntervalAnswered | None,
+    covered: TopicCoverage | None,
+    schemas: SchemaFindings,
+) -> dict[str, Any]:
+    """Return the row of one topic: the verdict of this run, and what all runs together prove."""
+    findings = [
+        *(measured.findings if measured else ()),
+        *(answered.findings.get(name, ()) if answered else ()),
+        *schemas.wrong,
+    ]
+    return {
+        "topic": name,
+        **(_answered_counts(answered.answer.topics.get(name)) if answered else _measured_counts(measured)),
+        "whole_verdict": None if covered is None or covered.verdict is None else str(covered.verdict),
+        "whole": covered and covered.summary(),
+        "findings": [finding.to_document() for finding in findings],
+        "differences": measured and {"target_topic": measured.target_topic, **measured.differences.to_document()},
+    }
+
+
+def _measured_counts(measured: TopicVerdict | None) -> dict[str, Any]:
+    if measured is None:
+        return {"verdict": "nothing new", "source_records": 0, "target_records": 0}
+    return {
+        "verdict": str(measured.verdict),
+        "source_records": measured.source_records,
+        "target_records": measured.target_records,
+    }
+
+
+def _answered_counts(answer: TopicAnswer | None) -> dict[str, Any]:
+    """Return the counts of an interval; a good verdict proves equal numbers of records on source and target."""
+    if answer is None or answer.verdict is None:
+        return {"verdict": "nothing", "source_records": 0, "target_records": 0}
+    return {
+        "verdict": str(answer.verdict),
+        "source_records": answer.records,
+        "target_records": answer.records if answer.verdict.is_good else None,
+    }

@@ -1,0 +1,120 @@
+"""Rules about the way from the MirrorMaker host to the brokers."""
+
+from __future__ import annotations
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.preflight.scene.reached_brokers import (
+    NamesOnHost,
+    broker_answers,
+    connect_findings,
+    resolve_findings,
+)
+from kafka_migration.preflight.scene.tool_answers import UnknownFact, answer_of
+
+ADDRESSES = ("b1.example:9092", "b2.example:9092")
+# As Kafka 3.9.1 prints it, shortened; newer versions add `isFenced`.
+OUTPUT = """\
+b1.example:9092 (id: 1 rack: null) -> (
+\tProduce(0): 0 to 11 [usable: 11],
+\tUpdateFeatures(57): 0 to 1 [usable: 1]
+)
+b2.example:9092 (id: 2 rack: r a isFenced: false) -> ERROR: org.apache.kafka.common.errors.DisconnectException
+"""
+RESOLVED = NamesOnHost.of("b1.example 0 10.0.0.1 \nb2.example 0 10.0.0.2 fe80::1 \n")
+UNRESOLVED = NamesOnHost.of("b1.example 0 10.0.0.1 \nb2.example 2 \nb3.example 137 \n")
+
+
+def test_answers_name_each_broker() -> None:
+    """Of each broker the tool's output has an address, and an error if it did not answer."""
+    assert {
+        "b1.example:9092": "",
+        "b2.example:9092": "org.apache.kafka.common.errors.DisconnectException",
+    } == broker_answers(OUTPUT)
+
+
+def test_any_rack_and_any_error_is_read() -> None:
+    """A rack may have parentheses, and an error without a text is no answer."""
+    output = "b1:9092 (id: 1 rack: dc1 (north)) -> (\nb2:9092 (id: 2 rack: null) -> ERROR: \n"
+
+    assert {"b1:9092": "", "b2:9092": "an error without a text"} == broker_answers(output)
+
+
+def test_look_up_that_was_ended_is_unknown() -> None:
+    """A name of which the host says nothing, or whose look-up was ended, is neither found nor missing."""
+    assert ["b3.example", "b4.example"] == UNRESOLVED.unknown(["b1.example", "b2.example", "b3.example", "b4.example"])
+
+
+def test_names_without_an_address_are_known() -> None:
+    """A name is missing only if the host said so; a look-up that was ended says nothing."""
+    assert {"b1.example": ("10.0.0.1",)} == UNRESOLVED.found
+    assert {"b2.example"} == UNRESOLVED.missing
+
+
+def test_hosts_block_has_the_addresses_of_the_worker() -> None:
+    """A name that only the worker resolves is refused with the line for /etc/hosts."""
+    (finding,) = resolve_findings("source.connection", ADDRESSES, UNRESOLVED, {"b2.example": ("10.0.0.2", "fe80::1")})
+
+    assert (Code.HOST_CANNOT_RESOLVE, "no address of b2.example on the MirrorMaker host") == (
+        finding.code,
+        finding.found,
+    )
+    assert "\n10.0.0.2 b2.example\n" in finding.remedy
+    assert [] == list(resolve_findings("source.connection", ADDRESSES, RESOLVED, {}))
+
+
+def test_name_that_nobody_resolves_has_no_block() -> None:
+    """A name that the worker does not resolve either has no line; the brokers or the DNS are wrong."""
+    (finding,) = resolve_findings("source.connection", ADDRESSES, UNRESOLVED, {"b2.example": ()})
+
+    assert "/etc/hosts" not in finding.remedy
+    assert "advertised.listeners" in finding.remedy
+
+
+def test_broker_that_does_not_answer_is_refused() -> None:
+    """A broker with an error, or without a line, is refused by its address; one that answers is not."""
+    (finding,) = connect_findings("source.connection", ADDRESSES, OUTPUT, RESOLVED)
+
+    assert Code.HOST_CANNOT_CONNECT == finding.code
+    assert "b2.example:9092 (org.apache.kafka.common.errors.DisconnectException)" in finding.found
+    assert "b1.example" not in finding.found
+    (missing,) = connect_findings("x", (*ADDRESSES, "b3.example:9092"), OUTPUT.replace("ERROR: ", "("), RESOLVED)
+    assert "b3.example:9092 (no answer)" in missing.found
+    assert [] == list(connect_findings("x", ADDRESSES[:1], OUTPUT, RESOLVED))
+
+
+def test_unresolved_broker_is_refused_once() -> None:
+    """A broker whose name has no address on the host is not refused again because it does not answer."""
+    failed = UnknownFact("x", "it failed", "Fix it.", is_failure=True)
+
+    assert [] == list(connect_findings("x", ADDRESSES, OUTPUT, UNRESOLVED))
+    assert [] == list(connect_findings("x", ADDRESSES, failed, UNRESOLVED))
+    assert 1 == len(list(connect_findings("x", ADDRESSES, failed, RESOLVED)))
+
+
+def test_failed_tool_says_why() -> None:
+    """A tool without an answer is unknown with its innermost error; what a user can change has a remedy."""
+    trace = (
+        'Exception in thread "main" java.lang.RuntimeException: no\n\tat kafka.X\nCaused by: a.TimeoutException: late'
+    )
+    failed = answer_of("it", {"tool": "T", "exit": "1", "errors": trace}, "Describe")
+    denied = answer_of("it", {"tool": "T", "exit": "0", "errors": "x.ClusterAuthorizationException: no"}, "Describe")
+    old = answer_of("it", {"tool": "T", "exit": "1", "errors": "x.UnsupportedVersionException: no"}, "Describe")
+    absent = answer_of("it", {"tool": "T", "exit": "1", "errors": "Could not find or load main class T"}, "Describe")
+    late = answer_of("it", {"tool": "T", "exit": "timeout"}, "Describe")
+    large = answer_of("it", {"tool": "T", "exit": "large"}, "Describe")
+
+    assert (
+        UnknownFact("it", "T: a.TimeoutException: late", "Fix the cause that the tool names.", is_failure=True)
+        == failed
+    )
+    assert isinstance(denied, UnknownFact)
+    assert ("Grant Describe.", False) == (denied.remedy, denied.is_failure)
+    assert isinstance(old, UnknownFact)
+    assert ("", False) == (old.remedy, old.is_failure)
+    assert isinstance(absent, UnknownFact)
+    assert "whole Kafka distribution" in absent.remedy
+    assert isinstance(late, UnknownFact)
+    assert late.is_failure
+    assert isinstance(large, UnknownFact)
+    assert not large.is_failure
+    assert "yes" == answer_of("it", {"tool": "T", "exit": "0", "output": "yes"}, "Describe")

@@ -1,0 +1,63 @@
+"""Rules of how the tasks of a run must have ended."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.run.task_steps import expected_skips, unsuccessful
+
+HOOKS = {"after_cutover"}
+MOVING = {"stop_producers", "approve", "sync_offsets", "confirm_cutover", *HOOKS, "restore_settings"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "skips"),
+    [
+        (Mode.SYNC, MOVING | {"drain_groups", "translate_offsets", "plan_offsets"}),
+        (Mode.VALIDATE, MOVING | {"drain_groups", "translate_offsets", "plan_offsets"}),
+        (Mode.REHEARSE, MOVING),
+        (Mode.CUTOVER, HOOKS),
+        (Mode.RESTORE, set()),
+        (Mode.FAIL_BACK, set()),
+    ],
+)
+def test_each_mode_skips_just_what_it_does_not_need(mode: Mode, skips: set[str]) -> None:
+    """A mode skips the tasks that plan or move groups if it does not, and no other."""
+    assert skips == expected_skips(mode)
+
+
+@pytest.mark.parametrize("hooks", [set(), HOOKS, {"stop_producers"}])
+def test_cutover_skips_just_the_hooks_that_the_file_does_not_name(hooks: set[str]) -> None:
+    """A hook that was to be called and was skipped is an accident; `stop_producers` asks people without one."""
+    assert expected_skips(Mode.CUTOVER, hooks=hooks) == HOOKS - hooks
+
+
+def test_idle_run_skips_everything_between_its_first_and_last_task() -> None:
+    """Only a run that was to do nothing may skip the tasks that act, and it may not skip its checks."""
+    idle = expected_skips(Mode.SYNC, is_idle=True)
+
+    assert {"reserve", "stop_mirror", "validate_topics", "judge"} <= idle
+    assert not {"preflight", "finish"} & idle
+    assert not {"reserve", "stop_mirror", "judge"} & expected_skips(Mode.SYNC)
+
+
+def test_pending_validation_skips_the_verdict_too() -> None:
+    """If the next run validates, this one skips measuring and judging and has only mirrored."""
+    more = expected_skips(Mode.SYNC, is_pending=True) - expected_skips(Mode.SYNC)
+
+    assert {"validate_topics", "judge"} == more
+
+
+@pytest.mark.parametrize(
+    ("tasks", "expected"),
+    [
+        ({"judge": "success", "approve": "skipped", "plan_offsets": "skipped"}, {"plan_offsets": "skipped"}),
+        ({"approve": "failed"}, {"approve": "failed"}),
+        ({"approve": "upstream_failed"}, {"approve": "upstream_failed"}),
+        ({"approve": None}, {"approve": "not run"}),
+    ],
+)
+def test_only_expected_skips_are_no_failure(tasks: dict[str, str | None], expected: dict[str, str]) -> None:
+    """A task that its mode skips may be skipped, but not fail or remain unfinished; no other task may be skipped."""
+    assert expected == unsuccessful(tasks, expected_skips(Mode.REHEARSE))
