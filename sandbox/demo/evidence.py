@@ -49,9 +49,12 @@ class Finding:
     found: str
     expected: str
     remedy: str
+    happened: str = ""
+    matters: str = ""
 
     def __str__(self) -> str:
-        return f"{self.code} · {self.subject}: found {self.found}; expected {self.expected}. {self.remedy}"
+        happened = self.happened or f"found {self.found}; expected {self.expected}."
+        return " ".join(filter(None, (f"{self.code} · {self.subject}:", happened, self.matters, self.remedy)))
 
     @property
     def place(self) -> Place | None:
@@ -111,6 +114,6 @@ def parse_run(folder: Path, document: Mapping[str, Any]) -> RunEvidence:
         verdict=document["verdict"],
         outcome=document["outcome"],
         records={topic: Count(c["source"], c["target"]) for topic, c in document["records"].items()},
-        findings=tuple(Finding(**{name: f[name] for name in Finding.__slots__}) for f in document["findings"]),
+        findings=tuple(Finding(**{name: f.get(name, "") for name in Finding.__slots__}) for f in document["findings"]),
         groups=tuple(document.get("groups", ())),
     )

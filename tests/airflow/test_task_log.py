@@ -6,7 +6,7 @@ import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.validation.difference_words import finding_lines
+from kafka_migration.core.findings.finding_lines import wrapped_lines
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import RECORD, World
 
@@ -14,7 +14,7 @@ from tests.airflow.world import RECORD, World
 def test_lines_of_finding() -> None:
     """A finding has one line for code and subject, and lines of at most 120 characters for the rest."""
     remedy = "Pin the new key only if its fingerprint was seen on the host itself. " * 3
-    lines = finding_lines(Finding(Code.SSH_HOST_KEY_CHANGED, "connection host", "key A", "key B", remedy))
+    lines = wrapped_lines(Finding(Code.SSH_HOST_KEY_CHANGED, "connection host", "key A", "key B", remedy))
 
     assert lines[:3] == ["SSH_HOST_KEY_CHANGED · connection host", "  Found: key A", "  Expected: key B"]
     assert lines[3].startswith("  What to do: Pin the new key")

@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.findings.finding_lines import finding_lines
 from kafka_migration.core.text.terminal_text import shown
 
 # A wider cell, such as a topic's name of 249 characters, does not widen its column.
@@ -88,6 +89,6 @@ def remark(line: str) -> None:
 
 
 def complain(findings: Iterable[Finding]) -> None:
-    """Write each finding as one line to standard error, and those of one cause as one."""
-    for finding in by_cause(findings):
-        sys.stderr.write(f"{shown(str(finding))}\n")
+    """Write each finding as lines to standard error, and those of one cause as one."""
+    for line in (line for finding in by_cause(findings) for line in finding_lines(finding)):
+        sys.stderr.write(f"{shown(line)}\n")

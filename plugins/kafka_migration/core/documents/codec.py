@@ -30,11 +30,12 @@ class DoesNotFit(ValueError):
 class Document:
     """Base of the frozen dataclasses that have a JSON form.
 
-    A JSON object must have every field of the class, also those with a default. Further fields are for people and other
-    programs; they are ignored.
+    A JSON object must have every field of the class, also those with a default, except those in `ADDED`: documents of
+    earlier versions do not have them. Further fields are for people and other programs; they are ignored.
     """
 
     __slots__ = ()
+    ADDED: ClassVar[frozenset[str]] = frozenset()
 
     def to_document(self) -> dict[str, Any]:
         """Return the JSON object."""
@@ -48,9 +49,9 @@ class Document:
         when it is used.
         """
         types, values = _types(cls), _of(dict, document)
-        if missing := [name for name in types if name not in values]:
+        if missing := [name for name in types if name not in values and name not in cls.ADDED]:
             raise DoesNotFit(f"no {', '.join(missing)}")
-        return cls(**{name: _part(name, kind, values[name]) for name, kind in types.items()})
+        return cls(**{name: _part(name, kind, values[name]) for name, kind in types.items() if name in values})
 
 
 def _types_of(kind: Any) -> dict[str, Any]:

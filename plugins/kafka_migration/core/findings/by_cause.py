@@ -51,15 +51,18 @@ def _grouped(groups: Iterable[list[Finding]], key_of: Callable[[Finding], Hashab
 
 
 def _texts(finding: Finding) -> Hashable:
-    return finding if finding.code in _SEPARATE else (finding.code, finding.found, finding.expected, finding.remedy)
+    return finding if finding.code in _SEPARATE else (finding.code, *_parts(finding))
 
 
 def _shape(finding: Finding) -> Hashable:
     if finding.code in _SEPARATE:
         return finding
     words = frozenset(word.rstrip(".") for word in _WORD.findall(finding.subject))
-    texts = (finding.found, finding.expected, finding.remedy)
-    return (finding.code, *(_without(words, text) for text in texts))
+    return (finding.code, *(_without(words, text) for text in _parts(finding)))
+
+
+def _parts(finding: Finding) -> tuple[str, ...]:
+    return finding.found, finding.expected, finding.remedy, finding.happened, finding.matters
 
 
 def _without(words: frozenset[str], text: str) -> str:
@@ -81,6 +84,8 @@ def merged(group: Sequence[Finding]) -> Finding:
         _joined([finding.expected for finding in each], _WORDS),
         # A command must stay whole.
         _joined([finding.remedy for finding in each], _CLAUSES),
+        _joined([finding.happened for finding in each], _WORDS),
+        _joined([finding.matters for finding in each], _WORDS),
     )
 
 

@@ -10,15 +10,15 @@
     ├── TransientError    a transport failed; the same call may succeed later
     └── OutcomeUnknown    an action may or may not have happened; it is never retried automatically
 
-A refusal carries findings. Each finding has a stable code (`core.findings.codes`), names the object, and says
-what was found, what was expected and what to do next.
+A refusal carries findings. Each finding has a stable code (`core.findings.codes`), names the object, and says in three
+sentences what happened, why it matters and what to do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
@@ -26,16 +26,30 @@ from kafka_migration.core.findings.codes import Code
 
 @dataclass(frozen=True, slots=True)
 class Finding(Document):
-    """One reason why a run must not continue, or one warning for the operator."""
+    """One reason why a run must not continue, or one warning for the operator.
+
+    `happened`, `matters` and `remedy` are what a person reads: what happened, why it matters, what to do. `found` and
+    `expected` are the same fact as data, for programs. A document of an older version has only those.
+    """
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"happened", "matters"})
 
     code: Code
     subject: str
     found: str
     expected: str
     remedy: str
+    happened: str = ""
+    matters: str = ""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What a person reads, one line each: what happened, why it matters, what to do."""
+        happened = self.happened or f"found {self.found}; expected {self.expected}."
+        return tuple(filter(None, (happened, self.matters, self.remedy)))
 
     def __str__(self) -> str:
-        return f"{self.code} · {self.subject}: found {self.found}; expected {self.expected}. {self.remedy}"
+        return f"{self.code} · {self.subject}: {' '.join(self.sentences)}"
 
 
 class MigrationError(Exception):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.shell import shell_word
 from kafka_migration.core.validation.differences import Difference, DifferenceKind, FirstDifference
 
@@ -39,27 +37,6 @@ EXPLANATIONS = {
     Code.ABORTED_RECORDS_COPIED: "Consumers of the target read them, but read_committed consumers of the source do "
     "not. With mirror.isolation_level read_committed MirrorMaker does not copy them.",
 }
-
-
-# A longer line does not fit the task log in a browser window of 1440 pixels.
-_LINE_WIDTH = 96
-
-
-def finding_lines(finding: Finding) -> list[str]:
-    """Return a finding as lines for a log: code and subject, what was found, what was expected, what to do."""
-    parts = (("Found", finding.found), ("Expected", finding.expected), ("What to do", finding.remedy))
-    return [f"{finding.code} · {finding.subject}", *(line for part in parts for line in _wrapped(*part))]
-
-
-def _wrapped(title: str, text: str) -> list[str]:
-    return textwrap.wrap(
-        f"{title}: {text}",
-        _LINE_WIDTH,
-        initial_indent="  ",
-        subsequent_indent="    ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 def topic_words(topic: str, target_topic: str) -> str:

@@ -17,7 +17,7 @@ from airflow.sdk.exceptions import AirflowFailException
 from kafka_migration.airflow_adapters.deployed_airflow import HAS_RETRY_POLICIES
 from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.validation.difference_words import finding_lines
+from kafka_migration.core.findings.finding_lines import wrapped_lines
 
 log = logging.getLogger(__name__)
 
@@ -50,5 +50,5 @@ def never_again(operator: BaseOperator) -> None:
 def log_findings(findings: Iterable[Finding], level: int = logging.ERROR, to: Any = log) -> None:
     """Write each finding as lines of its own, and those of one cause as one."""
     for finding in by_cause(findings):
-        for line in finding_lines(finding):
+        for line in wrapped_lines(finding):
             to.log(level, "%s", line)
