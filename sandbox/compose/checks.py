@@ -85,7 +85,9 @@ def require_no_mirror(project: Project) -> None:
 
 def mirror_state(project: Project) -> str:
     """Return what mirrorctl says of the migration, asked as `docs/operate/compose.md` does."""
-    script = "MIRRORCTL_HOLDER=''\nMIRRORCTL_ENCODED='1'\n" + MIRRORCTL.read_text()
+    script = "MIRRORCTL_HOLDER=''\nMIRRORCTL_ENCODED='1'\n" + "".join(
+        part.read_text() for part in sorted(MIRRORCTL.glob("*.sh"))
+    )
     answer = project.execute("mirror-host", "sh", "-s", "--", "status", MIGRATION, stdin=script)
     reply = json.loads(answer.split("@@mirrorctl ")[1].split("@@")[0])
     return str(reply["state"])

@@ -6,23 +6,37 @@ mirrorctl, its supervisor, its processes and its files.
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import kafka_migration
+from kafka_migration.adapters.host.mirrorctl_host import mirrorctl_text
 from kafka_migration.core.mirror.host import MirrorLaunch
 from kafka_migration.engines.launching import LOG4J, LOG4J2
 from kafka_migration.engines.mirrormaker1 import QUIET_GOODBYE
 from tests.programs import installed
 from tests.waiting import wait_until
 
-SCRIPT = Path(kafka_migration.__file__).parent / "host" / "mirrorctl"
+
+def _installed() -> Path:
+    """Return mirrorctl as a file, as on a host with a forced command; it is removed at the end of the process."""
+    folder = Path(tempfile.mkdtemp(prefix="mirrorctl-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    script = folder / "mirrorctl"
+    script.write_text(mirrorctl_text())
+    script.chmod(0o755)
+    folder.chmod(0o755)
+    return script
+
+
+SCRIPT = _installed()
 SHELLS = ("dash", "bash", "busybox")
 LEASE_S = 300
 

@@ -16,7 +16,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.mirror.mirrorctl_protocol import HostRequest, parse_reply, render_request
 from tests.contract.host_contract import ME, codes
-from tests.contract.local_host import MAIN_CLASS, ForcedTransport, LocalTransport, Machine
+from tests.contract.local_host import MAIN_CLASS, SCRIPT, ForcedTransport, LocalTransport, Machine
 from tests.present import present
 from tests.programs import installed
 
@@ -156,9 +156,8 @@ def test_request_cut_short_does_nothing(machine: Machine, share: float) -> None:
 
 def test_installed_script_needs_no_text_on_stdin(machine: Machine) -> None:
     """Installed as a file, mirrorctl supervises from its own copy."""
-    script = Path(kafka_migration.__file__).parent / "host" / "mirrorctl"
     launch = f"MIRRORCTL_HOME='{machine.home}' MIRRORCTL_HOLDER=me MIRRORCTL_MAIN_CLASS={MAIN_CLASS}"
-    call = f"{launch} MIRRORCTL_KAFKA_HOME={machine.kafka_home} MIRRORCTL_JAVA_HOME={machine.java_home} sh {script}"
+    call = f"{launch} MIRRORCTL_KAFKA_HOME={machine.kafka_home} MIRRORCTL_JAVA_HOME={machine.java_home} sh {SCRIPT}"
 
     outputs = [
         subprocess.run(["sh", "-c", f"{call} {words}"], capture_output=True, text=True, check=False).stdout
@@ -168,11 +167,19 @@ def test_installed_script_needs_no_text_on_stdin(machine: Machine) -> None:
     assert [True, True, True] == [parse_reply(output).ok for output in outputs]
 
 
+def test_script_is_what_a_shell_joins() -> None:
+    """The text that is sent is what `cat` makes of the sections, as the documentation installs it; each can be read."""
+    sections = Path(kafka_migration.__file__).parent / "host" / "mirrorctl"
+
+    joined = subprocess.run(["sh", "-c", 'cat "$1"/*.sh', "sh", sections], capture_output=True, text=True, check=True)
+
+    assert joined.stdout == mirrorctl_text()
+    assert [] == [file.name for file in sections.glob("*.sh") if file.read_text().count("\n") > 400]
+
+
 def test_shellcheck_finds_nothing() -> None:
     """The script is clean for shellcheck."""
-    script = Path(kafka_migration.__file__).parent / "host" / "mirrorctl"
-
-    done = subprocess.run([installed("shellcheck"), "-s", "sh", script], capture_output=True, text=True, check=False)
+    done = subprocess.run([installed("shellcheck"), "-s", "sh", SCRIPT], capture_output=True, text=True, check=False)
 
     assert "" == done.stdout
 

@@ -223,7 +223,8 @@ def test_key_of_the_mirror_host_may_call_mirrorctl_only() -> None:
     script = (ROOT / "docker" / "mirror-host.sh").read_text()
 
     assert """printf 'restrict,command="sh /opt/docker/mirrorctl forced" ssh-ed25519 %s airflow\\n'""" in script
-    assert "plugins/kafka_migration/host/mirrorctl /opt/docker/" in STAGES["mirror-host"]
+    assert "COPY plugins/kafka_migration/host/mirrorctl /opt/docker/sections/" in STAGES["mirror-host"]
+    assert "cat /opt/docker/sections/*.sh > /opt/docker/mirrorctl" in STAGES["mirror-host"]
 
 
 def test_what_the_images_copy_is_let_in() -> None:

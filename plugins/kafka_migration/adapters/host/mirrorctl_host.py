@@ -166,8 +166,9 @@ class ScriptMirrorHost:
 
 @cache
 def mirrorctl_text() -> str:
-    """Return the text of mirrorctl, which is part of the package."""
-    return (Path(kafka_migration.__file__).parent / "host" / "mirrorctl").read_text(encoding="utf-8")
+    """Return the text of mirrorctl: the sections in the package, in the order of their names."""
+    sections = sorted((Path(kafka_migration.__file__).parent / "host" / "mirrorctl").glob("*.sh"))
+    return "".join(section.read_text(encoding="utf-8") for section in sections)
 
 
 def _ended_at_once(request: HostRequest, present: HostReply) -> HostReply | None:

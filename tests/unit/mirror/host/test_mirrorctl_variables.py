@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-import kafka_migration
+from kafka_migration.adapters.host.mirrorctl_host import mirrorctl_text
 from tests.shell_variables import Script
 
-MIRRORCTL = (Path(kafka_migration.__file__).parent / "host" / "mirrorctl").read_text()
+MIRRORCTL = mirrorctl_text()
 VERBS = ("reserve", "release", "start", "renew", "stop", "logs", "clean", "fingerprint", "probe", "supervise", "watch")
 CLOBBERED = """\
 # Set `found`.
