@@ -66,7 +66,7 @@ def test_plan_names_only_the_change(
     codes: list[str],
 ) -> None:
     """The command `plan` names what changed, and compares nothing else."""
-    monkeypatch.setattr(plan_module, "airflow_deployment", lambda migrations: copied.deployment)
+    monkeypatch.setattr(plan_module, "shown_deployment", lambda migrations: copied.deployment)
     change(copied)
 
     assert 3 == main(["plan", "shop"])

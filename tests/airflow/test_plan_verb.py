@@ -19,7 +19,7 @@ from tests.airflow.world import AUDIT, FOUR_RECORDS, P0, World
 @pytest.fixture
 def shown(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """A world with four records to copy, which the command sees as its Airflow."""
-    monkeypatch.setattr(plan_module, "airflow_deployment", lambda migrations: world.deployment)
+    monkeypatch.setattr(plan_module, "shown_deployment", lambda migrations: world.deployment)
     world.source.produce("orders", 0, *FOUR_RECORDS)
     return world
 

@@ -24,7 +24,7 @@ NOT_ASKED = {
 @pytest.fixture
 def shown(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """A world that the command sees as its Airflow."""
-    monkeypatch.setattr(preflight_module, "airflow_deployment", lambda migrations: world.deployment)
+    monkeypatch.setattr(preflight_module, "shown_deployment", lambda migrations: world.deployment)
     return world
 
 

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kafka_migration.cli.runs.airflow_deployment import airflow_deployment
+from kafka_migration.cli.runs.airflow_deployment import shown_deployment
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, add_output, is_json
 from kafka_migration.cli.shell.conf_options import OFFERED, add_conf, conf_of
 from kafka_migration.cli.shell.output import ExitCode, aligned, complain, say, say_json
@@ -33,7 +33,7 @@ def add_plan(verbs: Verbs) -> None:
 
 def plan(arguments: Namespace) -> int:
     """Print the plan as lines or as one JSON document; findings that would refuse the run go to standard error."""
-    with preview(arguments.name, conf_of(arguments), airflow_deployment(arguments.migrations)) as run:
+    with preview(arguments.name, conf_of(arguments), shown_deployment(arguments.migrations)) as run:
         found = run_plan(run)
     if is_json(arguments):
         say_json(_document(arguments, found))

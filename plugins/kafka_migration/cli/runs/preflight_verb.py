@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kafka_migration.cli.runs.airflow_deployment import airflow_checkers, airflow_deployment
+from kafka_migration.cli.runs.airflow_deployment import airflow_checkers, shown_deployment
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, add_output, is_json
 from kafka_migration.cli.shell.conf_options import OFFERED, ROLLBACKS, add_conf, conf_of
 from kafka_migration.cli.shell.output import ExitCode, aligned, complain, remark, say, say_json
@@ -31,7 +31,7 @@ def add_preflight(verbs: Verbs) -> None:
 
 def preflight(arguments: Namespace) -> int:
     """Print the result of each check; progress, findings and warnings go to standard error."""
-    with preview(arguments.name, conf_of(arguments), airflow_deployment(arguments.migrations)) as run:
+    with preview(arguments.name, conf_of(arguments), shown_deployment(arguments.migrations)) as run:
         results = checked(run, airflow_checkers(), begins=_tell_phase)
     if is_json(arguments):
         say_json(_document(arguments, results))

@@ -8,13 +8,11 @@ from typing import Any
 
 from airflow.sdk import Context, conf
 
-from kafka_migration.airflow_adapters import airflow_settings as settings
-from kafka_migration.airflow_adapters.airflow_connections import cluster_named, connection_config
-from kafka_migration.airflow_adapters.http_connections import registry_named
+from kafka_migration.airflow_adapters.airflow_connections import cluster_named
+from kafka_migration.airflow_adapters.deployment_factory import airflow_deployment
 from kafka_migration.airflow_adapters.ledger_anchor import VariableAnchor
 from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.migration.settings import Insecurity, Mode
-from kafka_migration.core.mirror.host import MirrorHost
 from kafka_migration.core.report.alerts import run_link
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunType
@@ -82,23 +80,7 @@ def run_from(arguments: Mapping[str, Any]) -> MigrationRun:
 
 def deployment() -> Deployment:
     """Return what this Airflow is to a run: its configuration, its connections, its variables."""
-    return Deployment(
-        evidence_root=settings.evidence_root(),
-        migrations_folder=settings.migrations_folder(),
-        anchor=VariableAnchor,
-        open_cluster=lambda side, cluster: cluster_named(side, cluster.connection, cluster.insecure),
-        open_host=_open_host,
-        open_registry=registry_named,
-        client_settings=lambda cluster: connection_config(cluster.connection, cluster.insecure),
-        run_link=link_to,
-    )
-
-
-def _open_host(migration: str, connection: str) -> MirrorHost:
-    # Most tasks use no SSH, and its import takes a sixth of the time that the import of the DAG file takes.
-    from kafka_migration.airflow_adapters.ssh_host import SshMirrorHost
-
-    return SshMirrorHost(migration, connection)
+    return airflow_deployment(VariableAnchor, link_to)
 
 
 def link_to(identity: RunIdentity, task_id: str = "") -> str:

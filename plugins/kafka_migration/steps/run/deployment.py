@@ -21,7 +21,7 @@ from kafka_migration.engines.engines import engine_of
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What a run needs from the place where it runs. Airflow's is made in `orchestration.task.context`.
+    """What a run needs from the place where it runs. Airflow's is made in `airflow_adapters/deployment_factory.py`.
 
     :param evidence_root: the folder of all evidence (`adapters.store.document_files.Folder`)
     :param migrations_folder: the folder of the migration files
