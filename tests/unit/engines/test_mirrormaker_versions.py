@@ -21,7 +21,7 @@ from kafka_migration.engines.required_versions import (
     login_findings,
     version_warnings,
 )
-from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirrormaker import properties_of
 from tests.present import present
