@@ -29,7 +29,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any] | None] = {
     "core/migration/patterns.py": None,
     "preflight/scene/foreign_mirrors.py": {"group": SimpleNamespace(group="connect-mirror")},
     "engines/mirrormaker2_topics.py": {"migration": "shop"},
-    "mirrormaker_files/model/strimzi_fields.py": {"pattern": r"^[a-zA-Z0-9\._\-]{1,100}$"},
+    "kafka_tables/strimzi_fields.py": {"pattern": r"^[a-zA-Z0-9\._\-]{1,100}$"},
     "mirrormaker_files/rules/flow_rules.py": None,
 }
 # A repetition up to this number is bounded.

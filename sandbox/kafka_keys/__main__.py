@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from sandbox.jars import JARS_FOLDER, PROJECT, JarSet, maven_pom
 
-TABLE = PROJECT / "plugins" / "kafka_migration" / "mirrormaker_files" / "model" / "kafka_keys.json"
+TABLE = PROJECT / "plugins" / "kafka_migration" / "kafka_tables" / "kafka_keys.json"
 PROGRAM = Path(__file__).with_name("KafkaKeys.java")
 # The last patch of each minor version that Maven Central has of both artifacts.
 VERSIONS = (

@@ -17,7 +17,7 @@ import yaml
 
 from sandbox.jars import PROJECT
 
-TABLE = PROJECT / "plugins" / "kafka_migration" / "mirrormaker_files" / "model" / "strimzi_fields.json"
+TABLE = PROJECT / "plugins" / "kafka_migration" / "kafka_tables" / "strimzi_fields.json"
 KINDS = ("KafkaMirrorMaker2", "KafkaMirrorMaker", "KafkaConnector", "KafkaConnect")
 _RELEASE = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 _FOLDER = "install/cluster-operator/"

@@ -34,4 +34,7 @@ def old_broker_findings(
             f"{PROTOCOL} {next(iter(old.values()))} on {len(old)} of {len(brokers)} brokers",
             f"Kafka {oldest.major}.{oldest.minor} or newer, which MirrorMaker of Kafka {mirror_version} needs",
             "Run MirrorMaker from a Kafka 3.9 release (mirror.kafka_home).",
+            happened=f"{len(old)} of {len(brokers)} brokers of the {side} have {PROTOCOL} {next(iter(old.values()))}; "
+            f"MirrorMaker of Kafka {mirror_version} needs Kafka {oldest.major}.{oldest.minor} or newer.",
+            matters="MirrorMaker could not connect to these brokers, so it would copy nothing.",
         )

@@ -28,7 +28,7 @@ from kafka_migration.engines.launching import (
     tuned,
 )
 from kafka_migration.engines.properties_writer import render_properties
-from kafka_migration.engines.required_versions import MIRRORMAKER1_KEYS, used_keys, version_findings
+from kafka_migration.engines.required_versions import version_findings
 
 MAIN_CLASS = "kafka.tools.MirrorMaker"
 CONSUMER_FILE = "consumer.properties"
@@ -65,7 +65,7 @@ class MirrorMaker1:
 
     def setting_findings(self, kafka_version: str) -> Iterable[Finding]:
         """Return the settings that MirrorMaker of `kafka_version` ("" if unknown) would ignore, misread or refuse."""
-        return tuple(version_findings(self.migration, kafka_version, used_keys(self.migration, MIRRORMAKER1_KEYS)))
+        return tuple(version_findings(self.migration, kafka_version))
 
     def launch(self, generation: int, facts: LaunchFacts) -> MirrorLaunch:
         """Return what the host needs to start a generation."""

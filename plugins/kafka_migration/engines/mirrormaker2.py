@@ -39,7 +39,7 @@ from kafka_migration.engines.mirrormaker2_topics import (
 )
 from kafka_migration.engines.never_copied import never_copied_findings
 from kafka_migration.engines.properties_writer import render_properties
-from kafka_migration.engines.required_versions import MIRRORMAKER2_KEYS, used_keys, version_findings
+from kafka_migration.engines.required_versions import version_findings
 
 log = logging.getLogger(__name__)
 
@@ -72,8 +72,7 @@ class MirrorMaker2:
 
     def setting_findings(self, kafka_version: str) -> Iterable[Finding]:
         """Return the settings that MirrorMaker of `kafka_version` ("" if unknown) would ignore, misread or refuse."""
-        keys = used_keys(self.migration, MIRRORMAKER2_KEYS)
-        return (*never_copied_findings(self.migration), *version_findings(self.migration, kafka_version, keys))
+        return (*never_copied_findings(self.migration), *version_findings(self.migration, kafka_version))
 
     def launch(self, generation: int, facts: LaunchFacts) -> MirrorLaunch:
         """Return what the host needs to start a generation."""

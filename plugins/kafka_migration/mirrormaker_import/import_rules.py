@@ -10,8 +10,8 @@ from enum import StrEnum
 from kafka_migration.core.migration.client_tuning import TUNING_KEYS, owner_of, value_problem
 from kafka_migration.core.text.secret_forms import has_secret_form
 from kafka_migration.core.text.shortened import brief
+from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.command_options import ENVIRONMENT
-from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_finding import is_shown, may_be_secret
 from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, MirrorSetting
 from kafka_migration.mirrormaker_import.flow_readers import (

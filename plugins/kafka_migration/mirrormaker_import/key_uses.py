@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kafka_migration.core.documents.codec import Document
+from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
-from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_finding import name_of, quoted
 from kafka_migration.mirrormaker_files.model.mirror_settings import (
     CLIENTS,
+    Fault,
     FileKind,
     Flow,
     MirrorFile,
@@ -20,7 +21,6 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import (
     Place,
 )
 from kafka_migration.mirrormaker_files.model.readers_of_keys import OLD_KEYS, is_free, roles_at
-from kafka_migration.mirrormaker_files.model.strimzi_fields import Fault
 from kafka_migration.mirrormaker_import.chosen_command import command_of
 from kafka_migration.mirrormaker_import.chosen_flow import (
     HEARTBEAT_CONNECTOR,

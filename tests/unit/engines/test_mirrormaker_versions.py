@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.migration.client_tuning import TUNING_KEYS
+from kafka_migration.core.migration.aliases import MIRROR_WORDS
+from kafka_migration.core.migration.client_tuning import TUNING_KEYS, value_problem, words_of
 from kafka_migration.core.migration.settings import Migration, TopicNames
-from kafka_migration.core.mirror.engine import LaunchFacts, MirrorEngine
+from kafka_migration.core.mirror.engine import LaunchFacts, MirrorEngine, MirrorLaunch
 from kafka_migration.engines.engines import engine_of
 from kafka_migration.engines.launching import ENDPOINTS_OPTION
 from kafka_migration.engines.required_versions import (
-    MIRRORMAKER1_KEYS,
-    MIRRORMAKER2_KEYS,
+    OLDEST,
     KafkaVersion,
     java_findings,
     login_findings,
     version_warnings,
 )
-from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirrormaker import properties_of
 from tests.present import present
@@ -46,8 +47,10 @@ EVERY_LOGIN = {
     "ssl.truststore.type": "PEM",
 }
 
-# The parameters of the provider that the profile names `dir`.
-NOT_IN_CONFIG_DEFS = {"config.providers.dir.class", "config.providers.dir.param.allowed.paths"}
+# A producer has no rack, so that of a connection is only for consumers.
+PRODUCER_LOGIN = {key: value for key, value in EVERY_LOGIN.items() if key != "client.rack"}
+# Each configuration reads its providers itself, whatever keys it defines.
+PROVIDERS = "config.providers"
 
 
 def an_engine(migration: Migration, **settings: object) -> MirrorEngine:
@@ -55,30 +58,79 @@ def an_engine(migration: Migration, **settings: object) -> MirrorEngine:
     return engine_of(made, FakeCluster("old"), FakeCluster("new"))
 
 
-def keys_unsupported_by(engine: MirrorEngine, version: str) -> set[str]:
-    findings = list(engine.setting_findings(version))
-    assert {Code.MIRROR_KEY_UNSUPPORTED} >= {finding.code for finding in findings}
-    return {finding.subject.rpartition(", ")[2] for finding in findings}
+SUPPORTED = [v for v in kafka_keys().versions if present(KafkaVersion.of(v)) >= OLDEST]
+# How keys of MirrorMaker 2 begin: with a cluster or a flow, and with a client.
+PREFIXES = re.compile(r"^(?:shop-(?:source|target)(?:->shop-(?:source|target))?\.)?(?:(consumer|producer|admin)\.)?")
 
 
-@pytest.mark.parametrize("exactly_once", [False, True])
-def test_every_key_rendered_for_mirrormaker_2_is_in_the_table(migration: Migration, exactly_once: bool) -> None:
-    """The table has the versions of every rendered key, because an old MirrorMaker ignores unknown keys."""
-    launched = an_engine(migration, exactly_once=exactly_once).launch(1, LaunchFacts(EVERY_LOGIN, EVERY_LOGIN, 2048))
-    named = {re.sub(r"shop-(source|target)", r"\1", key) for key in properties_of(launched, "mm2.properties")}
-
-    assert set() == named - set(MIRRORMAKER2_KEYS)
-    assert any(option.startswith("-Dorg.apache.kafka.automatic.config.providers=") for option in launched.java_options)
-    assert f"-D{ENDPOINTS_OPTION}=https://b/token" in launched.java_options
-    assert exactly_once == ("listeners" in named)
+def launched(migration: Migration, **settings: object) -> MirrorLaunch:
+    """Return what a host gets for clusters with every kind of login."""
+    return an_engine(migration, **settings).launch(1, LaunchFacts(EVERY_LOGIN, PRODUCER_LOGIN, 2048))
 
 
-def test_every_key_rendered_for_mirrormaker_1_is_in_the_table(migration: Migration) -> None:
-    """So it is with both of its files and its flags."""
-    launched = an_engine(migration, engine="mirrormaker1").launch(1, LaunchFacts(EVERY_LOGIN, EVERY_LOGIN, 2048))
-    rendered = {key for side in ("consumer", "producer") for key in properties_of(launched, f"{side}.properties")}
+def rendered(migration: Migration) -> Iterator[tuple[str, str]]:
+    """Yield each key that an engine renders without its prefixes, with the client that reads it; "" for others."""
+    for exactly_once in (False, True):
+        for key in properties_of(launched(migration, exactly_once=exactly_once), "mm2.properties"):
+            match = present(PREFIXES.match(key))
+            yield key[match.end() :], match[1] or ""
+    for client in ("consumer", "producer"):
+        found = properties_of(launched(migration, engine="mirrormaker1"), f"{client}.properties")
+        yield from ((key, client) for key in found)
 
-    assert set() == {*rendered, *launched.arguments[::2]} - set(MIRRORMAKER1_KEYS)
+
+def versions_of(name: str, role: str) -> set[str]:
+    """Return the versions in which a role has a key; those of any role for an empty one."""
+    roles = [role] if role else kafka_keys().roles_of(name)
+    return {version for each in roles if (key := kafka_keys().get(each, name)) for version in key.versions}
+
+
+def test_every_supported_version_has_every_rendered_key(migration: Migration) -> None:
+    """Each key that an engine renders is in Kafka's own tables of each version from the oldest on, for its client."""
+    keys = {each for each in rendered(migration) if not each[0].startswith(PROVIDERS)}
+    missing = {each: lost for each in keys if (lost := set(SUPPORTED) - versions_of(*each))}
+
+    assert {} == missing
+    assert {"3.8.1", "3.9.1", "4.2.0"} <= set(SUPPORTED)
+    assert {("acks", "producer"), ("isolation.level", "consumer"), ("listeners", "")} <= keys
+
+
+@pytest.mark.parametrize("key", sorted(TUNING_KEYS))
+def test_every_supported_version_has_every_tuning_key(key: str) -> None:
+    """A key that a migration file may tune is in Kafka's own tables of each version from the oldest on."""
+    client, _, name = key.partition(".")
+
+    assert set() == set(SUPPORTED) - versions_of(name, client)
+
+
+@pytest.mark.parametrize("key", sorted(TUNING_KEYS))
+def test_kafka_takes_every_value_that_a_migration_file_takes(key: str) -> None:
+    """The words and the ends of the range of a tuning key are values that Kafka takes in every supported version."""
+    client, _, name = key.partition(".")
+    row = present(kafka_keys().get(client, name))
+    ends = [str(number) for number in {0, *(2**n + d for n in range(64) for d in (-1, 0))}]
+    ends += [f"-{each}" for each in ends]
+    taken = [each for each in (*words_of(key), *ends) if value_problem(key, each) is None]
+
+    assert taken
+    assert [] == [(v, each) for v in SUPPORTED for each in taken if row.wrong_value(each, v)]
+
+
+def test_an_alias_may_be_no_word_that_keys_begin_with(migration: Migration) -> None:
+    """The words that no alias may be are those with which MirrorMaker 2's own keys begin."""
+    both = (launched(migration, exactly_once=exactly_once) for exactly_once in (False, True))
+    keys = {key for each in both for key in properties_of(each, "mm2.properties") if not key.startswith("shop-")}
+
+    assert MIRROR_WORDS == {key.partition(".")[0] for key in keys if "." in key}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_configuration_reads_no_files_but_its_own(migration: Migration, engine: str) -> None:
+    """Both engines forbid each provider of configurations that they do not use, and addresses of other logins."""
+    options = launched(migration, engine=engine).java_options
+
+    assert any(option.startswith("-Dorg.apache.kafka.automatic.config.providers=") for option in options)
+    assert f"-D{ENDPOINTS_OPTION}=https://b/token" in options
 
 
 @pytest.mark.parametrize(
@@ -91,22 +143,6 @@ def test_every_key_rendered_for_mirrormaker_1_is_in_the_table(migration: Migrati
 def test_supported_versions_honour_everything(migration: Migration, engine: str, version: str) -> None:
     """Kafka 3.8.1 to 4.3 honours what is rendered; what a vendor adds to the number says nothing."""
     assert [] == list(an_engine(migration, engine=engine).setting_findings(version))
-
-
-@pytest.mark.parametrize("exactly_once", [False, True])
-def test_kafka_4_has_every_key_of_the_profile(migration: Migration, exactly_once: bool) -> None:
-    """Each key that MirrorMaker 2 of Kafka 4 gets is in Kafka's own tables of each 4.x version."""
-    launched = an_engine(migration, exactly_once=exactly_once).launch(1, LaunchFacts(EVERY_LOGIN, EVERY_LOGIN, 2048))
-    prefixes = r"shop-(source|target)(->shop-(source|target))?\.((consumer|producer|admin)\.)?"
-    named = {re.sub(f"^{prefixes}", "", key) for key in properties_of(launched, "mm2.properties")}
-    keys, kafka_4 = kafka_keys(), {version for version in kafka_keys().versions if version.startswith("4.")}
-
-    versions = {
-        name: {v for role in keys.roles_of(name) for v in present(keys.get(role, name)).versions}
-        for name in named - NOT_IN_CONFIG_DEFS
-    }
-
-    assert {} == {name: kafka_4 - there for name, there in versions.items() if kafka_4 - there}
 
 
 @pytest.mark.parametrize(
@@ -138,31 +174,15 @@ def test_kafka_4_needs_java_17(migration: Migration, kafka: str, java: str, is_o
     assert ([Code.MIRROR_JAVA_TOO_OLD] if is_old else []) == found
 
 
-@pytest.mark.parametrize(
-    ("version", "settings", "some"),
-    [
-        ("2.7.0", {}, {"replication.policy.class", "offset-syncs.topic.location", "config.providers"}),
-        ("3.2.0", {}, {"config.providers", "-Dorg.apache.kafka.automatic.config.providers"}),
-        ("3.4.1", {"exactly_once": True}, {"target.exactly.once.source.support", "listeners"}),
-        ("3.8.0", {}, {"config.providers", "config.providers.dir.class"}),
-        ("3.6.0", {"properties": {"consumer.retry.backoff.max.ms": "9"}}, {"consumer.retry.backoff.max.ms"}),
-        ("3.6.0", {"engine": "mirrormaker1"}, {"config.providers.dir.param.allowed.paths"}),
-        ("2.0.0", {"engine": "mirrormaker1"}, {"delivery.timeout.ms", "config.providers"}),
-    ],
-)
-def test_each_ignored_key_is_named(
-    migration: Migration, version: str, settings: dict[str, object], some: set[str]
-) -> None:
-    """One finding per key, with the version that is there and the ones that would do."""
-    assert some <= keys_unsupported_by(an_engine(migration, **settings), version)
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("version", ["0.11", "2.4.1", "3.7.2", "3.8.0", "3.8.0.7.3.1.0-197", "3.8"])
+def test_an_older_version_is_refused_once(migration: Migration, engine: str, version: str) -> None:
+    """A MirrorMaker that would ignore settings is one finding, with its version and the oldest one that would do."""
+    tuned = {"engine": engine, "properties": {"consumer.retry.backoff.max.ms": "9"}}
+    (finding,) = an_engine(migration, **tuned).setting_findings(version)
 
-
-def test_key_of_an_option_that_is_off_does_not_matter(migration: Migration) -> None:
-    """Without exactly-once an old MirrorMaker is not blamed for it, nor with prefixed names for the identity policy."""
-    prefixed = keys_unsupported_by(an_engine(migration, topic_names=TopicNames("prefixed")), "2.7.0")
-
-    assert "listeners" not in prefixed
-    assert "replication.policy.class" not in prefixed
+    assert Code.MIRROR_KEY_UNSUPPORTED is finding.code
+    assert f"Kafka {version}, which is older than {OLDEST}." in finding.happened
 
 
 @pytest.mark.parametrize(
@@ -190,14 +210,6 @@ def test_login_needs_a_kafka_that_keeps_it(migration: Migration, version: str, i
     found = [finding.code for finding in login_findings(migration, version)]
 
     assert ([] if is_safe else [Code.MIRROR_KAFKA_TOO_OLD]) == found
-
-
-def test_every_version_in_the_tables_is_one() -> None:
-    """A version that cannot be read would let everything pass."""
-    tables = (*MIRRORMAKER1_KEYS.values(), *MIRRORMAKER2_KEYS.values())
-    texts = {row.first for row in tables} | set(TUNING_KEYS.values())
-
-    assert None not in {KafkaVersion.of(text) for text in texts}
 
 
 @pytest.mark.parametrize(

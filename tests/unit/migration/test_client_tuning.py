@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.migration.aliases import MIRROR_WORDS
 from kafka_migration.core.migration.client_tuning import OWNERS, TUNING_KEYS, tuning_problem
-from kafka_migration.engines.required_versions import MIRRORMAKER2_KEYS
 from kafka_migration.migration_file.loading import load_migration
 
 ENGINES_PAGE = (Path(__file__).parents[3] / "docs" / "engines.md").read_text()
@@ -59,10 +57,6 @@ def test_source_alias_is_not_the_targets(migration_text: str) -> None:
 
 def test_source_alias_is_no_word_of_mirrormakers_settings(migration_text: str) -> None:
     """`replication.factor` would become a setting of a cluster called replication."""
-    keys = [key for key in MIRRORMAKER2_KEYS if "." in key and key[0].islower() and "->" not in key]
-    rendered = {key.partition(".")[0] for key in keys}
-
-    assert rendered - {"source", "target", "log4j"} == MIRROR_WORDS
     (finding,) = findings_of(migration_text, "", "  alias: replication\n")
     assert "an alias other than replication" in finding.expected
 

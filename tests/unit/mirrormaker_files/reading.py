@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_migration.core.findings.errors import Refused
-from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.patterns import matches
+from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.migration_file.loading import load_migration
-from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.mirror_settings import Flow, MirrorFile
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
 from kafka_migration.mirrormaker_files.rules.linter import lint

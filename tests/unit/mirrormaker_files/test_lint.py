@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.core.findings.errors import Refused
-from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file, read_mirror_files

@@ -11,7 +11,7 @@ import pytest
 
 from kafka_migration.cli.main import main
 from kafka_migration.core.findings.errors import Refused
-from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
 from kafka_migration.mirrormaker_files.rules.linter import lint
 from kafka_migration.mirrormaker_import.proposal import import_files

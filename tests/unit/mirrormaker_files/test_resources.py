@@ -6,8 +6,8 @@ from textwrap import dedent, indent
 
 import pytest
 
+from kafka_migration.kafka_tables.strimzi_fields import strimzi_fields
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
-from kafka_migration.mirrormaker_files.model.strimzi_fields import strimzi_fields
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
 from kafka_migration.mirrormaker_import.import_rules import Use
 from kafka_migration.mirrormaker_import.proposal import import_files

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_migration.kafka_tables.accepted import accepted_of, items_of, wrong_value
+from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.ground.java_patterns import DEEPEST, judge
 from kafka_migration.mirrormaker_files.line_rules.pattern_rules import corrected
-from kafka_migration.mirrormaker_files.model.accepted import accepted_of, items_of, wrong_value
-from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_finding import minor
 from tests.unit.mirrormaker_files.java_samples import INVALID, VALID
 from tests.unit.mirrormaker_files.planted import HEAD

@@ -13,8 +13,8 @@ from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_output
 from kafka_migration.cli.shell.output import aligned, say, say_json
 from kafka_migration.core.discovery.connections_to_create import placeholders
 from kafka_migration.core.text.shortened import some
+from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.migration_file.loading import load_migration
-from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import Severity
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile

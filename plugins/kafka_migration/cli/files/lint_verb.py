@@ -14,6 +14,7 @@ from kafka_migration.cli.shell.arguments import VerbParser, Verbs, add_bare_verb
 from kafka_migration.cli.shell.output import ExitCode, complain, say, say_json
 from kafka_migration.cli.shell.text_files import read_texts
 from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.effective.all_files import readers_of
 from kafka_migration.mirrormaker_files.effective.effective_text import (
     ShownLine,
@@ -22,7 +23,6 @@ from kafka_migration.mirrormaker_files.effective.effective_text import (
     shown_unread,
 )
 from kafka_migration.mirrormaker_files.ground.given_variables import unused
-from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import Severity
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, minor, span
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile

@@ -9,47 +9,47 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 
-_BOTH = {
-    "client.dns.lookup": "2.1",
-    "connections.max.idle.ms": "0.9",
-    "receive.buffer.bytes": "0.9",
-    "reconnect.backoff.max.ms": "0.11",
-    "reconnect.backoff.ms": "0.9",
-    "request.timeout.ms": "0.9",
-    "retry.backoff.max.ms": "3.7",
-    "retry.backoff.ms": "0.9",
-    "send.buffer.bytes": "0.9",
-    "socket.connection.setup.timeout.max.ms": "2.7",
-    "socket.connection.setup.timeout.ms": "2.7",
-}
-_CONSUMER = {
-    "check.crcs": "0.9",
-    "client.rack": "2.4",
-    "default.api.timeout.ms": "2.0",
-    "fetch.max.bytes": "0.10.1",
-    "fetch.max.wait.ms": "0.9",
-    "fetch.min.bytes": "0.9",
-    "max.partition.fetch.bytes": "0.9",
-    "max.poll.interval.ms": "0.10.1",
-    "max.poll.records": "0.10",
-}
-_PRODUCER = {
-    "batch.size": "0.9",
-    "buffer.memory": "0.9",
-    "compression.gzip.level": "3.8",
-    "compression.lz4.level": "3.8",
-    "compression.type": "0.9",
-    "compression.zstd.level": "3.8",
-    "linger.ms": "0.9",
-    "metadata.max.age.ms": "0.9",
-    "metadata.max.idle.ms": "2.7",
-}
-# The tuning keys, with the first version of Kafka that has each (its configuration pages).
-TUNING_KEYS = {
-    **{f"{client}.{name}": version for client in ("consumer", "producer") for name, version in _BOTH.items()},
-    **{f"consumer.{name}": version for name, version in _CONSUMER.items()},
-    **{f"producer.{name}": version for name, version in _PRODUCER.items()},
-}
+_BOTH = (
+    "client.dns.lookup",
+    "connections.max.idle.ms",
+    "receive.buffer.bytes",
+    "reconnect.backoff.max.ms",
+    "reconnect.backoff.ms",
+    "request.timeout.ms",
+    "retry.backoff.max.ms",
+    "retry.backoff.ms",
+    "send.buffer.bytes",
+    "socket.connection.setup.timeout.max.ms",
+    "socket.connection.setup.timeout.ms",
+)
+_CONSUMER = (
+    "check.crcs",
+    "client.rack",
+    "default.api.timeout.ms",
+    "fetch.max.bytes",
+    "fetch.max.wait.ms",
+    "fetch.min.bytes",
+    "max.partition.fetch.bytes",
+    "max.poll.interval.ms",
+    "max.poll.records",
+)
+_PRODUCER = (
+    "batch.size",
+    "buffer.memory",
+    "compression.gzip.level",
+    "compression.lz4.level",
+    "compression.type",
+    "compression.zstd.level",
+    "linger.ms",
+    "metadata.max.age.ms",
+    "metadata.max.idle.ms",
+)
+# The keys that a migration file may tune. Kafka has them in every version that MirrorMaker may have.
+TUNING_KEYS = frozenset(
+    [f"{client}.{name}" for client in ("consumer", "producer") for name in _BOTH]
+    + [f"consumer.{name}" for name in _CONSUMER]
+    + [f"producer.{name}" for name in _PRODUCER]
+)
 
 # The values that Kafka accepts: one of a few words, or a number in a range. Ranges other than `_USUAL_NUMBERS` are
 # listed in `_NUMBERS`.
@@ -120,7 +120,7 @@ def tuning_problem(key: str) -> str | None:
     owner = owner_of(key)
     if owner:
         return f"a tuning key; {key} is set by {owner}"
-    near = difflib.get_close_matches(key, TUNING_KEYS, n=1, cutoff=0.8)
+    near = difflib.get_close_matches(key, sorted(TUNING_KEYS), n=1, cutoff=0.8)
     hint = f"did you mean {near[0]!r}?" if near else 'the page "Engines", section "Tuning", lists them'
     return f"a supported tuning key of Kafka's clients; {hint}"
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.text.shortened import some
+from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Readers
-from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_finding import (
     name_of,
     quoted,

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys, numbers
+from kafka_migration.kafka_tables.kafka_keys import kafka_keys, numbers
 from kafka_migration.mirrormaker_files.model.lint_finding import minor
 
 CONNECTORS = ("mirror_source", "mirror_checkpoint", "mirror_heartbeat")

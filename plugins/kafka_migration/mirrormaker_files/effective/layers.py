@@ -10,8 +10,8 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
+from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.effective.readers import Given
-from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting
 
 # What `String.trim` removes.

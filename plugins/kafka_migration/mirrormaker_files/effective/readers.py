@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorSetting
 
 

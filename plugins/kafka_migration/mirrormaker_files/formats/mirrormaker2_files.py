@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations
 
+from kafka_migration.kafka_tables.accepted import trimmed
 from kafka_migration.mirrormaker_files.formats.properties_reader import Entry
-from kafka_migration.mirrormaker_files.model.accepted import trimmed
 from kafka_migration.mirrormaker_files.model.lint_limits import LONGEST_ALIAS, require_few_clusters
 from kafka_migration.mirrormaker_files.model.mirror_settings import (
     CLIENTS,

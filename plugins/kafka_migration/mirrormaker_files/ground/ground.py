@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from kafka_migration.kafka_tables.kafka_keys import KafkaKey, KafkaKeys, numbers
 from kafka_migration.mirrormaker_files.effective.readers import Readers
-from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKey, KafkaKeys, numbers
 from kafka_migration.mirrormaker_files.model.lint_finding import minor
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from kafka_migration.kafka_tables.accepted import items_of
 from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.model.accepted import items_of
 from kafka_migration.mirrormaker_files.model.command_options import PATTERNS
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import (

@@ -8,9 +8,9 @@ from difflib import get_close_matches
 
 from kafka_migration.core.text.secret_forms import may_be_shown
 from kafka_migration.core.text.shortened import given
+from kafka_migration.kafka_tables.accepted import trimmed
+from kafka_migration.kafka_tables.kafka_keys import SIMILAR
 from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.model.accepted import trimmed
-from kafka_migration.mirrormaker_files.model.kafka_keys import SIMILAR
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, the_value
 from kafka_migration.mirrormaker_files.model.lint_limits import LONGEST_CLASS

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from kafka_migration.core.text.shortened import given, some
+from kafka_migration.kafka_tables.kafka_keys import KafkaKey
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
 from kafka_migration.mirrormaker_files.ground.ground import Ground
 from kafka_migration.mirrormaker_files.ground.meant import OF_BROKERS, Meant, meant, renamed, roles_meant
@@ -19,7 +20,6 @@ from kafka_migration.mirrormaker_files.ground.views import (
     is_given,
     running_flows,
 )
-from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKey
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, key_of, minor, span
 from kafka_migration.mirrormaker_files.model.mirror_settings import (

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 from kafka_migration.core.text.secret_forms import HIDDEN
+from kafka_migration.kafka_tables.accepted import items_of
 from kafka_migration.mirrormaker_files.ground.ground import Ground
 from kafka_migration.mirrormaker_files.ground.java_patterns import PatternJudgement, judge
-from kafka_migration.mirrormaker_files.model.accepted import items_of
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import (
     LintFinding,

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from kafka_migration.core.text.secret_forms import may_be_shown
 from kafka_migration.core.text.shortened import given
+from kafka_migration.kafka_tables.accepted import items_of
 from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.model.accepted import items_of
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place

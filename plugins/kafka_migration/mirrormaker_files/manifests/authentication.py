@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import yaml
 
 from kafka_migration.mirrormaker_files.formats.yaml_documents import fields, is_null, line_of, text_of
-from kafka_migration.mirrormaker_files.model.strimzi_fields import Fault, FieldFault
+from kafka_migration.mirrormaker_files.model.mirror_settings import Fault, FieldFault
 
 _PASSWORD = (("username", "passwordSecret"),)
 _CLIENT = ("tokenEndpointUri", "clientId")

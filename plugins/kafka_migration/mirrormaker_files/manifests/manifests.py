@@ -18,8 +18,7 @@ from kafka_migration.mirrormaker_files.manifests.resource_fields import resource
 from kafka_migration.mirrormaker_files.manifests.strimzi import KIND, strimzi_file
 from kafka_migration.mirrormaker_files.manifests.strimzi_others import connector_of, mirrormaker1_files, worker_of
 from kafka_migration.mirrormaker_files.manifests.variables import variables_of
-from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile
-from kafka_migration.mirrormaker_files.model.strimzi_fields import FieldFault
+from kafka_migration.mirrormaker_files.model.mirror_settings import FieldFault, MirrorFile
 from kafka_migration.mirrormaker_files.scripts.parts import TextPart
 from kafka_migration.mirrormaker_files.scripts.scripts import Assigned
 

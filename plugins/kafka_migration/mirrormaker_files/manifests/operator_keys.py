@@ -8,7 +8,7 @@ import yaml
 
 from kafka_migration.mirrormaker_files.formats.yaml_documents import fields, is_null, items, line_of, text_of
 from kafka_migration.mirrormaker_files.manifests.authentication import authentication_faults
-from kafka_migration.mirrormaker_files.model.strimzi_fields import Fault, FieldFault
+from kafka_migration.mirrormaker_files.model.mirror_settings import Fault, FieldFault
 
 # `FORBIDDEN_PREFIXES` of the operator's classes, with what counts instead.
 _SECURITY = {"ssl.": "`tls`", "sasl.": "`authentication`", "security.": "`tls` and `authentication`"}

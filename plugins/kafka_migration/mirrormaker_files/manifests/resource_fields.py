@@ -9,10 +9,11 @@ import yaml
 
 from kafka_migration.core.text.secret_forms import LONGEST_NAME
 from kafka_migration.core.text.shortened import some
+from kafka_migration.kafka_tables.accepted import nearest_word
+from kafka_migration.kafka_tables.strimzi_fields import FieldNode, strimzi_fields
 from kafka_migration.mirrormaker_files.formats.yaml_documents import fields, is_null, items, line_of, text_of
 from kafka_migration.mirrormaker_files.manifests.operator_keys import operator_faults
-from kafka_migration.mirrormaker_files.model.accepted import nearest_word
-from kafka_migration.mirrormaker_files.model.strimzi_fields import Fault, FieldFault, FieldNode, strimzi_fields
+from kafka_migration.mirrormaker_files.model.mirror_settings import Fault, FieldFault
 
 _TAG = "tag:yaml.org,2002:"
 _PLAIN = {f"{_TAG}int": "integer", f"{_TAG}float": "number", f"{_TAG}bool": "boolean", f"{_TAG}str": "string"}

@@ -22,13 +22,13 @@ from kafka_migration.mirrormaker_files.manifests.resource_fields import resource
 from kafka_migration.mirrormaker_files.model.mirror_settings import (
     CLIENTS,
     EMPTY,
+    Fault,
     FileKind,
     Flow,
     MirrorFile,
     MirrorSetting,
     Place,
 )
-from kafka_migration.mirrormaker_files.model.strimzi_fields import Fault
 
 KIND = "KafkaMirrorMaker2"
 # Fields of a mirror, and the keys of the connectors that Strimzi's operator writes from them.

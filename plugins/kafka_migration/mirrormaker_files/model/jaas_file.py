@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kafka_migration.mirrormaker_files.model.accepted import nearest_word
+from kafka_migration.kafka_tables.accepted import nearest_word
 from kafka_migration.mirrormaker_files.model.jaas import FLAGS, Token, tokens_of
 
 _SIGNS = "-_$*"

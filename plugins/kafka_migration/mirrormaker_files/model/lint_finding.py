@@ -12,7 +12,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.secret_forms import HIDDEN, is_secret_name, masked, may_be_shown
 from kafka_migration.core.text.shortened import brief, given
-from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
+from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
 from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.model.readers_of_keys import NOT_IN_TABLES, OLD_KEYS, is_free

@@ -6,11 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from functools import cached_property
 
 from kafka_migration.mirrormaker_files.model.remarks import Remark
-from kafka_migration.mirrormaker_files.model.strimzi_fields import FieldFault
 
 
 class FileKind(StrEnum):
@@ -77,6 +76,38 @@ COMMENT = re.compile(r"\s#")
 # The value of a field that has no content, such as `tls: {}`; a field without a value is as if it were not there.
 EMPTY = "{}"
 CLIENTS = ("producer", "consumer", "admin")
+
+
+class Fault(Enum):
+    """What is wrong about a field of a resource."""
+
+    UNKNOWN = auto()
+    MISSING = auto()
+    REFUSED = auto()
+    NO_VERSION = auto()
+    SET_BY_OPERATOR = auto()
+    LOGIN_OPEN = auto()
+    LOGIN_UNUSED = auto()
+    TLS_OFF = auto()
+    LOGIN_INCOMPLETE = auto()
+    LOGIN_FILE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class FieldFault:
+    """What is wrong about a field, on its line. `path` is that in the resource without the items of lists.
+
+    `found` says what a value is, or which field is missing, and `fix` is a sentence. `missing` names a required field
+    that an unknown one was meant to be. `is_kept` says that Kubernetes keeps unknown fields of this API version.
+    """
+
+    fault: Fault
+    line: int
+    path: str
+    found: str = ""
+    fix: str = ""
+    missing: str = ""
+    is_kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)

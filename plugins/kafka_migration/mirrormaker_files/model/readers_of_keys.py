@@ -6,7 +6,7 @@ import re
 from difflib import get_close_matches
 from functools import lru_cache
 
-from kafka_migration.mirrormaker_files.model.kafka_keys import SIMILAR
+from kafka_migration.kafka_tables.kafka_keys import SIMILAR
 from kafka_migration.mirrormaker_files.model.lint_limits import LONGEST_CLASS
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorSetting, Place
 

@@ -38,9 +38,8 @@ from kafka_migration.mirrormaker_files.model.lint_limits import (
     require_few,
     require_small,
 )
-from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
+from kafka_migration.mirrormaker_files.model.mirror_settings import Fault, FieldFault, FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
-from kafka_migration.mirrormaker_files.model.strimzi_fields import Fault, FieldFault
 from kafka_migration.mirrormaker_files.reading.kinds import is_json, kind_of
 from kafka_migration.mirrormaker_files.scripts.parts import TextPart
 from kafka_migration.mirrormaker_files.scripts.scripts import Script, script_of

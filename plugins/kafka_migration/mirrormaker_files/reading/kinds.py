@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.formats.connectors import CLASS
 from kafka_migration.mirrormaker_files.formats.properties_reader import Entry, entries
 from kafka_migration.mirrormaker_files.model.jaas_file import is_login_file
-from kafka_migration.mirrormaker_files.model.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind
 from kafka_migration.mirrormaker_files.model.readers_of_keys import OLD_KEYS
 from kafka_migration.mirrormaker_files.scripts.scripts import PROGRAM

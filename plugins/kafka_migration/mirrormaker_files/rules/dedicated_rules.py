@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
 
+from kafka_migration.kafka_tables.accepted import trimmed
 from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated
 from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
 from kafka_migration.mirrormaker_files.ground.ground import Ground
 from kafka_migration.mirrormaker_files.ground.views import at_given, is_dedicated, is_given, value
-from kafka_migration.mirrormaker_files.model.accepted import trimmed
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, the_value
 from kafka_migration.mirrormaker_files.model.mirror_settings import Flow, MirrorFile, MirrorSetting, Place

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kafka_migration.core.text.shortened import some
+from kafka_migration.kafka_tables.accepted import trimmed
 from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated
 from kafka_migration.mirrormaker_files.effective.judged_flows import flows_with_lines
 from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
@@ -27,7 +28,6 @@ from kafka_migration.mirrormaker_files.ground.views import (
     line_of_flow,
     lines,
 )
-from kafka_migration.mirrormaker_files.model.accepted import trimmed
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, is_false, is_true, key_of, on_file
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place

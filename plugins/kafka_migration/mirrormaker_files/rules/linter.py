@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kafka_migration.kafka_tables.kafka_keys import KafkaKeys
 from kafka_migration.mirrormaker_files.effective.all_files import readers_of
 from kafka_migration.mirrormaker_files.effective.judged_flows import with_flows
 from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
@@ -24,7 +25,6 @@ from kafka_migration.mirrormaker_files.line_rules.side_rules import SIDE_RULES
 from kafka_migration.mirrormaker_files.line_rules.text_rules import TEXT_RULES, without_consequences
 from kafka_migration.mirrormaker_files.line_rules.twice_rules import TWICE_RULES
 from kafka_migration.mirrormaker_files.line_rules.value_rules import VALUE_RULES
-from kafka_migration.mirrormaker_files.model.kafka_keys import KafkaKeys
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, minor
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 
+from kafka_migration.kafka_tables.accepted import nearest_word
 from kafka_migration.mirrormaker_files.ground.ground import Ground
 from kafka_migration.mirrormaker_files.ground.right_place import right_place
-from kafka_migration.mirrormaker_files.model.accepted import nearest_word
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, key_of, on_file
-from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_files.model.strimzi_fields import Fault, FieldFault
+from kafka_migration.mirrormaker_files.model.mirror_settings import (
+    Fault,
+    FieldFault,
+    FileKind,
+    MirrorFile,
+    MirrorSetting,
+    Place,
+)
 
 _REFUSED = "Kubernetes refuses the resource"
 Texts = tuple[LintCode, str, str, str]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kafka_migration.core.text.shortened import some
+from kafka_migration.kafka_tables.accepted import nearest_word
 from kafka_migration.mirrormaker_files.ground.given_variables import names_used, not_listed, uses
-from kafka_migration.mirrormaker_files.model.accepted import nearest_word
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, on_file
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting

@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, TypeVar
 
-from kafka_migration.mirrormaker_files.model.accepted import AcceptedValues, Wrong, accepted_of, wrong_value
+from kafka_migration.kafka_tables.accepted import AcceptedValues, Wrong, accepted_of, wrong_value
 
 # How similar two names must be, from 0 to 1, for one to be a misspelling of the other.
 SIMILAR = 0.87

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from enum import Enum, auto
 from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
@@ -20,38 +19,6 @@ from typing import Any
 _SIMILAR = 0.7
 _LONGEST = 1_000
 _GROUP = "kafka.strimzi.io/"
-
-
-class Fault(Enum):
-    """What is wrong about a field of a resource."""
-
-    UNKNOWN = auto()
-    MISSING = auto()
-    REFUSED = auto()
-    NO_VERSION = auto()
-    SET_BY_OPERATOR = auto()
-    LOGIN_OPEN = auto()
-    LOGIN_UNUSED = auto()
-    TLS_OFF = auto()
-    LOGIN_INCOMPLETE = auto()
-    LOGIN_FILE = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class FieldFault:
-    """What is wrong about a field, on its line. `path` is that in the resource without the items of lists.
-
-    `found` says what a value is, or which field is missing, and `fix` is a sentence. `missing` names a required field
-    that an unknown one was meant to be. `is_kept` says that Kubernetes keeps unknown fields of this API version.
-    """
-
-    fault: Fault
-    line: int
-    path: str
-    found: str = ""
-    fix: str = ""
-    missing: str = ""
-    is_kept: bool = False
 
 
 # Without slots, because the parts are made when they are needed first.

@@ -1,0 +1,1 @@
+"""Which settings Kafka and Strimzi know, as tables that programs made from their releases."""
