@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -14,9 +13,7 @@ DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS.parent / "plugins"), str(DOCS.parent)]
 
 from bench.page import page  # noqa: E402
-from kafka_migration.core.findings.acceptable import ACCEPTABLE  # noqa: E402
-from kafka_migration.core.findings.code_acts import ACTS  # noqa: E402
-from kafka_migration.core.findings.codes import Code  # noqa: E402
+from kafka_migration.core.findings.codes import ACCEPTABLE, Code  # noqa: E402
 from kafka_migration.core.text.markdown import table  # noqa: E402
 from kafka_migration.migration_file.json_schema import Schema, migration_schema  # noqa: E402
 from kafka_migration.migration_file.models import MigrationModel  # noqa: E402
@@ -30,8 +27,7 @@ NOTICE = "<!-- Written by docs/generate.py from the code; do not edit by hand. -
 
 def error_codes() -> str:
     """Return the page of all codes."""
-    entries = runbook_entries((DOCS / "runbook.md").read_text())
-    rows = [(f"`{code}`", code.meaning, f"{ACTS[code]}{entries.get(code, '')}") for code in sorted(Code)]
+    rows = [(f"`{code}`", code.meaning, f"{code.act}{_more(code)}") for code in sorted(Code)]
     return (
         f"# Error codes\n\n{NOTICE}Every refusal and finding has one of these codes.\nThe finding names the object, "
         "what was found, what was expected, and what to do.\nCodes are never renamed.\nThe exit codes are those of the "
@@ -43,15 +39,8 @@ def error_codes() -> str:
     )
 
 
-def runbook_entries(page: str) -> dict[str, str]:
-    """Return a link to its section of the runbook for each code in the bold text of an entry."""
-    entries = {}
-    for part in page.split("\n## ")[1:]:
-        anchor = part.partition("\n")[0].lower().replace(" ", "-")
-        for entry in re.findall(r"^- \*\*… (.*?)\*\*", part, re.MULTILINE | re.DOTALL):
-            for code in re.findall(r"`([A-Z][A-Z0-9_]+)`", entry):
-                entries.setdefault(code, f" [More](runbook.md#{anchor})")
-    return entries
+def _more(code: Code) -> str:
+    return f" [More](runbook.md#{code.explained})" if code.explained else ""
 
 
 def migration_file() -> str:
@@ -147,7 +136,7 @@ def lint_codes() -> str:
 def checks() -> str:
     """Return the page of the checks of preflight."""
     rows = [(check.name, (sys.modules[check.ask.__module__].__doc__ or "").partition("\n")[0]) for check in CHECKS]
-    accepted = [(f"`{code}`", ACCEPTABLE[code]) for code in sorted(ACCEPTABLE)]
+    accepted = [(f"`{code}`", code.accepted) for code in sorted(ACCEPTABLE)]
     return (
         f"# Checks of preflight\n\n{NOTICE}The task `preflight` and [`kafka-migration preflight`](cli.md#preflight) "
         "run these checks in this order.\nAll are run, and all findings are reported together, each with its "

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from croniter import croniter
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
-from kafka_migration.core.findings.acceptable import ACCEPTABLE
+from kafka_migration.core.findings.codes import ACCEPTABLE
 from kafka_migration.core.migration.aliases import ALIAS_FORM, ALIAS_WORDS
 from kafka_migration.core.migration.client_tuning import tuning_problem
 from kafka_migration.core.migration.patterns import pattern_problem

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
 import pytest
 
-from kafka_migration.core.findings.code_acts import ACTS
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Ended, ended_alert
 from tests.present import present
 
 ROOT = Path(__file__).parents[3]
+PACKAGE = ROOT / "plugins" / "kafka_migration"
 RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
+# Texts and rules of one use of a few codes, which do not belong to the codes themselves.
+OF_ONE_USE = {
+    "core/backfill/backfill_answers.py": "the sentences of the answers for an interval",
+    "core/mirror/diagnosis.py": "what the log of MirrorMaker may explain",
+    "core/mirror/mirrorctl_protocol.py": "the sentences of the refusals of a host, which sends a code only",
+    "core/spark/spark_target.py": "the sentences for the ends of a Spark job",
+    "core/validation/difference_words.py": "the sentences of the good verdicts on a copy that differs",
+}
+# A rule may name two codes of the same cause.
+MOST_TOGETHER = 2
 # The names of one entry, before its answer.
-QUESTIONS = re.findall(r"^- \*\*… (.*?)\*\*", RUNBOOK, re.MULTILINE | re.DOTALL)
+ENTRY = re.compile(r"^- \*\*… (.*?)\*\*", re.MULTILINE | re.DOTALL)
+QUESTIONS = ENTRY.findall(RUNBOOK)
 # What the runbook writes in capitals beside codes: verdicts, and settings.
 NO_CODES = {"PASS", "WARN", "FAIL", "NOT_VERIFIABLE", "AIRFLOW_HOME", "KAFKA_MIGRATION_HOME"}
 # At night one line is not enough for these.
@@ -39,20 +51,36 @@ NEED_AN_ENTRY = {
 }
 
 
-def test_every_code_says_what_to_do_first() -> None:
-    """No code is left without an act, in the order in which the codes are."""
-    assert list(Code) == list(ACTS)
-
-
 @pytest.mark.parametrize("code", Code)
-def test_acts_are_short_sentences(code: Code) -> None:
-    """The first step is a few short sentences."""
-    act = ACTS[code]
+def test_a_code_is_said_in_short_sentences(code: Code) -> None:
+    """Meaning and first step are there, the first step is a few short sentences, and the value is the name."""
+    assert code.name == code.value
+    for text in filter(None, (code.meaning, code.act, code.accepted)):
+        assert text == text.strip()
+        assert text.endswith(".")
+        assert text.count("`") % 2 == 0
+    assert 0 < len(code.act) <= 230
+    assert code.meaning
 
-    assert act == act.strip()
-    assert act.endswith(".")
-    assert len(act) <= 230
-    assert act.count("`") % 2 == 0
+
+def test_a_code_has_no_second_home() -> None:
+    """What is the same for all findings of a code is in its row, not in a table or a set of another module."""
+    home = PACKAGE / "core" / "findings" / "codes.py"
+    tables = {
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if path != home
+        for node in ast.walk(ast.parse(path.read_text()))
+        if len(_codes_in(node)) > MOST_TOGETHER
+    }
+
+    assert set(OF_ONE_USE) == tables
+
+
+def _codes_in(node: ast.AST) -> set[str]:
+    """Return the codes that a set or the keys of a dictionary name."""
+    members = node.keys if isinstance(node, ast.Dict) else node.elts if isinstance(node, ast.Set) else []
+    return {m.attr for m in members if isinstance(m, ast.Attribute) and ast.unparse(m.value) == "Code"}
 
 
 def test_every_code_of_the_runbook_exists() -> None:
@@ -60,6 +88,19 @@ def test_every_code_of_the_runbook_exists() -> None:
     named = set(re.findall(r"`([A-Z][A-Z0-9_]{3,})`", RUNBOOK))
 
     assert set() == named - set(map(str, Code)) - NO_CODES
+
+
+@pytest.mark.parametrize("code", Code)
+def test_a_code_names_the_section_that_explains_it(code: Code) -> None:
+    """The section of the runbook whose bold text names the code is the one of its row."""
+    sections = [
+        part.partition("\n")[0].lower().replace(" ", "-")
+        for part in RUNBOOK.split("\n## ")[1:]
+        for entry in ENTRY.findall(part)
+        if f"`{code}`" in entry
+    ]
+
+    assert [code.explained] == sections if code.explained else [] == sections
 
 
 def test_codes_that_need_more_than_a_line_have_one_entry() -> None:

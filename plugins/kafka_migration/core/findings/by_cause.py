@@ -18,19 +18,8 @@ _WORD = re.compile(r"[\w.-]+")
 _VALUE = re.compile(r"(?<![\w-])[\w-]{22}(?![\w-])|[0-9][0-9,.]*")
 # What is listed of one text: evidence, mails and pages show a finding as a whole.
 _LONGEST, _MOST = 4_000, 10
-# What a comparison found is read one by one, and each mistake in a file is corrected at its own place.
-_SEPARATE = frozenset(
-    {
-        Code.ALERTS_INVALID,
-        Code.COPY_DIFFERS,
-        Code.MIGRATION_FILE_INVALID,
-        Code.RECORDS_NOT_VERIFIABLE,
-        Code.SCHEMA_DIFFERS,
-        Code.SCHEMA_IDS_NOT_READ,
-        Code.SCHEMA_IDS_UNKNOWN,
-        Code.SCHEMA_MISSING,
-    }
-)
+# A report also shows codes of documents that another version has written.
+_ONE_BY_ONE = frozenset(code for code in Code if code.one_by_one)
 
 
 def by_cause(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -51,11 +40,11 @@ def _grouped(groups: Iterable[list[Finding]], key_of: Callable[[Finding], Hashab
 
 
 def _texts(finding: Finding) -> Hashable:
-    return finding if finding.code in _SEPARATE else (finding.code, *_parts(finding))
+    return finding if finding.code in _ONE_BY_ONE else (finding.code, *_parts(finding))
 
 
 def _shape(finding: Finding) -> Hashable:
-    if finding.code in _SEPARATE:
+    if finding.code in _ONE_BY_ONE:
         return finding
     words = frozenset(word.rstrip(".") for word in _WORD.findall(finding.subject))
     return (finding.code, *(_without(words, text) for text in _parts(finding)))

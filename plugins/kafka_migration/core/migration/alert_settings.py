@@ -5,31 +5,135 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from kafka_migration.core.documents.codec import Document
 
 
-class AlertKind(StrEnum):
-    """The reason for an alert.
+class Urgency(StrEnum):
+    """When a person has to act on an alert."""
 
-    After the run has ended: `refused`, nothing was started or moved; `stalled`, MirrorMaker failed, made no progress
-    or was overtaken by the source's retention; `failed`, the copy is wrong or not verifiable; `behind`, the time was
-    over before everything was done; `not_stopped`, MirrorMaker may still be running; `error`, everything else. During
-    the run: `producers` must be stopped now; `approval` is needed; the run takes `too_long`; a cluster, the host or
-    the evidence store is `unreachable`.
+    NOW = "now"
+    TODAY = "today"
+    NEXT_RUN = "before the next run"
+
+
+class _AlertRow(NamedTuple):
+    """What `AlertKind` says of a kind, for its table."""
+
+    kind: str
+    when: str
+    headline: str
+    urgency: Urgency
+    first_step: str
+    after_the_end: bool
+
+
+class AlertKind(StrEnum):
+    """The reason for an alert, with what is the same for all alerts of the kind.
+
+    `when` says when it is sent, and `headline` what its subject says. `first_step` is what to do unless a finding says
+    more; a sender fills in its names in braces. One that is sent `after_the_end` says how a run ended.
     """
 
-    REFUSED = "refused"
-    STALLED = "stalled"
-    FAILED = "failed"
-    BEHIND = "behind"
-    NOT_STOPPED = "not_stopped"
-    ERROR = "error"
-    PRODUCERS = "producers"
-    APPROVAL = "approval"
-    TOO_LONG = "too_long"
-    UNREACHABLE = "unreachable"
+    when: str
+    headline: str
+    urgency: Urgency
+    first_step: str
+    after_the_end: bool
+
+    def __new__(cls, kind: str, *properties: object) -> AlertKind:
+        """Make a member that is its kind and carries the properties of its row."""
+        member = str.__new__(cls, kind)
+        member._value_ = kind
+        for name, value in zip(_AlertRow._fields[1:], properties, strict=True):
+            setattr(member, name, value)
+        return member
+
+    REFUSED = _AlertRow(
+        "refused",
+        "nothing was started, or nothing was moved",
+        "the run was refused",
+        Urgency.NEXT_RUN,
+        "read the log of the task {task}.",
+        True,
+    )
+    STALLED = _AlertRow(
+        "stalled",
+        "MirrorMaker died and was not restarted, stalled, missed its time limit or lost records; the source deleted "
+        "uncopied records; or something did not answer for too long",
+        "mirroring failed",
+        Urgency.TODAY,
+        "read the log of the task {task}.",
+        True,
+    )
+    FAILED = _AlertRow(
+        "failed",
+        "verdict `FAIL` or `NOT_VERIFIABLE`",
+        "the copy is not proved",
+        Urgency.TODAY,
+        "read the log of the task {task}.",
+        True,
+    )
+    BEHIND = _AlertRow(
+        "behind",
+        "mirroring or validating took too long, and nothing else is wrong; also with `when_late: warn`",
+        "the run did not finish in time",
+        Urgency.NEXT_RUN,
+        "read the log of the task {task}.",
+        True,
+    )
+    NOT_STOPPED = _AlertRow(
+        "not_stopped",
+        "neither a certificate nor the host says that MirrorMaker has stopped; takes precedence over the others",
+        "MIRRORMAKER MAY STILL RUN",
+        Urgency.NOW,
+        "clear the run's task stop_mirror, or check the MirrorMaker host "
+        '(the page "Runbook", section "MirrorMaker runs on").',
+        True,
+    )
+    ERROR = _AlertRow(
+        "error",
+        "a task failed without a finding, `finish` was lost, groups could not be moved, or the reservation was not "
+        "freed",
+        "the run failed",
+        Urgency.TODAY,
+        "read the log of the task {task}.",
+        True,
+    )
+    PRODUCERS = _AlertRow(
+        "producers",
+        "a cutover is near the end of the source: stop the producers now",
+        "stop your producers now",
+        Urgency.NOW,
+        "stop everything that writes to these topics on the source; consumers may continue.",
+        False,
+    )
+    APPROVAL = _AlertRow(
+        "approval",
+        "a plan waits for an answer",
+        "an approval is needed",
+        Urgency.NOW,
+        "read the plan in Airflow (Required Actions), then approve or reject it. Without an answer nothing is written.",
+        False,
+    )
+    TOO_LONG = _AlertRow(
+        "too_long",
+        "`too_long_after` has passed since the run was queued; a backfill run that had to wait sends none",
+        "the run takes too long",
+        Urgency.TODAY,
+        "find the running task and read its log. Nothing was stopped.",
+        False,
+    )
+    UNREACHABLE = _AlertRow(
+        "unreachable",
+        "a cluster, the MirrorMaker host or the evidence root has not answered for `watch.stall_after`; once per "
+        "silence",
+        "no answer while MirrorMaker runs",
+        Urgency.NOW,
+        "find out why the {party} does not answer. Nothing was stopped; the run continues once it answers.",
+        False,
+    )
 
 
 @dataclass(frozen=True, slots=True)

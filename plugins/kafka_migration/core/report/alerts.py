@@ -11,25 +11,11 @@ from urllib.parse import quote
 from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MirrorFailed, OffsetsNotMoved, ValidationFailed
+from kafka_migration.core.findings.finding_lines import finding_lines
 from kafka_migration.core.migration.alert_settings import AlertKind
 
 # A longer list would hide the first finding, which is the one to act on.
 MAX_FINDINGS = 10
-
-
-HEADLINES = {
-    AlertKind.REFUSED: "the run was refused",
-    AlertKind.STALLED: "mirroring failed",
-    AlertKind.FAILED: "the copy is not proved",
-    AlertKind.BEHIND: "the run did not finish in time",
-    AlertKind.NOT_STOPPED: "MIRRORMAKER MAY STILL RUN",
-    AlertKind.ERROR: "the run failed",
-    AlertKind.PRODUCERS: "stop your producers now",
-    AlertKind.APPROVAL: "an approval is needed",
-    AlertKind.TOO_LONG: "the run takes too long",
-    AlertKind.UNREACHABLE: "no answer while MirrorMaker runs",
-}
-ENDED = frozenset(AlertKind) - {AlertKind.PRODUCERS, AlertKind.APPROVAL, AlertKind.TOO_LONG, AlertKind.UNREACHABLE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +42,7 @@ class Alert:
         if self.instruction:
             return f"{self.instruction} [kafka-migration] {self.migration}"
         code = f" ({self.codes[0]})" if self.codes else ""
-        return f"[kafka-migration] {self.migration}: {HEADLINES[self.kind]}{code}"
+        return f"[kafka-migration] {self.migration}: {self.kind.headline}{code}"
 
     @property
     def text(self) -> str:
@@ -73,6 +59,7 @@ class Alert:
         """Return the values for templates, as plain JSON values."""
         return {
             "kind": str(self.kind),
+            "urgency": str(self.kind.urgency),
             "migration": self.migration,
             "run": self.run,
             "link": self.link,
@@ -126,16 +113,12 @@ class Ended:
         return AlertKind.BEHIND if self.late else None
 
 
-# A cutover that was stopped, or whose producers did not stop, is not a failure of MirrorMaker.
-_NOT_MIRRORMAKER = {Code.FENCE_MOVING, Code.FENCE_OPEN_TRANSACTION, Code.STOP_REQUESTED, Code.CUTOVER_ABORTED}
-
-
 def _kind_of(errors: set[str], codes: set[Code]) -> AlertKind:
     if ValidationFailed.__name__ in errors:
         return AlertKind.FAILED
-    if codes <= {Code.BEHIND, Code.VALIDATION_PENDING}:
+    if all(code.late for code in codes):
         return AlertKind.BEHIND
-    if MirrorFailed.__name__ in errors and not _NOT_MIRRORMAKER.issuperset(codes):
+    if MirrorFailed.__name__ in errors and not all(code.of_a_cutover for code in codes):
         return AlertKind.STALLED
     return AlertKind.REFUSED if errors - {OffsetsNotMoved.__name__} else AlertKind.ERROR
 
@@ -149,7 +132,7 @@ def ended_alert(migration: str, run: str, link: str, ended: Ended) -> Alert | No
     more = len(findings) - MAX_FINDINGS
     tasks = () if findings else tuple(f"Task {task}: {state}" for task, state in ended.bad_tasks.items())
     lines = (
-        *(str(finding) for finding in findings[:MAX_FINDINGS]),
+        *(line for finding in findings[:MAX_FINDINGS] for line in finding_lines(finding)),
         *((f"… and {more} more in the report",) if more > 0 else ()),
         *tasks,
         *((f"The reservation was not freed: {ended.release_problem}",) if ended.release_problem else ()),
@@ -165,11 +148,6 @@ _MAY_RUN = "may still run; its host stops it when its lease expires"
 
 
 def _next_act(kind: AlertKind, findings: Sequence[Finding], ended: Ended) -> str:
-    if kind is AlertKind.NOT_STOPPED:
-        return (
-            "clear the run's task stop_mirror, or check the MirrorMaker host "
-            '(the page "Runbook", section "MirrorMaker runs on").'
-        )
-    if findings:
+    if findings and kind is not AlertKind.NOT_STOPPED:
         return findings[0].remedy
-    return f"read the log of the task {next(iter(ended.bad_tasks), 'finish')}."
+    return kind.first_step.format(task=next(iter(ended.bad_tasks), "finish"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kafka_migration.core.findings.code_acts import ACTS
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.readiness import readiness
@@ -41,7 +40,7 @@ def _written_steps(run: Mapping[str, Any]) -> list[str]:
 def _by_code(run: Mapping[str, Any]) -> Iterator[str]:
     codes = list(dict.fromkeys(finding["code"] for finding in run["findings"]))
     for code in codes[:MAX_CODES]:
-        yield f"{code}: {ACTS[Code(code)] if code in set(Code) else 'see the finding.'}"
+        yield f"{code}: {Code(code).act if code in set(Code) else 'see the finding.'}"
     if len(codes) > MAX_CODES:
         yield f"Then the other codes above: {', '.join(codes[MAX_CODES:])}."
     yield 'More on each code: the pages "Error codes" and "Runbook" of the documentation.'

@@ -9,30 +9,8 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from kafka_migration.core.documents.codec import Document
-from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.terminal_text import duration
-
-# Findings about the present copy, which invalidate what earlier runs proved.
-CONTRADICTING = frozenset(
-    {
-        Code.TARGET_WRITTEN_BY_OTHERS,
-        Code.TARGET_TOPIC_RECREATED,
-        Code.TARGET_TOPIC_MISSING,
-        Code.SOURCE_TOPIC_RECREATED,
-        Code.SOURCE_TRUNCATED,
-        Code.GAP,
-        Code.GAP_DURING_RUN,
-        Code.POSITION_MISSING,
-        Code.POSITION_CHANGED,
-        Code.POSITION_BEYOND_END,
-        Code.STALE_MIRROR_STATE,
-        Code.MOVED_TOPIC_CHANGED,
-        Code.COPY_DIFFERS,
-        Code.RECORDS_NOT_VERIFIABLE,
-        Code.RECORD_UNREADABLE,
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +55,7 @@ def contradictions(
     `refuted` are the topics whose whole copy the run has proved, `None` for all topics of the migration.
     """
     kept = () if refuted is None else tuple(each for each in before if not each.is_about(refuted))
-    new = (Contradiction(str(f.code), f.subject, f.found, run, at) for f in findings if f.code in CONTRADICTING)
+    new = (Contradiction(str(f.code), f.subject, f.found, run, at) for f in findings if f.code.contradicts)
     known = {(each.code, each.subject): each for each in (*kept, *new)}
     return tuple(known.values())
 

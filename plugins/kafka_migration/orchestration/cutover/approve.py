@@ -27,8 +27,6 @@ from kafka_migration.orchestration.task.failures import never_again
 from kafka_migration.steps.run.guards import hold_reservation, require_entitled
 from kafka_migration.steps.run.migration_run import MigrationRun
 
-_READ = "read the plan in Airflow (Required Actions), then approve or reject it. Without an answer nothing is written."
-
 
 class Question(NamedTuple):
     """The question to the approvers: a plan's digest and text, and findings that forbid asking."""
@@ -100,7 +98,8 @@ class ApproveOperator(ApprovalOperator):
             f"Who may answer: {', '.join(cutover.approvers) or 'all users that Airflow permits'}",
         )
         link = link_to(run.identity, self.task_id)
-        send(run, Alert(AlertKind.APPROVAL, run.name, str(run.identity), link, _READ, lines=lines))
+        kind = AlertKind.APPROVAL
+        send(run, Alert(kind, run.name, str(run.identity), link, kind.first_step, lines=lines))
 
     def _word(self, run: MigrationRun, asked: Ask, plan: str, person: str | None) -> None:
         cutover = run.migration.cutover

@@ -19,7 +19,7 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import StoreFailed
 from kafka_migration.core.migration.alert_settings import AlertKind, AlertSettings
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.core.report.alerts import ENDED, Alert
+from kafka_migration.core.report.alerts import Alert
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunType
@@ -128,7 +128,7 @@ def _too_long_alert(migration: str, settings: AlertSettings, dag_run: Mapping[st
         migration,
         f"{identity.dag_id} / {identity.run_id}",
         link_to(identity),
-        "find the running task and read its log. Nothing was stopped.",
+        AlertKind.TOO_LONG.first_step,
         lines=(f"Still active {duration(limit.total_seconds())} after it was queued (alerts.too_long_after). {since}",),
     )
 
@@ -139,7 +139,7 @@ def tell_of_lost_finish(context: Context) -> None:
     # The dag-processor calls this for a lost task, before templates are rendered.
     name = str(task.render_template(task.migration, context))
     run = bare_run_of(context, name)
-    if ENDED & {kind for kind, _ in _told(run)}:
+    if {kind for kind in AlertKind if kind.after_the_end} & {kind for kind, _ in _told(run)}:
         return
     problem = str(context.get("exception") or "the reason is unknown")
     lines = (f"Task {task.task_id}: {problem}", "The reservation may still be held. The evidence is not assembled.")

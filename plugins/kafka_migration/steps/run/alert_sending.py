@@ -52,7 +52,7 @@ def producers_alert(run: MigrationRun, stop: StopProducers) -> Alert:
         run.name,
         str(run.identity),
         run.deployment.run_link(run.identity, str(HookName.STOP_PRODUCERS) * asks),
-        f"stop everything that writes to these topics on the source; consumers may continue.{answer}",
+        f"{AlertKind.PRODUCERS.first_step}{answer}",
         lines=(
             f"Topics: {stop.named()}",
             "The copy is near the end of the source, which must now receive no records and have no open transaction "
@@ -69,7 +69,7 @@ def unreachable_alert(run: MigrationRun, silence: Silence, gives_up_at: datetime
         run.name,
         str(run.identity),
         run.deployment.run_link(run.identity, ""),
-        f"find out why the {silence.party} does not answer. Nothing was stopped; the run continues once it answers.",
+        AlertKind.UNREACHABLE.first_step.format(party=silence.party),
         (str(Code.UNREACHABLE),),
         (
             f"No answer from the {silence.party} since {moment(silence.since)}: {silence.reason}",
