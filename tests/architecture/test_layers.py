@@ -128,7 +128,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "shell": set(),
         "files": {"shell"},
         "runs": {"files", "shell"},
-        "main": {"files", "runs", "shell"},
+        "main": {"shell"},
     },
     "kafka_migration.mirrormaker_files": {
         "model": set(),
