@@ -130,7 +130,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "shell": set(),
         "files": {"shell"},
         "runs": {"shell"},
-        "main": {"files", "runs", "shell"},
+        "main": {"shell"},
     },
     "kafka_migration.mirrormaker_files": {
         "model": set(),

@@ -6,59 +6,44 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 
 from kafka_migration import __version__
-from kafka_migration.cli.files.acls_verb import add_acls
-from kafka_migration.cli.files.check_verb import add_check
-from kafka_migration.cli.files.completion_verb import add_completion, answer_shell
-from kafka_migration.cli.files.discover_verb import add_discover
-from kafka_migration.cli.files.import_verb import add_import
-from kafka_migration.cli.files.lint_verb import add_lint
-from kafka_migration.cli.files.schema_verb import add_schema
-from kafka_migration.cli.files.source_acls_verb import add_source_acls
-from kafka_migration.cli.files.waves_verb import add_waves
-from kafka_migration.cli.runs.decommission_verb import add_decommission
-from kafka_migration.cli.runs.plan_verb import add_plan
-from kafka_migration.cli.runs.preflight_verb import add_preflight
-from kafka_migration.cli.runs.status_verb import add_status
-from kafka_migration.cli.runs.stop_verb import add_stop
-from kafka_migration.cli.runs.trigger_verb import add_trigger
-from kafka_migration.cli.runs.verdict_verb import add_verdict
-from kafka_migration.cli.shell.arguments import VerbParser
+from kafka_migration.cli.shell.arguments import VerbParser, Verbs
 from kafka_migration.cli.shell.output import EXIT_CODES, ExitCode, complain, only_answers
-from kafka_migration.cli.shell.usage_problems import findings_of
-from kafka_migration.core.findings.errors import Refused
 
 # The exit code that shells use for an interrupted command.
 INTERRUPTED = 130
-
-# In the order of --help.
-VERBS = (
-    add_check,
-    add_preflight,
-    add_plan,
-    add_trigger,
-    add_status,
-    add_verdict,
-    add_stop,
-    add_decommission,
-    add_waves,
-    add_acls,
-    add_source_acls,
-    add_discover,
-    add_lint,
-    add_import,
-    add_schema,
-    add_completion,
-)
+# The variable with which a shell asks for completions.
+COMPLETES = "_ARGCOMPLETE"
+# Each verb with its room, in the order of --help. Its module `<verb>_verb` has a function `add_<verb>`.
+VERBS = {
+    "check": "files",
+    "preflight": "runs",
+    "plan": "runs",
+    "trigger": "runs",
+    "status": "runs",
+    "verdict": "runs",
+    "stop": "runs",
+    "decommission": "runs",
+    "waves": "files",
+    "acls": "files",
+    "source-acls": "files",
+    "discover": "files",
+    "lint": "files",
+    "import": "files",
+    "schema": "files",
+    "completion": "files",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code; wrong usage exits with 2."""
-    program = parser()
-    answer_shell(program)
-    arguments = program.parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    program = parser(_needed(words))
+    _answer_shell(program)
+    arguments = program.parse_args(words)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Do not fail because the terminal cannot show a character.
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -72,20 +57,52 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
-        # The user gets findings with a remedy for every error, not a traceback.
-        complain(findings_of(error))
-        return int(ExitCode.REFUSED if isinstance(error, Refused) else ExitCode.FAILED)
+        return _failed(error)
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of all verbs."""
+def parser(needed: Iterable[str] = VERBS) -> argparse.ArgumentParser:
+    """Return the parser of some verbs, by default of all."""
     made = VerbParser(
         "kafka-migration",
         description="Inspect and control migrations of Kafka clusters.",
         epilog=EXIT_CODES,
     )
     made.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    verbs = made.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for add in VERBS:
-        add(verbs)
+    verbs: Verbs = made.add_subparsers(title="verbs", metavar="VERB", required=True)
+    for verb in needed:
+        _add(verbs, verb)
     return made
+
+
+def _needed(words: Sequence[str]) -> Iterable[str]:
+    """Return the verbs that the command line can mean; each import of a verb takes time."""
+    # A shell that completes a command asks for the names of all verbs.
+    if COMPLETES in os.environ or not words:
+        return VERBS
+    if words[0] == "--version":
+        return ()
+    return words[:1] if words[0] in VERBS else VERBS
+
+
+def _add(verbs: Verbs, verb: str) -> None:
+    name = verb.replace("-", "_")
+    module = import_module(f"kafka_migration.cli.{VERBS[verb]}.{name}_verb")
+    getattr(module, f"add_{name}")(verbs)
+
+
+def _answer_shell(program: argparse.ArgumentParser) -> None:
+    """Answer a shell that completes a command, and exit; return at once if no shell has asked."""
+    if COMPLETES not in os.environ:
+        return
+    import argcomplete
+
+    argcomplete.autocomplete(program, always_complete_options=False)
+
+
+def _failed(error: Exception) -> int:
+    """Show the findings of an error, each with a remedy, and return the exit code; the user gets no traceback."""
+    from kafka_migration.cli.shell.usage_problems import findings_of
+    from kafka_migration.core.findings.errors import Refused
+
+    complain(findings_of(error))
+    return int(ExitCode.REFUSED if isinstance(error, Refused) else ExitCode.FAILED)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb
 from kafka_migration.cli.shell.output import ExitCode, say
@@ -27,12 +26,3 @@ def completion(arguments: argparse.Namespace) -> int:
 
     say(shellcode([PROGRAM], shell=arguments.shell).strip().split("\n"))
     return ExitCode.DONE
-
-
-def answer_shell(parser: argparse.ArgumentParser) -> None:
-    """Answer a shell that completes a command, and exit; return at once if no shell has asked."""
-    if "_ARGCOMPLETE" not in os.environ:
-        return
-    import argcomplete
-
-    argcomplete.autocomplete(parser, always_complete_options=False)

@@ -9,12 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from pydantic import TypeAdapter, ValidationError
-
 from kafka_migration.cli.shell.option_names import complete_names
 from kafka_migration.cli.shell.output import EXIT_CODES, ExitCode, complain
-from kafka_migration.cli.shell.usage_problems import usage_finding
-from kafka_migration.migration_file.scalars import Duration
 
 NAME_HELP = "name of the migration: its file name without .yaml"
 # What stands before the value in the messages of argparse.
@@ -38,6 +34,9 @@ class VerbParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and the finding, and exit."""
+        # Few commands are wrong, and findings take time to import.
+        from kafka_migration.cli.shell.usage_problems import usage_finding
+
         self.print_usage(sys.stderr)
         complain([usage_finding(_without_value(message), self.prog)])
         self.exit(ExitCode.USAGE)
@@ -153,6 +152,11 @@ def migration_name(text: str) -> str:
 
 def duration_s(text: str) -> int:
     """Return the seconds of a duration in the format of migration files."""
+    # pydantic takes long to import, and few options are durations.
+    from pydantic import TypeAdapter, ValidationError
+
+    from kafka_migration.migration_file.scalars import Duration
+
     try:
         return int(TypeAdapter(Duration).validate_python(text))
     except ValidationError as error:

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from enum import IntEnum
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from kafka_migration.core.findings.by_cause import by_cause
-from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.findings.finding_lines import finding_lines
 from kafka_migration.core.text.terminal_text import shown
+
+if TYPE_CHECKING:
+    from kafka_migration.core.findings.errors import Finding
 
 # A wider cell, such as a topic's name of 249 characters, does not widen its column.
 WIDEST = 100
@@ -90,5 +90,9 @@ def remark(line: str) -> None:
 
 def complain(findings: Iterable[Finding]) -> None:
     """Write each finding as lines to standard error, and those of one cause as one."""
+    # Findings and their codes take time to import, and most commands have none.
+    from kafka_migration.core.findings.by_cause import by_cause
+    from kafka_migration.core.findings.finding_lines import finding_lines
+
     for line in (line for finding in by_cause(findings) for line in finding_lines(finding)):
         sys.stderr.write(f"{shown(line)}\n")
