@@ -13,10 +13,10 @@ from kafka_migration.engines.mirrormaker2 import MirrorMaker2
 
 def engine_of(migration: Migration, source: KafkaCluster, target: KafkaCluster) -> MirrorEngine:
     """Return the engine of the migration file for the migration's two clusters."""
-    return _ENGINES[migration.mirror.engine](migration, source, target)
+    return BUILDERS[migration.mirror.engine](migration, source, target)
 
 
-_ENGINES: Mapping[str, Callable[[Migration, KafkaCluster, KafkaCluster], MirrorEngine]] = {
+BUILDERS: Mapping[str, Callable[[Migration, KafkaCluster, KafkaCluster], MirrorEngine]] = {
     "mirrormaker1": MirrorMaker1,
     "mirrormaker2": MirrorMaker2,
 }

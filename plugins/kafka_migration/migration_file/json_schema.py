@@ -13,6 +13,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.migration.aliases import MIRROR_WORDS
 from kafka_migration.core.migration.client_tuning import TUNING_KEYS, words_of
+from kafka_migration.core.migration.engine_table import ENGINES, engines_with
 from kafka_migration.migration_file.models import MigrationModel
 from kafka_migration.migration_file.topics_section import KINDS, SETTINGS
 
@@ -62,7 +63,14 @@ def _property(key: str) -> Schema:
     return {"enum": list(words)} if words else {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,100}$"}
 
 
-_IS_MIRRORMAKER_1 = {"required": ["mirror"], "properties": {"mirror": _is("engine", "mirrormaker1")}}
+def _without(field: str) -> Schema:
+    """Return the condition that the file names an engine, and that this engine lacks a field of `FIELDS`."""
+    lacking = [engine for engine in ENGINES if engine not in engines_with(field)]
+    return {"required": ["engine"], "properties": {"engine": {"enum": lacking}}}
+
+
+_OF_PARTITIONS = {"properties": {"engine": {"enum": list(engines_with("topics.partitions"))}}}
+_MAY_HAVE_PARTITIONS = {"required": ["mirror"], "properties": {"mirror": {"required": ["engine"], **_OF_PARTITIONS}}}
 _HAS_PARTITIONS = {"type": "object", **_given("partitions")}
 # Rules for a whole section.
 _RULES: dict[str, Schema] = {
@@ -78,11 +86,8 @@ _RULES: dict[str, Schema] = {
     },
     "MirrorModel": {
         "allOf": [
-            _when(
-                _is("engine", "mirrormaker1"),
-                exactly_once={"const": False},
-                topic_names={"properties": {"naming": {"const": "identity"}}},
-            ),
+            _when(_without("mirror.exactly_once"), exactly_once={"const": False}),
+            _when(_without("mirror.topic_names"), topic_names={"properties": {"naming": {"const": "identity"}}}),
             _when(_is("isolation_level", "read_uncommitted"), exactly_once={"const": False}),
         ]
     },
@@ -92,7 +97,7 @@ _RULES: dict[str, Schema] = {
     },
 }
 _WHOLE: Schema = {
-    "if": {"not": _IS_MIRRORMAKER_1},
+    "if": {"not": _MAY_HAVE_PARTITIONS},
     "then": {"properties": {"topics": {"items": {"not": _HAS_PARTITIONS}}}},
 }
 # At least one topic or pattern.

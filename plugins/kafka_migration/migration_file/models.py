@@ -10,6 +10,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from kafka_migration.core.migration.aliases import alias_problem
 from kafka_migration.core.migration.client_tuning import pair_problems, value_problem
+from kafka_migration.core.migration.engine_table import DEFAULT_ENGINE, EngineName, abilities_of
 from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES, Part
 from kafka_migration.core.text.shortened import some
 from kafka_migration.migration_file.alerts_section import AlertsModel
@@ -94,9 +95,7 @@ class TopicNamesModel(Strict):
 class MirrorModel(Strict):
     """MirrorMaker and its host."""
 
-    engine: Literal["mirrormaker2", "mirrormaker1"] = Field(
-        "mirrormaker2", description="The MirrorMaker version that the run starts."
-    )
+    engine: EngineName = Field(DEFAULT_ENGINE, description="The MirrorMaker version that the run starts.")
     connection: ConnectionId = Field(description="Airflow connection of type ssh.")
     kafka_home: HostPath | None = Field(None, description="Folder with libs/*.jar on the host. Default: $KAFKA_HOME.")
     java_home: HostPath | None = Field(None, description="Java on the host. Default: $JAVA_HOME, then the PATH.")
@@ -134,18 +133,24 @@ class MirrorModel(Strict):
     @field_validator("topic_names")
     @classmethod
     def _fits_engine(cls, names: TopicNamesModel, info: ValidationInfo) -> TopicNamesModel:
-        if names.naming != "identity" and info.data.get("engine") == "mirrormaker1":
-            raise ValueError("naming identity: MirrorMaker 1 cannot rename topics")
+        if names.naming != "identity" and (reason := _why_not("renames_topics", info)):
+            raise ValueError(f"naming identity: {reason}")
         return names
 
     @field_validator("exactly_once")
     @classmethod
     def _needs_committed_reads(cls, exactly_once: bool, info: ValidationInfo) -> bool:
-        if exactly_once and info.data.get("engine") == "mirrormaker1":
-            raise ValueError("false: MirrorMaker 1 copies at least once")
+        if exactly_once and (reason := _why_not("exactly_once", info)):
+            raise ValueError(f"false: {reason}")
         if exactly_once and info.data.get("isolation_level") == "read_uncommitted":
             raise ValueError("false: MirrorMaker 2 refuses exactly-once with isolation_level read_uncommitted")
         return exactly_once
+
+
+def _why_not(ability: str, info: ValidationInfo) -> str:
+    """Return why the engine of the file cannot do something; empty if it can, or if the engine itself is invalid."""
+    engine = info.data.get("engine")
+    return "" if engine is None else str(getattr(abilities_of(engine), ability).why_not)
 
 
 class WatchModel(Strict):

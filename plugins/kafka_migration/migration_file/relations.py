@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from kafka_migration.core.migration.engine_table import abilities_of
 from kafka_migration.core.migration.patterns import matches
 from kafka_migration.core.migration.settings import POLL_GRACE_S
 from kafka_migration.core.text.terminal_text import duration
@@ -26,9 +27,8 @@ def relation_mistakes(file: MigrationModel) -> Iterator[Mistake]:
 
 def _partitions(file: MigrationModel) -> Iterator[Mistake]:
     for index, item in enumerate(file.topics):
-        if item.partitions is not None and file.mirror.engine == "mirrormaker2":
-            expected = "no such field, because MirrorMaker 2 keeps the partitions of the source"
-            yield f"topics.{index}.partitions", item.partitions, expected
+        if item.partitions is not None and (reason := abilities_of(file.mirror.engine).chooses_partitions.why_not):
+            yield f"topics.{index}.partitions", item.partitions, f"no such field, because {reason}"
 
 
 def _connections(file: MigrationModel) -> Iterator[Mistake]:

@@ -8,7 +8,8 @@ import pytest
 
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.resources import THE_CLUSTER, Operation, Resource
-from kafka_migration.core.migration.settings import EngineName, Migration
+from kafka_migration.core.migration.engine_table import EngineName
+from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.rights.acl_commands import acl_lines
 from kafka_migration.core.rights.rights import Client, Need, Right
 from kafka_migration.engines.engine_rights import required_rights

@@ -10,7 +10,8 @@ import pytest
 from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.ledger.cutovers import CreatedTopic, TopicsCreated
 from kafka_migration.core.ledger.ledger import Ledger, fold
-from kafka_migration.core.migration.settings import EngineName, Migration
+from kafka_migration.core.migration.engine_table import EngineName
+from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.target.drift import TopicsSeen, drift_findings
 
 NOTHING = fold([])

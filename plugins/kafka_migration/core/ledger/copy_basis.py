@@ -14,7 +14,8 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import ClusterFacts
-from kafka_migration.core.migration.settings import EngineName, Migration
+from kafka_migration.core.migration.engine_table import EngineName, abilities_of
+from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.text.shortened import some
 
 _NEW_MIGRATION = "write a migration file with another name"
@@ -82,7 +83,7 @@ def changed_settings(known: CopyBasis | None, migration: Migration) -> Iterator[
             "Each engine stores its own positions, so this one would copy everything again. "
             f"Set mirror.engine to {known.engine}. To copy with another engine, {_NEW_MIGRATION}.",
         )
-    if migration.source.alias != known.source_alias and _uses_alias(known):
+    if migration.source.alias != known.source_alias and abilities_of(known.engine).has_own_positions:
         yield _changed("source.alias", migration.source.alias, known.source_alias, _alias_remedy(known, migration))
     as_before = replace(migration, source=replace(migration.source, alias=known.source_alias))
     if (names := as_before.target_topic("{topic}")) != known.topic_names:
@@ -95,16 +96,11 @@ def changed_settings(known: CopyBasis | None, migration: Migration) -> Iterator[
         )
 
 
-def _uses_alias(known: CopyBasis) -> bool:
-    """Return whether the alias means anything: MirrorMaker 1 knows none, and cannot rename topics."""
-    return known.engine == "mirrormaker2"
-
-
 def _alias_remedy(known: CopyBasis, migration: Migration) -> str:
     default = f"{migration.name}-source"
     way = "Remove source.alias" if known.source_alias == default else f"Set source.alias to {known.source_alias}"
     return (
-        "MirrorMaker 2 stores its positions under the alias, so it would copy everything again. "
+        f"{abilities_of(known.engine).title} stores its positions under the alias, so it would copy everything again. "
         f"{way}. To copy with another alias, {_NEW_MIGRATION}."
     )
 

@@ -11,6 +11,7 @@ from typing import Literal
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import IsolationLevel
 from kafka_migration.core.migration.alert_settings import AlertSettings
+from kafka_migration.core.migration.engine_table import Abilities, EngineName, abilities_of
 from kafka_migration.core.migration.tolerated import NO_TOLERANCE, Tolerance
 from kafka_migration.core.migration.topic_rules import TopicRules, TopicSettings
 
@@ -39,7 +40,6 @@ class Cluster:
     insecure: tuple[Insecurity, ...] = ()
 
 
-EngineName = Literal["mirrormaker2", "mirrormaker1"]
 TopicNaming = Literal["identity", "prefixed", "custom"]
 
 
@@ -77,6 +77,11 @@ class MirrorSettings:
     exactly_once: bool = False
     restarts: int = 3
     properties: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def abilities(self) -> Abilities:
+        """What the engine can do."""
+        return abilities_of(self.engine)
 
 
 # How much longer than `watch.poll_interval` a poll may take.
@@ -264,12 +269,12 @@ class Migration:
     @property
     def keeps_partitions(self) -> bool:
         """Whether every record lands in the partition of the same number, in the same order."""
-        return self.mirror.engine != "mirrormaker1"
+        return bool(self.mirror.abilities.keeps_partitions)
 
     @property
     def keeps_offsets(self) -> bool:
         """Whether consecutive records of a partition have consecutive offsets on the target."""
-        return self.keeps_partitions and not self.mirror.exactly_once
+        return bool(self.mirror.abilities.keeps_offsets) and not self.mirror.exactly_once
 
     @property
     def uncommitted(self) -> Uncommitted:

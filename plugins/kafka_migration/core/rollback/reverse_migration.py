@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from kafka_migration.core.groups.offsets_plan import TargetOnly
+from kafka_migration.core.migration.engine_table import DEFAULT_ENGINE
 from kafka_migration.core.migration.settings import Migration, SchemaRegistrySettings
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.yaml_text import yaml_string
@@ -49,7 +50,7 @@ def _file(migration: Migration, name: str, left: Iterable[TargetOnly]) -> Iterab
     yield f"  replication_factor: {migration.target_replication_factor}"
     yield f"topics: [{', '.join(yaml_string(migration.target_topic(each.topic)) for each in left)}]"
     yield "mirror:"
-    yield "  engine: mirrormaker2"
+    yield f"  engine: {DEFAULT_ENGINE}"
     yield f"  connection: {yaml_string(mirror.connection)}"
     yield from (f"  {key}: {yaml_string(value)}" for key, value in _homes(migration) if value is not None)
     yield f"  heap_mb: {mirror.heap_mb}"

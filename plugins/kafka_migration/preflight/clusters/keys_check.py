@@ -12,7 +12,7 @@ from kafka_migration.preflight.scene.check import Check, NotApplicable, Subject
 
 def _check(subject: Subject) -> Iterable[Finding]:
     if subject.migration.keeps_partitions:
-        raise NotApplicable("MirrorMaker 2 keeps the partitions of the source")
+        raise NotApplicable(f"{subject.migration.mirror.abilities.title} keeps the partitions of the source")
     return ()
 
 

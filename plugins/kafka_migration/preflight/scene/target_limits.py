@@ -89,7 +89,7 @@ def _replicas(migration: Migration, created: Iterable[NewTopic], default: str) -
     for topic in created:
         least = topic.configs.get(_MIN_INSYNC, default)
         yield f"topic {migration.target_topic(topic.topic)}", topic.replication_factor, least
-    if migration.mirror.engine == "mirrormaker2":
+    if migration.mirror.abilities.has_own_positions:
         yield "MirrorMaker's internal topics", migration.target_replication_factor, default
 
 

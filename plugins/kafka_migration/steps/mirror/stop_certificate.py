@@ -180,7 +180,7 @@ class Lost(NamedTuple):
         per record: by those before the gap, and by those after it, as far as the source still holds them. If the
         source's offsets have holes, the true offset is higher.
         """
-        if not run.migration.keeps_partitions or run.migration.mirror.exactly_once:
+        if not run.migration.keeps_offsets:
             return {}
         held = {p: end for p, (_, end) in self.gaps.items() if log_start.get(p, end + 1) <= end}
         after = self._after_gap(run, held) if self.graceful else {p: 0 for p in held if _has_none_from(run, p, held[p])}
@@ -213,7 +213,7 @@ def _has_none_from(run: MigrationRun, partition: TopicPartition, offset: int) ->
 
 def _ahead(run: MigrationRun, due: Offsets, target_ends: Offsets) -> Offsets:
     """Return how many records the target has beyond the positions, if offsets alone prove it."""
-    if not run.migration.keeps_partitions or run.migration.mirror.exactly_once:
+    if not run.migration.keeps_offsets:
         return {}
     grown = {p: target_ends.get(p, 0) - end for p, end in due.items()}
     return {p: records for p, records in sorted(grown.items()) if records > 0}

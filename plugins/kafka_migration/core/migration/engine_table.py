@@ -1,0 +1,85 @@
+"""What each engine can do: one row per engine. Callers ask the row of `MirrorSettings.abilities`, never the name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+EngineName = Literal["mirrormaker2", "mirrormaker1"]
+# The engine of a migration file that names none. It renames topics, so it can also copy back.
+DEFAULT_ENGINE: EngineName = "mirrormaker2"
+
+
+@dataclass(frozen=True, slots=True)
+class Ability:
+    """Whether an engine can do something; `why_not` is the reason if not, without a full stop."""
+
+    why_not: str = ""
+
+    def __bool__(self) -> bool:
+        return not self.why_not
+
+
+YES = Ability()
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """The row of one engine; `title` is its name in a sentence.
+
+    `keeps_partitions`: each record lands in the partition of the same number, in the same order.
+    `keeps_offsets`: consecutive records of a partition have consecutive offsets on the target, unless it copies in
+    transactions. `chooses_partitions`: the target may have another number of partitions. `exactly_once`: it can copy in
+    transactions. `renames_topics`: topics may have other names on the target. `has_own_positions`: it stores positions
+    and its state in topics of its own on the target, under the source's alias. `needs_host`: it is a process on a host
+    that Airflow reaches by SSH, so the host's tools can be asked.
+    """
+
+    title: str
+    keeps_partitions: Ability = YES
+    keeps_offsets: Ability = YES
+    chooses_partitions: Ability = YES
+    exactly_once: Ability = YES
+    renames_topics: Ability = YES
+    has_own_positions: Ability = YES
+    needs_host: Ability = YES
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of the migration file that this engine has and that another one lacks."""
+        return tuple(field for field, ability in FIELDS.items() if getattr(self, ability))
+
+
+# The fields of the migration file that not every engine has, and the ability of those that have it.
+FIELDS: Mapping[str, str] = {
+    "mirror.exactly_once": "exactly_once",
+    "mirror.topic_names": "renames_topics",
+    "topics.partitions": "chooses_partitions",
+}
+
+_ROWS: Mapping[EngineName, Abilities] = {
+    "mirrormaker1": Abilities(
+        "MirrorMaker 1",
+        keeps_partitions=Ability("MirrorMaker 1 chooses the partition of each record again"),
+        keeps_offsets=Ability("MirrorMaker 1 mixes the records of many source partitions in one target partition"),
+        exactly_once=Ability("MirrorMaker 1 copies at least once"),
+        renames_topics=Ability("MirrorMaker 1 cannot rename topics"),
+        has_own_positions=Ability("MirrorMaker 1 commits its positions as a consumer group on the source"),
+    ),
+    "mirrormaker2": Abilities(
+        "MirrorMaker 2",
+        chooses_partitions=Ability("MirrorMaker 2 keeps the partitions of the source"),
+    ),
+}
+ENGINES: tuple[EngineName, ...] = tuple(_ROWS)
+
+
+def abilities_of(engine: EngineName) -> Abilities:
+    """Return the row of an engine."""
+    return _ROWS[engine]
+
+
+def engines_with(field: str) -> tuple[EngineName, ...]:
+    """Return the engines that have a field of `FIELDS`."""
+    return tuple(engine for engine, row in _ROWS.items() if field in row.fields)
