@@ -79,7 +79,7 @@ def test_partition_that_stays_unset_is_named_with_what_the_group_may_miss() -> N
 
     assert ((P1,), [P0]) == (found.unset, list(found.proposed))
     assert [Code.OFFSET_NEVER_COMMITTED] == [warning.code for warning in found.warnings]
-    assert words in found.warnings[0].remedy
+    assert words in " ".join(found.warnings[0].sentences)
     assert [f"OFFSET_NEVER_COMMITTED: {words}"] == [row.reason for row in not_moved(whole)]
     assert words in render_plan(whole, "shop")
 

@@ -9,7 +9,7 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.groups.selection import OtherGroups
-from kafka_migration.core.groups.uncommitted import late_words, place_words
+from kafka_migration.core.groups.uncommitted import START_FIRST, late_words, place_words
 from kafka_migration.core.kafka.offsets import TopicPartition
 
 
@@ -30,7 +30,7 @@ def not_moved(plan: OffsetsPlan) -> Iterator[NotMoved]:
     for group in plan.planned:
         for row in _of_topics(group.group, group.unset, "", or_none=False):
             words = late_words(row.group, place_words(row.topic, row.partitions))
-            yield replace(row, reason=f"{Code.OFFSET_NEVER_COMMITTED}: {words}")
+            yield replace(row, reason=f"{Code.OFFSET_NEVER_COMMITTED}: {words} {START_FIRST}")
     yield from _others(plan.others)
 
 

@@ -214,11 +214,11 @@ def _target_record(position: Position, translated: Translated) -> RecordPrint | 
 def _active_findings(group: CommittedGroup, must_have_stopped: bool) -> Iterable[Finding]:
     again = "Then reject this plan and trigger a new cutover."
     if group.target.is_active:
-        why = "Stop these consumers: Kafka takes offsets only for an empty group."
-        yield active_finding(group.target, "target", f"{why} {again}")
+        yield active_finding(group.target, "target", f"Stop these consumers. {again}")
     if must_have_stopped and group.source.is_active:
-        why = "Stop these consumers: they would read records again on the target. If that is acceptable, name the "
-        yield active_finding(group.source, "source", f"{why}group in cutover.may_be_active. {again}")
+        stop = "Stop these consumers. If reading again is acceptable, name the group in cutover.may_be_active."
+        matters = "These consumers read on after the plan, and would read the same records again on the target."
+        yield active_finding(group.source, "source", f"{stop} {again}", matters)
 
 
 def _lost_findings(group: CommittedGroup) -> Iterable[Finding]:
@@ -228,8 +228,11 @@ def _lost_findings(group: CommittedGroup) -> Iterable[Finding]:
             f"{group_subject(group.group)}, topic {topic}",
             "no committed offset on the source",
             "the offsets that it had there when an earlier cutover left it on the source",
-            "They have expired, or the topic was deleted. Set the group's offsets on the target by hand: that "
-            "cutover's offsets-before-source.csv has the source offsets.",
+            "Set the group's offsets on the target by hand: that cutover's offsets-before-source.csv has the source "
+            "offsets.",
+            happened=f"The source has lost the committed offsets of {group_subject(group.group)} on topic {topic}: "
+            "they have expired, or the topic was deleted. An earlier cutover had left them there.",
+            matters="Where the group must resume on the target is unknown.",
         )
 
 
@@ -240,8 +243,11 @@ def _later_findings(group: CommittedGroup) -> Iterable[Finding]:
             group_subject(group.group),
             f"commits on {some(group.later_topics)}, which remain on the source",
             "a group whose topics are all cut over, now or earlier",
-            "Its consumers would have to read from both clusters. Cut these topics over together, or leave the group "
-            "to the cutover that moves the last of them: it then resumes where it stopped on the source.",
+            "Cut these topics over together, or leave the group to the cutover that moves the last of them: it then "
+            "resumes where it stopped on the source.",
+            happened=f"The topics of this cutover are read by {group_subject(group.group)}, which also reads "
+            f"{some(group.later_topics)}. These remain on the source.",
+            matters="Its consumers would have to read from both clusters.",
         )
 
 
@@ -259,8 +265,10 @@ def _rewind_findings(group: CommittedGroup, plan: GroupPlan) -> Iterable[Finding
                 f"{group_subject(group.group)}, {partition}",
                 f"committed target offset {present.offset:,}",
                 f"at most {commit.offset:,}, the planned offset",
-                "The group has read on the target and would read those records again. If that is intended, name the "
-                "group in cutover.may_rewind. If not, find out who committed for it.",
+                "If that is intended, name the group in cutover.may_rewind. If not, find out who committed for it.",
+                happened=f"The target offset of {group_subject(group.group)} on {partition} is {present.offset:,}, "
+                f"after the planned offset {commit.offset:,}.",
+                matters="The group has read on the target, and would read those records again.",
             )
 
 
@@ -273,8 +281,11 @@ def _beyond_end_findings(group: CommittedGroup, copies: Mapping[TopicPartition, 
                 f"{group_subject(group.group)}, {partition}",
                 f"committed offset {commit.offset:,}",
                 f"at most {end:,}, the end of the source partition",
-                "The topic was probably deleted and created again after the commit. Set the group's offset on the "
-                "source to where it must resume, then plan again.",
+                "Set the group's offset on the source to where it must resume, then plan again.",
+                happened=f"The committed offset of {group_subject(group.group)} on {partition} is {commit.offset:,}, "
+                f"but the source partition ends at {end:,}.",
+                matters="The topic was probably deleted and created again after the commit, so which records the group "
+                "has not read is unknown.",
             )
 
 
@@ -285,8 +296,11 @@ def _ahead_findings(group: CommittedGroup, copies: Mapping[TopicPartition, Parti
             f"{group_subject(group.group)}, {partition}",
             f"committed offset {commit.offset:,}",
             f"at most {copies[partition].mirror_position:,}, the end of the copy",
-            "In a rehearsal this is normal: the group continued to read after the copy stopped. In a cutover it means "
-            "that a producer wrote to the source after the producers should have stopped.",
+            "In a cutover, stop that producer and trigger a new cutover. In a rehearsal, do nothing.",
+            happened=f"The committed offset of {group_subject(group.group)} on {partition} is {commit.offset:,}, after "
+            f"the end of the copy, {copies[partition].mirror_position:,}.",
+            matters="In a rehearsal this is normal: the group continued to read after the copy stopped. In a cutover a "
+            "producer wrote to the source after the fence, and the target lacks its records.",
         )
         for partition, commit in sorted(group.source_commits.items())
         if copies[partition].mirror_position < commit.offset <= copies[partition].source_end
@@ -307,8 +321,12 @@ def _unproved_findings(group: CommittedGroup, translated: Translated) -> Iterabl
             f"{group_subject(group.group)}, {partition}",
             f"{_record(source)} from source offset {source_probe:,}, {_record(target)} from target {probe.offset:,}",
             "the same record on both sides",
-            "Records were deleted or compacted on one side since the copy, or another client wrote to the target. "
             "Validate the whole copy (mode validate). If that passes, move this group by hand.",
+            happened=f"Where {group_subject(group.group)} would resume on {partition}, the source has "
+            f"{_record(source)} from offset {source_probe:,} on and the target {_record(target)} from offset "
+            f"{probe.offset:,} on. Records were deleted or compacted since the copy, or another client wrote to the "
+            "target.",
+            matters="The group could skip records or read them again.",
         )
 
 

@@ -131,6 +131,8 @@ def unknown_write(group: str, reason: str, writing: Writing = CUTOVER) -> GroupW
         "the proposed offsets, read back",
         f"Check with `kafka-consumer-groups --describe --group {shell_word(group)}` on the {writing.side}. Clearing "
         "this task is safe: it writes only where the offsets still match the saved snapshot.",
+        happened=f"The {writing.side} did not confirm the offsets of {group_subject(group)}: {reason.rstrip('.')}.",
+        matters="Whether the offsets were written is unknown, and so is where the group would resume.",
     )
     return GroupWrite(group, Write.UNKNOWN, {}, (finding,))
 
@@ -138,7 +140,8 @@ def unknown_write(group: str, reason: str, writing: Writing = CUTOVER) -> GroupW
 def active_finding(
     description: GroupDescription,
     side: str,
-    remedy: str = "Stop these consumers. Kafka takes offsets only for an empty group.",
+    remedy: str = "Stop these consumers, then trigger a new run.",
+    matters: str = "Kafka takes offsets only for a group without members, so this group is not moved.",
 ) -> Finding:
     """Name the members that prevent a group from being moved."""
     members = some([str(member) for member in description.members], longest=LONGEST_SENTENCE) or "no member listed"
@@ -148,6 +151,9 @@ def active_finding(
         f"state {description.state} on the {side}: {members}",
         f"a group without members on the {side}",
         remedy,
+        happened=f"The consumers of {group_subject(description.group)} still run on the {side} (state "
+        f"{description.state}): {members}.",
+        matters=matters,
     )
 
 
@@ -159,7 +165,9 @@ def nothing_moved_finding(results: Iterable[GroupWrite], writing: Writing = CUTO
         "the groups of the plan",
         f"none moved ({counts})",
         "at least one group at its planned offsets",
-        f"This run moved no group. Remove the causes above and trigger a new {writing.run}.",
+        f"Remove the causes above and trigger a new {writing.run}.",
+        happened=f"No group of the plan is at its planned offsets ({counts}).",
+        matters="Consumers that change clusters now would not resume where they stopped.",
     )
 
 
@@ -175,8 +183,11 @@ def _changed_finding(
         f"{group_subject(group)}, {partition}",
         f"{writing.side} offset {_text(present.get(partition))}",
         f"{_text(before.get(partition))} (saved snapshot) or {_text(proposed[partition])} (plan)",
-        f"Another client committed for this group on the {writing.side}. Find that client before you trigger a new "
-        f"{writing.run}.",
+        f"Find that client before you trigger a new {writing.run}.",
+        happened=f"The offset of {group_subject(group)} on {partition} of the {writing.side} is "
+        f"{_text(present.get(partition))}; the saved snapshot has {_text(before.get(partition))} and the plan "
+        f"{_text(proposed[partition])}.",
+        matters="Another client committed for this group, and the run would overwrite its offset.",
     )
 
 
@@ -187,7 +198,10 @@ def committed_since_finding(group: str, writing: Writing) -> Finding:
         group_subject(group),
         f"offsets on the {writing.side} that differ from the saved snapshot",
         "the offsets of the snapshot; otherwise the deletion would lose unsaved offsets",
-        f"Another client committed for this group. Find that client before you trigger a new {writing.run}.",
+        f"Find that client before you trigger a new {writing.run}.",
+        happened=f"The offsets of {group_subject(group)} on the {writing.side} differ from the saved snapshot, so the "
+        "group was not deleted.",
+        matters="Another client committed for this group, and no file has the new offsets.",
     )
 
 
@@ -200,6 +214,9 @@ def _not_written_finding(
         f"{_text(read_back.get(partition))} read back",
         _text(proposed[partition]),
         f"Check the group on the {writing.side}. Its earlier offsets are in offsets-before-{writing.side}.csv.",
+        happened=f"The {writing.side} gives offset {_text(read_back.get(partition))} for {group_subject(group)} on "
+        f"{partition}, although {_text(proposed[partition])} was written.",
+        matters="The group would resume at another record than planned.",
     )
 
 
@@ -278,6 +295,8 @@ def nothing_to_move_findings(left_out: Iterable[GroupPlan]) -> tuple[Finding, ..
         "the groups of the plan",
         "none that can be moved",
         "at least one, or no group at all",
-        "The source cluster is still the source of truth. Remove the causes above and trigger a new cutover.",
+        "Remove the causes above and trigger a new cutover. Until then, use the source cluster.",
+        happened="No group of the plan can be moved.",
+        matters="After this cutover all consumers would still have to read from the source.",
     )
     return (*findings, nothing)

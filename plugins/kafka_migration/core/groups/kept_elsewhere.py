@@ -115,7 +115,9 @@ def _finding(clues: Clues) -> Finding | None:
         group_subject(clues.group),
         f"looks like {kind.name} ({evidence}): {kind.not_done}",
         "an application whose only position is the committed offsets of its group",
-        f"{kind.remedy} If it is another application, ignore this.",
+        f"{kind.remedy} If it is another application, ignore this warning.",
+        happened=f"Group {plain_name(clues.group)} looks like {kind.name} ({evidence}).",
+        matters=f"Moving its committed offsets is not enough: {kind.not_done}.",
     )
 
 

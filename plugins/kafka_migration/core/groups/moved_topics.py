@@ -59,6 +59,9 @@ def _finding(topic: str, found: str) -> Finding:
         f"topic {topic}",
         found,
         "no change since its cutover",
-        "A group that remained on the source and reads this topic must be moved by hand: its source offsets are in "
-        "that cutover's offsets-before-source.csv. Other groups are not affected.",
+        "Move the groups that remained on the source and read this topic by hand: their source offsets are in that "
+        "cutover's offsets-before-source.csv.",
+        happened=f"Since its cutover, topic {topic} has changed: {found}.",
+        matters="Offsets of the groups that remained on the source can no longer be translated for it. Other groups "
+        "are not affected.",
     )

@@ -292,8 +292,10 @@ class OffsetsPlan(Document):
                 str(partition),
                 f"source end {end:,}",
                 f"{self.mirror_positions.get(partition, 0):,}, the end of the copy",
-                "A producer wrote to the source after the fence. Stop it and trigger a new cutover. Nothing was "
-                "written to any group.",
+                "Stop that producer and trigger a new cutover.",
+                happened=f"A producer wrote to the source after the fence: {partition} ends at {end:,}, and the copy "
+                f"at {self.mirror_positions.get(partition, 0):,}.",
+                matters="No consumer on the target would read these records. Nothing was written to any group.",
             )
             for partition, end in sorted(self.source_end_offsets.items())
             if end > self.mirror_positions.get(partition, 0)

@@ -62,6 +62,9 @@ def purged_findings(group: CommittedGroup, purged: Offsets) -> Iterator[Finding]
             f"the source deleted {count:,} offsets (at most) before {group_subject(group.group)} read them; its "
             f"committed offset is {committed:,}",
             "every unread record on one of the clusters",
-            "The group cannot read these records on either cluster, and resumes at the first record that is left. If "
-            "it needs them, produce them again from another copy of the data.",
+            "If the group needs them, produce them again from another copy of the data.",
+            happened=f"The source deleted up to {count:,} offsets of {partition} after {committed:,}, the committed "
+            f"offset of {group_subject(group.group)}.",
+            matters="The group cannot read these records on either cluster, and resumes at the first record that is "
+            "left.",
         )

@@ -188,8 +188,9 @@ def unreadable_topic_finding(group: CommittedGroup, topic: str, why: Untranslate
         f"{group_subject(group.group)}, topic {topic}",
         why.unreadable,
         "records that Spark can read, to find the copy of each unread one",
-        "Nothing proves where the group would resume, so it is left out; groups on other topics are not affected. Move "
-        "it by hand, or make the record readable and plan again.",
+        "Make the records readable and plan again, or move the group by hand.",
+        happened=f"Spark cannot read topic {topic}: {why.unreadable.rstrip('.')}.",
+        matters=f"Where {group_subject(group.group)} must resume on it is unknown, so the group is not moved.",
     )
 
 
@@ -200,7 +201,10 @@ def _moved_finding(group: CommittedGroup, topic: RepartitionedTopic, commits: Co
         f"{group_subject(group.group)}, topic {topic.topic}",
         f"committed offsets that translate_offsets did not see ({offsets})",
         "the offsets as they were when translate_offsets started",
-        "The group has read more records since. Stop its consumers, then clear translate_offsets with downstream.",
+        "Stop its consumers, then clear translate_offsets with downstream.",
+        happened=f"The offsets of {group_subject(group.group)} on topic {topic.topic} changed after translate_offsets "
+        f"began ({offsets}).",
+        matters="These offsets have no translation, and the group would read records again if it were moved now.",
     )
 
 
@@ -211,8 +215,11 @@ def deleted_finding(group: CommittedGroup, partition: TopicPartition, offset: in
         f"{group_subject(group.group)}, {partition} of the target",
         f"the log starts at {log_start:,}",
         f"at most {offset:,}, where the group would resume",
-        "The target has deleted records that the group has not read. Turn off retention of the topic on the target. "
-        "Copy the records that the source still holds again, or move the group by hand.",
+        "Turn off retention of the topic on the target. Copy the records that the source still holds again, or move "
+        "the group by hand.",
+        happened=f"The target's log of {partition} starts at {log_start:,}, after offset {offset:,}, where "
+        f"{group_subject(group.group)} would resume.",
+        matters="The target has deleted records that the group has not read, and the group would skip them.",
     )
 
 
@@ -222,6 +229,8 @@ def _missing_finding(group: CommittedGroup, partition: TopicPartition, offset: i
         f"{group_subject(group.group)}, {partition}",
         f"no copy, in order, of the unread record at source offset {offset:,}; earlier ones may lack a copy as well",
         "a copy of every unread record within the copy on the target",
-        "Records were deleted or compacted on the target since the copy. Validate the whole copy (mode validate). If "
-        "that passes, move this group by hand.",
+        "Validate the whole copy (mode validate). If that passes, move this group by hand.",
+        happened=f"The target has no copy, in order, of the record at source offset {offset:,} of {partition}, which "
+        f"{group_subject(group.group)} has not read.",
+        matters="The group would skip this record. Records were deleted or compacted on the target since the copy.",
     )

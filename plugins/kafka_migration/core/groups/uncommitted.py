@@ -23,6 +23,7 @@ from kafka_migration.core.translation.copies import PartitionCopy
 
 # More partitions than these are counted.
 MAX_PARTITIONS = 20
+START_FIRST = "Start its consumers before the producers."
 
 
 def never_committed(commits: Commits, partitions: Iterable[TopicPartition]) -> tuple[TopicPartition, ...]:
@@ -92,16 +93,19 @@ def no_commit_finding(group: str) -> Finding:
         group_subject(group),
         "no committed offset on any topic",
         "at least one offset to translate",
-        f"No offset has to be moved. {late_words(group, 'its topics')}",
+        START_FIRST,
+        happened=f"No offset of {group_subject(group)} has to be moved: it never committed on a topic of this run.",
+        matters=late_words(group, "its topics"),
     )
 
 
 def stale_findings(group: CommittedGroup, unset: Iterable[TopicPartition]) -> Iterator[Finding]:
     """Refuse to leave a partition unset in which the group has an offset on the target alone."""
     expected = "no committed offset on the target; the group would resume there and skip earlier records"
+    matters = "The group would resume at this offset and skip earlier records."
     for partition in unset:
         if partition in group.target_commits:
-            yield _stale_finding(group, partition, expected)
+            yield _stale_finding(group, partition, expected, matters)
 
 
 def forward_findings(
@@ -111,17 +115,23 @@ def forward_findings(
     for partition in without_commit:
         present, planned = group.target_commits.get(partition), plan.proposed.get(partition)
         if present is not None and planned is not None and present.offset < planned.offset:
-            yield _stale_finding(group, partition, f"{planned.offset:,}, the planned offset, or none on the target")
+            expected = f"{planned.offset:,}, the planned offset, or none on the target"
+            matters = f"The plan would move the group to {planned.offset:,}, past records that it may not have read."
+            yield _stale_finding(group, partition, expected, matters)
 
 
-def _stale_finding(group: CommittedGroup, partition: TopicPartition, expected: str) -> Finding:
+def _stale_finding(group: CommittedGroup, partition: TopicPartition, expected: str, matters: str) -> Finding:
+    offset = group.target_commits[partition].offset
     return Finding(
         Code.STALE_TARGET_OFFSET,
         f"{group_subject(group.group)}, {partition}",
-        f"target offset {group.target_commits[partition].offset:,}, and none on the source",
+        f"target offset {offset:,}, and none on the source",
         expected,
         "Find out who committed it. Delete it on the target (`kafka-consumer-groups --delete-offsets`) or let the "
         "group commit on the source, then plan again.",
+        happened=f"The offset of {group_subject(group.group)} on {partition} is {offset:,} on the target, and the "
+        "source has none.",
+        matters=matters,
     )
 
 
@@ -134,6 +144,10 @@ def uncommitted_finding(group: str, partition: TopicPartition) -> Finding:
         "a committed offset on every partition that holds records (cutover.uncommitted is refuse)",
         "Commit an offset on the source, or set cutover.uncommitted in the migration file to earliest or latest, as "
         "the group's auto.offset.reset.",
+        happened=f"No offset of {group_subject(group)} is committed on {partition}, although the group has commits on "
+        "other partitions of the topic.",
+        matters="The partition holds records that the group could still read. Where the group starts there is unknown, "
+        "and cutover.uncommitted is refuse.",
     )
 
 
@@ -148,15 +162,18 @@ def unset_findings(group: str, partitions: Iterable[TopicPartition]) -> Iterator
             f"{group_subject(group)}, {place_words(topic, numbers)}",
             "no committed offset",
             "an offset to translate",
-            f"It stays unset. {late_words(group, place_words(topic, numbers))}",
+            START_FIRST,
+            happened=f"No offset of {group_subject(group)} is committed on {place_words(topic, numbers)}, so it stays "
+            "unset.",
+            matters=late_words(group, place_words(topic, numbers)),
         )
 
 
 def late_words(group: str, place: str) -> str:
-    """Say what a group without an offset may miss, and what to do; `place` names the topic or its partitions."""
+    """Say what a group without an offset may miss; `place` names the topic or its partitions."""
     return (
         f"With `auto.offset.reset=latest` {group_subject(group)} may miss records that are written to {place} before "
-        "it reads there. Start its consumers before the producers."
+        "it reads there."
     )
 
 

@@ -12,6 +12,8 @@ from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.coverage import TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
 
+_WHY_PROVED = "On a copy that is not proved, a translated offset could make a group skip records."
+
 
 def unproved_copies(ledger: Ledger, topics: Iterable[str]) -> dict[str, Finding]:
     """Return every copied topic whose copy is not proved as a whole, with the reason.
@@ -52,8 +54,10 @@ def _unproved_copy(covered: TopicCoverage) -> Finding:
         f"topic {covered.topic}",
         f"verdict {covered.standing} on the whole topic ({reason})",
         "PASS or WARN on the whole copy of the topic",
-        "Offsets can only be translated for a proved copy. Run mode validate for the topic. If the verdict stays the "
-        "same, copy the topic again or leave it out of the run.",
+        "Run mode validate for the topic. If the verdict stays the same, copy the topic again or leave it out of the "
+        "run.",
+        happened=f"The copy of topic {covered.topic} is not proved: its verdict is {covered.standing} ({reason}).",
+        matters=_WHY_PROVED,
     )
 
 
@@ -63,5 +67,7 @@ def _bad_verdict(verdict: Verdict) -> Finding:
         "the verdict of this run",
         str(verdict),
         f"{Verdict.PASS} or {Verdict.WARN}",
-        "Offsets can only be translated on a proved copy. The report lists the differences.",
+        "Read the differences in the run's report, and remove their cause. Then trigger a new run.",
+        happened=f"The verdict of this run is {verdict}.",
+        matters=_WHY_PROVED,
     )

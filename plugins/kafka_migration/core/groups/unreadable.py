@@ -14,6 +14,8 @@ def unreadable_finding(group: str, why: str) -> Finding:
         group_subject(group),
         why,
         "the state and the offsets of the group",
-        "What the group has not read is unknown, so it cannot be moved; the other groups are not affected. Remove the "
-        "cause (a missing right, a coordinator that fails) and plan again, or set the group's offsets by hand.",
+        "Remove the cause (a missing right, a coordinator that fails) and plan again, or set the group's offsets by "
+        "hand.",
+        happened=f"The state or the offsets of {group_subject(group)} cannot be read: {why.rstrip('.')}.",
+        matters="What the group has not read is unknown, so it is not moved. Other groups are not affected.",
     )
