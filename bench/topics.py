@@ -112,7 +112,7 @@ def _check_and_create(folder: Path, name: str, count: int) -> None:
     from kafka_migration.steps.before.preflight_checks import checked
     from kafka_migration.steps.mirror.plan_mirror import plan_document
 
-    with preview(name, SYNC, airflow_deployment(folder)) as run:
+    with preview(name, SYNC, shown_deployment(folder)) as run:
         found = [finding for result in checked(run, airflow_checkers()) for finding in result.findings]
         assert not found, found
         planned = plan_document(run, run.ledger.known(), run.describe("source"), run.describe("target"))
@@ -136,11 +136,11 @@ def _by_pattern(folder: Path, size: Size) -> Row:
 
 
 def _plan(folder: Path, name: str, count: int) -> None:
-    from kafka_migration.cli.runs.airflow_deployment import airflow_deployment
+    from kafka_migration.cli.runs.airflow_deployment import shown_deployment
     from kafka_migration.steps.before.dry_run import preview
     from kafka_migration.steps.before.planned_run import run_plan
 
-    with preview(name, SYNC, airflow_deployment(folder)) as run:
+    with preview(name, SYNC, shown_deployment(folder)) as run:
         assert len(run_plan(run).topics) == count
 
 
