@@ -106,7 +106,7 @@ def _created_s(folder: Path, name: str, count: int) -> float:
 
 
 def _check_and_create(folder: Path, name: str, count: int) -> None:
-    from kafka_migration.cli.runs.airflow_deployment import airflow_checkers, airflow_deployment
+    from kafka_migration.cli.runs.airflow_deployment import airflow_checkers, shown_deployment
     from kafka_migration.core.kafka.cluster import NewTopic
     from kafka_migration.steps.before.dry_run import preview
     from kafka_migration.steps.before.preflight_checks import checked
