@@ -10,7 +10,7 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.client_tuning import TUNING_KEYS
 from kafka_migration.core.migration.settings import Migration, TopicNames
-from kafka_migration.core.mirror.engine import LaunchFacts, MirrorEngine
+from kafka_migration.core.mirror.engine import AnyEngine, LaunchFacts
 from kafka_migration.engines.engines import engine_of
 from kafka_migration.engines.launching import ENDPOINTS_OPTION
 from kafka_migration.engines.required_versions import (
@@ -50,12 +50,12 @@ EVERY_LOGIN = {
 NOT_IN_CONFIG_DEFS = {"config.providers.dir.class", "config.providers.dir.param.allowed.paths"}
 
 
-def an_engine(migration: Migration, **settings: object) -> MirrorEngine:
+def an_engine(migration: Migration, **settings: object) -> AnyEngine:
     made = replace(migration, mirror=replace(migration.mirror, **settings))  # type: ignore[arg-type]
     return engine_of(made, FakeCluster("old"), FakeCluster("new"))
 
 
-def keys_unsupported_by(engine: MirrorEngine, version: str) -> set[str]:
+def keys_unsupported_by(engine: AnyEngine, version: str) -> set[str]:
     findings = list(engine.setting_findings(version))
     assert {Code.MIRROR_KEY_UNSUPPORTED} >= {finding.code for finding in findings}
     return {finding.subject.rpartition(", ")[2] for finding in findings}

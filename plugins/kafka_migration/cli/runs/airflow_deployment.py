@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 
 from kafka_migration.cli.files.acls_verb import migrations_folder_of
-from kafka_migration.core.mirror.host import MirrorHost
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.mirror.host import OpenedMirror
 from kafka_migration.steps.before.preflight_checks import Checkers
 from kafka_migration.steps.run.alert_sending import alert_settings
 from kafka_migration.steps.run.deployment import Deployment
@@ -30,7 +31,7 @@ def airflow_deployment(migrations: Path | None) -> Deployment:
         migrations_folder=migrations_folder_of(migrations),
         anchor=stored_anchor,
         open_cluster=lambda side, cluster: connections.cluster_named(side, cluster.connection, cluster.insecure),
-        open_host=_open_host,
+        open_mirror=_open_mirror,
         open_registry=registry_named,
         client_settings=lambda cluster: connections.connection_config(cluster.connection, cluster.insecure),
         run_link=lambda identity, _: str(identity),
@@ -52,7 +53,7 @@ def airflow_checkers() -> Checkers:
     )
 
 
-def _open_host(migration: str, connection: str) -> MirrorHost:
-    from kafka_migration.airflow_adapters.ssh_host import SshMirrorHost
+def _open_mirror(migration: Migration) -> OpenedMirror:
+    from kafka_migration.airflow_adapters.ssh_host import opened_mirror
 
-    return SshMirrorHost(migration, connection)
+    return opened_mirror(migration)

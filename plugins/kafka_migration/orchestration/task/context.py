@@ -13,8 +13,8 @@ from kafka_migration.airflow_adapters.airflow_connections import cluster_named, 
 from kafka_migration.airflow_adapters.http_connections import registry_named
 from kafka_migration.airflow_adapters.ledger_anchor import VariableAnchor
 from kafka_migration.core.kafka.cluster import KafkaCluster
-from kafka_migration.core.migration.settings import Insecurity, Mode
-from kafka_migration.core.mirror.host import MirrorHost
+from kafka_migration.core.migration.settings import Insecurity, Migration, Mode
+from kafka_migration.core.mirror.host import OpenedMirror
 from kafka_migration.core.report.alerts import run_link
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunType
@@ -87,18 +87,18 @@ def deployment() -> Deployment:
         migrations_folder=settings.migrations_folder(),
         anchor=VariableAnchor,
         open_cluster=lambda side, cluster: cluster_named(side, cluster.connection, cluster.insecure),
-        open_host=_open_host,
+        open_mirror=_open_mirror,
         open_registry=registry_named,
         client_settings=lambda cluster: connection_config(cluster.connection, cluster.insecure),
         run_link=link_to,
     )
 
 
-def _open_host(migration: str, connection: str) -> MirrorHost:
+def _open_mirror(migration: Migration) -> OpenedMirror:
     # Most tasks use no SSH, and its import takes a sixth of the time that the import of the DAG file takes.
-    from kafka_migration.airflow_adapters.ssh_host import SshMirrorHost
+    from kafka_migration.airflow_adapters.ssh_host import opened_mirror
 
-    return SshMirrorHost(migration, connection)
+    return opened_mirror(migration)
 
 
 def link_to(identity: RunIdentity, task_id: str = "") -> str:
