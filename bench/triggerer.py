@@ -11,7 +11,7 @@ import asyncio
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -26,7 +26,8 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart
-from kafka_migration.core.mirror.host import HostReply, MirrorHost, ProcessState
+from kafka_migration.core.mirror.host import OpenedMirror
+from kafka_migration.core.mirror.mirror_process import AnyProcess, ProcessReply, ProcessState
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunWindow
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
@@ -60,15 +61,12 @@ validation:
 """
 
 
-class LivingHost:
-    """A MirrorMaker host on which generation 1 is running; it only has the methods that a watch calls."""
+class LivingProcess:
+    """A MirrorMaker of which generation 1 is running; it only has the methods that a watch calls."""
 
-    def __init__(self, migration: str, connection: str) -> None:
-        self.migration = migration
-
-    def renew(self, holder: str, generation: int) -> HostReply:
+    def renew(self, holder: str, generation: int) -> ProcessReply:
         """Return that it runs."""
-        return HostReply(True, "", "", "renew", self.migration, 1, ProcessState.RUNNING, holder=holder)
+        return ProcessReply(1, ProcessState.RUNNING, holder=holder)
 
     def close(self) -> None:
         """Do nothing: there is no connection."""
@@ -102,7 +100,7 @@ def _deployment(evidence_root: Path) -> Deployment:
     return replace(
         made,
         evidence_root=evidence_root,
-        open_host=cast("Callable[[str, str], MirrorHost]", LivingHost),
+        open_mirror=lambda _: OpenedMirror(cast("AnyProcess", LivingProcess())),
         anchor=FakeAnchor().of,
     )
 

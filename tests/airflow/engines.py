@@ -11,6 +11,7 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth
 from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
+from kafka_migration.core.mirror.mirror_process import ProcessEnding
 from tests.airflow.world import World
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
@@ -60,13 +61,10 @@ class LossyEngine:
         """Return the assigned partitions."""
         return MirrorHealth(assigned=self.assigned)
 
-    def is_graceful(self, log_tail: str) -> bool:
-        """Return whether it has stopped by itself."""
-        return "stopped" in log_tail
-
-    def distrusts_position(self, log_tail: str) -> bool:
-        """Return whether the log has the alarm."""
-        return ALARM in log_tail
+    def ending(self, reply: HostReply) -> ProcessEnding:
+        """Return whether it has stopped by itself, and distrust the positions of a log that has the alarm."""
+        log = reply.log
+        return reply.ending(is_orderly="stopped" in log, distrusts_positions=ALARM in f"{reply.alarm}\n{log}")
 
     def position_topics(self) -> tuple[str, ...]:
         """Keep positions in no topic."""

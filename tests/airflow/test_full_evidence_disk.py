@@ -13,7 +13,7 @@ import pytest
 
 from kafka_migration.adapters.store import local_files
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.mirror.host import ProcessState
+from kafka_migration.core.mirror.mirror_process import ProcessState
 from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow
 from kafka_migration.orchestration.task.note_writer import NOTE_KEY
 from tests.airflow.tasks import BEFORE_START

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kafka_migration.core.mirror.host import OpenedMirror
 from tests.airflow.cutover import cut_over, target_offsets
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import AUDIT, P0, P1, World
@@ -52,7 +53,7 @@ def test_topic_is_copied_again_under_another_name(spoilt: World, asked: list[Any
     again.edit_file("[orders, audit]", "[orders]")
     spoilt.edit_file("[orders, audit]", "[audit]")
     hosts = {"shop": spoilt.host, "shop-2": again.host}
-    spoilt.deployed["open_host"] = lambda migration, connection: hosts[migration]
+    spoilt.deployed["open_mirror"] = lambda migration: OpenedMirror(hosts[migration.name])
 
     for world, copied in ((again, {P0: 4}), (spoilt, {})):
         world.params = {"mode": "cutover"}

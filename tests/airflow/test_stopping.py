@@ -14,7 +14,7 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
-from kafka_migration.core.mirror.host import ProcessState
+from kafka_migration.core.mirror.mirror_process import ProcessState
 from tests.airflow.driving import FakeClock
 from tests.airflow.engines import set_mirror
 from tests.airflow.tasks import BEFORE_START

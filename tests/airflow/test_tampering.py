@@ -14,6 +14,8 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk.exceptions import AirflowSkipException, TaskDeferred
 
 from kafka_migration.core.evidence.evidence_documents import Kind, document_name, parse_document_name
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.mirror.host import OpenedMirror
 from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow
 from tests.airflow.cutover import BILLING, Waits, answer, approved, begin_rollback
 from tests.airflow.driving import deferred_by, event_of
@@ -185,11 +187,11 @@ def hosts(world: World) -> set[str]:
     """The connections with which a MirrorMaker host was opened."""
     seen: set[str] = set()
 
-    def host(migration: str, connection_id: str) -> Any:
-        seen.add(connection_id)
-        return world.host
+    def opened(migration: Migration) -> OpenedMirror:
+        seen.add(migration.mirror.connection)
+        return OpenedMirror(world.host, world.host)
 
-    world.deployed["open_host"] = host
+    world.deployed["open_mirror"] = opened
     return seen
 
 

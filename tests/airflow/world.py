@@ -22,6 +22,7 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.schema_registry import SchemaRegistry
 from kafka_migration.core.ledger.generations import StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.mirror.host import OpenedMirror
 from kafka_migration.core.spark.spark_target import SparkTarget
 from kafka_migration.core.spark.spark_versions import PythonVersions, SparkVersions
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
@@ -88,7 +89,7 @@ class World:
             migrations_folder=self.migrations,
             anchor=self.anchor.of,
             open_cluster=lambda side, cluster: self.source if side == "source" else self.target,
-            open_host=lambda migration, connection: self.host,
+            open_mirror=lambda migration: OpenedMirror(self.host, self.host),
             open_registry=self._no_registry,
             client_settings=lambda cluster: {"bootstrap.servers": "a:1"},
             run_link=link_to,

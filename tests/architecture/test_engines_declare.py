@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.core.migration.engine_table import DEFAULT_ENGINE, ENGINES, FIELDS, Ability, abilities_of
+from kafka_migration.core.migration.engine_table import (
+    DEFAULT_ENGINE,
+    ENGINES,
+    FIELDS,
+    Ability,
+    EngineName,
+    abilities_of,
+)
 from kafka_migration.engines.engines import BUILDERS
 
 pytestmark = pytest.mark.unit
@@ -71,7 +78,7 @@ def test_every_engine_is_built() -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_every_no_has_its_reason(engine: str) -> None:
+def test_every_no_has_its_reason(engine: EngineName) -> None:
     """Each ability that an engine lacks has a reason that names the engine and ends without a full stop."""
     row = abilities_of(engine)
     lacking = [ability for name in row.__slots__ if isinstance(ability := getattr(row, name), Ability) and not ability]
@@ -92,3 +99,20 @@ def test_default_engine_can_copy_back() -> None:
 
     assert row.renames_topics
     assert row.keeps_partitions
+
+
+def test_port_of_a_process_names_no_java() -> None:
+    """What crosses `MirrorProcess` names neither Java nor a host: another engine need not have them."""
+    text = (PACKAGE / "core" / "mirror" / "mirror_process.py").read_text().lower()
+
+    assert [] == [word for word in ("java", "jvm", "ssh", "main_class", "mirrorlaunch") if word in text]
+
+
+def test_only_engines_judge_how_a_process_ended() -> None:
+    """No caller looks for words in a log to learn how a process ended; it asks `MirrorEngine.ending`."""
+    lines = {"Kafka MirrorMaker stopped", "shutdown successfully", "splitting and retrying"}
+    paths = [
+        path for layer in ("steps", "orchestration", "cli", "preflight") for path in (PACKAGE / layer).rglob("*.py")
+    ]
+
+    assert [] == [str(path) for path in paths for line in lines if line in path.read_text()]

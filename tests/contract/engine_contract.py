@@ -1,4 +1,7 @@
-"""What every MirrorMaker engine keeps, whatever MirrorMaker it drives; run by fakes and by the real ones."""
+"""What every engine keeps, whatever copies; run by fakes and by the real ones. A new engine inherits these suites.
+
+What is about launches of Java on a host is in `HostEngineContract`.
+"""
 
 from __future__ import annotations
 
@@ -17,23 +20,22 @@ from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import KafkaCluster, NewTopic, Probe
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.core.mirror.engine import LaunchFacts, MirrorEngine
-from kafka_migration.core.mirror.host import LOG_TAIL_LINES, MirrorLaunch
+from kafka_migration.core.mirror.engine import AnyEngine, LaunchFacts
+from kafka_migration.core.mirror.host import MirrorLaunch
+from kafka_migration.core.mirror.mirror_process import HowEnded, ProcessEnding, ProcessReply
+from kafka_migration.core.mirror.mirrorctl_protocol import launch_variables
 from kafka_migration.engines.engines import engine_of
+from tests.contract.logging_mirror import ended
 
 PARTITIONS = 2
 Values = Mapping[int, Sequence[bytes]]
 
 
 class Mirror(Protocol):
-    """A started generation of a MirrorMaker."""
+    """A started generation."""
 
-    @property
-    def is_alive(self) -> bool:
-        """Whether its process runs."""
-
-    def log(self) -> str:
-        """Return what it has logged so far."""
+    def reply(self) -> ProcessReply:
+        """Return what its process answers now: whether it is alive, and the evidence of its end."""
 
     def stop(self) -> None:
         """Ask it to end, and wait."""
@@ -43,14 +45,18 @@ class Mirror(Protocol):
 
 
 class EngineWorld(ABC):
-    """Two clusters and a place to run MirrorMaker."""
+    """Two clusters and a place to run what copies."""
 
     source: KafkaCluster
     target: KafkaCluster
 
+    def engine_of(self, migration: Migration, target: KafkaCluster) -> AnyEngine:
+        """Return the engine of a migration."""
+        return engine_of(migration, self.source, target)
+
     @abstractmethod
-    def start(self, launch: MirrorLaunch) -> Mirror:
-        """Start a generation."""
+    def start(self, launch: Any) -> Mirror:
+        """Start a generation with what the engine made."""
 
     @abstractmethod
     def wait(self, condition: Callable[[], object], what: str) -> None:
@@ -109,10 +115,10 @@ class Scene:
         return self.orders.replace(".", "x")
 
     @property
-    def engine(self) -> MirrorEngine:
+    def engine(self) -> AnyEngine:
         """The engine, which sees the target by the names of the source."""
         names = {topic: self.migration.target_topic(topic) for topic in self.migration.topics}
-        return engine_of(self.migration, self.world.source, RenamedTopics(self.world.target, names))
+        return self.world.engine_of(self.migration, RenamedTopics(self.world.target, names))
 
     def prepare(self) -> None:
         """Create all topics on both clusters."""
@@ -150,14 +156,14 @@ class Scene:
         """Wait until the stored positions are the ends."""
         self.world.wait(lambda: self.positions() == self.ends(), "positions at the source's ends")
 
-    def tail(self, mirror: Mirror) -> str:
-        """Return as much of the log as the host hands over."""
-        return "".join(mirror.log().splitlines(keepends=True)[-LOG_TAIL_LINES:])
+    def ending(self, mirror: Mirror) -> ProcessEnding:
+        """Return how it ended, as the engine judges what its process answers."""
+        return self.engine.ending(mirror.reply())
 
-    def is_in_trouble(self, mirror: Mirror, launch: MirrorLaunch) -> bool:
-        """Whether an alarm is in the log, a task has failed, or the process is dead."""
-        alarmed = any(alarm in mirror.log() for alarm in launch.alarms)
-        return alarmed or not mirror.is_alive or bool(self.engine.health(self.generation).failed)
+    def is_in_trouble(self, mirror: Mirror) -> bool:
+        """Whether it reports a problem itself, a task has failed, or the process is dead."""
+        reply = mirror.reply()
+        return bool(reply.alarm) or not reply.is_running or bool(self.engine.health(self.generation).failed)
 
 
 def flat(values: Values) -> Counter[bytes]:
@@ -212,9 +218,8 @@ class CopyContract(EngineWorlds):
         # MirrorMaker 2 takes the heartbeats of other MirrorMakers along wherever it finds them.
         assert {"heartbeats"} >= {p.topic.rpartition(".")[2] for p in (health.assigned or set()) - every}
         assert ((), ()) == (health.failed, health.differences)
-        assert not mirror.is_alive
-        assert scene.engine.is_graceful(scene.tail(mirror))
-        assert not scene.engine.distrusts_position(scene.tail(mirror))
+        assert not mirror.reply().is_running
+        assert scene.ending(mirror).is_clean
         assert scene.ends() == scene.positions()
         assert Counter(bills) == flat(scene.copied(scene.bills))
         assert not flat(scene.copied(scene.decoy))
@@ -254,7 +259,7 @@ class GenerationsContract(EngineWorlds):
         scene.world.settle([TopicPartition(scene.migration.target_topic(scene.orders), n) for n in range(PARTITIONS)])
         stored = scene.positions().get(TopicPartition(scene.orders, 0), 0)
 
-        assert not scene.engine.is_graceful(scene.tail(mirror))
+        assert scene.ending(mirror).how is not HowEnded.ORDERLY
         mirror = scene.start()
         scene.wait_copied()
         mirror.stop()
@@ -289,10 +294,9 @@ class GenerationsContract(EngineWorlds):
         scene.world.produce(scene.orders, 0, *(b"small-%d" % n for n in range(5)), large, b"last")
         scene.world.limit_records(scene.migration.target_topic(scene.orders), 4000)
         mirror = scene.start(max_message_bytes=100_000)
-        launch = scene.engine.launch(1, scene.world.facts(100_000))
-        scene.world.wait(lambda: scene.is_in_trouble(mirror, launch), "an alarm")
+        scene.world.wait(lambda: scene.is_in_trouble(mirror), "an alarm")
         mirror.kill()
-        if scene.engine.distrusts_position(scene.tail(mirror)):
+        if scene.ending(mirror).distrusts_positions:
             scene.world.wait(lambda: rewound(scene.engine, begin), "a group that takes offsets")
 
         scene.world.limit_records(scene.migration.target_topic(scene.orders), 100_000)
@@ -308,17 +312,54 @@ class GenerationsContract(EngineWorlds):
         scene.migration = replace(scene.migration, mirror=replace(scene.migration.mirror, tasks=8))
         scene.world.produce(scene.orders, 0, b"small", b"L" * 6000, b"last")
         mirror = scene.start(max_message_bytes=4000)
-        launch = scene.engine.launch(1, scene.world.facts(4000))
-        scene.world.wait(lambda: scene.is_in_trouble(mirror, launch), "a failed task or the end")
+        scene.world.wait(lambda: scene.is_in_trouble(mirror), "a failed task or the end")
         failed = scene.engine.health(1).failed
         mirror.stop()
 
-        assert failed or not scene.engine.is_graceful(scene.tail(mirror))
+        assert failed or not scene.ending(mirror).is_clean
         assert scene.positions().get(TopicPartition(scene.orders, 0), 0) <= 1
         assert b"last" not in flat(scene.copied(scene.orders))
 
 
-def rewound(engine: MirrorEngine, positions: Offsets) -> bool:
+class HostEngineContract(EngineWorlds):
+    """An engine whose process is Java on a host: what it is started with, and what its log proves."""
+
+    @pytest.fixture
+    def launch(self, scene: Scene) -> MirrorLaunch:
+        """The launch of the first generation."""
+        launch = scene.engine.launch(1, scene.world.facts(1_000_000))
+        assert isinstance(launch, MirrorLaunch)
+        return launch
+
+    def test_launch_is_one_that_a_host_takes(self, launch: MirrorLaunch) -> None:
+        """It has a main class, its lease, and alarms of one line each; a request can carry it."""
+        assert launch_variables(launch)["MAIN_CLASS"]
+        assert launch.lease_s > 0
+        assert launch.alarms
+        assert [] == [alarm for alarm in launch.alarms if len(alarm.splitlines()) != 1]
+
+    @pytest.mark.parametrize("log", ["", "INFO something\n"])
+    def test_end_without_its_last_line_is_not_orderly(self, scene: Scene, log: str) -> None:
+        """Without the line of an orderly end, the end is unknown; after KILL it is a kill."""
+        endings = [
+            scene.engine.ending(ended(log)).how,
+            scene.engine.ending(ended(log, exit_code=143)).how,
+            scene.engine.ending(ended(log, exit_code=137)).how,
+            scene.engine.ending(ended(log, killed=True)).how,
+        ]
+
+        assert [HowEnded.UNKNOWN, HowEnded.UNKNOWN, HowEnded.KILLED, HowEnded.KILLED] == endings
+
+    def test_end_of_a_living_process_is_unknown(self, scene: Scene) -> None:
+        """As long as it runs, its log does not prove an end, whatever lines it has."""
+        mirror = scene.start()
+        alive = scene.ending(mirror).how
+        mirror.stop()
+
+        assert (HowEnded.UNKNOWN, HowEnded.ORDERLY) == (alive, scene.ending(mirror).how)
+
+
+def rewound(engine: AnyEngine, positions: Offsets) -> bool:
     """Set the positions back; False while the dead MirrorMaker still counts as alive."""
     try:
         engine.rewind(positions)

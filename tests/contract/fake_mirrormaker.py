@@ -20,6 +20,7 @@ from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.host import GENERATION_DIR, MirrorLaunch
 from tests.contract.fake_cluster import FakeCluster, Record
+from tests.contract.logging_mirror import LoggingMirror
 
 STEP_RECORDS = 5
 FLUSH_STEPS = 3
@@ -38,22 +39,21 @@ def properties_of(launch: MirrorLaunch, file: str) -> dict[str, str]:
     return {key: value.encode().decode("unicode_escape") for key, _, value in pairs}
 
 
-class FakeMirrorMaker(ABC):
+class FakeMirror(ABC):
     """One generation: `step` it until it has copied everything, then `stop` or `kill` it."""
 
-    def __init__(self, launch: MirrorLaunch, source: FakeCluster, target: FakeCluster) -> None:
-        self.launch = launch
+    def __init__(self, source: FakeCluster, target: FakeCluster) -> None:
         self.source = source
         self.target = target
-        self.is_alive = True
+        self._lives = True
         self.positions: dict[TopicPartition, int] = {}
-        self._lines: list[str] = []
         self._steps = count(1)
         self._is_stuck = False
 
-    def log(self) -> str:
-        """Return what it has logged so far."""
-        return "".join(f"{line}\n" for line in self._lines)
+    @property
+    def is_alive(self) -> bool:
+        """Whether its process runs."""
+        return self._lives
 
     def step(self) -> None:
         """Poll once; nothing happens to one that is dead."""
@@ -79,12 +79,12 @@ class FakeMirrorMaker(ABC):
         """Store the positions and end, as after TERM."""
         if self.is_alive and not self._is_stuck:
             self.flush()
-            self._lines.append(self.stopped_line)
-        self.is_alive = False
+            self.ended_in_order()
+        self._lives = False
 
     def kill(self) -> None:
         """End at once."""
-        self.is_alive = False
+        self._lives = False
 
     def _takes(self, partition: TopicPartition, offset: int, record: Record) -> bool:
         size = len(record[0] or b"") + len(record[1] or b"")
@@ -93,12 +93,14 @@ class FakeMirrorMaker(ABC):
             self.refused_by_itself()
         elif size > limit:
             self._is_stuck = True
-            self._lines.append("WARN Got error produce response on topic-partition, splitting and retrying")
             self.refused_by_the_broker(partition, offset)
         return size <= min(limit, self.max_request_bytes)
 
-    stopped_line: str
     max_request_bytes: int
+
+    @abstractmethod
+    def ended_in_order(self) -> None:
+        """Leave the evidence of an orderly end."""
 
     @abstractmethod
     def partitions(self) -> Iterable[TopicPartition]:
@@ -135,6 +137,29 @@ class FakeMirrorMaker(ABC):
     def _partitions_of(self, topics: Iterable[str]) -> Iterator[TopicPartition]:
         for topic in topics:
             yield from (TopicPartition(topic, n) for n in range(len(self.source.topics[topic].partitions)))
+
+
+class FakeMirrorMaker(FakeMirror, LoggingMirror):
+    """One generation of a MirrorMaker, which logs."""
+
+    stopped_line: str
+
+    def __init__(self, launch: MirrorLaunch, source: FakeCluster, target: FakeCluster) -> None:
+        super().__init__(source, target)
+        self.launch = launch
+        self._lines: list[str] = []
+
+    def log(self) -> str:
+        """Return what it has logged so far."""
+        return "".join(f"{line}\n" for line in self._lines)
+
+    def ended_in_order(self) -> None:
+        """Log the last line."""
+        self._lines.append(self.stopped_line)
+
+    def refused_by_the_broker(self, partition: TopicPartition, offset: int) -> None:
+        """Log that the producer splits the batch."""
+        self._lines.append("WARN Got error produce response on topic-partition, splitting and retrying")
 
 
 class FakeMirrorMaker2(FakeMirrorMaker):
@@ -196,9 +221,6 @@ class FakeMirrorMaker2(FakeMirrorMaker):
         self._is_stuck = True
         trace = "ConnectException: Unrecoverable exception\n\tat x\nCaused by: RecordTooLargeException: too large"
         self._write(self._status, "status-task-MirrorSourceConnector-0", {"state": "FAILED", "trace": trace})
-
-    def refused_by_the_broker(self, partition: TopicPartition, offset: int) -> None:
-        """Only what was acknowledged is ever stored."""
 
     def _create_missing(self) -> None:
         counts = Counter(partition.topic for partition in self.partitions())
@@ -293,9 +315,10 @@ class FakeMirrorMaker1(FakeMirrorMaker):
         """It ends, and says that it did so successfully; nothing is committed."""
         self._lines += ["INFO Exiting on send failure, skip committing offsets.", self.stopped_line]
         self.source.leave(self._group)
-        self.is_alive = False
+        self._lives = False
 
     def refused_by_the_broker(self, partition: TopicPartition, offset: int) -> None:
         """It commits the record although it never arrived (seen on Kafka 3.9.1)."""
+        super().refused_by_the_broker(partition, offset)
         self.positions[partition] = offset + 1
         self.flush()

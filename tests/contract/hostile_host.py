@@ -14,7 +14,8 @@ from paramiko.common import AUTH_FAILED, AUTH_SUCCESSFUL, OPEN_SUCCEEDED
 
 from kafka_migration.core.mirror.host import HostReply
 
-GOOD_REPLY = f"\n@@mirrorctl {json.dumps(HostReply(True, '', '', 'status', 'shop').to_document())}@@\n".encode()
+_GOOD = HostReply(ok=True, code="", message="", verb="status", migration="shop")
+GOOD_REPLY = f"\n@@mirrorctl {json.dumps(_GOOD.to_document())}@@\n".encode()
 # How long, or how much, a bad answer goes on before the good reply, which nobody may wait for.
 PATIENCE_S = 20.0
 FLOOD_BYTES = 64 * 1024 * 1024

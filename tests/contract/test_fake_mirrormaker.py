@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
+from typing import Any
 
 import pytest
 
 from kafka_migration.core.migration.settings import TopicNames
 from kafka_migration.core.mirror.engine import LaunchFacts
-from kafka_migration.core.mirror.host import MirrorLaunch
-from tests.contract.engine_contract import CopyContract, EngineWorld, GenerationsContract, Values
+from tests.contract.engine_contract import (
+    CopyContract,
+    EngineWorld,
+    GenerationsContract,
+    HostEngineContract,
+    Mirror,
+    Values,
+)
 from tests.contract.fake_cluster import FakeCluster
-from tests.contract.fake_mirrormaker import FakeMirrorMaker, fake_mirror
+from tests.contract.fake_mirrormaker import FakeMirror, fake_mirror
 
 pytestmark = pytest.mark.unit
 
@@ -26,12 +33,12 @@ class FakeWorld(EngineWorld):
     def __init__(self) -> None:
         self.source: FakeCluster = FakeCluster("old")
         self.target: FakeCluster = FakeCluster("new")
-        self._mirrors: list[FakeMirrorMaker] = []
+        self._mirrors: list[FakeMirror] = []
 
-    def start(self, launch: MirrorLaunch) -> FakeMirrorMaker:
+    def start(self, launch: Any) -> Mirror:
         """Start a generation."""
-        self._mirrors.append(fake_mirror(launch, self.source, self.target))
-        return self._mirrors[-1]
+        self._mirrors.append(mirror := fake_mirror(launch, self.source, self.target))
+        return mirror
 
     def wait(self, condition: Callable[[], object], what: str) -> None:
         """Step until the condition is true."""
@@ -65,8 +72,8 @@ class FakeWorld(EngineWorld):
         self.target.topics[topic].configs["max.message.bytes"] = str(max_message_bytes)
 
 
-class FakeSuite(CopyContract, GenerationsContract):
-    """Both suites over fakes."""
+class FakeSuite(CopyContract, GenerationsContract, HostEngineContract):
+    """All suites over fakes."""
 
     @pytest.fixture
     def world(self) -> EngineWorld:

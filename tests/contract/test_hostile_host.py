@@ -19,7 +19,6 @@ from kafka_migration.airflow_adapters.ssh import MAX_OUTPUT_BYTES, SshTransport
 from kafka_migration.airflow_adapters.ssh_host import SshMirrorHost
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
-from tests.contract.host_contract import codes
 from tests.contract.hostile_host import (
     Answer,
     HostileHost,
@@ -32,6 +31,7 @@ from tests.contract.hostile_host import (
     hanging_up,
     say_and_leave,
 )
+from tests.contract.process_contract import codes
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.airflow

@@ -13,9 +13,9 @@ import pytest
 
 from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
 from kafka_migration.core.findings.errors import FindingsError, MigrationError, Refused
-from kafka_migration.core.mirror.host import ProcessState
-from tests.contract.host_contract import GRACE_S, ME, OTHER
+from kafka_migration.core.mirror.mirror_process import ProcessState
 from tests.contract.local_host import LocalTransport, Machine
+from tests.contract.process_contract import GRACE_S, ME, OTHER
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live

@@ -12,8 +12,8 @@ import pytest
 from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost, mirrorctl_text
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, Refused
-from tests.contract.host_contract import ME, codes
 from tests.contract.local_host import MAIN_CLASS, LocalTransport, Machine
+from tests.contract.process_contract import ME, codes
 from tests.contract.test_mirrorctl_faults import HOSTILE, generation_dir, journal
 from tests.programs import compile_jar, java_home
 

@@ -21,8 +21,8 @@ from kafka_migration.core.mirror.mirrorctl_protocol import (
 )
 from kafka_migration.engines.properties_writer import render_properties
 from tests.contract.client_settings import HOSTILE_LINES, packages_properties
-from tests.contract.host_contract import ME
 from tests.contract.local_host import SCRIPT, Machine
+from tests.contract.process_contract import ME
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live

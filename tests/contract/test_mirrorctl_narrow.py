@@ -16,8 +16,8 @@ from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost, mirro
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.mirror.mirrorctl_protocol import HostRequest, parse_reply, render_request
-from tests.contract.host_contract import GRACE_S, ME, codes
 from tests.contract.local_host import ForcedTransport, LocalTransport, Machine
+from tests.contract.process_contract import GRACE_S, ME, codes
 from tests.contract.test_mirrorctl_faults import generation_dir
 
 pytestmark = pytest.mark.live

@@ -21,8 +21,8 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.mirror.host import HostProbe, ProbeSubject
 from kafka_migration.core.mirror.mirrorctl_protocol import HostRequest, parse_reply, probe_variables, render_request
-from tests.contract.host_contract import ME, codes
 from tests.contract.local_host import ForcedTransport, LocalTransport, Machine
+from tests.contract.process_contract import ME, codes
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live

@@ -13,8 +13,8 @@ import pytest
 
 from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
 from kafka_migration.core.findings.errors import MigrationError, TransientError
-from tests.contract.host_contract import ME, OTHER
 from tests.contract.local_host import LocalTransport, Machine
+from tests.contract.process_contract import ME, OTHER
 from tests.contract.test_mirrorctl_faults import journal, most_alive_at_once
 from tests.waiting import wait_until
 

@@ -22,8 +22,8 @@ from tests.contract.client_settings import (
     quoted,
     read_by_java,
 )
-from tests.contract.host_contract import codes
 from tests.contract.local_host import ForcedTransport, LocalTransport, Machine
+from tests.contract.process_contract import codes
 
 pytestmark = pytest.mark.live
 

@@ -16,9 +16,9 @@ import pytest
 from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, OutcomeUnknown, Refused
-from kafka_migration.core.mirror.host import ProcessState
-from tests.contract.host_contract import GRACE_S, ME, codes
+from kafka_migration.core.mirror.mirror_process import ProcessState
 from tests.contract.local_host import LocalTransport, Machine
+from tests.contract.process_contract import GRACE_S, ME, codes
 from tests.contract.test_mirrorctl_faults import generation_dir, journal
 from tests.waiting import wait_until
 

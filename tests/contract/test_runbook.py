@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
-from kafka_migration.core.mirror.host import HostReply, ProcessState
+from kafka_migration.core.mirror.host import HostReply
+from kafka_migration.core.mirror.mirror_process import ProcessState
 from kafka_migration.core.mirror.mirrorctl_protocol import parse_reply
 from tests.contract.local_host import SCRIPT, ForcedTransport, LocalTransport, Machine
 

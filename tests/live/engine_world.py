@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from confluent_kafka import Consumer, Producer
@@ -16,7 +16,6 @@ from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.engine import LaunchFacts
-from kafka_migration.core.mirror.host import MirrorLaunch
 from sandbox.environment import base_environment
 from sandbox.jars import KAFKA_VERSION, fetched_kafka
 from sandbox.sandbox import Sandbox
@@ -42,7 +41,7 @@ class LiveWorld(EngineWorld):
         self.source = ConfluentCluster("source", self._source)
         self.target = ConfluentCluster("target", self._target)
 
-    def start(self, launch: MirrorLaunch) -> RealMirror:
+    def start(self, launch: Any) -> RealMirror:
         """Start a generation."""
         folder = self._folder / str(next(self._numbers))
         self._mirrors.append(RealMirror(folder, launch, self._environment, self._kafka))

@@ -12,17 +12,19 @@ from pathlib import Path
 from kafka_migration.core.mirror.host import GENERATION_DIR, LOG4J2_FILE, LOG4J_FILE, LOG_FILE, MirrorLaunch
 from sandbox.environment import java
 from sandbox.jars import KAFKA_VERSION, fetched_kafka
+from tests.contract.logging_mirror import LoggingMirror
 
 STOP_TIMEOUT_S = 90
 
 
-class RealMirror:
+class RealMirror(LoggingMirror):
     """One generation of a real MirrorMaker below a folder of its own; the host's part is not played."""
 
     def __init__(
         self, folder: Path, launch: MirrorLaunch, environment: Mapping[str, str], kafka: str = KAFKA_VERSION
     ) -> None:
         """Write the launch's files and start the process, of a Kafka version, in a session of its own."""
+        self.launch = launch
         self._folder = folder
         self._kafka = kafka
         for name, text in launch.files.items():

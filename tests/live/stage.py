@@ -113,7 +113,7 @@ class Stage:
 
     def next_run(self) -> None:
         """End the present run, whatever became of it, and begin another."""
-        self.run.host.release(self.run.identity.holder)
+        self.run.process.release(self.run.identity.holder)
         self.runs += 1
 
     def end(self) -> None:

@@ -80,6 +80,7 @@ class Scene:
             "now": datetime.now(UTC),
             "make_source": lambda: ConfluentCluster("source", self.stage.source),
             "make_target": lambda: ConfluentCluster("target", self.stage.target),
+            "make_process": lambda: self.host,
             "make_host": lambda: self.host,
             "make_second_host": lambda: self.second_host,
             "make_registry": None,

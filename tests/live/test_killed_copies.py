@@ -66,7 +66,7 @@ class KilledCopy:
     def kill_at(self, records: int) -> None:
         """Kill MirrorMaker as soon as the target has so many records, most likely before it stores its position."""
         wait_until(lambda: len(self.target) >= records, COPY_TIMEOUT_S, "the copies")
-        os.kill(self.stage.run.host.status().pid or 0, signal.SIGKILL)
+        os.kill(self.stage.run.process.status().pid or 0, signal.SIGKILL)
 
     @property
     def source(self) -> list[Placed]:

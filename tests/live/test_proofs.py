@@ -60,7 +60,7 @@ def test_real_retention_that_overtakes_the_copy_is_refused_with_its_range(new_st
     with pytest.raises(FailedForGood, match=rf"GAP · {topic}\[0\].*offsets 5–{log_start - 1:,} before"):
         stage.do(PlanOperator)
 
-    assert stage.run.host.status().generation == 1
+    assert stage.run.process.status().generation == 1
 
 
 def _transact(stage: Stage, topic: str, partition: int, values: list[bytes], *, commit: bool) -> None:
@@ -405,7 +405,7 @@ def test_killed_exactly_once_makes_no_duplicate(new_stage: Callable[..., Stage])
     stage.start()
     wait_until(lambda: len(stage.copied_values(topic)) >= 2000, what="the first records")
     stage.produce(topic, *numbered(2000, 50_000))
-    os.kill(stage.run.host.status().pid or 0, signal.SIGKILL)
+    os.kill(stage.run.process.status().pid or 0, signal.SIGKILL)
     stage.do(PlanOperator)
 
     event = stage.watch()

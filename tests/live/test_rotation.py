@@ -46,7 +46,7 @@ def started(sandbox: Sandbox, folder: Path, name: str, engine: str) -> Stage:
 
 def kill_mirror(stage: Stage) -> None:
     """Kill MirrorMaker, so that the watch has to start it again."""
-    pid = stage.run.host.status().pid
+    pid = stage.run.process.status().pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
 
@@ -60,7 +60,7 @@ def refused(stage: Stage) -> list[str]:
     assert "failed" == event["outcome"]
     with pytest.raises(FailedForGood):
         stage.stop()
-    assert not stage.run.host.status().is_running
+    assert not stage.run.process.status().is_running
     stage.next_run()
     return [finding["code"] for finding in event["findings"]]
 

@@ -28,8 +28,9 @@ from kafka_migration.core.mirror.host import MirrorLaunch
 from kafka_migration.core.mirror.mirrorctl_protocol import HostRequest, parse_reply, render_request
 from sandbox.parts import free_ports
 from sandbox.ssh import make_privilege_separation_folder
-from tests.contract.host_contract import GRACE_S, ME, HostContract, codes
+from tests.contract.host_contract import HostContract
 from tests.contract.local_host import SCRIPT, Machine
+from tests.contract.process_contract import GRACE_S, ME, codes
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live

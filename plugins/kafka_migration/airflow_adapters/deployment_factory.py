@@ -9,7 +9,8 @@ from kafka_migration.adapters.store.ledger_store import Anchor
 from kafka_migration.airflow_adapters import airflow_settings
 from kafka_migration.airflow_adapters.airflow_connections import cluster_named, connection_config
 from kafka_migration.airflow_adapters.http_connections import registry_named
-from kafka_migration.core.mirror.host import MirrorHost
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.mirror.host import OpenedMirror
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.steps.run.deployment import Deployment
 
@@ -28,15 +29,15 @@ def airflow_deployment(
         migrations_folder=migrations_folder or airflow_settings.migrations_folder(),
         anchor=anchor,
         open_cluster=lambda side, cluster: cluster_named(side, cluster.connection, cluster.insecure),
-        open_host=_open_host,
+        open_mirror=_open_mirror,
         open_registry=registry_named,
         client_settings=lambda cluster: connection_config(cluster.connection, cluster.insecure),
         run_link=run_link,
     )
 
 
-def _open_host(migration: str, connection: str) -> MirrorHost:
+def _open_mirror(migration: Migration) -> OpenedMirror:
     # Most tasks use no SSH, and its import takes a sixth of the time that the import of the DAG file takes.
-    from kafka_migration.airflow_adapters.ssh_host import SshMirrorHost
+    from kafka_migration.airflow_adapters.ssh_host import opened_mirror
 
-    return SshMirrorHost(migration, connection)
+    return opened_mirror(migration)

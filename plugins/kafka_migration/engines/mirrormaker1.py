@@ -16,7 +16,8 @@ from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX, Migration
 from kafka_migration.core.mirror.causes import SPLITTING
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth
-from kafka_migration.core.mirror.host import GENERATION_DIR, LOG4J_FILE, MirrorLaunch
+from kafka_migration.core.mirror.host import GENERATION_DIR, LOG4J_FILE, HostReply, MirrorLaunch
+from kafka_migration.core.mirror.mirror_process import ProcessEnding
 from kafka_migration.core.text.shell import shell_word
 from kafka_migration.engines.launching import (
     LOG4J,
@@ -116,13 +117,11 @@ class MirrorMaker1:
             return MirrorHealth()
         return MirrorHealth(assigned=frozenset().union(*(member.assigned for member in description.members)))
 
-    def is_graceful(self, log_tail: str) -> bool:
-        """Return whether the end of the log shows a clean stop."""
-        return STOPPED_LINE in log_tail and not any(line in log_tail for line in FAILED_LINES)
-
-    def distrusts_position(self, log_tail: str) -> bool:
-        """Return whether, by the end of the log, it may have committed records that never arrived."""
-        return SPLITTING in log_tail
+    def ending(self, reply: HostReply) -> ProcessEnding:
+        """Return how a generation ended, by the end of its log: it may have committed records that never arrived."""
+        log = reply.log
+        is_orderly = STOPPED_LINE in log and not any(line in log for line in FAILED_LINES)
+        return reply.ending(is_orderly=is_orderly, distrusts_positions=SPLITTING in f"{reply.alarm}\n{log}")
 
     def position_topics(self) -> tuple[str, ...]:
         """Return nothing: its positions are committed offsets of a group on the source."""

@@ -17,7 +17,8 @@ from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.causes import CONNECTOR_REFUSED, OUT_OF_MEMORY, SPLITTING, WORKER_ENDED
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth
-from kafka_migration.core.mirror.host import GENERATION_DIR, MirrorLaunch
+from kafka_migration.core.mirror.host import GENERATION_DIR, HostReply, MirrorLaunch
+from kafka_migration.core.mirror.mirror_process import ProcessEnding
 from kafka_migration.core.text.shell import shell_word
 from kafka_migration.engines.launching import (
     LOGGING_FILES,
@@ -102,13 +103,9 @@ class MirrorMaker2:
             differences=differences(configs, stored_configuration(self.migration, generation), malformed),
         )
 
-    def is_graceful(self, log_tail: str) -> bool:
-        """Return whether the end of the log shows a clean stop."""
-        return STOPPED_LINE in log_tail
-
-    def distrusts_position(self, log_tail: str) -> bool:
-        """Return False: a stored position is always that of an acknowledged record."""
-        return False
+    def ending(self, reply: HostReply) -> ProcessEnding:
+        """Return how a generation ended, by the end of its log; a stored position is that of an acknowledged record."""
+        return reply.ending(is_orderly=STOPPED_LINE in reply.log)
 
     def position_topics(self) -> tuple[str, ...]:
         """Return the offsets topic."""

@@ -16,9 +16,11 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.engine import LaunchFacts
 from kafka_migration.core.mirror.host import MirrorLaunch
+from kafka_migration.core.mirror.mirror_process import HowEnded
 from kafka_migration.engines.engines import engine_of
 from kafka_migration.engines.mirrormaker1 import MirrorMaker1, exact_names
 from tests.contract.fake_cluster import FakeCluster
+from tests.contract.logging_mirror import ended
 
 GOLDEN = Path(__file__).parent / "golden"
 PLAIN = {"bootstrap.servers": "a:1,b:2"}
@@ -175,13 +177,17 @@ def test_end_is_told_by_the_log(engine: MirrorMaker1) -> None:
     unsent = "[2026] INFO Exiting on send failure, skip committing offsets. (kafka.tools.MirrorMaker$)\n"
     logs = (stopped, failed + stopped, unsent + stopped, "INFO Closing producer.\n")
 
-    assert [True, False, False, False] == [engine.is_graceful(log) for log in logs]
+    orderly, unknown = HowEnded.ORDERLY, HowEnded.UNKNOWN
+    assert [orderly, unknown, unknown, unknown] == [engine.ending(ended(log)).how for log in logs]
 
 
 def test_split_batches_make_its_position_worthless(engine: MirrorMaker1) -> None:
     """It commits records of a split batch that never arrived."""
-    assert engine.distrusts_position("WARN … topic-partition a-0, splitting and retrying (3 attempts left)")
-    assert not engine.distrusts_position("INFO fine")
+    line = "WARN … topic-partition a-0, splitting and retrying (3 attempts left)"
+
+    assert engine.ending(ended(line)).distrusts_positions
+    assert engine.ending(replace(ended("INFO fine"), alarm=line)).distrusts_positions
+    assert not engine.ending(ended("INFO fine")).distrusts_positions
 
 
 def test_it_keeps_neither_partitions_nor_topics_of_its_own(engine: MirrorMaker1) -> None:

@@ -22,6 +22,7 @@ from kafka_migration.engines.mirrormaker2_topics import (
 )
 from kafka_migration.engines.properties_writer import render_properties
 from tests.contract.fake_cluster import FakeCluster
+from tests.contract.logging_mirror import ended
 
 GOLDEN = Path(__file__).parent / "golden"
 PLAIN = {"bootstrap.servers": "a:1,b:2"}
@@ -116,7 +117,7 @@ def test_split_batches_are_an_alarm_and_positions_are_trusted(migration: Migrati
     line = "WARN … splitting and retrying (3 attempts left)"
 
     assert "splitting and retrying" in launch(migration).alarms
-    assert not engine(migration).distrusts_position(line)
+    assert not engine(migration).ending(replace(ended(line), alarm=line)).distrusts_positions
     with pytest.raises(ValueError, match="never set back"):
         engine(migration).rewind({TopicPartition("orders", 0): 1})
 
@@ -228,8 +229,8 @@ def test_assigned_partitions_are_those_of_all_tasks() -> None:
 
 def test_graceful_is_told_by_the_last_log_line(migration: Migration) -> None:
     """Exit code 143 follows both ends; only the orderly one logs its end."""
-    assert engine(migration).is_graceful("a\n[2026] INFO Kafka MirrorMaker stopped. (o.a.k)\n")
-    assert not engine(migration).is_graceful("a\n[2026] INFO Kafka MirrorMaker stopping (o.a.k)\n")
+    assert engine(migration).ending(ended("a\n[2026] INFO Kafka MirrorMaker stopped. (o.a.k)\n")).is_clean
+    assert not engine(migration).ending(ended("a\n[2026] INFO Kafka MirrorMaker stopping (o.a.k)\n")).is_clean
 
 
 def test_stale_topics_are_those_of_earlier_generations() -> None:

@@ -12,7 +12,8 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.aliases import MIRROR_WORDS
 from kafka_migration.core.migration.client_tuning import TUNING_KEYS, value_problem, words_of
 from kafka_migration.core.migration.settings import Migration, TopicNames
-from kafka_migration.core.mirror.engine import LaunchFacts, MirrorEngine, MirrorLaunch
+from kafka_migration.core.mirror.engine import AnyEngine, LaunchFacts
+from kafka_migration.core.mirror.host import MirrorLaunch
 from kafka_migration.engines.engines import engine_of
 from kafka_migration.engines.launching import ENDPOINTS_OPTION
 from kafka_migration.engines.required_versions import (
@@ -53,7 +54,7 @@ PRODUCER_LOGIN = {key: value for key, value in EVERY_LOGIN.items() if key != "cl
 PROVIDERS = "config.providers"
 
 
-def an_engine(migration: Migration, **settings: object) -> MirrorEngine:
+def an_engine(migration: Migration, **settings: object) -> AnyEngine:
     made = replace(migration, mirror=replace(migration.mirror, **settings))  # type: ignore[arg-type]
     return engine_of(made, FakeCluster("old"), FakeCluster("new"))
 
@@ -65,7 +66,8 @@ PREFIXES = re.compile(r"^(?:shop-(?:source|target)(?:->shop-(?:source|target))?\
 
 def launched(migration: Migration, **settings: object) -> MirrorLaunch:
     """Return what a host gets for clusters with every kind of login."""
-    return an_engine(migration, **settings).launch(1, LaunchFacts(EVERY_LOGIN, PRODUCER_LOGIN, 2048))
+    launch: MirrorLaunch = an_engine(migration, **settings).launch(1, LaunchFacts(EVERY_LOGIN, PRODUCER_LOGIN, 2048))
+    return launch
 
 
 def rendered(migration: Migration) -> Iterator[tuple[str, str]]:

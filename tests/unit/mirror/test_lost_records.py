@@ -51,7 +51,7 @@ class Copy:
         gaps = {PLACE: (self.low, self.log_start)}
         grown = {PLACE: self.left - self.begin + max(0, self.end - self.log_start)}
         lost = Lost(gaps, {PLACE: self.begin}, {PLACE: self.stored}, grown, self.graceful)
-        migration = SimpleNamespace(keeps_partitions=True, mirror=MIRROR)
+        migration = SimpleNamespace(keeps_offsets=True, mirror=MIRROR)
         run = cast(Any, SimpleNamespace(source=self.source, target=self.target, migration=migration))
         found = without_copied(gaps, lost.reached(run, {PLACE: self.log_start}))
         return found.get(PLACE, (self.log_start, self.log_start))

@@ -8,15 +8,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.mirror.host import HostReply, ProcessState
+from kafka_migration.core.mirror.mirror_process import ProcessReply, ProcessState
 from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others, was_told_to_stop
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
 
-def reply(state: ProcessState = ProcessState.DEAD, reason: str = "ended") -> HostReply:
+def reply(state: ProcessState = ProcessState.DEAD, reason: str = "ended") -> ProcessReply:
     log = "one\n\ntwo\nthree\nOutOfMemoryError\n"
-    return HostReply(True, "", "", "renew", "shop", generation=4, state=state, exit_code=3, exit_reason=reason, log=log)
+    return ProcessReply(4, state, exit_code=3, exit_reason=reason, log=log)
 
 
 @pytest.mark.parametrize(("earlier", "pause_s"), [(0, 5), (1, 15), (2, 45), (3, 135), (4, 300), (19, 300)])

@@ -36,7 +36,7 @@ PROBE_TIMEOUT_S = 290.0
 
 
 class ScriptMirrorHost:
-    """A `MirrorHost` that sends mirrorctl itself with every call, so that the host needs no installation.
+    """A `MirrorProcess` and `HostTools` that send mirrorctl itself with every call: the host needs no installation.
 
     If the reply of an acting call is lost, the host's status is read and the call is sent once more if that is safe
     (all verbs are idempotent). Only if this fails too, the outcome is unknown. A reading call is sent once more
@@ -50,46 +50,46 @@ class ScriptMirrorHost:
         self._home = home or ""
 
     def reserve(self, holder: str, take_over_from: str | None = None) -> HostReply:
-        """See `MirrorHost.reserve`."""
+        """See `MirrorProcess.reserve`."""
         return self._act("reserve", {"HOLDER": holder, "TAKE_OVER_FROM": take_over_from or ""})
 
     def release(self, holder: str) -> HostReply:
-        """See `MirrorHost.release`."""
+        """See `MirrorProcess.release`."""
         return self._act("release", {"HOLDER": holder})
 
     def start(self, holder: str, generation: int, launch: MirrorLaunch) -> HostReply:
-        """See `MirrorHost.start`."""
+        """See `MirrorProcess.start`."""
         variables = {"HOLDER": holder, **launch_variables(launch)}
         return self._act("start", variables, (str(generation), str(launch.lease_s)), timeout_s=START_TIMEOUT_S)
 
     def renew(self, holder: str, generation: int) -> HostReply:
-        """See `MirrorHost.renew`."""
+        """See `MirrorProcess.renew`."""
         return self._read("renew", {"HOLDER": holder}, (str(generation),))
 
     def status(self) -> HostReply:
-        """See `MirrorHost.status`."""
+        """See `MirrorProcess.status`."""
         return self._read("status")
 
     def stop(self, holder: str, generation: int | None, grace_s: int) -> HostReply:
-        """See `MirrorHost.stop`."""
+        """See `MirrorProcess.stop`."""
         words = (_generation_word(generation), str(grace_s))
         # The lock may be held by another stop, which waits for its own grace time.
         return self._act("stop", {"HOLDER": holder}, words, timeout_s=2 * grace_s + START_TIMEOUT_S)
 
     def logs(self, generation: int | None, lines: int) -> HostReply:
-        """See `MirrorHost.logs`."""
+        """See `MirrorProcess.logs`."""
         return self._read("logs", words=(_generation_word(generation), str(lines)))
 
     def fingerprint(self, kafka_home: str | None, java_home: str | None) -> HostReply:
-        """See `MirrorHost.fingerprint`."""
+        """See `HostTools.fingerprint`."""
         return self._read("fingerprint", {"KAFKA_HOME": kafka_home or "", "JAVA_HOME": java_home or ""})
 
     def probe(self, probe: HostProbe) -> HostReply:
-        """See `MirrorHost.probe`."""
+        """See `HostTools.probe`."""
         return self._read("probe", probe_variables(probe), (str(probe.subject),), PROBE_TIMEOUT_S)
 
     def clean(self, holder: str, keep: int) -> HostReply:
-        """See `MirrorHost.clean`."""
+        """See `MirrorProcess.clean`."""
         return self._act("clean", {"HOLDER": holder}, (str(keep),))
 
     def close(self) -> None:

@@ -58,7 +58,7 @@ FIELDS: Mapping[str, str] = {
     "topics.partitions": "chooses_partitions",
 }
 
-_ROWS: Mapping[EngineName, Abilities] = {
+ROWS: Mapping[EngineName, Abilities] = {
     "mirrormaker1": Abilities(
         "MirrorMaker 1",
         keeps_partitions=Ability("MirrorMaker 1 chooses the partition of each record again"),
@@ -72,14 +72,14 @@ _ROWS: Mapping[EngineName, Abilities] = {
         chooses_partitions=Ability("MirrorMaker 2 keeps the partitions of the source"),
     ),
 }
-ENGINES: tuple[EngineName, ...] = tuple(_ROWS)
+ENGINES: tuple[EngineName, ...] = tuple(ROWS)
 
 
 def abilities_of(engine: EngineName) -> Abilities:
     """Return the row of an engine."""
-    return _ROWS[engine]
+    return ROWS[engine]
 
 
 def engines_with(field: str) -> tuple[EngineName, ...]:
     """Return the engines that have a field of `FIELDS`."""
-    return tuple(engine for engine, row in _ROWS.items() if field in row.fields)
+    return tuple(engine for engine, row in ROWS.items() if field in row.fields)

@@ -1,18 +1,21 @@
 """The interface of a MirrorMaker engine: values, and the Protocol that every engine implements.
 
 An engine knows one kind of MirrorMaker: how it is configured and launched, where it stores its positions and its
-health, and how to read the end of its log. It asks the clusters through `core.kafka.cluster` and does no own I/O.
+health, and how its process ended. It asks the clusters through `core.kafka.cluster` and does no own I/O.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.mirror.host import MirrorLaunch
+from kafka_migration.core.mirror.mirror_process import ProcessEnding, ProcessReply
+
+LaunchT_co = TypeVar("LaunchT_co", covariant=True)
+ReplyT_contra = TypeVar("ReplyT_contra", bound=ProcessReply, contravariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +59,17 @@ class LaunchFacts:
     max_message_bytes: int
 
 
-class MirrorEngine(Protocol):
-    """One kind of MirrorMaker, for one migration and its two clusters."""
+class MirrorEngine(Protocol[LaunchT_co, ReplyT_contra]):
+    """One kind of MirrorMaker, for one migration and its two clusters.
+
+    `LaunchT` is what its process is started with, and `ReplyT` what its process answers.
+    """
 
     def setting_findings(self, kafka_version: str) -> Iterable[Finding]:
         """Name settings that MirrorMaker of Kafka `kafka_version` ("" if unknown) would ignore, misread or reject."""
 
-    def launch(self, generation: int, facts: LaunchFacts) -> MirrorLaunch:
-        """Return what the host needs to start a generation.
+    def launch(self, generation: int, facts: LaunchFacts) -> LaunchT_co:
+        """Return what its process needs to start a generation.
 
         Raises `Refused` (`MIRROR_SETTING_UNSAFE`) for tuning that the target's topics do not allow.
         """
@@ -75,7 +81,7 @@ class MirrorEngine(Protocol):
         """Return the next source offset to copy, as MirrorMaker stored it; partitions without one are missing."""
 
     def rewind(self, positions: Offsets) -> None:
-        """Store other positions while MirrorMaker is not running; used only after `distrusts_position`.
+        """Store other positions while MirrorMaker is not running; used only after an ending that distrusts them.
 
         Raises `Refused` (`GROUP_ACTIVE`) while Kafka still counts the dead process as a member.
         """
@@ -83,11 +89,12 @@ class MirrorEngine(Protocol):
     def health(self, generation: int) -> MirrorHealth:
         """Return what MirrorMaker reports about a generation."""
 
-    def is_graceful(self, log_tail: str) -> bool:
-        """Whether MirrorMaker shut down in order, judged by the end of its log."""
+    def ending(self, reply: ReplyT_contra) -> ProcessEnding:
+        """Return how the generation of a reply ended. Without a log, or without its end, nothing proves an order.
 
-    def distrusts_position(self, log_tail: str) -> bool:
-        """Whether MirrorMaker may have stored positions of records that it lost, judged by the end of its log."""
+        Also of a process that is alive, `distrusts_positions` says whether it may have stored positions of records that
+        it lost.
+        """
 
     def position_topics(self) -> tuple[str, ...]:
         """Return the target topics in which its positions are stored; with exactly-once, in transactions."""
@@ -97,3 +104,7 @@ class MirrorEngine(Protocol):
 
     def reset_command(self) -> str:
         """Return the command with which an operator makes MirrorMaker forget its positions."""
+
+
+# An engine and its own process: those who use both only pass launches and replies between them.
+AnyEngine: TypeAlias = MirrorEngine[Any, Any]

@@ -10,8 +10,8 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.mirror.causes import Sign, sign_of_end
-from kafka_migration.core.mirror.host import HostReply, ProcessState
 from kafka_migration.core.mirror.log_entries import root_exception
+from kafka_migration.core.mirror.mirror_process import ProcessReply, ProcessState
 from kafka_migration.core.mirror.uncopyable import complaint_in
 
 FIRST_PAUSE_S = 5
@@ -32,13 +32,13 @@ class Death(Document):
     start_after: datetime
 
     @classmethod
-    def of(cls, reply: HostReply, now: datetime, earlier: int) -> Death:
-        """Return the death in a host's reply; each of the `earlier` deaths in this run makes the pause longer."""
+    def of(cls, reply: ProcessReply, now: datetime, earlier: int) -> Death:
+        """Return the death in a reply; each of the `earlier` deaths in this run makes the pause longer."""
         pause_s = min(FIRST_PAUSE_S * 3**earlier, LONGEST_PAUSE_S)
         end = reply.exit_reason or "the end was not observed"
         reason = f"exit code {reply.exit_code}, {_BY_WHOM if (reply.exit_code, end) == _KILLED else end}"
         start_after = now + timedelta(seconds=pause_s)
-        return cls(reply.generation, now.isoformat(timespec="seconds"), reason, reply.log, start_after)
+        return cls(reply.generation, now.isoformat(timespec="seconds"), reason, reply.log or "", start_after)
 
     def __str__(self) -> str:
         sign = self._sign()
@@ -66,7 +66,7 @@ class Death(Document):
         return sign_of_end(self.log)
 
 
-def was_told_to_stop(reply: HostReply) -> bool:
+def was_told_to_stop(reply: ProcessReply) -> bool:
     """Whether this generation was stopped on request; it is not restarted then."""
     return reply.state is ProcessState.STOPPED
 
@@ -82,7 +82,7 @@ def dead_for_good(deaths: Sequence[Death], restarts: int) -> Finding:
     )
 
 
-def stopped_by_others(reply: HostReply) -> Finding:
+def stopped_by_others(reply: ProcessReply) -> Finding:
     """Return the finding of a watch whose MirrorMaker was stopped from outside."""
     return Finding(
         Code.MIRROR_DEAD,

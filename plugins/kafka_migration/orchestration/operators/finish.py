@@ -145,7 +145,7 @@ class FinishOperator(MigrationOperator):
             return _Released()
         is_quiet = False
         try:
-            status = run.host.status()
+            status = run.process.status()
             holder, is_quiet = status.holder, not status.is_running
             if not run.identity.has_attempt(holder):
                 self.log.info("This run does not hold the reservation: %s", shown(holder) or "free")
@@ -153,9 +153,9 @@ class FinishOperator(MigrationOperator):
                 # Includes a reservation that an earlier attempt could not free. MirrorMaker is stopped first, because
                 # no run would stop it after the release.
                 if status.is_running:
-                    run.host.stop(holder, None, run.filed_migration.mirror.stop_grace_s)
+                    run.process.stop(holder, None, run.filed_migration.mirror.stop_grace_s)
                     is_quiet = True
-                run.host.release(holder)
+                run.process.release(holder)
         except (FindingsError, TransientError, OutcomeUnknown) as error:
             return _Released(str(error), is_quiet)
         return _Released(is_quiet=is_quiet)

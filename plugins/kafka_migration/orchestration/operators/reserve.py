@@ -62,12 +62,12 @@ class ReserveOperator(MigrationOperator):
         taken_from = None
         for _ in range(1 + MOST_TAKE_OVERS):
             try:
-                run.host.reserve(run.identity.holder, take_over_from=taken_from)
+                run.process.reserve(run.identity.holder, take_over_from=taken_from)
             except Refused as refused:
                 if not _is_reserved_by(refused):
                     raise
                 # By now it may be free, or another run may hold it.
-                taken_from = run.host.status().holder or None
+                taken_from = run.process.status().holder or None
                 if taken_from and not _may_take_over(run, taken_from, task_instance):
                     self._wait(run, taken_from, refused)
                 if taken_from:

@@ -7,7 +7,7 @@ from airflow.sdk import Context
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import MirrorFailed
 from kafka_migration.core.mirror.diagnosis import with_causes
-from kafka_migration.core.mirror.host import HostReply
+from kafka_migration.core.mirror.mirror_process import ProcessReply
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.steps.mirror.start_stop import end_when_settled, start_generation, stop_generation
 from kafka_migration.steps.run.migration_run import MigrationRun
@@ -38,7 +38,7 @@ class StartMirrorOperator(MigrationOperator):
         self.log.info("MirrorMaker generation %d is running with pid %s", reply.generation, reply.pid)
         return {"generation": reply.generation, "pid": reply.pid}
 
-    def _start(self, run: MigrationRun) -> HostReply:
+    def _start(self, run: MigrationRun) -> ProcessReply:
         try:
             return start_generation(run)
         except MirrorFailed as error:
@@ -50,12 +50,12 @@ class StartMirrorOperator(MigrationOperator):
         run.evidence.write(Kind.START, {"at": run.now(), "started": False, "reason": reason})
         return {"generation": None, "pid": None}
 
-    def _present(self, run: MigrationRun) -> HostReply | None:
+    def _present(self, run: MigrationRun) -> ProcessReply | None:
         """Return the running process of this attempt; stop and certify one that an earlier run left open."""
         generation = run.ledger.known().open_generation
         if generation is None:
             return None
-        reply = run.host.status()
+        reply = run.process.status()
         if generation.start.run == run.identity.holder and reply.is_running:
             return reply
         end_when_settled(run, generation, stop_generation(run, generation), f"left open by {generation.start.run}")

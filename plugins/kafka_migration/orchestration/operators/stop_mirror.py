@@ -17,7 +17,6 @@ from kafka_migration.core.findings.errors import (
 )
 from kafka_migration.core.ledger.generations import Generation, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.target.topic_identity import recreated_finding
 from kafka_migration.core.watching.drain import gap_findings
@@ -25,7 +24,7 @@ from kafka_migration.core.watching.retention_forecast import Forecast
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.steps.mirror.forecast import forecast_after
 from kafka_migration.steps.mirror.held_back import held_back_warnings
-from kafka_migration.steps.mirror.start_stop import end_when_settled, stop_generation
+from kafka_migration.steps.mirror.start_stop import StoppedGeneration, end_when_settled, stop_generation
 from kafka_migration.steps.run.guards import hold_reservation
 from kafka_migration.steps.run.migration_run import MigrationRun
 
@@ -57,11 +56,11 @@ class StopMirrorOperator(MigrationOperator):
         generation = ledger.open_generation
         if generation is None:
             return self._stopped_before(run, ledger)
-        reply = _stopped(run, generation)
+        stopped = _stopped(run, generation)
         # Published first, because the certificate needs both clusters, which may not answer for long.
         run.news.tell_stopped(run.identity.holder, generation.number, run.now())
-        certificate = end_when_settled(run, generation, reply, _reason(run, reply))
-        return self._recorded(run, certificate, ledger.last_stop, reply.log)
+        certificate = end_when_settled(run, generation, stopped, _reason(stopped))
+        return self._recorded(run, certificate, ledger.last_stop, stopped.reply.log or "")
 
     def _stopped_before(self, run: MigrationRun, ledger: Ledger) -> Summary:
         """Return the stored certificate; record it if an earlier try of this task added it, and failed after that."""
@@ -105,7 +104,7 @@ class StopMirrorOperator(MigrationOperator):
     def _clean(self, run: MigrationRun) -> None:
         """Remove the folders of old generations; a folder that remains does not fail the stop."""
         try:
-            run.host.clean(run.identity.holder, KEPT_GENERATIONS)
+            run.process.clean(run.identity.holder, KEPT_GENERATIONS)
         except (TransientError, Refused, OutcomeUnknown) as error:
             self.log.warning("Old generations were not removed from the host: %s", error)
 
@@ -119,13 +118,13 @@ def _ledger_or_stop(run: MigrationRun) -> Ledger:
         return run.ledger.known()
     except Exception:
         # No error may keep MirrorMaker alive.
-        status = run.host.status()
+        status = run.process.status()
         if status.is_running and run.identity.has_attempt(status.holder):
-            run.host.stop(status.holder, None, run.filed_migration.mirror.stop_grace_s)
+            run.process.stop(status.holder, None, run.filed_migration.mirror.stop_grace_s)
         raise
 
 
-def _stopped(run: MigrationRun, generation: Generation) -> HostReply:
+def _stopped(run: MigrationRun, generation: Generation) -> StoppedGeneration:
     """Stop the generation. If only this task was cleared, an earlier attempt may still hold the reservation.
 
     A reservation that is held but cannot be recorded, as with a full disk, does not keep MirrorMaker alive.
@@ -138,13 +137,13 @@ def _stopped(run: MigrationRun, generation: Generation) -> HostReply:
     return stop_generation(run, generation)
 
 
-def _reason(run: MigrationRun, reply: HostReply) -> str:
+def _reason(stopped: StoppedGeneration) -> str:
     """Return why the process ended."""
-    if run.engine.distrusts_position(reply.alarm):
+    if stopped.at_once:
         return "ended with KILL at once, because records may be lost"
-    if reply.killed:
+    if stopped.reply.killed:
         return "killed after the grace time"
-    return _REASONS.get(reply.exit_reason, "stopped by the run")
+    return _REASONS.get(stopped.reply.exit_reason, "stopped by the run")
 
 
 def _losses(certificate: StopCertificate) -> tuple[Finding, ...]:

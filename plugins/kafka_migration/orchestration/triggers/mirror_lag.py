@@ -119,7 +119,7 @@ class MirrorLagTrigger(PatientTrigger):
             plan=run.plan_offsets(),
             source=run.source,
             engine=run.engine,
-            host=run.host,
+            process=run.process,
             reviver=Reviver(run),
             stop_requests=run.stop_requests,
             clock=run.clock,

@@ -11,7 +11,7 @@ from airflow.triggers.base import TriggerEvent
 from asgiref.sync import sync_to_async
 
 from kafka_migration.core.findings.errors import FindingsError, TransientError
-from kafka_migration.core.mirror.host import MirrorHost
+from kafka_migration.core.mirror.mirror_process import AnyProcess
 from kafka_migration.orchestration.task.context import run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
 from kafka_migration.steps.run.migration_run import MigrationRun
@@ -42,10 +42,10 @@ class ReservationTrigger(PatientTrigger):
         run = run_from(self.run_arguments)
         try:
             # Airflow's connections can only be read through its bridge between threads and the event loop.
-            host, poll_interval_s = await sync_to_async(_prepared)(run)
+            process, poll_interval_s = await sync_to_async(_prepared)(run)
             look_again_s = run.clock.monotonic_s() + LOOK_AGAIN_S
             while True:
-                holder = await asyncio.to_thread(_holder, host)
+                holder = await asyncio.to_thread(_holder, process)
                 self.log.info("The reservation: %s", "unknown" if holder is None else holder or "free")
                 is_time = holder is not None and run.clock.monotonic_s() >= look_again_s
                 is_over = run.clock.now() >= datetime.fromisoformat(self.deadline)
@@ -57,14 +57,14 @@ class ReservationTrigger(PatientTrigger):
             run.close()
 
 
-def _prepared(run: MigrationRun) -> tuple[MirrorHost, float]:
-    return run.host, run.migration.watch.poll_interval_s
+def _prepared(run: MigrationRun) -> tuple[AnyProcess, float]:
+    return run.process, run.migration.watch.poll_interval_s
 
 
-def _holder(host: MirrorHost) -> str | None:
+def _holder(process: AnyProcess) -> str | None:
     """Return the holder of the reservation, empty if it is free; `None` if it is unknown."""
     try:
-        return host.status().holder
+        return process.status().holder
     except TransientError:
         return None
     except FindingsError as error:

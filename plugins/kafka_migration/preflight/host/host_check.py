@@ -10,7 +10,7 @@ from kafka_migration.preflight.scene.check import Check, Subject
 
 def _check(subject: Subject) -> Iterable[Finding]:
     if subject.mode.mirrors or subject.mode.rolls_back:
-        subject.host.status()
+        subject.process.status()
     return ()
 
 

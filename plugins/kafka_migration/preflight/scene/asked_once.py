@@ -14,7 +14,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.migration.settings import Cluster, MirrorSettings
-from kafka_migration.core.mirror.host import HostProbe, HostReply, MirrorHost, ProbeSubject
+from kafka_migration.core.mirror.host import HostProbe, HostReply, HostTools, ProbeSubject
 from kafka_migration.engines.launching import ENDPOINTS_OPTION
 from kafka_migration.engines.properties_writer import render_properties
 from kafka_migration.preflight.scene.tool_answers import LOCKED
@@ -36,7 +36,7 @@ class MachineAnswer:
 class AskedSide:
     """A side that Kafka's tools are asked about: a connection to the host, the cluster, and its topics if needed."""
 
-    host: MirrorHost
+    host: HostTools
     cluster: Cluster
     topics: Sequence[str] = ()
 
@@ -56,7 +56,7 @@ class Probes:
     _machine: list[MachineAnswer] = field(default_factory=list)
     _tools: dict[ProbeSubject, Mapping[Side, Mapping[str, str]]] = field(default_factory=dict)
 
-    def machine(self, host: MirrorHost, names: Sequence[str]) -> MachineAnswer:
+    def machine(self, host: HostTools, names: Sequence[str]) -> MachineAnswer:
         """Return the facts of the host, which looks up these names."""
         if not self._machine:
             before = self.clock()

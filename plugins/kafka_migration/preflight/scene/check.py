@@ -21,7 +21,8 @@ from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.alert_settings import AlertSettings, NotifierSettings
 from kafka_migration.core.migration.settings import Cluster, Migration, Mode
 from kafka_migration.core.migration.topic_rules import TopicList
-from kafka_migration.core.mirror.host import MirrorHost
+from kafka_migration.core.mirror.host import HostTools
+from kafka_migration.core.mirror.mirror_process import AnyProcess
 from kafka_migration.core.run.run_window import RunType
 from kafka_migration.core.spark.spark_target import SparkTarget
 from kafka_migration.core.target.target_topics import plan_topics
@@ -85,8 +86,9 @@ class Subject:
     now: datetime
     make_source: Callable[[], KafkaCluster]
     make_target: Callable[[], KafkaCluster]
-    make_host: Callable[[], MirrorHost]
-    make_second_host: Callable[[], MirrorHost]
+    make_process: Callable[[], AnyProcess]
+    make_host: Callable[[], HostTools | None]
+    make_second_host: Callable[[], HostTools | None]
     make_registry: Callable[[Side, str], SchemaRegistry]
     find_alerts: Callable[[], AlertSettings] = AlertSettings
     notifier_problem: Callable[[NotifierSettings], str] = lambda _: ""
@@ -123,14 +125,24 @@ class Subject:
         return self.target.facts()
 
     @cached_property
-    def host(self) -> MirrorHost:
-        """The MirrorMaker host."""
-        return self.make_host()
+    def process(self) -> AnyProcess:
+        """The process that copies."""
+        return self.make_process()
 
     @cached_property
-    def second_host(self) -> MirrorHost:
-        """The same host over a second connection, for calls at the same time."""
-        return self.make_second_host()
+    def host(self) -> HostTools:
+        """The tools of the MirrorMaker host. Raises `NotApplicable` if the engine needs no host."""
+        return self._on_a_host(self.make_host())
+
+    @cached_property
+    def second_host(self) -> HostTools:
+        """The same tools over a second connection, for calls at the same time."""
+        return self._on_a_host(self.make_second_host())
+
+    def _on_a_host(self, tools: HostTools | None) -> HostTools:
+        if tools is None:
+            raise NotApplicable(self.migration.mirror.abilities.needs_host.why_not)
+        return tools
 
     @cached_property
     def host_facts(self) -> Mapping[str, str]:

@@ -32,19 +32,18 @@ BUFFER_BYTES = 33_554_432
 
 
 def with_refused_records(
-    run: MigrationRun, findings: tuple[Finding, ...], log: str, begin: Offsets
+    run: MigrationRun, findings: tuple[Finding, ...], log: str, begin: Offsets, *, is_trusted: bool
 ) -> tuple[Finding, ...]:
     """Replace the findings that such a record caused by findings that name it; return all others as they are.
 
-    `begin` are the positions at the generation's start, and `log` is the end of its log. If the record is not found in
+    `begin` are the positions at the generation's start, and `log` is the end of its log. The search
+    begins at the stored positions only if they are trusted. If the record is not found in
     time, the finding has its cause only.
     """
     caused = [f for f in findings if f.code in ENDS and complaint_in(_said(f, log))]
     complaint = complaint_in("\n".join([*(_said(f, log) for f in caused), log])) if caused else None
     if complaint is None:
         return findings
-    # Where MirrorMaker may have stored positions of records that it lost, the record may be before them.
-    is_trusted = not run.engine.distrusts_position(log)
     named = _named(run, complaint, begin, is_trusted) or tuple(unlocated_findings(complaint))
     return (*named, *(f for f in findings if f not in caused)) if named else findings
 

@@ -13,7 +13,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, Refused
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.generations import Generation
-from kafka_migration.core.mirror.host import HostReply
+from kafka_migration.core.mirror.mirror_process import ProcessReply
 from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others, was_told_to_stop
 from kafka_migration.steps.mirror.start_stop import end_generation, start_generation, stop_generation
 from kafka_migration.steps.run.migration_run import MigrationRun
@@ -30,22 +30,22 @@ class Reviver:
         """Return the newest generation that any attempt of the run started; `start_mirror` has started one."""
         return self._mine()[-1]
 
-    def renew(self, generation: int) -> HostReply:
+    def renew(self, generation: int) -> ProcessReply:
         """Renew the lease of the run's newest generation and return its status.
 
         If its start was interrupted before it reached the host, this is the status of the previous generation.
         """
         try:
-            return self.run.host.renew(self.run.identity.holder, generation)
+            return self.run.process.renew(self.run.identity.holder, generation)
         except Refused as error:
             if any(finding.code is not Code.GENERATION_UNEXPECTED for finding in error.findings):
                 raise
-            reply = self.run.host.status()
+            reply = self.run.process.status()
             if reply.generation >= generation:
                 raise
             return reply
 
-    def step(self, reply: HostReply, proved: Offsets) -> str:
+    def step(self, reply: ProcessReply, proved: Offsets) -> str:
         """Take the next step to replace a dead generation; return what it waits for as text.
 
         `proved` are the offsets up to which the watch proved that everything is copied.
@@ -55,14 +55,14 @@ class Reviver:
         """
         return self.pause(reply) or self.restart(reply, proved)
 
-    def pause(self, reply: HostReply) -> str:
+    def pause(self, reply: ProcessReply) -> str:
         """Record the death once; return the remaining pause before the restart as text, empty if it is over."""
         now, death = self.run.clock.now(), self._deaths(reply)[-1]
         if now < death.start_after:
             return f"{death}; it is started again in {(death.start_after - now).total_seconds():.0f} s"
         return ""
 
-    def restart(self, reply: HostReply, proved: Offsets) -> str:
+    def restart(self, reply: ProcessReply, proved: Offsets) -> str:
         """Certify the dead generation and start the next one; return the outcome as text. See `step`."""
         self._certify(self._deaths(reply)[-1], proved)
         try:
@@ -73,7 +73,7 @@ class Reviver:
             return f"generation {self.newest().number} ended at its start"
         return f"started again as generation {started.generation}"
 
-    def _deaths(self, reply: HostReply) -> list[Death]:
+    def _deaths(self, reply: ProcessReply) -> list[Death]:
         """Return the deaths of this attempt; record the present one as the last."""
         deaths = [Death.from_document(d) for d in self.run.evidence.of_attempt(Kind.RESTART)]
         if deaths and deaths[-1].generation == reply.generation:
@@ -98,10 +98,10 @@ class Reviver:
         generation = self.run.ledger.read().open_generation
         if generation is None:
             return
-        reply = stop_generation(self.run, generation)
+        stopped = stop_generation(self.run, generation)
         is_dead = generation.number == death.generation
         reason = f"died ({death.reason})" if is_dead else "its start was cut short"
-        end_generation(self.run, generation, reply, reason, proved)
+        end_generation(self.run, generation, stopped, reason, proved)
 
     def _is_of_earlier_attempt(self, generation: int) -> bool:
         holders = [g.start.run for g in self._mine() if g.number == generation]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.findings.codes import Code
@@ -12,7 +12,7 @@ from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate
 from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.mirror.engine import LaunchFacts
-from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
+from kafka_migration.core.mirror.mirror_process import ProcessEnding, ProcessReply
 from kafka_migration.core.target.target_topics import missing_target_findings, missing_topic_findings
 from kafka_migration.steps.mirror.state import mirror_state, state_findings, topic_ids
 from kafka_migration.steps.mirror.stop_certificate import certify
@@ -27,7 +27,7 @@ SETTLE_LIMIT_S = 150.0
 SETTLE_PAUSE_S = 2.0
 
 
-def start_generation(run: MigrationRun) -> HostReply:
+def start_generation(run: MigrationRun) -> ProcessReply:
     """Start the next generation. No MirrorMaker process of this migration may be alive.
 
     The present state is written to the ledger first. Raises `Refused` if something changed since the last stop, records
@@ -49,8 +49,8 @@ def start_generation(run: MigrationRun) -> HostReply:
         raise Refused(findings)
     _set_back(run, ledger.rewind)
     last = ledger.last_generation
-    generation = max(run.host.status().generation, last.number if last else 0) + 1
-    launch = launch_of(run, generation)
+    generation = max(run.process.status().generation, last.number if last else 0) + 1
+    launch = _launch_of(run, generation)
     run.target.delete_topics(run.engine.stale_topics(generation, run.target.topic_names()))
     start = GenerationStart(
         generation,
@@ -65,44 +65,61 @@ def start_generation(run: MigrationRun) -> HostReply:
         raise TransientError("the watch has ended, so this generation is not started")
     record_basis(run, basis)
     run.ledger.append(start.to_document())
-    return run.host.start(run.identity.holder, generation, launch)
+    return run.process.start(run.identity.holder, generation, launch)
 
 
-def stop_generation(run: MigrationRun, generation: Generation) -> HostReply:
+@dataclass(frozen=True, slots=True)
+class StoppedGeneration:
+    """The reply to a stop, and how the generation ended. `at_once`: by force, because its positions are distrusted."""
+
+    reply: ProcessReply
+    ending: ProcessEnding
+    at_once: bool
+
+
+def stop_generation(run: MigrationRun, generation: Generation) -> StoppedGeneration:
     """Stop a generation; return when none of its processes is alive.
 
     A generation that may have lost records is ended with KILL, because an orderly stop would store positions beyond
     them. Raises `MirrorFailed` (`MIRROR_NOT_STOPPED`) if the process survives.
     """
-    alarm = run.host.status().alarm
-    grace_s = 0 if run.engine.distrusts_position(alarm) else run.migration.mirror.stop_grace_s
-    reply = run.host.stop(run.identity.holder, generation.number, grace_s)
+    at_once = run.engine.ending(run.process.status()).distrusts_positions
+    grace_s = 0 if at_once else run.migration.mirror.stop_grace_s
+    reply = run.process.stop(run.identity.holder, generation.number, grace_s)
     if reply.is_running:
         raise MirrorFailed([_not_stopped(reply)])
-    return replace(reply, alarm=reply.alarm or alarm)
+    ending = run.engine.ending(reply)
+    # What made it distrust them may be in an older part of the log than the reply has.
+    return StoppedGeneration(reply, replace(ending, distrusts_positions=at_once or ending.distrusts_positions), at_once)
 
 
 def end_generation(
-    run: MigrationRun, generation: Generation, reply: HostReply, reason: str, proved: Offsets = NOTHING_PROVED
+    run: MigrationRun,
+    generation: Generation,
+    stopped: StoppedGeneration,
+    reason: str,
+    proved: Offsets = NOTHING_PROVED,
 ) -> StopCertificate:
     """Write the stop certificate of a generation whose process is dead into the ledger, and return it.
 
     `proved` are the offsets up to which a watch that is still active proved that everything is copied. Raises
     `TransientError` while an open transaction or replication still changes the target.
     """
-    if not run.engine.is_graceful(reply.log):
+    if not stopped.ending.is_clean:
         _require_still_ends(run, generation)
-    certificate = certify(run, generation, reply, reason, proved)
+    certificate = certify(run, generation, stopped.reply, stopped.ending, reason, proved)
     run.ledger.append(certificate.to_document())
     return certificate
 
 
-def end_when_settled(run: MigrationRun, generation: Generation, reply: HostReply, reason: str) -> StopCertificate:
+def end_when_settled(
+    run: MigrationRun, generation: Generation, stopped: StoppedGeneration, reason: str
+) -> StopCertificate:
     """Certify a generation as soon as the target has stopped changing after the end of its process."""
     deadline = run.clock.monotonic_s() + SETTLE_LIMIT_S
     while True:
         try:
-            return end_generation(run, generation, reply, reason)
+            return end_generation(run, generation, stopped, reason)
         except TransientError:
             if run.clock.monotonic_s() >= deadline:
                 raise
@@ -118,8 +135,8 @@ def _require_still_ends(run: MigrationRun, generation: Generation) -> None:
         raise TransientError("the target's log end offsets are still rising although MirrorMaker is dead")
 
 
-def launch_of(run: MigrationRun, generation: int) -> MirrorLaunch:
-    """Return what the host needs to start a generation."""
+def _launch_of(run: MigrationRun, generation: int) -> object:
+    """Return what the process needs to start a generation."""
     migration = run.migration
     limits = run.target.effective_configs(migration.topics, "max.message.bytes")
     source, target = (
@@ -146,7 +163,7 @@ def _set_back(run: MigrationRun, positions: Offsets) -> None:
         raise TransientError(str(error)) from None
 
 
-def _not_stopped(reply: HostReply) -> Finding:
+def _not_stopped(reply: ProcessReply) -> Finding:
     return Finding(
         Code.MIRROR_NOT_STOPPED,
         "MirrorMaker",

@@ -17,7 +17,7 @@ from kafka_migration.core.ledger.generations import (
     Remembered,
     StopCertificate,
 )
-from kafka_migration.core.mirror.host import HostReply
+from kafka_migration.core.mirror.mirror_process import ProcessEnding, ProcessReply
 from kafka_migration.core.target.topic_identity import recreated_topics
 from kafka_migration.core.watching.drain import expected_next, gaps_of, without_copied
 from kafka_migration.steps.mirror.held_back import read_held_back
@@ -32,7 +32,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def certify(
-    run: MigrationRun, generation: Generation, reply: HostReply, reason: str, proved: Offsets
+    run: MigrationRun,
+    generation: Generation,
+    reply: ProcessReply,
+    ending: ProcessEnding,
+    reason: str,
+    proved: Offsets,
 ) -> StopCertificate:
     """Return the stop certificate of a generation whose process is dead, from the present state of both clusters.
 
@@ -52,13 +57,13 @@ def certify(
     # A partition that the start did not know was added since, and begins at offset 0.
     begin = {p: start.mirror_positions.get(p, 0) for p in state.mirror_positions}
     lived = reply.generation == generation.number
-    distrusted = lived and run.engine.distrusts_position(f"{reply.alarm}\n{reply.log}")
+    distrusted = lived and ending.distrusts_positions
     reached = expected_next(expected_next(begin, state.stored, watched.proved), proved, {})
     positions = begin if distrusted else _positions(run, state, reached)
     due = _due_ends(start, begin, positions)
     target_ends = {**state.target_end_offsets, **{p: end for p, end in due.items() if p.topic not in target}}
     # What a distrusted process sent is sent again, as after a kill.
-    graceful = not lived or (run.engine.is_graceful(reply.log) and not distrusted)
+    graceful = not lived or ending.is_clean
     grown = {p: end - start.target_end_offsets.get(p, 0) for p, end in target_ends.items()}
     gaps = {**watched.gaps, **gaps_of(positions, state.source_log_start)}
     lost = Lost(gaps, begin, positions, grown, graceful)

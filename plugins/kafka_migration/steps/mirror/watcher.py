@@ -19,8 +19,8 @@ from kafka_migration.core.kafka.lag import Known
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.diagnosis import ENDS, explained, likely_cause, may_follow, with_causes
-from kafka_migration.core.mirror.engine import MirrorEngine
-from kafka_migration.core.mirror.host import HostReply, MirrorHost
+from kafka_migration.core.mirror.engine import AnyEngine
+from kafka_migration.core.mirror.mirror_process import AnyProcess, ProcessReply
 from kafka_migration.core.run.stop_request import StopRequest
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.watching.drain import Drain, PartitionReading, drain_of, expected_next
@@ -54,8 +54,8 @@ class MirrorWatcher:
     first_generation: int
     plan: PlanOffsets
     source: KafkaCluster
-    engine: MirrorEngine
-    host: MirrorHost
+    engine: AnyEngine
+    process: AnyProcess
     reviver: Reviver
     stop_requests: StopRequestStore
     clock: Clock
@@ -241,7 +241,7 @@ class MirrorWatcher:
         followers = tuple(filter(may_follow, findings))
         return (*(f for f in findings if f not in followers), *self.silence.causes(), *followers)
 
-    def _revive(self, reply: HostReply) -> str:
+    def _revive(self, reply: ProcessReply) -> str:
         """Restart a dead MirrorMaker once its pause is over and both clusters answer; may take longer than a poll.
 
         Raises `Refused` if a cluster refuses the login of its connection as Airflow has it now. MirrorMaker would read
@@ -321,11 +321,13 @@ class MirrorWatcher:
         """Name the record or another cause that ended MirrorMaker, or else the likely cause of a stall."""
         if not any(finding.code in ENDS for finding in findings):
             return findings
-        try:
-            log = self.host.logs(self.generation, CAUSE_LOG_LINES).log
-        except (FindingsError, TransientError, OutcomeUnknown):
-            log = ""
-        named = with_refused_records(self.reviver.run, findings, log, self.begin)
+        reply: ProcessReply | None = None
+        with suppress(FindingsError, TransientError, OutcomeUnknown):
+            reply = self.process.logs(self.generation, CAUSE_LOG_LINES)
+        log = (reply and reply.log) or ""
+        # Where MirrorMaker may have stored positions of records that it lost, the record may be before them.
+        is_trusted = reply is None or not self.engine.ending(reply).distrusts_positions
+        named = with_refused_records(self.reviver.run, findings, log, self.begin, is_trusted=is_trusted)
         return with_causes(self._with_stall_causes(named, log), log, self.migration.mirror.heap_mb)
 
     def _with_stall_causes(self, findings: tuple[Finding, ...], log: str) -> tuple[Finding, ...]:

@@ -1,4 +1,4 @@
-"""Where a run happens: its folders, and what opens its clusters and its MirrorMaker host."""
+"""Where a run happens: its folders, and what opens its clusters and its MirrorMaker."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from kafka_migration.adapters.system.system_clock import SystemClock
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.kafka.cluster import KafkaCluster, Side
 from kafka_migration.core.kafka.schema_registry import SchemaRegistry
-from kafka_migration.core.migration.settings import Cluster
-from kafka_migration.core.mirror.engine import MirrorEngine
-from kafka_migration.core.mirror.host import MirrorHost
+from kafka_migration.core.migration.settings import Cluster, Migration
+from kafka_migration.core.mirror.engine import AnyEngine
+from kafka_migration.core.mirror.host import OpenedMirror
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.engines.engines import engine_of
 
@@ -27,7 +27,7 @@ class Deployment:
     :param migrations_folder: the folder of the migration files
     :param anchor: returns what keeps the head of a migration's ledger outside the evidence root; `None`: nothing does
     :param open_cluster: returns the cluster of one side; connects on its first use
-    :param open_host: returns the MirrorMaker host of a migration behind a connection; connects on its first use
+    :param open_mirror: returns the process of a migration, and its host if the engine needs one; connects on first use
     :param open_registry: returns the schema registry of a connection; connects on its first use
     :param client_settings: returns the librdkafka settings of a cluster's connection
     :param run_link: returns the address in Airflow's UI of a run, or of the question that one of its tasks asks
@@ -37,9 +37,9 @@ class Deployment:
     migrations_folder: Path
     anchor: Callable[[str], Anchor | None]
     open_cluster: Callable[[Side, Cluster], KafkaCluster]
-    open_host: Callable[[str, str], MirrorHost]
+    open_mirror: Callable[[Migration], OpenedMirror]
     open_registry: Callable[[Side, str], SchemaRegistry]
     client_settings: Callable[[Cluster], Mapping[str, Any]]
     run_link: Callable[[RunIdentity, str], str]
-    engine_of: Callable[..., MirrorEngine] = engine_of
+    engine_of: Callable[..., AnyEngine] = engine_of
     clock: Clock = field(default_factory=SystemClock)

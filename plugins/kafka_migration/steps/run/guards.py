@@ -36,7 +36,7 @@ def hold_reservation(run: MigrationRun) -> None:
     A cleared task may run before the cleared `reserve`. So a reservation that is free or held by an earlier attempt is
     taken and recorded, and `finish` frees it. Raises `Refused` (`NOT_RESERVED`) when another run holds it.
     """
-    holder, mine = run.host.status().holder, run.identity
+    holder, mine = run.process.status().holder, run.identity
     if holder == mine.holder:
         if run.ledger.read().reserved_by != holder:
             # An earlier try ended between the host's reservation and the ledger entry.
@@ -52,7 +52,7 @@ def hold_reservation(run: MigrationRun) -> None:
             "trigger a new run.",
         )
         raise Refused([finding])
-    run.host.reserve(mine.holder, take_over_from=holder or None)
+    run.process.reserve(mine.holder, take_over_from=holder or None)
     record_reservation(run, holder or None)
 
 

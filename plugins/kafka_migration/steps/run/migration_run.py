@@ -23,8 +23,9 @@ from kafka_migration.core.ledger.chain import writer_of
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration, Mode
 from kafka_migration.core.migration.topic_rules import TopicList, resolve
-from kafka_migration.core.mirror.engine import MirrorEngine
-from kafka_migration.core.mirror.host import MirrorHost
+from kafka_migration.core.mirror.engine import AnyEngine
+from kafka_migration.core.mirror.host import HostTools, OpenedMirror
+from kafka_migration.core.mirror.mirror_process import AnyProcess
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunWindow
 from kafka_migration.core.watching.open_transactions import held_offsets
@@ -175,26 +176,36 @@ class MigrationRun:
         return self.deployment.open_cluster("target", self.filed_migration.target)
 
     @cached_property
-    def engine(self) -> MirrorEngine:
+    def engine(self) -> AnyEngine:
         """The MirrorMaker engine that the migration uses."""
         return self.deployment.engine_of(self.migration, self.source, self.target)
 
-    @cached_property
-    def host(self) -> MirrorHost:
-        """The MirrorMaker host; one connection for the whole task."""
-        return self._opened_host()
+    @property
+    def process(self) -> AnyProcess:
+        """The process that copies; one connection for the whole task."""
+        return self._opened.process
+
+    @property
+    def host_tools(self) -> HostTools | None:
+        """The tools of the MirrorMaker host, over the same connection; `None` if the engine needs no host."""
+        return self._opened.host_tools
+
+    @property
+    def second_host_tools(self) -> HostTools | None:
+        """The same tools over a second connection, for calls at the same time."""
+        return self._opened_again.host_tools
 
     @cached_property
-    def second_host(self) -> MirrorHost:
-        """The MirrorMaker host over a second connection, for calls at the same time."""
-        return self._opened_host()
+    def _opened(self) -> OpenedMirror:
+        return self.deployment.open_mirror(self.filed_migration)
 
-    def _opened_host(self) -> MirrorHost:
-        return self.deployment.open_host(self.name, self.filed_migration.mirror.connection)
+    @cached_property
+    def _opened_again(self) -> OpenedMirror:
+        return self.deployment.open_mirror(self.filed_migration)
 
     def close(self) -> None:
         """Close all open connections to the MirrorMaker host and the clusters."""
-        for made in vars(self).keys() & {"host", "second_host", "source", "bare_target"}:
+        for made in vars(self).keys() & {"_opened", "_opened_again", "source", "bare_target"}:
             getattr(self, made).close()
 
     def describe(self, side: Side, topics: Collection[str] | None = None) -> Mapping[str, TopicDescription]:

@@ -9,7 +9,8 @@ import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, Refused, TransientError
-from kafka_migration.core.mirror.host import HostReply, MirrorLaunch, ProcessState
+from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
+from kafka_migration.core.mirror.mirror_process import ProcessState
 from kafka_migration.core.mirror.mirrorctl_protocol import (
     HostRequest,
     UnreadableReply,
@@ -21,7 +22,16 @@ from kafka_migration.core.mirror.mirrorctl_protocol import (
 )
 
 REPLY = {
-    **HostReply(True, "", "", "status", "shop", 3, ProcessState.DEAD, exit_code=1).to_document(),
+    **HostReply(
+        ok=True,
+        code="",
+        message="",
+        verb="status",
+        migration="shop",
+        generation=3,
+        state=ProcessState.DEAD,
+        exit_code=1,
+    ).to_document(),
     "holder": "dag/run#1",
     "log": "last line\n",
     "field_of_the_future": 1,
