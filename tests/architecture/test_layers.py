@@ -64,6 +64,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "cutover": {"documents", "findings", "groups", "kafka", "migration", "run", "text", "watching"},
         "rollback": {
             "cutover",
+            "documents",
             "findings",
             "groups",
             "kafka",
@@ -113,6 +114,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "mirror": {"backfill", "reading", "run"},
         "rollback": {"groups", "mirror", "reading", "run"},
         "before": {"mirror", "run"},
+        "answers": {"rollback", "run"},
     },
     "kafka_migration.orchestration": {
         "task": set(),
