@@ -39,6 +39,8 @@ class Figure:
 _FIGURES = (
     Figure("ledger", "ledger of 10,000 partitions × 30 nights, read once ÷ json.loads of its files", 1.5),
     Figure("ledger", "ledger of 10,000 partitions × 30 nights, read and asked by a start ÷ json.loads of its files"),
+    Figure("files", "kafka-migration --version ÷ python -c pass", 8),
+    Figure("files", "kafka-migration lint of one file ÷ python -c pass", 8),
     Figure("files", "kafka-migration check, 200 files ÷ one", 3),
     Figure("files", "DAG file with 50 migration files ÷ import airflow.sdk", 1.5),
     Figure("topics", "preflight and creation of topics, 1,000 ÷ 100 topics", 12),

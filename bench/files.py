@@ -1,7 +1,7 @@
-"""The cost of many migration files: for `kafka-migration check`, and for the DAG processor, which parses all of them.
+"""The cost of a start of `kafka-migration`, and of many migration files: for `check`, and for the DAG processor.
 
 Each arm is a fresh process, as users and the DAG processor start it. The opponent of the DAG file only imports what
-every DAG file must import.
+every DAG file must import, and that of a start is Python alone.
 """
 
 from __future__ import annotations
@@ -28,10 +28,20 @@ mirror: {{connection: mirror_host, tasks: 2}}
 validation: {{spark_connection: spark}}
 nightly: {{cron: "0 1 * * *", until: "05:30"}}
 """
+MIRRORED = """\
+clusters = a, b
+a.bootstrap.servers = old:9092
+b.bootstrap.servers = new:9092
+a->b.enabled = true
+a->b.topics = orders, audit
+"""
+# A start takes milliseconds, so more runs cost little.
+STARTS = 7
 
 
 def rows(size: Size) -> Iterator[Row]:
     """Write the files and time the arms."""
+    yield from _starts(size.runs)
     with tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as name:
         one, checked, parsed = (_folder(Path(name), count) for count in (1, size.checked, size.parsed))
         costs = interleaved({"one": lambda: _check(one), "many": lambda: _check(checked)}, size.runs)
@@ -39,6 +49,23 @@ def rows(size: Size) -> Iterator[Row]:
         arms = {"DAG file": _python(_parse_in(parsed), parsed), "import": _python("import airflow.sdk", parsed)}
         costs = interleaved(arms, size.runs)
     yield ratio("DAG file with 50 migration files ÷ import airflow.sdk", costs, "DAG file", "import")
+
+
+def _starts(runs: int) -> Iterator[Row]:
+    with tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as name:
+        path = Path(name, "mirror-maker.properties")
+        path.write_text(MIRRORED)
+        # An installed package has its bytecode; the first run of each arm writes it and does not count.
+        compiled = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": name}
+        command = ["-m", "kafka_migration"]
+        arms = {
+            "pass": lambda: _run(["-c", "pass"], compiled),
+            "version": lambda: _run([*command, "--version"], compiled),
+            "lint": lambda: _run([*command, "lint", str(path)], compiled),
+        }
+        costs = interleaved(arms, max(runs, STARTS) if runs > 1 else runs)
+    yield ratio("kafka-migration --version ÷ python -c pass", costs, "version", "pass")
+    yield ratio("kafka-migration lint of one file ÷ python -c pass", costs, "lint", "pass")
 
 
 def _folder(parent: Path, count: int) -> Path:

@@ -16,7 +16,7 @@ from airflow.sdk.definitions.context import AirflowParsingContext
 
 from bench.orchestration import SEQUENTIAL_TASKS
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.run.task_steps import expected_skips
+from kafka_migration.core.run.task_steps import DagKind, expected_skips, steps_of
 from kafka_migration.orchestration.dag import building
 from kafka_migration.steps.run.run_request import RunRequest
 
@@ -73,6 +73,26 @@ def test_dag_folder_imports_clean() -> None:
 
     assert {} == bag.import_errors
     assert "kafka_migration__demo" in bag.dags
+
+
+@pytest.mark.parametrize("kind", DagKind)
+def test_dag_has_the_tasks_of_the_table(folder: Path, kind: DagKind) -> None:
+    """Each DAG has exactly the tasks of the table of steps, in its order."""
+    ids = dict(zip(DagKind, KINDS, strict=True))
+    made = building.built_dags(folder)[f"{ids[kind]}__shop"]
+    expected = [step.task for step in steps_of(kind)]
+
+    assert expected == list(made.task_dict)
+    assert expected == [task.task_id for task in made.topological_sort()]
+    assert all(type(name) is str for name in made.task_dict)
+
+
+def test_each_dag_asks_its_own_question(folder: Path) -> None:
+    """A rollback is approved by its own plan."""
+    dags = building.built_dags(folder)
+    asks = [type(dags[f"{kind}__shop"].get_task("approve")).__name__ for kind in (KINDS[0], KINDS[2])]
+
+    assert ["ApproveOperator", "ApproveRollbackOperator"] == asks
 
 
 def test_task_order(dag: DAG, nightly_dag: DAG) -> None:

@@ -66,6 +66,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "cutover": {"documents", "findings", "groups", "kafka", "migration", "run", "text", "watching"},
         "rollback": {
             "cutover",
+            "documents",
             "findings",
             "groups",
             "kafka",
@@ -115,6 +116,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "mirror": {"backfill", "reading", "run"},
         "rollback": {"groups", "mirror", "reading", "run"},
         "before": {"mirror", "run"},
+        "answers": {"rollback", "run"},
     },
     "kafka_migration.orchestration": {
         "task": set(),

@@ -19,10 +19,8 @@ from kafka_migration.adapters.store.stop_requests import StopRequestStore
 from kafka_migration.cli.main import main
 from kafka_migration.cli.runs import stop_verb as stop_module
 from kafka_migration.cli.runs import verdict_verb as verdict_module
-from kafka_migration.cli.runs.status_verb import status_document, status_lines
+from kafka_migration.cli.runs.status_verb import status_lines
 from kafka_migration.cli.runs.stop_verb import login_name, wait_for_stop
-from kafka_migration.cli.runs.verdict_verb import verdict_document
-from kafka_migration.cli.shell.evidence_access import MigrationStore
 from kafka_migration.cli.shell.output import aligned
 from kafka_migration.core.evidence.digests import digest_of
 from kafka_migration.core.evidence.evidence_documents import Kind
@@ -36,6 +34,9 @@ from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.stop_request import StopRequest
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
+from kafka_migration.steps.answers.kept_migration import MigrationStore
+from kafka_migration.steps.answers.status_answer import status_answer
+from kafka_migration.steps.answers.verdict_answer import verdict_answer
 from tests.contract.memory_anchor import MemoryAnchor
 from tests.present import present
 from tests.unit.partitions import P0
@@ -89,7 +90,7 @@ def kafka_migration(root: Path, *arguments: str) -> int:
 
 def lines_of(root: Path, now: datetime | None = None) -> list[str]:
     """Return the lines of `status`, at a moment if one is given."""
-    return status_lines(status_document(MigrationStore(root, "shop"), now))
+    return status_lines(status_answer(MigrationStore(root, "shop"), now or datetime.now(UTC)))
 
 
 def test_stop_writes_the_request_and_says_what_follows(
@@ -187,7 +188,7 @@ def test_request_stands_although_airflow_cannot_be_asked(
 def test_evidence_root_that_is_not_there_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A root without any evidence is as likely the wrong place as a migration that never ran."""
     assert kafka_migration(tmp_path / "none", "status", "shop") == 3
-    assert "expected evidence of at least one run" in capsys.readouterr().err
+    assert "It has evidence of no migration." in capsys.readouterr().err
 
 
 @dataclass
@@ -409,9 +410,9 @@ def test_what_libraries_print_is_no_part_of_an_answer(
 
     def talkative(*arguments: object) -> object:
         sys.stdout.write("retrieving connection\n")
-        return verdict_document(*arguments)  # type: ignore[arg-type]
+        return verdict_answer(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(verdict_module, "verdict_document", talkative)
+    monkeypatch.setattr(verdict_module, "verdict_answer", talkative)
 
     main(["verdict", "shop", "--json", "--evidence-root", str(root)])
 

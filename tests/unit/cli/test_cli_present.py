@@ -229,13 +229,13 @@ def test_terminal_gets_no_escape_sequences(root: Path, capsys: pytest.CaptureFix
                 json.loads(told.out)
 
 
-def test_errors_are_shown_on_one_line(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A hostile name cannot write a second line of an error."""
+def test_names_write_no_line_of_an_error(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A hostile name adds no line to those of a finding."""
     assert 3 == kafka_migration(root, "status", HOSTILE)
     error = capsys.readouterr().err
 
-    assert (1, True) == (error.count("\n"), error.startswith("MIGRATION_UNKNOWN · migration \\u001b]0;owned"))
-    assert "expected one of shop" in error
+    assert (4, True) == (error.count("\n"), error.startswith("MIGRATION_UNKNOWN · migration \\u001b]0;owned"))
+    assert "It has evidence of shop." in error
 
 
 @pytest.mark.parametrize("text", ["plain", "größer 日本", HOSTILE, "\ud800", "\x7f", "back\\slash"])

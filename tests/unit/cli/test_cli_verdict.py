@@ -10,10 +10,11 @@ import pytest
 
 from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.cli.main import main
-from kafka_migration.cli.runs.verdict_verb import verdict_document, verdict_lines
-from kafka_migration.cli.shell.evidence_access import MigrationStore
+from kafka_migration.cli.runs.verdict_verb import verdict_lines
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.cutovers import CreatedTopic, TopicsCreated
+from kafka_migration.steps.answers.kept_migration import MigrationStore
+from kafka_migration.steps.answers.verdict_answer import verdict_answer
 from tests.unit.ledger.test_generations import ONE, TWO, started, stopped
 from tests.unit.partitions import P0
 from tests.unit.validation.test_coverage import FIRST, SECOND, box, read
@@ -67,13 +68,13 @@ def test_exit_code_says_whether_everything_is_proved(
 ) -> None:
     """The exit code is 0 only if everything is proved, 1 if something is wrong, and 5 if something is not judged."""
     assert code == exit_code(tmp_path, *entries)
-    assert standing == verdict_document(MigrationStore(tmp_path, "shop"))["standing"]
+    assert standing == verdict_answer(MigrationStore(tmp_path, "shop")).standing
 
 
 def test_verdict_names_what_is_not_proved(tmp_path: Path) -> None:
     """Each place is listed below the table, with the reason."""
     later = [started(2, {P0: 12}, {P0: 9}), stopped(2, {P0: 30}, {P0: 27})]
-    lines = verdict_lines(verdict_document(kept(tmp_path, *ONE, read((1,), box(*FIRST)), *later)))
+    lines = verdict_lines(verdict_answer(kept(tmp_path, *ONE, read((1,), box(*FIRST)), *later)))
 
     assert [
         "orders: generation 2: not judged yet",
@@ -84,12 +85,12 @@ def test_verdict_names_what_is_not_proved(tmp_path: Path) -> None:
 def test_many_reasons_are_cut(tmp_path: Path) -> None:
     """A person sees the first twenty of a topic, and how many more there are; the document has all."""
     seams = [e for n in range(30) for e in (started(n + 1, {P0: 2 * n + 1}, {}), stopped(n + 1, {P0: 2 * n + 2}, {}))]
-    document = verdict_document(kept(tmp_path, *seams))
+    document = verdict_answer(kept(tmp_path, *seams))
     lines = verdict_lines(document)
 
     assert "orders: and 10 more; -o json shows all" == lines[-1]
     assert 21 == sum(line.startswith("orders:") for line in lines)
-    assert 29 == len(document["topics"]["orders"]["flaws"])
+    assert 29 == len(document.topics["orders"].flaws)
 
 
 def test_verdict_of_a_migration_that_never_mirrored(tmp_path: Path) -> None:
@@ -97,7 +98,7 @@ def test_verdict_of_a_migration_that_never_mirrored(tmp_path: Path) -> None:
     (tmp_path / "shop").mkdir()
 
     assert ["Migration  shop", "As of      no run yet", LEDGER, "Verdict    nothing copied"] == verdict_lines(
-        verdict_document(MigrationStore(tmp_path, "shop"))
+        verdict_answer(MigrationStore(tmp_path, "shop"))
     )
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+
 import pytest
 
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.run.task_steps import expected_skips, unsuccessful
+from kafka_migration.core.report import run_phases
+from kafka_migration.core.run.task_steps import STEPS, WRITTEN_BY_ANY, RunPhase, TaskId, expected_skips, unsuccessful
 
 HOOKS = {"after_cutover"}
 MOVING = {"stop_producers", "approve", "sync_offsets", "confirm_cutover", *HOOKS, "restore_settings"}
@@ -61,3 +66,25 @@ def test_pending_validation_skips_the_verdict_too() -> None:
 def test_only_expected_skips_are_no_failure(tasks: dict[str, str | None], expected: dict[str, str]) -> None:
     """A task that its mode skips may be skipped, but not fail or remain unfinished; no other task may be skipped."""
     assert expected == unsuccessful(tasks, expected_skips(Mode.REHEARSE))
+
+
+def test_the_table_has_each_task_once_and_in_order() -> None:
+    """A task is one row, and the order of the ids is that of the rows."""
+    assert list(TaskId) == [step.task for step in STEPS]
+
+
+def test_the_table_names_only_kinds_of_documents_and_each_of_them() -> None:
+    """Each kind of document is written by a task of the table, or by any task; `finish` has only a reserved number."""
+    written = {kind for step in STEPS for kind in step.writes}
+
+    assert set(Kind) - {Kind.FINISH} == written | set(WRITTEN_BY_ANY)
+
+
+def test_the_report_shows_the_phases_of_the_table() -> None:
+    """The report times each phase of the table, in its order."""
+    nodes = ast.walk(ast.parse(inspect.getsource(run_phases)))
+    named = [
+        (node.lineno, node.value) for node in nodes if isinstance(node, ast.Constant) and node.value in set(RunPhase)
+    ]
+
+    assert list(RunPhase) == [name for _, name in sorted(named)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from kafka_migration.cli.runs.airflow_deployment import shown_deployment
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, add_output, is_json
@@ -15,8 +14,7 @@ from kafka_migration.core.kafka.cluster import why_immovable
 from kafka_migration.core.target.planned_topics import OnTarget, PlannedTopic
 from kafka_migration.core.text.artifact_names import plain_name
 from kafka_migration.core.text.shortened import some
-from kafka_migration.steps.before.dry_run import preview
-from kafka_migration.steps.before.planned_run import RunPlan, run_plan
+from kafka_migration.steps.before.planned_run import RunPlan, plan_answer
 
 PLAN_SCHEMA = 1
 
@@ -33,19 +31,14 @@ def add_plan(verbs: Verbs) -> None:
 
 def plan(arguments: Namespace) -> int:
     """Print the plan as lines or as one JSON document; findings that would refuse the run go to standard error."""
-    with preview(arguments.name, conf_of(arguments), shown_deployment(arguments.migrations)) as run:
-        found = run_plan(run)
+    conf = conf_of(arguments)
+    found = plan_answer(arguments.name, conf, shown_deployment(arguments.migrations))
     if is_json(arguments):
-        say_json(_document(arguments, found))
+        say_json({"schema": PLAN_SCHEMA, "migration": arguments.name, "conf": conf, **found.to_document()})
     else:
         say(plan_lines(arguments.name, arguments.mode, found))
         complain((*found.findings, *found.warnings))
     return ExitCode.REFUSED if found.findings else ExitCode.DONE
-
-
-def _document(arguments: Namespace, found: RunPlan) -> dict[str, Any]:
-    head = {"schema": PLAN_SCHEMA, "migration": arguments.name, "conf": conf_of(arguments)}
-    return {**head, **found.to_document()}
 
 
 def plan_lines(name: str, mode: str, found: RunPlan) -> list[str]:

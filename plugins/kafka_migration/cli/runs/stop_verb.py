@@ -12,7 +12,7 @@ from contextlib import suppress
 from kafka_migration.adapters.system.system_clock import SystemClock
 from kafka_migration.cli.runs.status_verb import stopped_words
 from kafka_migration.cli.shell.arguments import Verbs, add_verb, duration_s
-from kafka_migration.cli.shell.evidence_access import MigrationStore
+from kafka_migration.cli.shell.evidence_access import opened
 from kafka_migration.cli.shell.output import ExitCode, aligned, say
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.evidence.evidence_documents import Kind
@@ -24,6 +24,7 @@ from kafka_migration.core.migration.settings import Mode, WatchSettings
 from kafka_migration.core.run.stop_request import StopRequest, what_follows
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.migration_file.loading import load_migration
+from kafka_migration.steps.answers.kept_migration import MigrationStore
 
 MAX_REASON = 500
 # How often `--wait` reads the ledger.
@@ -52,7 +53,7 @@ def add_stop(verbs: Verbs) -> None:
 
 def stop(arguments: Namespace) -> int:
     """Write the stop request, print what happens next, and with `--wait` wait for the stop certificate."""
-    store, clock = MigrationStore.open(arguments.evidence_root, arguments.name), SystemClock()
+    store, clock = opened(arguments.evidence_root, arguments.name), SystemClock()
     generation = open_generation(store)
     mine = StopRequest(generation.number, generation.start.run, _text(clock), login_name(), arguments.reason)
     standing = store.stop_requests.request(mine)
@@ -61,7 +62,7 @@ def stop(arguments: Namespace) -> int:
         return ExitCode.DONE
     certificate = wait_for_stop(store, generation.number, arguments.timeout, clock, time.sleep)
     if certificate is not None:
-        say(aligned([("Stopped", stopped_words(certificate.to_document()))]))
+        say(aligned([("Stopped", stopped_words(certificate))]))
         return ExitCode.DONE
     if stopped_at := stopped_without_certificate(store, generation.number):
         say(aligned([("Stopped", f"{stopped_at}, MirrorMaker has ended; {_NO_CERTIFICATE}")]))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.run.run_identity import RunIdentity
@@ -141,7 +142,7 @@ def announcement_key(migration: str, head: Head) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Confirmation:
+class Confirmation(Document):
     """How many entries a ledger has, and how many of the newest ones Airflow does not confirm; `None` if unknown."""
 
     entries: int
@@ -154,15 +155,6 @@ class Confirmation:
             first = self.entries - self.not_confirmed + 1
             return f"{self.entries:,} entries; NOT CONFIRMED by Airflow: {first:,} to {self.entries:,}"
         return f"{self.entries:,} entries, confirmed by Airflow"
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the confirmation as plain JSON values."""
-        return {"entries": self.entries, "not_confirmed": self.not_confirmed}
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Confirmation:
-        """Read back what `to_document` returned."""
-        return cls(document["entries"], document["not_confirmed"])
 
 
 def confirmation_of(digests: Mapping[int, str], anchored: Head, is_announced: Callable[[Head], bool]) -> Confirmation:

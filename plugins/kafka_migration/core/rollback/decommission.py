@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.kafka.commits import GroupsCommits
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.ledger import Ledger
@@ -87,16 +87,12 @@ class WaitingTimes:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Document):
     """One condition with its state, and the reasons why it is not met or unknown."""
 
-    text: str
+    condition: str
     state: State
     reasons: tuple[str, ...] = ()
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the condition as plain JSON values."""
-        return {"condition": self.text, "state": str(self.state), "reasons": list(self.reasons)}
 
 
 def decommission_conditions(old: OldCluster, patience: WaitingTimes) -> tuple[Condition, ...]:

@@ -79,11 +79,6 @@ class Flaw:
     def __str__(self) -> str:
         return f"{self.side} partition {self.partition}, offsets [{self.start:,}, {self.end:,}): {self.detail}"
 
-    def to_document(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
-        place = {"side": self.side, "partition": self.partition, "start": self.start, "end": self.end}
-        return {"kind": str(self.kind), **place, "text": str(self)}
-
 
 @dataclass(frozen=True, slots=True)
 class PartitionCoverage:
@@ -100,12 +95,6 @@ class PartitionCoverage:
     def proved(self, side: Side) -> list[Span]:
         """Return the offsets of one side whose copy is proved."""
         return joined(s.span for s in self.stretches(side) if s.verdict.is_good)
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the judged stretches per side as plain JSON values: start, end, verdict, and the judging run."""
-        return {
-            side: [[s.start, s.end, str(s.verdict), s.judgement.run] for s in self.stretches(side)] for side in SIDES
-        }
 
 
 @dataclass(frozen=True)
@@ -191,14 +180,6 @@ class TopicCoverage:
             "judged_by": self.last and self.last.run,
             "reasons": reasons[:shown],
             "further_reasons": len(reasons[shown:]),
-        }
-
-    def to_document(self) -> dict[str, Any]:
-        """Return all of it as plain JSON values."""
-        return {
-            **self.summary(),
-            "flaws": [flaw.to_document() for flaw in self.flaws],
-            "partitions": {str(number): p.to_document() for number, p in sorted(self.partitions.items())},
         }
 
     def reasons(self) -> Iterator[str]:

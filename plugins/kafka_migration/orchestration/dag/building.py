@@ -10,8 +10,11 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from datetime import timedelta
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,7 @@ from kafka_migration.core.findings.errors import FindingsError
 from kafka_migration.core.migration.settings import HookName, Migration
 from kafka_migration.core.run.overlap import overlap_findings
 from kafka_migration.core.run.run_identity import NIGHTLY_DAG_PREFIX, ROLLBACK_DAG_PREFIX
+from kafka_migration.core.run.task_steps import DagKind, RunPhase, TaskId, TaskStep, steps_of
 from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.orchestration.cutover.approve import ApproveOperator
 from kafka_migration.orchestration.cutover.approve_rollback import ApproveRollbackOperator
@@ -63,6 +67,55 @@ STOP_RETRIES: dict[str, Any] = {"retries": 5, "retry_delay": timedelta(seconds=1
 # At least one upstream task must have succeeded, so that a fully skipped branch stays skipped.
 _NONE_FAILED = TriggerRule.NONE_FAILED_MIN_ONE_SUCCESS
 _NIGHTLY_RUN_TYPES = (DagRunType.SCHEDULED, DagRunType.BACKFILL_JOB)
+
+# What makes each task of the table of steps.
+_OPERATORS: Mapping[TaskId, Callable[..., BaseOperator]] = {
+    TaskId.PREFLIGHT: PreflightOperator,
+    TaskId.RESERVE: ReserveOperator,
+    TaskId.PLAN: PlanOperator,
+    TaskId.CREATE_TOPICS: CreateTopicsOperator,
+    TaskId.START_MIRROR: StartMirrorOperator,
+    TaskId.WATCH_LAG: MirrorLagSensor,
+    TaskId.STOP_MIRROR: StopMirrorOperator,
+    TaskId.STOP_PRODUCERS: partial(HookOperator, hook=HookName.STOP_PRODUCERS),
+    TaskId.VALIDATE_TOPICS: ValidateTopicsOperator,
+    TaskId.JUDGE: JudgeOperator,
+    TaskId.DRAIN_GROUPS: DrainGroupsSensor,
+    TaskId.TRANSLATE_OFFSETS: TranslateOffsetsOperator,
+    TaskId.PLAN_OFFSETS: PlanOffsetsOperator,
+    TaskId.TRANSLATE_BACK: TranslateBackOperator,
+    TaskId.PLAN_ROLLBACK: PlanRollbackOperator,
+    TaskId.APPROVE: ApproveOperator,
+    TaskId.SYNC_OFFSETS: SyncOffsetsOperator,
+    TaskId.ROLL_BACK: RollBackOperator,
+    TaskId.CONFIRM_CUTOVER: ConfirmCutoverOperator,
+    TaskId.AFTER_CUTOVER: partial(HookOperator, hook=HookName.AFTER_CUTOVER),
+    TaskId.RESTORE_SETTINGS: RestoreSettingsOperator,
+    TaskId.FINISH: FinishOperator,
+}
+_ROLLBACK_OPERATORS = {**_OPERATORS, TaskId.APPROVE: ApproveRollbackOperator}
+# The folders of the graph: the tasks of some phases, and what they do.
+_FOLDERS = {
+    RunPhase.PREPARE: "prepare",
+    RunPhase.COPY: "mirror",
+    RunPhase.STOP: "mirror",
+    RunPhase.VALIDATE: "validate",
+    RunPhase.PLAN_GROUPS: "move_consumers",
+    RunPhase.APPROVAL: "move_consumers",
+    RunPhase.WRITE_GROUPS: "move_consumers",
+}
+_TOOLTIPS = {
+    "prepare": "Check everything, reserve the migration, plan the run, create the topics.",
+    "mirror": "Start MirrorMaker, watch its lag, stop it.",
+    "validate": "Compare source and target, and judge the copy.",
+    "move_consumers": "Plan, approve and write the offsets of the consumer groups; confirm the cutover.",
+}
+_MORE: Mapping[TaskId, dict[str, Any]] = {
+    TaskId.STOP_MIRROR: STOP_RETRIES,
+    TaskId.FINISH: STOP_RETRIES,
+    # Follows `stop_producers`, which is skipped if no producer has to stop.
+    TaskId.VALIDATE_TOPICS: {"trigger_rule": _NONE_FAILED},
+}
 
 
 def built_dags(folder: Path | None = None) -> dict[str, DAG]:
@@ -122,10 +175,7 @@ def migration_dag(dag_id: str, path: Path, migration: Migration | None, problem:
         doc_md=page_of(manual_doc, path.stem, migration, problem),
         default_args=RETRIES,
     ) as dag:
-        copying = _copying_tasks(path.stem)
-        moving = _moving_tasks(path.stem)
-        copying[-1] >> moving[0]
-        _finish(path.stem, [*copying, _stopping_task(path.stem, copying), *moving])
+        _tasks(path.stem, DagKind.MANUAL)
     _set_form(dag, manual_form(migration))
     return dag
 
@@ -148,7 +198,7 @@ def nightly_dag(dag_id: str, path: Path, migration: Migration | None, problem: s
         doc_md=page_of(nightly_doc, path.stem, migration, problem),
         default_args=RETRIES,
     ) as dag:
-        _finish(path.stem, _copying_tasks(path.stem))
+        _tasks(path.stem, DagKind.NIGHTLY)
     _set_form(dag, nightly_form())
     return dag
 
@@ -165,7 +215,7 @@ def rollback_dag(dag_id: str, path: Path, migration: Migration | None, problem: 
         doc_md=page_of(rollback_doc, path.stem, migration, problem),
         default_args=RETRIES,
     ) as dag:
-        _finish(path.stem, _rollback_tasks(path.stem))
+        _tasks(path.stem, DagKind.ROLLBACK)
     _set_form(dag, rollback_form(migration))
     return dag
 
@@ -175,84 +225,49 @@ def _set_form(dag: DAG, form: dict[str, Any]) -> None:
     dag.params = ParamsDict(form)
 
 
-def _rollback_tasks(name: str) -> list[BaseOperator]:
-    """Create the tasks that revert cutovers, in order."""
-    tasks = [
-        PreflightOperator(task_id="preflight", migration=name),
-        ReserveOperator(task_id="reserve", migration=name),
-        TranslateBackOperator(task_id="translate_back", migration=name),
-        PlanRollbackOperator(task_id="plan_rollback", migration=name),
-        ApproveRollbackOperator(task_id="approve", migration=name),
-        RollBackOperator(task_id="roll_back", migration=name),
-        RestoreSettingsOperator(task_id="restore_settings", migration=name),
-    ]
-    chain(*tasks)
-    return tasks
+def _tasks(name: str, kind: DagKind) -> None:
+    """Create the tasks of a DAG in the order of the table of steps, each in its folder of the graph."""
+    made: dict[TaskId, BaseOperator] = {}
+    operators = _ROLLBACK_OPERATORS if kind is DagKind.ROLLBACK else _OPERATORS
+    for folder, steps in groupby(steps_of(kind), partial(_folder, kind)):
+        with _group(folder) if folder else nullcontext():
+            for task in (step.task for step in steps):
+                made[task] = operators[task](task_id=task.value, migration=name, **_MORE.get(task, {}))
+    _connect(made)
 
 
-def _copying_tasks(name: str) -> list[BaseOperator]:
-    """Create the tasks that make a proved copy, in order (see ADR 0003). `reserve` is not returned."""
-    with _group("prepare", "Check everything, reserve the migration, plan the run, create the topics."):
-        preflight = PreflightOperator(task_id="preflight", migration=name)
-        reserve = ReserveOperator(task_id="reserve", migration=name).as_setup()
-        plan = PlanOperator(task_id="plan", migration=name)
-        create_topics = CreateTopicsOperator(task_id="create_topics", migration=name)
-    with _group("mirror", "Start MirrorMaker, watch its lag, stop it."):
-        start_mirror = StartMirrorOperator(task_id="start_mirror", migration=name)
-        watch_lag = MirrorLagSensor(task_id="watch_lag", migration=name)
-        stop_mirror = StopMirrorOperator(task_id="stop_mirror", migration=name, **STOP_RETRIES)
-    with _group("validate", "Compare source and target, and judge the copy."):
-        # `stop_producers` may run in parallel with the watch; it is skipped if no producer has to stop.
-        validate_topics = ValidateTopicsOperator(task_id="validate_topics", migration=name, trigger_rule=_NONE_FAILED)
-        judge = JudgeOperator(task_id="judge", migration=name)
-
-    preflight >> reserve >> plan >> create_topics >> start_mirror >> watch_lag >> stop_mirror
-    stop_mirror.as_teardown(setups=reserve)
-    [watch_lag, stop_mirror] >> validate_topics >> judge
-    return [preflight, plan, create_topics, start_mirror, watch_lag, stop_mirror, validate_topics, judge]
+def _folder(kind: DagKind, step: TaskStep) -> str:
+    # The rollback DAG is a short line without folders.
+    return "" if step.phase is None or kind is DagKind.ROLLBACK else _FOLDERS[step.phase]
 
 
-def _moving_tasks(name: str) -> list[BaseOperator]:
-    """Create the tasks that move the consumer groups, in order (see ADR 0004 for the modes)."""
-    with _group("move_consumers", "Plan, approve and write the offsets of the consumer groups; confirm the cutover."):
-        planning = [
-            DrainGroupsSensor(task_id="drain_groups", migration=name),
-            TranslateOffsetsOperator(task_id="translate_offsets", migration=name),
-            PlanOffsetsOperator(task_id="plan_offsets", migration=name),
-            ApproveOperator(task_id="approve", migration=name),
-            SyncOffsetsOperator(task_id="sync_offsets", migration=name),
-        ]
-        confirm = ConfirmCutoverOperator(task_id="confirm_cutover", migration=name)
-        after = HookOperator(task_id="after_cutover", migration=name, hook=HookName.AFTER_CUTOVER)
-        restore = RestoreSettingsOperator(task_id="restore_settings", migration=name, trigger_rule=_NONE_FAILED)
-    chain(*planning, confirm, after, restore)
-    # A hook that the file does not configure is skipped; its downstream tasks must still run.
-    confirm >> restore
-    return [*planning, confirm, after, restore]
+def _connect(made: dict[TaskId, BaseOperator]) -> None:
+    """Connect the tasks: a line in the order of the table, and what differs from it (see ADR 0003).
 
-
-def _stopping_task(name: str, copying: list[BaseOperator]) -> BaseOperator:
-    """Create `stop_producers`, in parallel with the watch that triggers it. If it fails, nothing is validated."""
-    by_id = {task.task_id: task for task in copying}
-    with by_id["watch_lag"].task_group:
-        stop_producers = HookOperator(task_id="stop_producers", migration=name, hook=HookName.STOP_PRODUCERS)
-    by_id["start_mirror"] >> stop_producers >> by_id["validate_topics"]
-    return stop_producers
-
-
-def _group(group_id: str, tooltip: str) -> TaskGroup:
-    """Return a group that the graph and the grid can fold; its tasks keep their ids."""
-    return TaskGroup(group_id, prefix_group_id=False, tooltip=tooltip)
-
-
-def _finish(name: str, tasks: list[BaseOperator]) -> None:
-    """Create `finish` downstream of all tasks except `reserve`.
-
-    Downstream of `reserve`, Airflow would treat `reserve` as its setup and skip `finish` when `preflight` refuses.
+    `stop_producers` may run in parallel with the watch, which triggers it. If it fails, nothing is validated. A hook
+    that the file does not configure is skipped; the tasks after it must still run.
     """
-    finish = FinishOperator(task_id="finish", migration=name, **STOP_RETRIES)
-    tasks >> finish
+    line = [task for task_id, task in made.items() if task_id not in _BESIDE_THE_LINE]
+    chain(*line)
+    if TaskId.STOP_MIRROR in made:
+        made[TaskId.STOP_MIRROR].as_teardown(setups=made[TaskId.RESERVE].as_setup())
+        made[TaskId.WATCH_LAG] >> made[TaskId.VALIDATE_TOPICS]
+    if TaskId.STOP_PRODUCERS in made:
+        made[TaskId.START_MIRROR] >> made[TaskId.STOP_PRODUCERS] >> made[TaskId.VALIDATE_TOPICS]
+        made[TaskId.CONFIRM_CUTOVER] >> made[TaskId.RESTORE_SETTINGS]
+        made[TaskId.RESTORE_SETTINGS].trigger_rule = _NONE_FAILED
+    # Downstream of a setup, Airflow would skip `finish` when `preflight` refuses.
+    finish = made[TaskId.FINISH]
+    [task for task in made.values() if task is not finish and not task.is_setup] >> finish
     finish.as_teardown(on_failure_fail_dagrun=True)
+
+
+_BESIDE_THE_LINE = frozenset({TaskId.STOP_PRODUCERS, TaskId.FINISH})
+
+
+def _group(folder: str) -> TaskGroup:
+    """Return a group that the graph and the grid can fold; its tasks keep their ids."""
+    return TaskGroup(folder, prefix_group_id=False, tooltip=_TOOLTIPS[folder])
 
 
 def _tags(path: Path, problem: str) -> list[str]:

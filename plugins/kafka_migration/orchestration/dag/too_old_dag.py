@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from airflow.sdk import DAG, BaseOperator, Context
 
 from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.run.task_steps import TaskId
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +25,7 @@ def refusing_dags(findings: Sequence[Finding]) -> dict[str, DAG]:
         tags=["kafka-migration", "invalid"],
         doc_md=f"### Kafka migrations do not work with this Airflow\n\n{text}",
     ) as dag:
-        RefusingOperator(task_id="preflight", reason=text, retries=0)
+        RefusingOperator(task_id=TaskId.PREFLIGHT.value, reason=text, retries=0)
     return {DAG_ID: dag}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.errors import Finding
@@ -26,8 +27,10 @@ from kafka_migration.core.target.target_topics import missing_topic_findings, re
 from kafka_migration.core.text.shortened import some
 from kafka_migration.engines.never_copied import never_copied_findings
 from kafka_migration.preflight.clusters.clusters_check import difference_findings
+from kafka_migration.steps.before.dry_run import preview
 from kafka_migration.steps.before.preflight_checks import other_migrations
 from kafka_migration.steps.mirror.plan_mirror import nothing_to_mirror, read_plan
+from kafka_migration.steps.run.deployment import Deployment
 from kafka_migration.steps.run.find_copy_basis import changes_of_basis
 from kafka_migration.steps.run.guards import missing_rights_of, unseen_groups
 from kafka_migration.steps.run.migration_run import MigrationRun
@@ -55,6 +58,15 @@ class RunPlan(Document):
     groups: tuple[PlannedGroup, ...] = ()
     findings: tuple[Finding, ...] = ()
     warnings: tuple[Finding, ...] = ()
+
+
+def plan_answer(name: str, params: Mapping[str, Any], deployment: Deployment) -> RunPlan:
+    """Return what a manual run of the current migration file would do with these fields of the form.
+
+    Raises `Refused` if the file or the fields are invalid, and what `run_plan` raises.
+    """
+    with preview(name, params, deployment) as run:
+        return run_plan(run)
 
 
 def run_plan(run: MigrationRun) -> RunPlan:

@@ -12,6 +12,7 @@ from kafka_migration.core.groups.clusters_seen import RecordsSeen
 from kafka_migration.core.groups.group_planning import CutoverScope, Planning
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.groups.rules_by_topic import topics_to_translate
+from kafka_migration.core.run.task_steps import TaskId
 from kafka_migration.core.translation.by_partition import (
     counts_needed,
     resent_ranges,
@@ -48,7 +49,7 @@ def read_planning(
     planning = Planning(scope, read_clusters(run, scope, with_others=with_others))
     if scope.translation is not None:
         # The positions need both documents of the job.
-        understood(lambda _: planning.positions, scope.translation[1], "translate_offsets")
+        understood(lambda _: planning.positions, scope.translation[1], TaskId.TRANSLATE_OFFSETS)
     return replace(planning, seen=replace(planning.seen, records=_read_records(run, planning)))
 
 

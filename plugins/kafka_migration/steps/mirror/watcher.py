@@ -22,6 +22,7 @@ from kafka_migration.core.mirror.diagnosis import ENDS, explained, likely_cause,
 from kafka_migration.core.mirror.engine import AnyEngine
 from kafka_migration.core.mirror.mirror_process import AnyProcess, ProcessReply
 from kafka_migration.core.run.stop_request import StopRequest
+from kafka_migration.core.run.task_steps import TaskId
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.watching.drain import Drain, PartitionReading, drain_of, expected_next
 from kafka_migration.core.watching.unreachable import Party, Silence, SilenceWatch, moment, silences_of
@@ -105,7 +106,7 @@ class MirrorWatcher:
             "mode": str(run.request.mode),
             "generation": self.generation,
             "at": run.now(),
-            "step": "watch_lag",
+            "step": TaskId.WATCH_LAG,
             "stage": self.guide.stage,
             "copied": meter.copied,
             "total": meter.total,
@@ -311,7 +312,7 @@ class MirrorWatcher:
     def _too_late(self) -> Finding:
         return Finding(
             Code.MIRROR_TIMEOUT,
-            "watch_lag",
+            TaskId.WATCH_LAG,
             self.progress or "no reading yet",
             f"the goal reached within {self.migration.watch.time_limit_s:,.0f} s (watch.time_limit)",
             "The copied records are kept and validated. Trigger the run again to continue, or raise the limit.",

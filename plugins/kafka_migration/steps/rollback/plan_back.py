@@ -15,6 +15,7 @@ from kafka_migration.core.kafka.commits import commits_from_document, commits_on
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.rollback.rollback_planning import RollbackPlanning, RollbackScope
+from kafka_migration.core.run.task_steps import TaskId
 from kafka_migration.core.target.target_topics import missing_target_findings
 from kafka_migration.core.translation.translation_contract import (
     TranslationRequest,
@@ -62,7 +63,7 @@ def _translated(run: MigrationRun, scope: RollbackScope) -> RollbackScope:
     request, result = run.evidence.require(Kind.TRANSLATION_REQUEST), run.evidence.require(Kind.TRANSLATION_RESULT)
     if result["id"] != request["id"]:
         return scope
-    translations = understood(translations_back_from_document, result, "translate_back")
+    translations = understood(translations_back_from_document, result, TaskId.TRANSLATE_BACK)
     return replace(scope, translations=translations, unreadable=untranslated_topics(result))
 
 

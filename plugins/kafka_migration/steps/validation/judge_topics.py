@@ -14,6 +14,7 @@ from kafka_migration.core.ledger.generations import Generation
 from kafka_migration.core.ledger.interval_bounds import TopicAnswer
 from kafka_migration.core.ledger.judgements import Judgement
 from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.run.task_steps import TaskId
 from kafka_migration.core.validation.comparisons import comparisons_of
 from kafka_migration.core.validation.coverage import TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
@@ -35,7 +36,7 @@ from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.validation.schema_comparison import compare_schemas, record_schema_ids, verdict_on_schemas
 
 # The task that measures what is judged.
-MEASURING = "validate_topics"
+MEASURING = TaskId.VALIDATE_TOPICS
 Covered = Mapping[str, TopicCoverage]
 
 

@@ -1,0 +1,1 @@
+"""What the verbs and the page answer about migrations and runs, as values."""

@@ -1,0 +1,191 @@
+"""The phase of a migration, its current run and the result of the last run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.ledger.chain import Confirmation
+from kafka_migration.core.ledger.cutovers import CutOver, RolledBack
+from kafka_migration.core.ledger.generations import StopCertificate
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.migration.settings import Phase
+from kafka_migration.core.report.run_status import LastRun, Progress, age_words
+from kafka_migration.core.run.stop_request import StopRequest
+from kafka_migration.core.validation.coverage_rules import coverage_of
+from kafka_migration.steps.answers.kept_migration import MigrationStore
+from kafka_migration.steps.answers.verdict_answer import verdict_answer
+
+STATUS_SCHEMA: Final = 5
+# A progress document older than this may belong to a run that is no longer active.
+FRESH_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveRun(Progress):
+    """The progress of the active run, with its words, its age in words, and whether it is recent."""
+
+    words: str = ""
+    age: str = ""
+    is_fresh: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class EndedRun(LastRun):
+    """The result of the last run, with its age in words."""
+
+    age: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LastGeneration(Document):
+    """The newest generation of MirrorMaker, and the request to stop it; without a certificate it is open."""
+
+    number: int
+    run: str
+    started_at: str
+    open: bool
+    stop_request: StopRequest | None
+    certificate: StopCertificate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusAnswer(Document):
+    """The status of one migration; `None` means *nothing yet*. A topic without a verdict is not judged."""
+
+    schema: Literal[5] = STATUS_SCHEMA
+    migration: str
+    phase: Phase
+    ledger: Confirmation
+    now: ActiveRun | None
+    last_run: EndedRun | None
+    cutovers: tuple[CutOver, ...]
+    rollbacks: tuple[RolledBack, ...]
+    last_generation: LastGeneration | None
+    pending_generations: tuple[int, ...]
+    topics: Mapping[str, Verdict | None]
+
+
+@dataclass(frozen=True, slots=True)
+class BriefRun(Document):
+    """The last run in the list of all migrations; `code` is that of its first finding, `ago` its age in words."""
+
+    run: str
+    at: datetime
+    mode: str
+    outcome: str
+    code: Code | None
+    ago: str
+
+
+@dataclass(frozen=True, slots=True)
+class BriefStatus(Document):
+    """One migration in the list of all migrations."""
+
+    migration: str
+    phase: Phase
+    ledger: Confirmation
+    standing: str
+    contradicted: bool
+    now: ActiveRun | None
+    last_run: BriefRun | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadStatus(Document):
+    """A migration whose evidence cannot be read, with the code of the problem."""
+
+    migration: str
+    problem: Code
+
+
+@dataclass(frozen=True, slots=True)
+class AllStatuses:
+    """The list of all migrations, and why some of them cannot be read."""
+
+    migrations: tuple[BriefStatus | UnreadStatus, ...]
+    problems: tuple[Finding, ...]
+
+
+def status_answer(store: MigrationStore, now: datetime) -> StatusAnswer:
+    """Return the status of a migration at a moment.
+
+    Raises `Refused` (`LEDGER_BROKEN`) if the ledger cannot be trusted.
+    """
+    ledger = store.ledger.read()
+    covered = coverage_of(ledger)
+    return StatusAnswer(
+        migration=store.name,
+        phase=ledger.phase,
+        ledger=store.confirmation(),
+        now=_active_run(store, now),
+        last_run=_ended_run(store.last_run(), now),
+        cutovers=tuple(ledger.cutovers),
+        rollbacks=tuple(ledger.rollbacks),
+        last_generation=_last_generation(store, ledger),
+        pending_generations=tuple(generation.number for generation in ledger.pending_generations),
+        topics={
+            topic: covered[topic].verdict if topic in covered else None for topic in sorted({*ledger.topics, *covered})
+        },
+    )
+
+
+def all_statuses(
+    stores: Iterable[MigrationStore], now: datetime, findings_of: Callable[[Exception], tuple[Finding, ...]]
+) -> AllStatuses:
+    """Return the status of each migration in brief; `findings_of` describes why one of them cannot be read."""
+    found, problems = list[BriefStatus | UnreadStatus](), list[Finding]()
+    for store in stores:
+        try:
+            found.append(_brief(store, now))
+        except Exception as error:
+            # Any error: the other migrations are still listed.
+            findings = findings_of(error)
+            problems += findings
+            found.append(UnreadStatus(store.name, findings[0].code))
+    return AllStatuses(tuple(found), tuple(problems))
+
+
+def _brief(store: MigrationStore, now: datetime) -> BriefStatus:
+    proved, last = verdict_answer(store), store.last_run()
+    return BriefStatus(
+        migration=store.name,
+        phase=store.ledger.read().phase,
+        ledger=proved.ledger,
+        standing=proved.standing,
+        contradicted=bool(proved.contradictions),
+        now=_active_run(store, now),
+        last_run=None if last is None else _brief_run(last, now),
+    )
+
+
+def _brief_run(last: LastRun, now: datetime) -> BriefRun:
+    code = last.findings[0].code if last.findings else None
+    return BriefRun(last.run, last.at, last.mode, last.outcome, code, age_words(last.at, now))
+
+
+def _active_run(store: MigrationStore, now: datetime) -> ActiveRun | None:
+    progress = store.progress()
+    if progress is None:
+        return None
+    is_fresh = (now - progress.at).total_seconds() <= FRESH_S
+    news = {"words": progress.words, "age": age_words(progress.at, now), "is_fresh": is_fresh}
+    return ActiveRun.from_document({**progress.to_document(), **news})
+
+
+def _ended_run(last: LastRun | None, now: datetime) -> EndedRun | None:
+    return None if last is None else EndedRun.from_document({**last.to_document(), "age": age_words(last.at, now)})
+
+
+def _last_generation(store: MigrationStore, ledger: Ledger) -> LastGeneration | None:
+    last = ledger.last_generation
+    if last is None:
+        return None
+    asked = store.stop_requests.find(last.number)
+    return LastGeneration(last.number, last.start.run, last.start.at, last.stop is None, asked, last.stop)
