@@ -1,42 +1,113 @@
-"""Texts that the findings of all comparisons share."""
+"""Texts that the findings of all comparisons share; each subject in them ends with its generation or partition."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.shell import shell_word
 from kafka_migration.core.validation.differences import Difference, DifferenceKind, FirstDifference
 
-UNREADABLE_REMEDY = (
-    "Records that cannot be read cannot be proved. Raise the retention above the time between two runs, end "
-    "open transactions, and validate again. Records that are already deleted remain unproved."
-)
 
-BAD_RECORD_REMEDY = (
-    "Spark cannot read this record, so its topic was not compared and is not proved. The other topics were compared. "
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The sentences of a finding about a copy; `{subject}`, `{found}` and `{commands}` are filled in."""
+
+    happened: str
+    matters: str
+    remedy: str
+
+    def finding(self, code: Code, subject: str, found: str, expected: str, commands: str = "") -> Finding:
+        """Return the finding with these sentences."""
+        return Finding(
+            code,
+            subject,
+            found,
+            expected,
+            self.remedy.format(commands=commands),
+            happened=self.happened.format(subject=subject, found=found),
+            matters=self.matters,
+        )
+
+
+DIFFERS = Words(
+    "The copy of {subject}, differs from its source: {found}.",
+    "Consumers that move to the target would not read the records that the source has.",
+    "Compare both sides: {commands}.",
+)
+UNREADABLE = Words(
+    "Not all records of {subject}, could be read: {found}.",
+    "Records that cannot be read cannot be compared, so the copy is not proved.",
+    "Raise the retention above the time between two runs, end open transactions, and validate again. Records that are "
+    "already deleted remain unproved.",
+)
+BAD_RECORD = Words(
+    "Spark could not read a record of {subject}: {found}.",
+    "The topic was not compared and is not proved; the other topics were compared.",
     "Leave the topic out of the run, compare it with another reader, such as kcat, and move its groups by hand. If a "
-    "producer writes such records by mistake, correct it: the windows of later runs are then compared."
+    "producer writes such records by mistake, correct it: the windows of later runs are then compared.",
+)
+UNPROVED = Words(
+    "One side of {subject}, has no record left of some keys: {found}.",
+    "Its log cleaner may have removed them together with their tombstone, so the copy is not proved.",
+    "Validate before delete.retention.ms has passed, and keep each key in one source partition.",
+)
+OF_A_KILL = Words(
+    "The target has more records than the source of {subject}, after MirrorMaker ended ungracefully: {found}.",
+    "They may be records that it copied without storing its position, so the copy is neither proved nor wrong.",
+    "Trigger the run again: MirrorMaker sends such records again, and the next validation decides.{commands}",
+)
+OF_NEW_PARTITIONS = Words(
+    "The target got partitions while MirrorMaker copied {subject}, so keys changed their partition: {found}.",
+    "Every record is there, but the order of the records of such keys is unknown.",
+    "If consumers need the order of each key, copy the topic again with a new migration file (another name).",
+)
+SENT_TWICE = Words(
+    "The target has more offsets than the source for {subject}, and no stop certificate explains all of them: {found}.",
+    "MirrorMaker sent records twice, or another client wrote to the topic, and the log cleaner has removed records "
+    "since, so consumers may read or have read records that are not compared.",
+    "Stop other writers. If no consumer may see such records, copy the topic again with a new migration file (another "
+    "name).",
 )
 
-UNPROVED_REMEDY = (
-    "One side has no record left of some keys: its log cleaner may have removed them together with their tombstone. "
-    "Validate before delete.retention.ms has passed, and keep each key in one source partition."
-)
-
-# The remedy for a good verdict on a copy that differs.
-EXPLANATIONS = {
-    Code.KEYS_IN_SEVERAL_PARTITIONS: "The source holds some keys in several partitions, and Kafka has no order between "
-    "partitions. The order within each partition was compared and is the same.",
-    Code.RECORDS_COMPACTED: "Each side compacts at its own time, and deletes records that have a newer one of their "
-    "key. No action is needed.",
-    Code.ORDER_NOT_COMPARED: "The order of each key was compared and is the same. The order of records with different "
-    "keys could not be compared, because compaction removed too many records or ran in the meantime. Validate again.",
-    Code.RECORDS_REPLAYED: "MirrorMaker was killed, and the next process sent these records again. Consumers of the "
-    "target may read them twice. No action is needed if they may.",
-    Code.ABORTED_RECORDS_COPIED: "Consumers of the target read them, but read_committed consumers of the source do "
-    "not. With mirror.isolation_level read_committed MirrorMaker does not copy them.",
+# A good verdict on a copy that differs.
+EXPLANATIONS: Mapping[Code, Words] = {
+    Code.KEYS_IN_SEVERAL_PARTITIONS: Words(
+        "The source holds some keys of {subject}, in several partitions: {found}.",
+        "Kafka has no order between partitions, so the order of these keys was compared within each partition, where "
+        "it is the same.",
+        "No action is needed.",
+    ),
+    Code.RECORDS_COMPACTED: Words(
+        "Compaction deleted records of {subject}, on one side: {found}.",
+        "Each side compacts at its own time and deletes only records that have a newer one of their key, so consumers "
+        "read the same newest records.",
+        "No action is needed.",
+    ),
+    Code.ORDER_NOT_COMPARED: Words(
+        "The order of records with different keys could not be compared for {subject}: {found}.",
+        "Compaction removed too many records or ran in the meantime; the order of each key was compared and is the "
+        "same.",
+        "Validate again if consumers need the order between keys.",
+    ),
+    Code.RECORDS_REPLAYED: Words(
+        "MirrorMaker was killed, and the next process sent records of {subject}, again: {found}.",
+        "Consumers of the target may read these records twice.",
+        "No action is needed if they may.",
+    ),
+    Code.ABORTED_RECORDS_COPIED: Words(
+        "The target holds records of aborted transactions of {subject}: {found}.",
+        "Consumers of the target read them, but read_committed consumers of the source do not.",
+        "Set mirror.isolation_level to read_committed, so that MirrorMaker copies no more of them.",
+    ),
 }
+
+
+def unreadable_words(*, has_bad_record: bool) -> tuple[Code, Words]:
+    """Return the code and the words for records that could not be read."""
+    return (Code.RECORD_UNREADABLE, BAD_RECORD) if has_bad_record else (Code.RECORDS_NOT_VERIFIABLE, UNREADABLE)
 
 
 def topic_words(topic: str, target_topic: str) -> str:

@@ -3,32 +3,123 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.migration.tolerated import Tolerance
+
+
+class _KindRow(NamedTuple):
+    """What `DifferenceKind` says of a label, for its table."""
+
+    label: str
+    meaning: str
+    is_damage: bool = True
+    is_compacted: bool = False
+    is_unknown: bool = False
+    is_unproved: bool = False
+    may_be_tail: bool = False
+    is_foreign: bool = False
+    is_order: bool = False
+    changes_with_partitions: bool = False
+    tolerated: Callable[[Tolerance, bool], int] = lambda _tolerance, _replayed: 0
+    tolerated_as: Code | None = None
 
 
 class DifferenceKind(StrEnum):
-    """What a difference between source and target is; docs/concepts/validation.md defines each."""
+    """What a difference between source and target is; docs/concepts/validation.md shows the meanings.
 
-    MISSING = "missing"
-    EXTRA = "extra"
-    DUPLICATE = "duplicate"
-    REORDERED = "reordered"
-    ALTERED = "altered"
-    MOVED = "moved"
-    STALE = "stale"
-    ABORTED = "aborted"
-    COMPACTED = "compacted"
-    EXPIRED = "expired"
-    UNPROVED = "unproved"
-    INTERLEAVED = "interleaved"
-    UNCLASSIFIED = "unclassified"
+    All but one are damage: `is_damage`. Compaction explains one that `is_compacted`. One that `is_unknown` is about
+    records that can no longer be read, and for one that `is_unproved` an explanation may be gone. One that
+    `may_be_tail` can be at the end of the target after a kill, because the next generation sends records again. An
+    `is_foreign` record is on the target only. `is_order`: only the order differs. `changes_with_partitions`: a key gets
+    it if its topic gets partitions during the copy.
 
+    `tolerated` returns how many of them a run may tolerate, from its tolerance and from whether a killed generation was
+    followed by another one; `tolerated_as` is the code of the warning. The first of several warnings counts.
+    """
 
-_UNKNOWN = frozenset({DifferenceKind.EXPIRED, DifferenceKind.UNPROVED})
+    meaning: str
+    is_damage: bool
+    is_compacted: bool
+    is_unknown: bool
+    is_unproved: bool
+    may_be_tail: bool
+    is_foreign: bool
+    is_order: bool
+    changes_with_partitions: bool
+    tolerated: Callable[[Tolerance, bool], int]
+    tolerated_as: Code | None
+
+    def __new__(cls, label: str, *properties: object) -> DifferenceKind:
+        """Make a member that is its label and carries the properties of its row."""
+        member = str.__new__(cls, label)
+        member._value_ = label
+        for name, value in zip(_KindRow._fields[1:], properties, strict=True):
+            setattr(member, name, value)
+        return member
+
+    MISSING = _KindRow("missing", "only the source has the record")
+    EXTRA = _KindRow("extra", "only the target has the record", may_be_tail=True, is_foreign=True)
+    DUPLICATE = _KindRow(
+        "duplicate",
+        "the target holds the record more often than the source, as after a replay; first occurrences are in the "
+        "source's order",
+        may_be_tail=True,
+        tolerated=lambda tolerance, replayed: tolerance.duplicates if replayed else 0,
+        tolerated_as=Code.RECORDS_REPLAYED,
+    )
+    REORDERED = _KindRow(
+        "reordered",
+        "the record is on both sides, but at another place among the records of its key",
+        is_order=True,
+        changes_with_partitions=True,
+    )
+    ALTERED = _KindRow(
+        "altered",
+        "source and target differ at the same place of a key; `fields` names `key`, `value`, `headers`, `timestamp`",
+    )
+    MOVED = _KindRow(
+        "moved",
+        "the record is in another target partition than the rest of its key (by position: than on the source)",
+        changes_with_partitions=True,
+    )
+    STALE = _KindRow(
+        "stale",
+        "the target repeats an older record after the last record of its key; consumers that keep the latest value "
+        "have an old one",
+        may_be_tail=True,
+    )
+    ABORTED = _KindRow(
+        "aborted",
+        "the target holds a record of an aborted source transaction",
+        tolerated=lambda tolerance, _: tolerance.aborted,
+        tolerated_as=Code.ABORTED_RECORDS_COPIED,
+    )
+    COMPACTED = _KindRow("compacted", "compaction explains what a side lacks", is_compacted=True)
+    EXPIRED = _KindRow(
+        "expired",
+        "one side has the first records of a key, and the log of the other begins after them",
+        is_unknown=True,
+    )
+    UNPROVED = _KindRow(
+        "unproved",
+        "as `compacted`, but the tombstone that would explain it can no longer be read; or the key is in several "
+        "source partitions of a compacted topic",
+        is_unknown=True,
+        is_unproved=True,
+    )
+    INTERLEAVED = _KindRow("interleaved", "no damage: several source partitions hold the key", is_damage=False)
+    UNCLASSIFIED = _KindRow(
+        "unclassified",
+        "the digests differ, and nothing more is known: the data could not be read again or changed between the "
+        "readings, both sides together have more than a million records of the key, or (by position) both sides have "
+        "little in common",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +139,7 @@ class FirstDifference(Document):
     @property
     def is_target_tail(self) -> bool:
         """Whether the target only has more records at its end, and equals the source before them."""
-        return self.source_offset is None and self.kind in {DifferenceKind.EXTRA, DifferenceKind.DUPLICATE}
+        return self.source_offset is None and self.kind.may_be_tail
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,23 +167,23 @@ class Differences(Document):
     @property
     def damage(self) -> frozenset[DifferenceKind]:
         """The kinds that occur; a key in several source partitions is no damage."""
-        return frozenset(kind for kind, count in self.counts.items() if count) - {DifferenceKind.INTERLEAVED}
+        return frozenset(kind for kind, count in self.counts.items() if count and kind.is_damage)
 
     @property
     def unexplained(self) -> frozenset[DifferenceKind]:
         """The damage that compaction does not explain."""
-        return self.damage - {DifferenceKind.COMPACTED}
+        return frozenset(kind for kind in self.damage if not kind.is_compacted)
 
     @property
     def is_unproved(self) -> bool:
         """Whether a difference may have an explanation that can no longer be read."""
-        return DifferenceKind.UNPROVED in self.damage
+        return any(kind.is_unproved for kind in self.damage)
 
     @property
     def known(self) -> Differences:
         """The differences without those about records that can no longer be read."""
-        counts = {kind: count for kind, count in self.counts.items() if kind not in _UNKNOWN}
-        return Differences(counts, tuple(difference for difference in self.first if difference.kind not in _UNKNOWN))
+        counts = {kind: count for kind, count in self.counts.items() if not kind.is_unknown}
+        return Differences(counts, tuple(difference for difference in self.first if not difference.kind.is_unknown))
 
 
 def merged(parts: Iterable[Differences], shown: int = 20) -> Differences:

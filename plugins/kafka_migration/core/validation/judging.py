@@ -13,15 +13,16 @@ from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.migration.tolerated import NO_TOLERANCE, Tolerance
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
 from kafka_migration.core.validation.difference_words import (
-    BAD_RECORD_REMEDY,
+    DIFFERS,
     EXPLANATIONS,
-    UNPROVED_REMEDY,
-    UNREADABLE_REMEDY,
+    OF_A_KILL,
+    UNPROVED,
     compare_commands,
     describe_counts,
     describe_kind,
     record_words,
     topic_words,
+    unreadable_words,
 )
 from kafka_migration.core.validation.differences import DifferenceKind, Differences, FirstDifference, merged
 from kafka_migration.core.validation.judging_by_key import (
@@ -90,7 +91,7 @@ def _explained(
     difference, last = result.first_difference, result.window.generation
     if result.rest_in_order and not (found and found.unexplained):
         return Verdict.PASS, Code.RECORDS_COMPACTED
-    if difference is not None and difference.kind is DifferenceKind.REORDERED:
+    if difference is not None and difference.kind.is_order:
         # The order between keys differs; differences within keys do not show this.
         return None
     good = tolerated(tolerance, found, replayed=events.was_replayed(last))
@@ -112,7 +113,7 @@ def _may_continue(result: PartitionResult) -> bool:
         return False
     *killed, last = window.pieces
     holes = window.source_end - window.source_start - result.source.records
-    extra = (d.target_offset for d in result.differences.first if d.kind is DifferenceKind.EXTRA)
+    extra = (d.target_offset for d in result.differences.first if d.kind.is_foreign)
     is_passed = all(piece.source_end + holes <= last.source_end for piece in killed)
     # Records that the source has deleted since are extra too, also where the last piece sent them.
     is_cut = result.source_unreadable is not None
@@ -121,10 +122,10 @@ def _may_continue(result: PartitionResult) -> bool:
 
 def _is_tail(result: PartitionResult, found: Differences | None) -> bool:
     """Whether the target only has additional records, apart from records that were deleted or sent again."""
-    taken = {DifferenceKind.COMPACTED, DifferenceKind.UNPROVED, DifferenceKind.EXPIRED}
-    is_mixed = bool(result.window.pieces) or (result.differences and taken & result.differences.damage)
+    damage = result.differences.damage if result.differences else frozenset()
+    is_mixed = bool(result.window.pieces) or any(kind.is_compacted or kind.is_unknown for kind in damage)
     # Without ranks, because a side has deleted the beginning, only the keys show a tail.
-    return is_tail(found) and (bool(is_mixed) or result.first_difference is None)
+    return is_tail(found) and (is_mixed or result.first_difference is None)
 
 
 def _is_rest_equal(result: PartitionResult, found: Differences | None) -> bool:
@@ -153,37 +154,27 @@ def _ranges(window: Window) -> str:
 
 
 def _unreadable_finding(result: PartitionResult) -> Finding:
-    return Finding(
-        Code.RECORD_UNREADABLE if result.has_bad_record else Code.RECORDS_NOT_VERIFIABLE,
-        _subject(result.window),
-        some(result.unreadable, separator="; ", longest=LONGEST_SENTENCE),
-        f"every record of {_ranges(result.window)}",
-        BAD_RECORD_REMEDY if result.has_bad_record else UNREADABLE_REMEDY,
-    )
+    code, words = unreadable_words(has_bad_record=result.has_bad_record)
+    found = some(result.unreadable, separator="; ", longest=LONGEST_SENTENCE)
+    return words.finding(code, _subject(result.window), found, f"every record of {_ranges(result.window)}")
 
 
 def _unproved_finding(result: PartitionResult) -> Finding:
-    return Finding(
-        Code.RECORDS_NOT_VERIFIABLE,
-        _subject(result.window),
-        _counts(result),
-        f"the same records in {_ranges(result.window)}",
-        UNPROVED_REMEDY,
+    return UNPROVED.finding(
+        Code.RECORDS_NOT_VERIFIABLE, _subject(result.window), _counts(result), _same_records(result.window)
     )
 
 
 def _tail_finding(result: PartitionResult) -> Finding:
     difference = result.first_difference
     assert difference is not None
-    return Finding(
+    return OF_A_KILL.finding(
         Code.RECORDS_NOT_VERIFIABLE,
         _subject(result.window),
         f"{_counts(result)}; the target equals the source and then has more records from target "
         f"offset {difference.target_offset} on ({difference.kind})",
-        f"the same records in {_ranges(result.window)}",
-        "A MirrorMaker process ended ungracefully, so these may be records that it copied without storing its "
-        "position. A later run sends them again, and its validation decides. "
-        f"Check them: {_commands(result.window, difference)}",
+        _same_records(result.window),
+        f" Check them: {_commands(result.window, difference)}.",
     )
 
 
@@ -191,20 +182,24 @@ def _difference_finding(result: PartitionResult) -> Finding:
     difference = result.first_difference or FirstDifference(
         DifferenceKind.UNCLASSIFIED, None, None, (), "The digests differ; the place was not determined."
     )
-    return Finding(
+    return DIFFERS.finding(
         Code.COPY_DIFFERS,
         _subject(result.window),
         f"{_counts(result)}; first difference {describe_kind(difference)} at "
         f"{_place('source', difference.source_offset)}, {_place('target', difference.target_offset)}: "
-        f"{difference.detail}",
+        f"{difference.detail.rstrip('.')}",
         f"the same records in the same order in {_ranges(result.window)}",
-        f"Compare both sides: {_commands(result.window, difference)}",
+        _commands(result.window, difference),
     )
 
 
 def _explained_finding(result: PartitionResult, code: Code) -> Finding:
-    expected = f"the same records in {_ranges(result.window)}"
-    return Finding(code, _subject(result.window), _counts(result), expected, EXPLANATIONS[code])
+    subject = _subject(result.window)
+    return EXPLANATIONS[code].finding(code, subject, _counts(result), _same_records(result.window))
+
+
+def _same_records(window: Window) -> str:
+    return f"the same records in {_ranges(window)}"
 
 
 def _counts(result: PartitionResult) -> str:
@@ -292,6 +287,7 @@ def with_untimed(
 
 
 def _untimed(topic: TopicVerdict, *, is_declared: bool) -> TopicVerdict:
+    why = "the migration file excludes them" if is_declared else "the target sets its own (LogAppendTime)"
     finding = Finding(
         Code.TIMESTAMPS_NOT_COMPARED,
         f"topic {topic.topic}",
@@ -299,8 +295,10 @@ def _untimed(topic: TopicVerdict, *, is_declared: bool) -> TopicVerdict:
         if is_declared
         else "message.timestamp.type=LogAppendTime on the target",
         "CreateTime, if timestamps must be proved too",
-        "Keys, values, headers and order were compared. Consumers of the target see the time of the copy. If that does "
-        "not matter, set timestamps: false in the topic's item of topics in the migration file.",
+        _REMEDY_DECLARED if is_declared else _REMEDY_UNTIMED,
+        happened=f"The timestamps of topic {topic.topic} were not compared, because {why}.",
+        matters="Keys, values, headers and order were compared, but consumers of the target may see other timestamps "
+        "than on the source.",
     )
     least = Verdict.PASS if is_declared else Verdict.WARN
     return replace(
@@ -310,6 +308,15 @@ def _untimed(topic: TopicVerdict, *, is_declared: bool) -> TopicVerdict:
         warnings=(*topic.warnings, finding),
     )
 
+
+_REMEDY_DECLARED = (
+    "No action is needed. To compare them, remove timestamps: false from the topic in the migration file."
+)
+_REMEDY_UNTIMED = (
+    "If the time of the copy does not matter, set timestamps: false in the topic's item of topics in the migration "
+    "file. Otherwise set message.timestamp.type to CreateTime on the target, and copy the topic again with a new "
+    "migration file (another name)."
+)
 
 Judged = Sequence[tuple[Verdict, Finding | None]]
 

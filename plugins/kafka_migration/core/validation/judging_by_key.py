@@ -11,24 +11,23 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.migration.tolerated import NO_TOLERANCE, Tolerance
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
 from kafka_migration.core.validation.difference_words import (
-    BAD_RECORD_REMEDY,
+    DIFFERS,
     EXPLANATIONS,
-    UNPROVED_REMEDY,
-    UNREADABLE_REMEDY,
+    OF_A_KILL,
+    OF_NEW_PARTITIONS,
+    UNPROVED,
+    Words,
     compare_commands,
     describe_counts,
     describe_kind,
     record_words,
     topic_words,
+    unreadable_words,
 )
-from kafka_migration.core.validation.differences import Difference, DifferenceKind, Differences
+from kafka_migration.core.validation.differences import Difference, Differences
 from kafka_migration.core.validation.surplus import Lengths, surplus_by_key
 from kafka_migration.core.validation.tolerance import tolerated
 from kafka_migration.core.validation.validation_contract import PartitionResult, TopicResult
-
-_TAIL = frozenset({DifferenceKind.EXTRA, DifferenceKind.DUPLICATE, DifferenceKind.STALE})
-# The differences of a key whose partition changes during the copy.
-_OTHER_PARTITION = frozenset({DifferenceKind.MOVED, DifferenceKind.REORDERED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,23 +84,23 @@ def _judged_by_records(
     if result.equal and not unreadable:
         return Verdict.PASS, None
     found = result.differences and result.differences.known
-    verdict, code, remedy = _judged(result, found, events, tolerance)
+    verdict, code, words = _judged(result, found, events, tolerance)
     is_rest_good = verdict is not Verdict.FAIL or not found or not found.damage
     if unreadable and is_rest_good:
         return Verdict.NOT_VERIFIABLE, _unreadable_finding(result, windows, unreadable)
     if result.differences and result.differences.is_unproved and is_rest_good:
-        return Verdict.NOT_VERIFIABLE, _finding(result, Code.RECORDS_NOT_VERIFIABLE, UNPROVED_REMEDY)
-    return verdict, _finding(result, code, remedy)
+        return Verdict.NOT_VERIFIABLE, _finding(result, Code.RECORDS_NOT_VERIFIABLE, UNPROVED)
+    return verdict, _finding(result, code, words)
 
 
 def is_tail(found: Differences | None) -> bool:
     """Whether the target only has additional records, as a killed generation may leave them."""
-    return found is not None and bool(found.unexplained) and found.unexplained <= _TAIL
+    return found is not None and bool(found.unexplained) and all(k.may_be_tail for k in found.unexplained)
 
 
 def _judged(
     result: TopicResult, found: Differences | None, events: GenerationEvents, tolerance: Tolerance
-) -> tuple[Verdict, Code, str]:
+) -> tuple[Verdict, Code, Words]:
     """Judge differences.
 
     After a killed generation the next one sends records again: if one followed, duplicates are a warning. Additional
@@ -114,41 +113,22 @@ def _judged(
         return *good, EXPLANATIONS[good[1]]
     damage = found.unexplained if found else frozenset()
     if is_tail(found) and is_last_killed:
-        return Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE, _KILLED
-    if damage and damage <= _OTHER_PARTITION and events.grown:
-        return Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE, _GROWN
-    return Verdict.FAIL, Code.COPY_DIFFERS, f"Compare both sides: {_first_commands(result)}"
-
-
-_KILLED = (
-    "This MirrorMaker process ended ungracefully, so these may be records that it copied without storing its "
-    "position. A later run sends them again, and its validation decides."
-)
-_GROWN = (
-    "The target got partitions while MirrorMaker ran, so keys changed their partition. Every record is there, but the "
-    "order of such keys is unknown."
-)
+        return Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE, OF_A_KILL
+    if damage and events.grown and all(kind.changes_with_partitions for kind in damage):
+        return Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE, OF_NEW_PARTITIONS
+    return Verdict.FAIL, Code.COPY_DIFFERS, DIFFERS
 
 
 def _unreadable_finding(result: TopicResult, windows: Sequence[PartitionResult], unreadable: Sequence[str]) -> Finding:
-    has_bad_record = any(window.has_bad_record for window in windows)
-    return Finding(
-        Code.RECORD_UNREADABLE if has_bad_record else Code.RECORDS_NOT_VERIFIABLE,
-        _subject(result),
-        some(unreadable, 3, separator="; ", longest=LONGEST_SENTENCE),
-        "all partitions readable, because a key can be in any of them",
-        BAD_RECORD_REMEDY if has_bad_record else UNREADABLE_REMEDY,
-    )
+    code, words = unreadable_words(has_bad_record=any(window.has_bad_record for window in windows))
+    found = some(unreadable, 3, separator="; ", longest=LONGEST_SENTENCE)
+    return words.finding(code, _subject(result), found, "all partitions readable, because a key can be in any of them")
 
 
-def _finding(result: TopicResult, code: Code, remedy: str) -> Finding:
-    return Finding(
-        code,
-        _subject(result),
-        f"{_counts(result)}; {describe_differences(result.differences)}",
-        "the same records, in the same order for each key",
-        remedy,
-    )
+def _finding(result: TopicResult, code: Code, words: Words) -> Finding:
+    found = f"{_counts(result)}; {describe_differences(result.differences)}"
+    commands = _first_commands(result) if words is DIFFERS else ""
+    return words.finding(code, _subject(result), found, "the same records, in the same order for each key", commands)
 
 
 def _counts(result: TopicResult) -> str:

@@ -109,6 +109,9 @@ def _wrong(part: PartIds, source: Schemas, target: Schemas) -> Iterator[Finding]
             "the schema that the source's registry gives the same id",
             f"Copy the schemas to the target's registry with their ids, and let the user of its connection read them. "
             f"Then clear judge with downstream. {_if_none(part)}",
+            happened=f"The copied {part.part}s of topic {part.topic} have {_ids(missing)}, which the target's registry "
+            "does not have.",
+            matters="Consumers that ask the target's registry cannot read these records.",
         )
     if other:
         yield Finding(
@@ -116,8 +119,10 @@ def _wrong(part: PartIds, source: Schemas, target: Schemas) -> Iterator[Finding]
             _subject(part),
             f"records with {_ids(other)}, to which the target's registry gives other schemas",
             "the schema that the source's registry gives the same id",
-            "Consumers would read these records wrongly or not at all. Use a registry whose ids come from the source's "
-            f"registry. {_if_none(part)}",
+            f"Use a registry whose ids come from the source's registry. {_if_none(part)}",
+            happened=f"The copied {part.part}s of topic {part.topic} have {_ids(other)}, for which the two registries "
+            "have different schemas.",
+            matters="Consumers that ask the target's registry would read these records wrongly or not at all.",
         )
 
 
@@ -134,6 +139,9 @@ def _unknown(part: PartIds, source: Schemas) -> Iterator[Finding]:
             "only ids of the source's registry",
             f"Check that schema_registry.source names the right registry, and that its user may read all schemas. "
             f"{_if_none(part)}",
+            happened=f"The {part.part}s of topic {part.topic} begin with numbers that look like schema ids and "
+            f"cannot be compared: {'; '.join(found)}.",
+            matters="Consumers that ask the target's registry may not be able to read these records.",
         )
 
 
@@ -151,6 +159,10 @@ def _unread(topic: str, generations: Collection[int]) -> Finding:
         f"generations {some([str(n) for n in generations])}, of which not all schema ids are known",
         "the ids of all records",
         "Trigger a run in mode validate, which reads the whole copy again.",
+        happened=f"Not all schema ids of topic {topic} are known: those of generations "
+        f"{some([str(n) for n in generations])} were not all read.",
+        matters="A schema that the target's registry lacks may be among them, so consumers may not be able to read all "
+        "records.",
     )
 
 

@@ -15,7 +15,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.ledger.generations import Generation
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.validation.difference_words import EXPLANATIONS
+from kafka_migration.core.validation.difference_words import EXPLANATIONS, SENT_TWICE, Words
 
 Judged = tuple[Verdict, Finding | None]
 Lengths = Mapping[int, Mapping[int, int]]
@@ -39,29 +39,23 @@ class Surplus:
         if not verdict.is_good or not (self.replayed or self.unexplained):
             return judged
         if self.unexplained:
-            return Verdict.NOT_VERIFIABLE, self._finding(Code.RECORDS_NOT_VERIFIABLE, subject, counts, _UNEXPLAINED)
+            return Verdict.NOT_VERIFIABLE, self._finding(Code.RECORDS_NOT_VERIFIABLE, subject, counts, SENT_TWICE)
         if finding is not None and finding.code is Code.RECORDS_REPLAYED:
             return judged
         replay = self._finding(Code.RECORDS_REPLAYED, subject, counts, EXPLANATIONS[Code.RECORDS_REPLAYED])
         return worst([verdict, Verdict.WARN]), replay
 
-    def _finding(self, code: Code, subject: str, counts: str, remedy: str) -> Finding:
-        return Finding(
+    def _finding(self, code: Code, subject: str, counts: str, words: Words) -> Finding:
+        return words.finding(
             code,
             subject,
             f"{counts}; the target's range is {self.replayed + self.unexplained:,} offsets longer than the source's, "
             f"and stop certificates of killed generations explain {self.replayed:,} of them",
             "no more offsets than on the source: each is a record that was sent",
-            remedy,
         )
 
 
 NO_SURPLUS = Surplus()
-_UNEXPLAINED = (
-    "MirrorMaker sent records twice, or another client wrote to the topic, and the log cleaner has removed records "
-    "since. What it removed can no longer be compared. End other writers. If no consumer may see such records, copy "
-    "the topic again with a new migration file (another name)."
-)
 
 
 def lengths_of(generations: Iterable[Generation], topic: str) -> Lengths:

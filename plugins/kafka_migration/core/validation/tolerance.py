@@ -18,11 +18,6 @@ def tolerated(tolerance: Tolerance, found: Differences | None, *, replayed: bool
     rest = found.unexplained
     if not rest:
         return Verdict.PASS, Code.RECORDS_COMPACTED if found.damage else Code.KEYS_IN_SEVERAL_PARTITIONS
-    limits = {
-        DifferenceKind.DUPLICATE: tolerance.duplicates if replayed else 0,
-        DifferenceKind.ABORTED: tolerance.aborted,
-    }
-    if any(found.counts[kind] > limits.get(kind, 0) for kind in rest):
+    if any(found.counts[kind] > kind.tolerated(tolerance, replayed) for kind in rest):
         return None
-    is_replay = DifferenceKind.DUPLICATE in rest
-    return Verdict.WARN, Code.RECORDS_REPLAYED if is_replay else Code.ABORTED_RECORDS_COPIED
+    return Verdict.WARN, next(kind.tolerated_as for kind in DifferenceKind if kind in rest and kind.tolerated_as)
