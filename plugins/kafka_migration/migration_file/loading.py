@@ -34,7 +34,7 @@ from kafka_migration.core.migration.settings import (
 from kafka_migration.core.migration.tolerated import Tolerance
 from kafka_migration.core.text.shortened import brief, given
 from kafka_migration.migration_file.alerts_section import AlertsModel
-from kafka_migration.migration_file.mistakes import invalid, mistakes
+from kafka_migration.migration_file.mistakes import invalid, mistakes, wrong_value
 from kafka_migration.migration_file.models import HooksModel, Insecure, MigrationModel, SchemaRegistryModel
 from kafka_migration.migration_file.odd_numbers import OddNumber, is_odd_number
 from kafka_migration.migration_file.regular_files import FileTooLarge, regular_bytes
@@ -118,11 +118,14 @@ def read_migration_text(path: Path) -> str:
     try:
         return regular_bytes(path, MAX_FILE_BYTES).decode("utf-8-sig")
     except FileTooLarge as error:
-        hint = "Take topics by patterns, or divide them among several migration files."
-        raise Refused([invalid(str(path), str(error), f"at most {MAX_FILE_BYTES:,} bytes", hint)]) from None
+        remedy = "Take topics by patterns, or divide them among several migration files."
+        happened = f"The file has {error}, the most that a migration file may have."
+        expected = f"at most {MAX_FILE_BYTES:,} bytes"
+        raise Refused([invalid(str(path), str(error), expected, happened, remedy)]) from None
     except UnicodeDecodeError as error:
         found = f"byte {error.start + 1:,} of the file, which is not text in UTF-8"
-        raise Refused([invalid(str(path), found, "text in UTF-8", "Save the file in UTF-8.")]) from None
+        happened = f"Byte {error.start + 1:,} of the file is not text in UTF-8."
+        raise Refused([invalid(str(path), found, "text in UTF-8", happened, "Save the file in UTF-8.")]) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         finding = Finding(
@@ -132,6 +135,8 @@ def read_migration_text(path: Path) -> str:
             "a regular file that Airflow's user may read",
             "Put the migration file there, or correct its permissions, or the folder in [kafka_migration] "
             "migrations_folder.",
+            happened=f"The migration file cannot be read: {reason or type(error).__name__}.",
+            matters="No run of this migration can start.",
         )
         raise Refused([finding]) from None
 
@@ -143,7 +148,7 @@ def load_migration(text: str, *, where: str) -> Migration:
     `where` names the file in findings. Raises `Refused` with one `MIGRATION_FILE_INVALID` finding per mistake.
     """
     model = _checked(MigrationModel, text, where)
-    if late := [invalid(f"{where}: {place}", given(value), words) for place, value, words in relation_mistakes(model)]:
+    if late := [wrong_value(where, place, given(value), words) for place, value, words in relation_mistakes(model)]:
         raise Refused(late)
     return _freeze(model, hashlib.sha256(text.encode()).hexdigest())
 
@@ -157,7 +162,9 @@ def load_migration_file(path: Path) -> tuple[str, Migration]:
     text = read_migration_text(path)
     migration = load_migration(text, where=path.name)
     if migration.name != path.stem:
-        raise Refused([invalid(f"{path.name}: name", repr(migration.name), f"{path.stem!r}, the name of the file")])
+        expected = f"{path.stem!r}, the name of the file"
+        remedy = f"Rename the file to {migration.name}.yaml, or the migration to {path.stem!r}."
+        raise Refused([wrong_value(path.name, "name", repr(migration.name), expected, remedy)])
     return text, migration
 
 
@@ -194,10 +201,11 @@ def _checked(form: type[Model], text: str, where: str) -> Model:
         found = mistakes(form, where, error.errors())
         findings, further = found[:MAX_FINDINGS], len(found) - MAX_FINDINGS
         if further > 0:
-            findings.append(invalid(where, f"{further:,} more mistakes", "none", "Correct the listed mistakes first."))
+            more = f"{further:,} more mistakes"
+            findings.append(invalid(where, more, "none", f"The file has {more}.", "Correct the listed mistakes first."))
         raise Refused(findings) from None
     except RecursionError:
-        raise Refused([invalid(where, "values nested too deeply", "a migration file")]) from None
+        raise Refused([_too_deep(where)]) from None
 
 
 def _problem(error: yaml.YAMLError) -> str:
@@ -213,14 +221,26 @@ def _parse_yaml(text: str, where: str) -> Any:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        raise Refused([invalid(where, f"{place}{brief(_problem(error))}", "valid YAML")]) from None
+        raise Refused([_no_yaml(where, f"{place}{brief(_problem(error))}")]) from None
     except RecursionError:
-        raise Refused([invalid(where, "values nested too deeply", "a migration file")]) from None
+        raise Refused([_too_deep(where)]) from None
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise Refused([invalid(where, f"{type(error).__name__}: {error}"[:200], "valid YAML")]) from None
+        raise Refused([_no_yaml(where, f"{type(error).__name__}: {error}"[:200])]) from None
     if not isinstance(data, dict):
-        raise Refused([invalid(where, "no mapping at the top level", "a mapping of its fields")])
+        happened = "The file has no fields at its top level."
+        raise Refused([invalid(where, "no mapping at the top level", "a mapping of its fields", happened)])
     return data
+
+
+def _no_yaml(where: str, found: str) -> Finding:
+    remedy = "Correct the file at this place; an editor that knows YAML shows the mistake."
+    return invalid(where, found, "valid YAML", f"The file is no valid YAML: {found}.", remedy)
+
+
+def _too_deep(where: str) -> Finding:
+    remedy = "Write the fields that `kafka-migration schema` lists; no field has so many levels."
+    happened = "Values of the file are nested too deeply."
+    return invalid(where, "values nested too deeply", "a migration file", happened, remedy)
 
 
 def _freeze(model: MigrationModel, digest: str) -> Migration:

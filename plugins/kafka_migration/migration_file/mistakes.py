@@ -12,21 +12,40 @@ from pydantic_core import ErrorDetails
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.migration.patterns import pattern_problem
 from kafka_migration.core.text.shortened import brief, given, some
+from kafka_migration.core.text.yaml_text import yaml_string
 from kafka_migration.migration_file.odd_numbers import EXPECTED as ODD_NUMBER_EXPECTED
 from kafka_migration.migration_file.odd_numbers import OddNumber
 from kafka_migration.migration_file.scalars import FORMS, is_secret
 
 LONGEST_NAME = 100
 LONGEST_MESSAGE = 1_000
+# What a regular expression for names is made of, and the signs that no name of a topic has.
+_OF_PATTERNS = re.compile(r"[A-Za-z0-9._(){}\[\]|*+?^$\\,:!=<>-]{1,100}")
+_SIGNS = frozenset("()[]|*+?^$\\")
 # Parts of values that may be secrets: a login in an address, and a password in Java's settings.
 _SECRET_PARTS = re.compile(r"(?<=//)[^/\s]{0,300}(?=@)|(?<=password=)[^\s;]+|(?<=secret=)[^\s;]+", re.IGNORECASE)
 
 
-def invalid(subject: str, found: str, expected: str, hint: str = "") -> Finding:
-    """Return the finding for one mistake."""
-    remedy = hint or "Correct the migration file; `kafka-migration schema` lists every field."
-    return Finding(Code.MIGRATION_FILE_INVALID, subject, found, expected, remedy)
+def invalid(subject: str, found: str, expected: str, happened: str, remedy: str = "") -> Finding:
+    """Return the finding for one mistake; the usual remedy is to write what is expected, or to remove what is not."""
+    act = "Remove it:" if expected.startswith("no ") else "Write"
+    return Finding(
+        Code.MIGRATION_FILE_INVALID,
+        subject,
+        found,
+        expected,
+        remedy or f"{act} {expected}. `kafka-migration schema` lists every field.",
+        happened=happened,
+        matters="No run can start with this file.",
+    )
+
+
+def wrong_value(where: str, path: str, found: str, expected: str, remedy: str = "") -> Finding:
+    """Return the finding for a value that is not as expected; an empty path means the whole file."""
+    happened = f"The value of {path} is {found}." if path else f"The file is {found}."
+    return invalid(f"{where}: {path}" if path else where, found, expected, happened, remedy)
 
 
 # Replacements for pydantic's own messages, with the values of its context.
@@ -56,12 +75,23 @@ def mistakes(form: type[BaseModel], where: str, errors: Sequence[ErrorDetails]) 
 
 def _mistake(form: type[BaseModel], where: str, details: ErrorDetails) -> Finding:
     path = ".".join(brief(str(part), LONGEST_NAME) or "''" for part in details["loc"])
-    subject = f"{where}: {path}"
     if details["type"] == "extra_forbidden":
-        return invalid(subject, "an unknown field", *_did_you_mean(form, details["loc"]))
+        known, remedy = _did_you_mean(form, details["loc"])
+        return invalid(f"{where}: {path}", "an unknown field", known, f"A migration file has no field {path}.", remedy)
     if details["type"] == "missing":
-        return invalid(subject, "nothing", "a value; the field is required")
-    return invalid(subject, _shown(details), brief(_expected(details), LONGEST_MESSAGE))
+        remedy = "Add the field; `kafka-migration schema` lists every field."
+        required = f"The required field {path} is missing."
+        return invalid(f"{where}: {path}", "nothing", "a value; the field is required", required, remedy)
+    return wrong_value(where, path, _shown(details), brief(_expected(details), LONGEST_MESSAGE), _as_pattern(details))
+
+
+def _as_pattern(details: ErrorDetails) -> str:
+    """Return how to write a topic's name that is meant as a regular expression; empty for any other value."""
+    value = details["input"]
+    is_name = details["type"] == "string_pattern_mismatch" and details["loc"][::2] == ("topics", "name")
+    if not is_name or _OF_PATTERNS.fullmatch(value) is None or _SIGNS.isdisjoint(value) or pattern_problem(value):
+        return ""
+    return f"Write it as a pattern: `- pattern: {yaml_string(value)}`."
 
 
 def _expected(details: ErrorDetails) -> str:
@@ -105,7 +135,7 @@ def _did_you_mean(form: type[BaseModel], location: tuple[int | str, ...]) -> tup
     if is_secret(str(location[-1])):
         return "no secret in this file", "Put it in the Airflow connection, and remove the field."
     near = difflib.get_close_matches(str(location[-1]), known, n=1, cutoff=0.5)
-    hint = f"Did you mean {near[0]!r}?" if near else "Remove the field."
+    hint = f"Write {near[0]!r} if that was meant, or remove the field." if near else "Remove the field."
     return f"one of {', '.join(known)}", hint
 
 

@@ -65,7 +65,7 @@ def _times(file: MigrationModel) -> Iterator[Mistake]:
     }
     short = {place: each for place, each in least.items() if each[0] is not None and each[0] < each[1]}
     if len(short) > 1 and all(value is not None and value < blind_s for value, _ in short.values()):
-        expected = f"so short that twice of it and 10s fit into {' and '.join(short)}"
+        expected = f"a time so short that twice of it and 10s fit into {' and '.join(short)}"
         yield "watch.poll_interval", duration(poll_s), expected
         return
     for place, (value, limit) in short.items():

@@ -38,8 +38,7 @@ def test_mistakes_of_all_files_are_shown(folder: Path, capsys: pytest.CaptureFix
     code, out, err = checked(capsys, folder)
 
     assert (3, ["bank: 6 mistakes", "shop: 2 mistakes"]) == (code, out)
-    assert 8 == len(err)
-    assert {"MIGRATION_FILE_INVALID"} == {line.split(" · ")[0] for line in err}
+    assert ["MIGRATION_FILE_INVALID"] * 8 == [line.split(" · ")[0] for line in err if not line.startswith(" ")]
 
 
 def test_overlap_is_a_mistake_of_each_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,7 +54,7 @@ def test_unknown_protocol_has_its_exit_code(capsys: pytest.CaptureFixture[str]) 
         (["--bootstrap", "a", "--from", "b"], 2, "not allowed with"),
         (["--bootstrap", "a", "--preset", "other"], 2, "invalid choice"),
         (["--bootstrap", " ", "--preset", "apache"], 2, "an empty value"),
-        (["--bootstrap", "a:x,b:", "--preset", "apache"], 3, "found 'b:'; expected host or host:port"),
+        (["--bootstrap", "a:x,b:", "--preset", "apache"], 3, "--bootstrap has 'b:', which is no address of a broker."),
         (["--bootstrap", "a:9098", "--preset", "msk"], 3, "accepts only AWS_MSK_IAM"),
     ],
 )

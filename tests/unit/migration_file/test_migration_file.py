@@ -10,7 +10,12 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.settings import Migration, SchemaRegistrySettings
-from kafka_migration.migration_file.loading import load_migration, load_migrations, read_migration_text
+from kafka_migration.migration_file.loading import (
+    load_migration,
+    load_migration_file,
+    load_migrations,
+    read_migration_text,
+)
 
 ROOT = Path(__file__).parents[3]
 # Findings are kept in evidence, mails and pages, and must be short enough to read.
@@ -46,7 +51,7 @@ def test_shipped_migration_files_are_valid(path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "subject", "part"),
     [
-        ("stall_after", "stall_afer", "watch.stall_afer", "Did you mean 'stall_after'?"),
+        ("stall_after", "stall_afer", "watch.stall_afer", "Write 'stall_after'"),
         ("name: shop", "name: Shop!", "name", "lower-case ASCII letters"),
         ("tasks: 2", "tasks: '2'", "mirror.tasks", "an integer"),
         ("tasks: 2", "tasks: 0", "mirror.tasks", "a number of at least 1"),
@@ -73,7 +78,7 @@ def test_shipped_migration_files_are_valid(path: Path) -> None:
         ("version: 1", "version: 1\ncutover: {four_eyes: 'yes'}", "cutover.four_eyes", "true or false"),
         ("tasks: 2", "tasks: 2\n  kafka_home: /opt/$(id)", "mirror.kafka_home", "an absolute path"),
         ("version: 1", "version: 1\nnightly: []", "nightly", "a mapping of the fields"),
-        ("version: 1", "version: 1\nnightly: {cron: }", "nightly.cron", "expected a text"),
+        ("version: 1", "version: 1\nnightly: {cron: }", "nightly.cron", "Write a text"),
         ("version: 1", "version: 1\nnightly: {cron: '0 0 30 2 *'}", "nightly.cron", "with a date that occurs"),
         ("version: 1", "version: 1\nnightly: {cron: 'R R * * *'}", "nightly.cron", "five fields"),
         ("version: 1", "version: 1\nnightly: {cron: '@daily'}", "nightly.cron", "five fields"),
@@ -118,7 +123,7 @@ def test_all_mistakes_are_reported_together(migration_text: str) -> None:
 @pytest.mark.parametrize("text", ["", "just text", "- a\n- b"])
 def test_file_without_a_mapping_is_refused(text: str) -> None:
     """An empty file, a text or a list is no migration."""
-    with pytest.raises(Refused, match="no mapping at the top level"):
+    with pytest.raises(Refused, match="The file has no fields at its top level"):
         load_migration(text, where="shop.yaml")
 
 
@@ -177,3 +182,36 @@ def test_registries_are_frozen(migration_text: str) -> None:
 
     assert named == SchemaRegistrySettings("old", "new", {"orders": ("value",), "audit": ()})
     assert load_migration(migration_text, where="shop.yaml").schema_registry is None
+
+
+@pytest.mark.parametrize(
+    ("topic", "line"),
+    [
+        ("'eu[.].*'", '`- pattern: "eu[.].*"`'),
+        ("{name: 'a|b'}", '`- pattern: "a|b"`'),
+        ("'a b*'", ""),
+        ("'.'", ""),
+        ("'a,b'", ""),
+        ("'(a'", ""),
+        ("'(a+)+b'", ""),
+    ],
+)
+def test_a_pattern_in_the_place_of_a_name_is_answered_with_its_line(migration_text: str, topic: str, line: str) -> None:
+    """A usable regular expression that stands where a name belongs is repeated as the item that takes it."""
+    with pytest.raises(Refused) as raised:
+        load_migration(migration_text.replace("[orders, audit]", f"[orders, {topic}]"), where="shop.yaml")
+
+    (finding,) = raised.value.findings
+    assert bool(line) == ("pattern: " in finding.remedy)
+    assert line in finding.remedy
+
+
+def test_every_finding_of_a_migration_file_brings_its_own_sentences(migration_text: str, tmp_path: Path) -> None:
+    """What happened and why it matters stand in each finding, whichever part of the reading refuses the file."""
+    bad = ["", "[", "a: !!python/x y", "version: 1", migration_text.replace("60s", "1s"), "[" * 3000, "a: 1\na: 2"]
+    for text in [*bad, migration_text.replace("orders", "0777"), migration_text]:
+        path = tmp_path / "other.yaml"
+        path.write_text(text)
+        with pytest.raises(Refused) as raised:
+            load_migration_file(path)
+        assert [] == [each for each in raised.value.findings if not (each.happened and each.matters)]

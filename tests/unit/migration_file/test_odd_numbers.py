@@ -58,7 +58,8 @@ def test_odd_number_is_refused_with_what_yaml_reads(
     """At every kind of field, the one finding names the field, the number as written and as YAML reads it."""
     found = refusal(migration_text.replace(old, new.format(number)))
 
-    assert f": {place}: found {number}, which YAML reads as the number {ODD[number]}; expected {EXPECTED}" in found
+    assert f": {place}: The value of {place} is {number}, which YAML reads as the number {ODD[number]}." in found
+    assert f"Write {EXPECTED}." in found
 
 
 def test_yaml_reads_them_so() -> None:
@@ -79,7 +80,7 @@ def test_text_that_looks_like_a_number_is_called_a_text(migration_text: str, num
     """What YAML reads as a text is refused as one, also if it looks like a number."""
     shown = number.strip("'")
 
-    assert f"found '{shown}', which is a text; expected an integer" in refusal(
+    assert f"is '{shown}', which is a text. No run can start with this file. Write an integer." in refusal(
         migration_text.replace("tasks: 2", f"tasks: {number}")
     )
 

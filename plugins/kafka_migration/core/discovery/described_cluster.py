@@ -140,9 +140,14 @@ def chosen(names: Sequence[str], wanted: str | None, subject: str) -> str:
 def _not_one(names: Sequence[str], wanted: str | None, subject: str, fitting: str) -> Finding:
     if not names:
         found, remedy = "no cluster with Kafka", "Use the connection of the server that manages the Kafka cluster."
+        happened = "The server manages no cluster with Kafka."
     elif fitting:
         found, remedy = f"several clusters: {fitting}", "Name one of them with --cluster."
+        happened = f"The server manages several clusters with Kafka: {fitting}."
     else:
         found = f"no Kafka cluster {brief(wanted or '')}, but {some(names)}"
-        remedy = "Correct --cluster. Capital letters count."
-    return Finding(Code.MANAGED_CLUSTER_UNKNOWN, subject, found, "exactly one Kafka cluster", remedy)
+        remedy = "Pass one of these names with --cluster. Capital letters count."
+        happened = f"The server manages no Kafka cluster {brief(wanted or '')}, but {some(names)}."
+    matters = "Without exactly one cluster, addresses and logins could be those of another cluster."
+    expected = "exactly one Kafka cluster"
+    return Finding(Code.MANAGED_CLUSTER_UNKNOWN, subject, found, expected, remedy, happened, matters)

@@ -46,5 +46,11 @@ def _wrong(text: str) -> Finding:
     # An address with an @ may have a password.
     found = "an address with an @" if "@" in text else given_unless_secret(text)
     return Finding(
-        Code.CONNECTION_INVALID, "--bootstrap", found, "host or host:port, separated by commas", "Correct the address."
+        Code.CONNECTION_INVALID,
+        "--bootstrap",
+        found,
+        "host or host:port, separated by commas",
+        "Write host or host:port, separated by commas.",
+        happened=f"--bootstrap has {found}, which is no address of a broker.",
+        matters="No connection can be proposed for it.",
     )

@@ -159,4 +159,6 @@ def unsupported(preset: str, number: int) -> Finding | None:
         f"port {number}, on which {PRESETS[preset].title} accepts only {access.mechanism}: {reason}",
         f"one of the ports {', '.join(others)}",
         remedy,
+        happened=f"On port {number}, {PRESETS[preset].title} accepts only {access.mechanism}: {reason}.",
+        matters="A migration could not log in there.",
     )

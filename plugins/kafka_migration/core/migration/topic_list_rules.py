@@ -24,6 +24,8 @@ def topic_list_findings(migration: Migration, found: TopicList, mode: Mode) -> I
             f"the pattern {pattern!r}, which matches no topic that this login may describe",
             "a pattern that matches the whole name of at least one topic",
             "Correct or remove the pattern, or grant Describe on the topics. Nothing was started.",
+            happened=f"The pattern {pattern!r} matches the whole name of no topic that this login may describe.",
+            matters="The run would copy fewer topics than the migration file names.",
         )
     if len(found.topics) > MOST_TOPICS:
         yield Finding(
@@ -32,6 +34,9 @@ def topic_list_findings(migration: Migration, found: TopicList, mode: Mode) -> I
             f"{len(found.topics):,} topics",
             f"at most {MOST_TOPICS:,}",
             "Divide the topics among several migration files. Nothing was started.",
+            happened=f"The migration has {len(found.topics):,} topics; the most that a migration may have is "
+            f"{MOST_TOPICS:,}.",
+            matters="With more topics the tasks could exceed the memory and the times that were measured.",
         )
     if mode.plans_groups:
         yield from _vanished(migration, found)
@@ -52,8 +57,9 @@ def _impossible(migration: Migration, found: TopicList) -> Iterator[Finding]:
             f"{migration.name}.yaml: topics",
             f"names on the source that no topic can have: {some(names)}",
             "names of 1 to 249 ASCII letters, digits, dots, _ and -",
-            "These topics are left out, and the others are copied. Find out what answers at the address of the source: "
-            "Kafka creates no such topics.",
+            "Find out what answers at the address of the source: Kafka creates no such topics.",
+            happened=f"The source lists names that no topic can have: {some(names)}.",
+            matters="These topics are left out of the copy, and what answers may be no Kafka cluster.",
         )
 
 
@@ -65,4 +71,6 @@ def _vanished(migration: Migration, found: TopicList) -> Iterator[Finding]:
             f"no {some(found.vanished)} on the source",
             "each topic that a pattern takes and an earlier run copied",
             "If the topics were deleted on purpose, add an exclude item for them. The target keeps its copy.",
+            happened=f"The source no longer has {some(found.vanished)}, which an earlier run copied.",
+            matters="Consumers that move to the target would find only what was copied before.",
         )
