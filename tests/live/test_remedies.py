@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -61,10 +62,11 @@ def edit(stage: Stage, old: str, new: str) -> None:
 
 
 def told(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
-    """Run a command of ours; return its exit code and the first line of its findings."""
+    """Run a command of ours; return its exit code and its first finding, in one line."""
     capsys.readouterr()
     code = main(words)
-    return code, capsys.readouterr().err.partition("\n")[0]
+    first, *rest = capsys.readouterr().err.splitlines() or [""]
+    return code, " ".join((first, *map(str.strip, takewhile(lambda line: line.startswith("  "), rest))))
 
 
 def values(first: int, count: int = 5) -> list[bytes]:
@@ -296,7 +298,7 @@ def test_rights_that_are_missing(
     findings = [line for line in (first, *others) if line.startswith("RIGHT_MISSING")]
     blind = told(capsys, "plan", stage.name)
     for finding, side in zip(findings, (stage.source, stage.target), strict=True):
-        for command in finding.partition("Grant them as an administrator: ")[2].split("; "):
+        for command in finding.partition("Ask a Kafka administrator to run: ")[2].split("; "):
             assert f"User:{USER}" in command
             shell({**tools, "BOOTSTRAP": side["bootstrap.servers"]}, stage.folder, command)
 

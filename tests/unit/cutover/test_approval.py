@@ -119,8 +119,8 @@ def test_what_changed_is_said(live: OffsetsPlan, text: str) -> None:
 
 
 def test_changed_evidence_tells_whether_an_earlier_try_wrote() -> None:
-    """After a first write, the remedy does not claim that nothing was written."""
-    texts = [evidence_changed(["x"] * 12, has_written=written).remedy for written in (False, True)]
+    """After a first write, the finding does not claim that nothing was written."""
+    texts = [evidence_changed(["x"] * 12, has_written=written).matters for written in (False, True)]
 
     assert "Nothing was written" in texts[0]
     assert "may have moved groups" in texts[1]

@@ -50,4 +50,4 @@ def test_end_that_falls_is_another_topic_where_there_are_no_ids() -> None:
         finding.found,
         finding.expected,
     )
-    assert "or a broker lost records" in finding.remedy
+    assert "or a broker lost records" in finding.happened

@@ -66,7 +66,7 @@ def test_gap_names_the_lost_range() -> None:
 
     assert finding.code is Code.GAP
     assert finding.subject == "orders[0]"
-    assert "5–7" in finding.remedy
+    assert "The source deleted offsets 5–7 of orders[0] before they were copied." == finding.happened
 
 
 def test_expected_next_is_the_highest_that_is_known() -> None:

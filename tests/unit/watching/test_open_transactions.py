@@ -45,7 +45,7 @@ def test_each_open_transaction_is_a_warning_from_its_first_moment(record: Record
     assert finding.found.startswith("23 offsets after an open transaction: orders[0] offsets 11–32")
     assert finding.found.endswith("; orders[1] offsets 4–4")
     assert since is (", first record of 2026-01-02T00:00:00+00:00;" in finding.found)
-    assert "not copied yet" in finding.remedy
+    assert "not copied yet" in finding.matters
     assert "describe-producers --topic orders --partition 0" in finding.remedy
     assert "abort --topic orders --partition 0 --start-offset 11" in finding.remedy
 

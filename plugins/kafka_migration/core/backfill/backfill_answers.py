@@ -235,8 +235,10 @@ def interval_findings(scopes: Iterable[Scope], run: str, still_because: str = ""
     for (topic, code), found in places.items():
         more = f"; and {len(found) - 1:,} more such ranges" if len(found) > 1 else ""
         still = f"; MirrorMaker was not started: {still_because}" if _is_about_still(code, still_because) else ""
-        expected, remedy = _TEXTS[code]
-        finding = Finding(code, f"topic {topic}", f"{found[0]}{more}{still}", expected, remedy)
+        where = f"{found[0]}{more}{still}"
+        expected, matters, remedy = _TEXTS[code]
+        happened = f"In topic {topic}, {where.rstrip('.')}."
+        finding = Finding(code, f"topic {topic}", where, expected, remedy, happened=happened, matters=matters)
         findings.setdefault(topic, []).append(finding)
     return findings
 
@@ -276,25 +278,29 @@ def _part_places(scope: Scope, part: Part, topic: str, run: str) -> Iterator[tup
 _TEXTS = {
     Code.INTERVAL_NOT_RETAINED: (
         "records that were copied, or whose bounds were recorded, before the source deleted them",
-        "Deleted records can no longer be proved. Nightly runs record the bounds of their nights: schedule them more "
-        "often than the source deletes records.",
+        "Deleted records can no longer be proved.",
+        "Schedule nightly runs more often than the source deletes records: they record the bounds of their nights.",
     ),
     Code.INTERVAL_NOT_COPIED: (
         "every record of the interval copied",
+        "The target lacks these records, so the interval is not proved.",
         "A nightly run copies them. A backfill copies them before nightly.until, or at any time with the conf "
         f'`{{"mirror_outside_window": true}}`. {ASK_AGAIN}',
     ),
     Code.INTERVAL_NOT_VALIDATED: (
         "every record of the interval judged",
+        "No verdict covers these records, so the interval is not proved.",
         f"The next run of any mode except `validate` validates them. {ASK_AGAIN}",
     ),
     Code.COPY_DIFFERS: (
         "an equal copy",
+        "The records of the interval on the target differ from those on the source.",
         "The report of that run names the first difference. When the copy is repaired, validate all of it with mode "
         f"`validate`. {ASK_AGAIN}",
     ),
     Code.RECORDS_NOT_VERIFIABLE: (
         "a copy that could be compared",
+        "Whether the records of the interval are the same on both sides is unknown.",
         "The report of that run says what could not be read. If it is readable now, validate the whole copy with mode "
         f"`validate`. {ASK_AGAIN}",
     ),

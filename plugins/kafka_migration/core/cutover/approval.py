@@ -18,9 +18,11 @@ from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.text.artifact_names import group_subject
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
+from kafka_migration.core.text.terminal_text import duration
 
 APPROVE = "Approve"
 _NOTHING_WRITTEN = "Nothing was written: no consumer group was moved."
+_UNAPPROVED = "No user has agreed to what this run would write."
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,10 @@ def stale_asks(asks: Iterable[Ask], digest: str, approvers: tuple[str, ...]) -> 
             _stale(
                 f"plan {digest[:12]}, while the question of {other.asked_at} shows plan {other.digest[:12]}",
                 "the plan that the run asked about before; Airflow would show the old text",
+                f"The plan is now {digest[:12]}, but this run asked about plan {other.digest[:12]} at "
+                f"{other.asked_at}.",
+                "Airflow keeps the text of a run's first question, so a user would approve what the page does not "
+                "show.",
             ),
         )
     others = next((ask for ask in asks if set(ask.approvers) != set(approvers)), None)
@@ -76,6 +82,9 @@ def stale_asks(asks: Iterable[Ask], digest: str, approvers: tuple[str, ...]) -> 
                 f"cutover.approvers {_people(approvers)}, while the approvers asked at {others.asked_at} were "
                 f"{_people(others.approvers)}",
                 "the same approvers; Airflow accepts answers only from those of a run's first question",
+                f"The approvers (cutover.approvers) are now {_people(approvers)}, but this run asked "
+                f"{_people(others.approvers)} at {others.asked_at}.",
+                "Airflow accepts answers only from the users of a run's first question.",
             ),
         )
     return ()
@@ -96,7 +105,10 @@ def not_an_approver(ask: Ask, when_begun: Collection[str], now: Collection[str])
             "the approval",
             f"approved by {ask.who}, who is not in cutover.approvers {' or '.join(without)}",
             "; ".join(f"{when}: {_people(people)}" for when, people in lists.items()),
-            f"{_NOTHING_WRITTEN} Clear approve with downstream. A user who is in both lists must answer.",
+            "Clear approve with downstream. A user who is in both lists must answer.",
+            happened=f"The plan was approved by {ask.who}, who is not in cutover.approvers "
+            f"({'; '.join(f'{when}: {_people(lists[when])}' for when in without)}).",
+            matters=f"Only an approver may decide on a cutover. {_NOTHING_WRITTEN}",
         ),
     )
 
@@ -108,14 +120,17 @@ def _people(users: Collection[str]) -> str:
 def unapproved(ask: Ask | None, digest: str) -> tuple[Finding, ...]:
     """Refuse to write a plan unless the newest approval request was about exactly this plan and was approved."""
     if ask is None:
-        return (_stale("no approval", f"an approval of plan {digest[:12]}"),)
+        expected = f"an approval of plan {digest[:12]}"
+        return (_stale("no approval", expected, f"Plan {digest[:12]} has no approval.", _UNAPPROVED),)
     if ask.digest != digest:
-        return (
-            _stale(f"an approval of plan {ask.digest[:12]}", f"an approval of plan {digest[:12]}, this run's newest"),
-        )
+        found, expected = f"an approval of plan {ask.digest[:12]}", f"an approval of plan {digest[:12]}"
+        happened = f"The newest approval is about plan {ask.digest[:12]}, but this run's newest plan is {digest[:12]}."
+        return (_stale(found, f"{expected}, this run's newest", happened, _UNAPPROVED),)
     if not ask.is_approved:
-        found = f"the answer {ask.chosen} by {ask.who}" if ask.chosen else "no answer to the approval request"
-        return (_stale(found, f"an approval of plan {digest[:12]} by a user"),)
+        answer = f"the answer {ask.chosen} by {ask.who}" if ask.chosen else "no answer"
+        found = answer if ask.chosen else f"{answer} to the approval request"
+        happened = f"The request to approve plan {digest[:12]} has {answer}."
+        return (_stale(found, f"an approval of plan {digest[:12]} by a user", happened, _UNAPPROVED),)
     return ()
 
 
@@ -140,7 +155,10 @@ def four_eyes(ask: Ask, triggered_by: str | None, service_login: str) -> tuple[F
             "the approval",
             f"triggered by {triggered_by or 'a user whose name Airflow does not know'}{unnamed}, approved by {ask.who}",
             "two different people (cutover.four_eyes)",
-            f"{_NOTHING_WRITTEN} Clear approve with downstream. Another user must answer.",
+            "Clear approve with downstream. Another user must answer.",
+            happened=f"The run was triggered by {triggered_by or 'a user whose name Airflow does not know'}{unnamed}, "
+            f"and its plan was approved by {ask.who}.",
+            matters=f"cutover.four_eyes requires two different people. {_NOTHING_WRITTEN}",
         ),
     )
 
@@ -148,19 +166,25 @@ def four_eyes(ask: Ask, triggered_by: str | None, service_login: str) -> tuple[F
 def rejected(ask: Ask) -> Finding:
     """Return the finding for a rejected plan."""
     found = f"the answer {ask.chosen} by {ask.who} at {ask.answered_at}"
-    return _not_approved(Code.APPROVAL_REFUSED, ask, found, "the reason is resolved")
+    happened = f"The plan was not approved: {ask.who} answered {ask.chosen} at {ask.answered_at}."
+    return _not_approved(Code.APPROVAL_REFUSED, ask, found, "the reason is resolved", happened)
 
 
 def timed_out(ask: Ask) -> Finding:
     """Return the finding for an approval request without an answer in time."""
     found = f"no answer within {ask.time_limit_s:,} s (cutover.approval_time_limit), asked at {ask.asked_at}"
-    return _not_approved(Code.APPROVAL_TIMED_OUT, ask, found, "an approver is available")
+    happened = (
+        f"The request to approve the plan, of {ask.asked_at}, had no answer within {duration(ask.time_limit_s)} "
+        "(cutover.approval_time_limit)."
+    )
+    return _not_approved(Code.APPROVAL_TIMED_OUT, ask, found, "an approver is available", happened)
 
 
-def _not_approved(code: Code, ask: Ask, found: str, when: str) -> Finding:
-    producers = "Producers may start again on the cluster that they wrote to."
-    remedy = f"{_NOTHING_WRITTEN} {producers} Trigger a new run when {when}."
-    return Finding(code, f"plan {ask.digest[:12]}", found, "an approval", remedy)
+def _not_approved(code: Code, ask: Ask, found: str, when: str, happened: str) -> Finding:
+    remedy = f"Start the producers again on the cluster that they wrote to. Trigger a new run when {when}."
+    return Finding(
+        code, f"plan {ask.digest[:12]}", found, "an approval", remedy, happened=happened, matters=_NOTHING_WRITTEN
+    )
 
 
 def answer_changed(folder: str) -> Finding:
@@ -170,7 +194,9 @@ def answer_changed(folder: str) -> Finding:
         f"the answer to the approval, in Airflow's XCom and in {folder}",
         "two different answers",
         "the same answer in both places",
-        "Nothing was written. Find out who changed the XCom of approve or the evidence root, and trigger a new run.",
+        "Find out who changed the XCom of approve or the evidence root, and trigger a new run.",
+        happened=f"The answer in Airflow's XCom differs from the answer in {folder}.",
+        matters="One of the two was changed, so what the approver decided is unknown. Nothing was written.",
     )
 
 
@@ -180,13 +206,15 @@ def evidence_changed(changes: Iterable[str], *, has_written: bool) -> Finding:
         "This attempt wrote nothing, but an earlier attempt may have moved groups: compare with its "
         "offsets-before-*.csv."
     )
+    found = some(tuple(changes), separator="; ", longest=LONGEST_SENTENCE) or "another digest"
     return Finding(
         Code.EVIDENCE_CHANGED,
         "the approved plan",
-        some(tuple(changes), separator="; ", longest=LONGEST_SENTENCE) or "another digest",
+        found,
         "no change on either cluster since the plan was approved",
-        f"{earlier if has_written else _NOTHING_WRITTEN} Find and stop the client that still writes or commits, then "
-        "trigger a new run.",
+        "Find and stop the client that still writes or commits, then trigger a new run.",
+        happened=f"The clusters changed after the plan was approved: {found}.",
+        matters=f"The approved offsets may be wrong now. {earlier if has_written else _NOTHING_WRITTEN}",
     )
 
 
@@ -241,9 +269,14 @@ def _number(offset: int | None) -> str:
 
 def not_final(plan: OffsetsPlan) -> tuple[Finding, ...]:
     """Refuse a plan from a rehearsal: it was made without a fence."""
-    return () if plan.is_final else (_stale("a plan from a rehearsal", "a plan that was made after the fence"),)
+    if plan.is_final:
+        return ()
+    happened = "The plan is from a rehearsal, which has no fence."
+    matters = "Producers may have written after it, and the plan does not know these records."
+    return (_stale("a plan from a rehearsal", "a plan that was made after the fence", happened, matters),)
 
 
-def _stale(found: str, expected: str) -> Finding:
-    remedy = f"{_NOTHING_WRITTEN} Trigger a new run, which asks for approval of its own plan."
-    return Finding(Code.APPROVAL_STALE, "the approval", found, expected, remedy)
+def _stale(found: str, expected: str, happened: str, matters: str) -> Finding:
+    remedy = "Trigger a new run, which asks for approval of its own plan."
+    matters = f"{matters} {_NOTHING_WRITTEN}"
+    return Finding(Code.APPROVAL_STALE, "the approval", found, expected, remedy, happened=happened, matters=matters)

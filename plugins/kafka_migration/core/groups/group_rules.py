@@ -266,8 +266,8 @@ def _rewind_findings(group: CommittedGroup, plan: GroupPlan) -> Iterable[Finding
                 f"committed target offset {present.offset:,}",
                 f"at most {commit.offset:,}, the planned offset",
                 "If that is intended, name the group in cutover.may_rewind. If not, find out who committed for it.",
-                happened=f"The target offset of {group_subject(group.group)} on {partition} is {present.offset:,}, "
-                f"after the planned offset {commit.offset:,}.",
+                happened=f"The target offset {present.offset:,} of {group_subject(group.group)} on {partition} is "
+                f"after {commit.offset:,}, the planned offset.",
                 matters="The group has read on the target, and would read those records again.",
             )
 
@@ -282,8 +282,8 @@ def _beyond_end_findings(group: CommittedGroup, copies: Mapping[TopicPartition, 
                 f"committed offset {commit.offset:,}",
                 f"at most {end:,}, the end of the source partition",
                 "Set the group's offset on the source to where it must resume, then plan again.",
-                happened=f"The committed offset of {group_subject(group.group)} on {partition} is {commit.offset:,}, "
-                f"but the source partition ends at {end:,}.",
+                happened=f"The committed offset {commit.offset:,} of {group_subject(group.group)} on {partition} is "
+                f"after {end:,}, the end of the source partition.",
                 matters="The topic was probably deleted and created again after the commit, so which records the group "
                 "has not read is unknown.",
             )
@@ -297,8 +297,8 @@ def _ahead_findings(group: CommittedGroup, copies: Mapping[TopicPartition, Parti
             f"committed offset {commit.offset:,}",
             f"at most {copies[partition].mirror_position:,}, the end of the copy",
             "In a cutover, stop that producer and trigger a new cutover. In a rehearsal, do nothing.",
-            happened=f"The committed offset of {group_subject(group.group)} on {partition} is {commit.offset:,}, after "
-            f"the end of the copy, {copies[partition].mirror_position:,}.",
+            happened=f"The committed offset {commit.offset:,} of {group_subject(group.group)} on {partition} is after "
+            f"{copies[partition].mirror_position:,}, the end of the copy.",
             matters="In a rehearsal this is normal: the group continued to read after the copy stopped. In a cutover a "
             "producer wrote to the source after the fence, and the target lacks its records.",
         )

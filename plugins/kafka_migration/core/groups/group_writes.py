@@ -151,8 +151,8 @@ def active_finding(
         f"state {description.state} on the {side}: {members}",
         f"a group without members on the {side}",
         remedy,
-        happened=f"The consumers of {group_subject(description.group)} still run on the {side} (state "
-        f"{description.state}): {members}.",
+        happened=f"The consumers of {group_subject(description.group)} (state {description.state}; {members}) still "
+        f"run on the {side}.",
         matters=matters,
     )
 
@@ -184,9 +184,9 @@ def _changed_finding(
         f"{writing.side} offset {_text(present.get(partition))}",
         f"{_text(before.get(partition))} (saved snapshot) or {_text(proposed[partition])} (plan)",
         f"Find that client before you trigger a new {writing.run}.",
-        happened=f"The offset of {group_subject(group)} on {partition} of the {writing.side} is "
-        f"{_text(present.get(partition))}; the saved snapshot has {_text(before.get(partition))} and the plan "
-        f"{_text(proposed[partition])}.",
+        happened=f"The {writing.side} offset of {group_subject(group)} on {partition} is now "
+        f"{_text(present.get(partition))}, which is neither {_text(before.get(partition))} (saved snapshot) nor "
+        f"{_text(proposed[partition])} (plan).",
         matters="Another client committed for this group, and the run would overwrite its offset.",
     )
 

@@ -293,8 +293,8 @@ class OffsetsPlan(Document):
                 f"source end {end:,}",
                 f"{self.mirror_positions.get(partition, 0):,}, the end of the copy",
                 "Stop that producer and trigger a new cutover.",
-                happened=f"A producer wrote to the source after the fence: {partition} ends at {end:,}, and the copy "
-                f"at {self.mirror_positions.get(partition, 0):,}.",
+                happened=f"A producer wrote to {partition} of the source (end {end:,}, copied up to "
+                f"{self.mirror_positions.get(partition, 0):,}) after the fence.",
                 matters="No consumer on the target would read these records. Nothing was written to any group.",
             )
             for partition, end in sorted(self.source_end_offsets.items())

@@ -50,12 +50,15 @@ def missing_findings(subject: str, rights: Sequence[Right], granted: Granted, pr
     denied = {right.resource for right in lacking}
     to_grant = [right for right in rights if right.resource not in granted or right.resource in denied]
     commands = [line for line in acl_lines(to_grant, '"$BOOTSTRAP"', principal) if not line.startswith("#")]
+    texts = list(_lacking_texts(lacking))
     yield Finding(
         Code.RIGHT_MISSING,
         subject,
-        f"no right {'; no right '.join(_lacking_texts(lacking))}",
+        f"no right {'; no right '.join(texts)}",
         f"these rights, for {' and '.join(clients)}",
-        f"Grant them as an administrator: {'; '.join(commands)}",
+        f"Ask a Kafka administrator to run: {'; '.join(commands)}",
+        happened=f"The login is not authorized to {'; to '.join(texts)} (needed by {' and '.join(clients)}).",
+        matters="The run would fail at the first request that the brokers refuse.",
     )
 
 

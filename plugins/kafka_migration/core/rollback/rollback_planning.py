@@ -14,11 +14,11 @@ from kafka_migration.core.kafka.commits import GroupsCommits, commits_on
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration, Mode
+from kafka_migration.core.rollback.rollback_refusals import changed_source_findings
 from kafka_migration.core.rollback.rollback_rules import (
     Move,
     MovedGroup,
     Returning,
-    changed_source_findings,
     failed_back,
     restored,
 )

@@ -9,16 +9,14 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.groups.group_writes import active_finding
-from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsMove, Proof, TargetOnly, with_metadata
+from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsMove, Proof, with_metadata
 from kafka_migration.core.groups.rules_by_topic import unreadable_topic_finding
 from kafka_migration.core.groups.uncommitted import unset_findings
 from kafka_migration.core.groups.unreadable import unreadable_finding
-from kafka_migration.core.kafka.cluster import GroupDescription, TopicDescription
+from kafka_migration.core.kafka.cluster import GroupDescription
 from kafka_migration.core.kafka.commits import Commits, commits_on, offsets_of
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.text.artifact_names import group_subject
-from kafka_migration.core.text.shortened import some
 from kafka_migration.core.translation.by_partition import Position, Prints, is_same
 from kafka_migration.core.translation.by_topic import by_partition
 from kafka_migration.core.translation.copied_topic import CopiedTopic
@@ -93,10 +91,7 @@ def _gone_findings(group: MovedGroup, source_log_start: Offsets) -> Iterator[Fin
         if present is None:
             yield _lost_finding(group.group, partition, before.offset)
         elif present.offset < source_log_start.get(partition, 0):
-            remedy = (
-                "The source has deleted records that the group has not read. The target still has them: let the group "
-                "read them there, then use mode fail_back."
-            )
+            remedy = "The target still has these records: let the group read them there, then use mode fail_back."
             yield _deleted_finding(group.group, partition, present.offset, source_log_start[partition], remedy)
 
 
@@ -106,9 +101,11 @@ def _lost_finding(group: str, partition: TopicPartition, offset: int) -> Finding
         f"{group_subject(group)}, {partition}",
         "no committed offset on the source",
         f"{offset:,}, its offset there at the cutover",
-        "The offset has expired, or the topic was deleted; the group would start by its auto.offset.reset. Set the "
-        "offset with `kafka-consumer-groups --reset-offsets` (offsets-before-source.csv of the cutover has it), or use "
-        "mode fail_back.",
+        "Set the offset with `kafka-consumer-groups --reset-offsets` (offsets-before-source.csv of the cutover has "
+        "it), or use mode fail_back.",
+        happened=f"The source has lost the committed offset of {group_subject(group)} on {partition}, which was "
+        f"{offset:,} at the cutover. It has expired, or the topic was deleted.",
+        matters="On the source the group would start by its auto.offset.reset, and skip records or read all again.",
     )
 
 
@@ -119,6 +116,10 @@ def _stays_finding(group: MovedGroup, partition: TopicPartition) -> Finding:
         f"target offset {group.present[partition].offset:,}, and none before the cutover",
         "no offset, as before; the run can only delete all offsets of a group together, and this group had others",
         "If the group must not resume from it, delete it on the target with `kafka-consumer-groups --delete-offsets`.",
+        happened=f"The target offset {group.present[partition].offset:,} of {group_subject(group.group)} on "
+        f"{partition} stays, although the group had none there before the cutover.",
+        matters="A group that starts on the target again would resume from it. The run can only delete all offsets of "
+        "a group, and this group had others.",
     )
 
 
@@ -131,8 +132,10 @@ def _read_on_findings(group: MovedGroup) -> Iterator[Finding]:
                 f"{group_subject(group.group)}, {partition}",
                 f"target offset {present.offset:,}",
                 f"{written:,}, as the cutover wrote it",
-                "The group has read on the target since, and will read those records again on the source. Mode "
-                "fail_back avoids that.",
+                "If the group must not read them again, use mode fail_back instead.",
+                happened=f"The target offset of {group_subject(group.group)} on {partition} is {present.offset:,}, and "
+                f"no longer {written:,} as after the cutover.",
+                matters="The group has read on the target since, and will read those records again on the source.",
             )
 
 
@@ -260,10 +263,7 @@ class _GroupBack:
         for partition, offset in offsets_of(found.proposed).items():
             start = topic.topic.source_log_start.get(partition.partition, 0)
             if offset < min(start, topic.topic.mirror_positions[partition.partition]):
-                remedy = (
-                    "The source has deleted records that the group has not read. Only the target has them: let the "
-                    "group read them there first, then trigger a new rollback."
-                )
+                remedy = "Let the group read these records on the target first, then trigger a new rollback."
                 yield _deleted_finding(self.group.group, partition, offset, start, remedy)
 
     def _unproved(self, topic: CopiedTopic, committed: PartitionOffsets, found: OffsetsMove) -> Iterator[Finding]:
@@ -285,8 +285,9 @@ def _not_moved_finding(group: CommittedGroup) -> Finding:
         group_subject(group.group),
         "offsets on both clusters, and no cutover has moved it",
         "a group that a cutover moved, or that has no offsets on the source",
-        "It keeps its offsets on the source. Which records it has not read is unknown, because no cutover set its "
-        "target offsets. Move it by hand if it must continue from its target offsets.",
+        "Move it by hand if it must continue from its target offsets. Otherwise do nothing.",
+        happened=f"No cutover has moved {group_subject(group.group)}, and it has offsets on both clusters.",
+        matters="Which records it has not read is unknown, so it keeps its offsets on the source.",
     )
 
 
@@ -297,28 +298,38 @@ def _no_commit_finding(group: CommittedGroup) -> Finding:
             group_subject(group.group),
             "no committed offset on either cluster on any topic that was cut over",
             "at least one committed offset",
-            "They have expired. Set them on the source by hand: offsets-before-source.csv of the cutover has the "
-            "group's source offsets.",
+            "Set them on the source by hand: offsets-before-source.csv of the cutover has the group's source offsets.",
+            happened=f"The offsets of {group_subject(group.group)} on the topics that were cut over have expired on "
+            "both clusters.",
+            matters="On the source the group would start by its auto.offset.reset, and skip records or read all again.",
         )
     return Finding(
         Code.OFFSET_NEVER_COMMITTED,
         group_subject(group.group),
         "no committed offset on the target on any topic that was cut over",
         "at least one to translate",
-        "Nothing has to be moved. On the source it resumes where it stopped before the cutover.",
+        "Do nothing.",
+        happened=f"No target offset of {group_subject(group.group)} is committed on any topic that was cut over, so "
+        "nothing has to be moved.",
+        matters="On the source the group resumes where it stopped before the cutover.",
     )
 
 
 def _unknown_finding(group: CommittedGroup, topic: CopiedTopic, committed: PartitionOffsets) -> Finding:
+    subject, name = group_subject(group.group), topic.topic.topic
     if not topic.is_held(topic.read(committed, Returning.on_source(group, topic))):
         found = "the source has deleted records that the group may not have read"
-        remedy = "Only the target has them. Let the group read them there first, then trigger a new rollback."
+        happened = f"The source has deleted records of topic {name} that {subject} may not have read."
+        matters = "Only the target has them, and the group would skip them on the source."
+        remedy = "Let the group read them on the target first, then trigger a new rollback."
     else:
         found = "committed offsets that translate_back did not see"
-        remedy = "The group has read more records since. Stop its consumers, then clear translate_back with downstream."
+        happened = f"The offsets of {subject} on topic {name} changed after translate_back began."
+        matters = "The new offsets have no translation, so the group is not moved."
+        remedy = "Stop its consumers, then clear translate_back with downstream."
     expected = "every unread record on the source, and a proved offset before them"
     return Finding(
-        Code.OFFSET_UNPROVED, f"{group_subject(group.group)}, topic {topic.topic.topic}", found, expected, remedy
+        Code.OFFSET_UNPROVED, f"{subject}, topic {name}", found, expected, remedy, happened=happened, matters=matters
     )
 
 
@@ -329,6 +340,9 @@ def _deleted_finding(group: str, partition: TopicPartition, offset: int, log_sta
         f"the source's log starts at {log_start:,}",
         f"at most {offset:,}, where the group would resume",
         remedy,
+        happened=f"The source's log of {partition} starts at {log_start:,}, after offset {offset:,}, where "
+        f"{group_subject(group)} would resume.",
+        matters="The source has deleted records that the group has not read, and the group would skip them.",
     )
 
 
@@ -340,58 +354,9 @@ def _unproved_finding(
         f"{group_subject(group.group)}, {partition}",
         f"different records at source offset {source_offset:,} and target offset {target_offset:,}",
         "the same record on both sides",
-        "Records were deleted or compacted on one side since the copy. Let the group read to the end of the copy on "
-        "the target first, or move it by hand.",
+        "Let the group read to the end of the copy on the target first, or move it by hand.",
+        happened=f"Where {group_subject(group.group)} would resume on {partition}, the record at source offset "
+        f"{source_offset:,} differs from the record at target offset {target_offset:,}. Records were deleted or "
+        "compacted on one side since the copy.",
+        matters="The group could skip records or read them again.",
     )
-
-
-def target_only_findings(target_only: Iterable[TargetOnly], accepted: Collection[str]) -> tuple[Finding, ...]:
-    """Refuse to leave records only on the target, except for topics that an operator named."""
-    return tuple(
-        Finding(
-            Code.TARGET_ONLY_RECORDS,
-            f"topic {each.topic}",
-            f"{each.count} records on the target that the source does not have, from "
-            f"{some([f'{p.partition}: {at:,}' for p, at in sorted(each.first_offsets.items())])} on",
-            "no records on the target after the end of the copy, or the topic named in leave_records_of",
-            "Consumers on the source would never read them. If you need them, copy them back with "
-            "reverse-migration.yaml from this run's evidence. Then, or to give them up, name the topic in "
-            "leave_records_of.",
-        )
-        for each in target_only
-        if each.topic not in accepted
-    )
-
-
-def changed_source_findings(
-    ledger: Ledger, topics: Iterable[str], source: Mapping[str, TopicDescription], source_ends: Offsets
-) -> tuple[Finding, ...]:
-    """Name every topic whose source is no longer the one that was copied: no rollback to it is possible."""
-    found = ((topic, next(_source_changes(ledger, topic, source, source_ends), None)) for topic in topics)
-    return tuple(
-        Finding(
-            Code.SOURCE_TOPIC_RECREATED if topic in source else Code.SOURCE_TOPIC_MISSING,
-            f"topic {topic}",
-            change,
-            "the topic on the source that was copied",
-            "The topic on the source has changed, so a rollback is not possible. Stay on the target, or move the "
-            "groups by hand.",
-        )
-        for topic, change in found
-        if change
-    )
-
-
-def _source_changes(
-    ledger: Ledger, topic: str, source: Mapping[str, TopicDescription], source_ends: Offsets
-) -> Iterator[str]:
-    stop = ledger.last_stop
-    if topic not in source:
-        yield "no such topic on the source"
-    elif stop is not None:
-        known = stop.remembered.source_topic_ids.get(topic)
-        if source[topic].is_another_than(known):
-            yield f"topic id {source[topic].topic_id}, but {known} when it was copied"
-        for partition, position in sorted(stop.mirror_positions.items()):
-            if partition.topic == topic and source_ends.get(partition, 0) < position:
-                yield f"{partition} ends at {source_ends.get(partition, 0):,}, but was copied up to {position:,}"

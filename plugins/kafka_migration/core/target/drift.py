@@ -73,6 +73,10 @@ def drift_findings(seen: TopicsSeen) -> Iterator[Finding]:
                 "; ".join(f"{setting} {difference}" for setting, difference in differences.items()),
                 "the settings with which a run would create the topic",
                 f"If the difference is not intended: {alter_command(name, differences)}",
+                happened=f"The target's topic {name} has other settings than a run would give it: "
+                f"{'; '.join(f'{setting} {difference}' for setting, difference in differences.items())}.",
+                matters="A run does not change them, so records may be kept, compacted or refused differently than on "
+                "the source.",
             )
 
 
@@ -92,6 +96,8 @@ def _partition_drift(seen: TopicsSeen, topic: str) -> Iterator[Finding]:
             "the partitions with which a run would create the topic",
             f"If the difference is not intended{_IF_EMPTY if found > wanted else ''}: "
             f"{partition_command(name, found, wanted)}",
+            happened=f"The target's topic {name} has {found} partitions; a run would create it with {wanted}.",
+            matters="A run does not change them, so the records are spread over more or fewer partitions than planned.",
         )
 
 

@@ -25,7 +25,9 @@ def removed_topic_warnings(migration: Migration, ledger: Ledger) -> tuple[Findin
             f"{migration.name}.yaml: topics",
             f"no {some(removed)}",
             "each topic that earlier runs copied and that is not cut over",
-            "Their copies stay on the target as they are: no run continues or validates them, and a cutover moves no "
-            "group to them. To continue their copy, add them again. Otherwise accept this: accept: [TOPICS_REMOVED].",
+            "To continue their copy, add them again. Otherwise accept this: accept: [TOPICS_REMOVED].",
+            happened=f"The migration file no longer has {some(removed)}, which earlier runs copied or created.",
+            matters="Their copies stay on the target as they are: no run continues or validates them, and a cutover "
+            "moves no group to them.",
         ),
     )

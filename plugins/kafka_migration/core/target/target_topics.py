@@ -13,7 +13,7 @@ from kafka_migration.core.ledger.cutovers import AnnouncedTopic, CreatedTopic
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.migration.topic_rules import TopicSettings
-from kafka_migration.core.target.leaving_out import OTHERS_CONTINUE
+from kafka_migration.core.target.leaving_out import RECREATED_MATTERS, RECREATED_TARGET
 from kafka_migration.core.text.shell import shell_word
 
 # Broker-side state of a reassignment, not a property of the topic.
@@ -130,20 +130,26 @@ def unclear_creations(
     A topic is created with all its settings in one step. So another client created or changed such a topic.
     """
     return tuple(
-        Finding(
-            Code.TOPIC_CREATION_UNCLEAR,
-            f"topic {found.topic}",
-            f"{found.partitions} partitions, {_settings(found.configs)}, "
-            f"{sum(target_end_offsets.get(p, 0) for p in found.topic_partitions):,} records",
-            f"{announced.partitions} partitions, {_settings(announced.configs)}, no records, as the run that was about "
-            "to create it announced",
-            "That run was interrupted, so it is unknown who made this topic, and which settings it must have after the "
-            "cutover. If its records are not needed, delete it: the next run creates it. Otherwise give an empty topic "
-            "the announced settings, or take it out of the migration file.",
-        )
+        _unclear(announced, found, sum(target_end_offsets.get(p, 0) for p in found.topic_partitions))
         for topic, announced in sorted(ledger.announced.items())
         if (found := target.get(topic)) is not None
         if not is_as_announced(announced, found) or any(target_end_offsets.get(p, 0) for p in found.topic_partitions)
+    )
+
+
+def _unclear(announced: AnnouncedTopic, found: TopicDescription, records: int) -> Finding:
+    present = f"{found.partitions} partitions, {_settings(found.configs)}, {records:,} records"
+    wanted = f"{announced.partitions} partitions, {_settings(announced.configs)}, no records"
+    return Finding(
+        Code.TOPIC_CREATION_UNCLEAR,
+        f"topic {found.topic}",
+        present,
+        f"{wanted}, as the run that was about to create it announced",
+        "If its records are not needed, delete it: the next run creates it. Otherwise give an empty topic the "
+        "announced settings, or take it out of the migration file.",
+        happened=f"A run was interrupted while it created topic {found.topic} on the target. It announced {wanted}; "
+        f"the topic has {present}.",
+        matters="Who made this topic is unknown, and so are the settings that it must have after the cutover.",
     )
 
 
@@ -161,6 +167,8 @@ def refused_creations(migration: Migration, reasons: Mapping[str, str]) -> tuple
             "a topic that the target would create",
             "Correct the problem that the broker names (configs in the topic's item, a right, a policy of the "
             "target), or create the topic manually with the source's partition count.",
+            happened=f"The target refuses to create topic {migration.target_topic(topic)}: {reason.rstrip('.')}.",
+            matters="Without this topic MirrorMaker has no place for its records.",
         )
         for topic, reason in sorted(reasons.items())
     )
@@ -176,6 +184,8 @@ def missing_topic_findings(migration: Migration, source: Mapping[str, TopicDescr
                 "no such topic on the source",
                 "an existing topic that the connection's user may describe",
                 "Correct the name in the migration file, remove it, or grant Describe on the topic.",
+                happened=f"The source has no topic {topic}, or the connection's user may not describe it.",
+                matters="No record of this topic can be copied.",
             )
 
 
@@ -192,7 +202,10 @@ def missing_target_findings(
             f"topic {migration.target_topic(topic)}",
             "no such topic on the target",
             "the topic that create_topics created",
-            "The topic was deleted since. Trigger a new run, which creates it again.",
+            "Find out who deleted it. If nothing was copied to it yet, trigger a new run, which creates it again. "
+            "Otherwise copy the topic with a second migration file.",
+            happened=f"The topic {migration.target_topic(topic)} no longer exists on the target.",
+            matters="Without this topic no record of it can be copied or compared, and no group can read it.",
         )
         for topic in (migration.topics if topics is None else topics)
         if topic not in target
@@ -226,9 +239,12 @@ def _partition_findings(
             f"topic {source.topic}",
             f"{target.partitions} partitions on the target",
             f"{source.partitions}, as on the source",
-            "Keyed records would go to other partitions after the cutover. If the topic has no records: "
+            "If the topic has no records: "
             f"{partition_command(target.topic, target.partitions, source.partitions)}. A run creates a missing topic. "
             "Otherwise leave it out of the migration.",
+            happened=f"The topic {source.topic} has {target.partitions} partitions on the target, and "
+            f"{source.partitions} on the source.",
+            matters="Records with keys would go to other partitions after the cutover.",
         )
 
 
@@ -248,6 +264,9 @@ def _content_findings(target: TopicDescription, target_end_offsets: Offsets) -> 
             "an empty topic, or records that this migration's ledger knows",
             "Find the producer of these records. If they are not needed, delete the topic on the target. Otherwise "
             "copy into topics with other names (mirror.topic_names).",
+            happened=f"The target's topic {target.topic} (end {target_end_offsets[written[0]]:,} on partition "
+            f"{written[0].partition}) holds records that no run of this migration wrote.",
+            matters="The copy would be mixed with these records, and could not be proved.",
         )
 
 
@@ -259,8 +278,10 @@ def recreated_findings(target: Mapping[str, TopicDescription], ledger: Ledger) -
             f"topic {topic}",
             f"topic id {target[topic].topic_id}",
             f"{created.topic_id}, recorded when the topic was created",
-            "The topic was deleted and created again. Find out by whom: its records are not the copy. "
-            f"{OTHERS_CONTINUE}",
+            RECREATED_TARGET,
+            happened=f"The target topic {topic} (topic id {target[topic].topic_id}, at its creation "
+            f"{created.topic_id}) was deleted and created again.",
+            matters=RECREATED_MATTERS,
         )
         for topic, created in sorted(ledger.topics.items())
         if topic in target and target[topic].is_another_than(created.topic_id)

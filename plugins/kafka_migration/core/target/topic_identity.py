@@ -14,18 +14,21 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.target.leaving_out import OTHERS_CONTINUE
+from kafka_migration.core.target.leaving_out import (
+    COPY_ELSEWHERE,
+    OTHERS_CONTINUE,
+    RECREATED_MATTERS,
+    RECREATED_TARGET,
+)
 
 _CODES: Mapping[Side, Code] = {"source": Code.SOURCE_TOPIC_RECREATED, "target": Code.TARGET_TOPIC_RECREATED}
 _ACTS: Mapping[Side, str] = {
-    "source": "Delete nothing: the target may hold the only copy of the old records. Copy the new topic with a new "
-    f"migration file (another name) into a topic with another name (mirror.topic_names). {OTHERS_CONTINUE}",
-    "target": "Find out by whom: its records are not the copy. Copy the topic again with a new migration file (another "
-    f"name). {OTHERS_CONTINUE}",
+    "source": f"Delete nothing. {COPY_ELSEWHERE} {OTHERS_CONTINUE}",
+    "target": RECREATED_TARGET,
 }
 _DANGER: Mapping[Side, str] = {
-    "source": "so its new records would be copied after the old ones",
-    "target": "so the records that were copied before are gone",
+    "source": "The new records would be copied after the old ones. The target may hold the only copy of the old ones.",
+    "target": RECREATED_MATTERS,
 }
 
 
@@ -53,25 +56,32 @@ class IdentityWatch:
             known = self.ids.get(topic)
             if present and known and present != known:
                 expected = f"{known}, the topic id when generation {self.generation} started"
-                yield self._finding(topic, f"topic id {present}", expected, "")
+                yield self._finding(topic, f"topic id {present}", expected, f"topic id {known}, now {present}", "")
 
     def _fallen(self, partition: TopicPartition, end: int) -> Finding:
         found = f"end {end:,} on partition {partition.partition}"
         expected = f"at least {self.ends[partition]:,}, the end seen before"
-        return self._finding(partition.topic, found, expected, " (or a broker lost records of it)")
+        change = f"end of partition {partition.partition} {self.ends[partition]:,}, now {end:,}"
+        return self._finding(partition.topic, found, expected, change, ", or a broker lost records of it,")
 
-    def _finding(self, topic: str, found: str, expected: str, doubt: str) -> Finding:
-        remedy = (
-            f"The {self.side} topic was deleted and created again while MirrorMaker ran{doubt}, "
-            f"{_DANGER[self.side]}. {_ACTS[self.side]}"
+    def _finding(self, topic: str, found: str, expected: str, change: str, doubt: str) -> Finding:
+        happened = (
+            f"The {self.side} topic {topic} ({change}) was deleted and created again{doubt} while MirrorMaker ran."
         )
-        return Finding(_CODES[self.side], f"topic {topic}", found, expected, remedy)
+        return _finding(self.side, topic, found, expected, happened)
 
 
 def recreated_finding(side: Side, topic: str) -> Finding:
     """Return the finding of a topic that was another one when MirrorMaker was stopped."""
     found = f"another topic of this name on the {side} when MirrorMaker was stopped"
-    return Finding(_CODES[side], f"topic {topic}", found, "the topic that was copied", _ACTS[side])
+    happened = f"The {side} topic {topic} was another topic with this name when MirrorMaker was stopped."
+    return _finding(side, topic, found, "the topic that was copied", happened)
+
+
+def _finding(side: Side, topic: str, found: str, expected: str, happened: str) -> Finding:
+    return Finding(
+        _CODES[side], f"topic {topic}", found, expected, _ACTS[side], happened=happened, matters=_DANGER[side]
+    )
 
 
 def recreated_topics(findings: Iterable[Mapping[str, Any]], side: Side) -> frozenset[str]:

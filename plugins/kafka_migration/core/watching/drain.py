@@ -16,6 +16,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Probe
 from kafka_migration.core.kafka.lag import Known, Lag, Unknown
 from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition
+from kafka_migration.core.target.leaving_out import COPY_ELSEWHERE
 
 
 class Drain(StrEnum):
@@ -72,10 +73,10 @@ def gap_findings(gaps: Ranges, code: Code = Code.GAP) -> tuple[Finding, ...]:
             str(partition),
             f"source log start {log_start:,}",
             f"at most {position:,}, the next offset to copy",
-            f"The source deleted offsets {position:,}–{log_start - 1:,} before they were copied. Raise the source's "
-            "retention now and delete nothing: the target holds records that the source no longer has. Copy the "
-            "remaining records with a new migration file (another name) into topics with other names "
-            "(mirror.topic_names).",
+            f"Raise the source's retention now, and delete nothing. {COPY_ELSEWHERE}",
+            happened=f"The source deleted offsets {position:,}–{log_start - 1:,} of {partition} before they were "
+            "copied.",
+            matters="The target will never have these records, and it holds records that the source no longer has.",
         )
         for partition, (position, log_start) in sorted(gaps.items())
     )
@@ -92,8 +93,11 @@ def deletion_findings(gaps: Ranges) -> tuple[Finding, ...]:
             str(partition),
             f"source log start {log_start:,}",
             f"at most {position:,}, the position that MirrorMaker has stored",
-            "The source deletes records before they are copied. Raise the source's retention now and delete nothing: "
-            "the target may hold the only copy. The task stop_mirror names the offsets that the target does not hold.",
+            "Raise the source's retention now, and delete nothing. The task stop_mirror names the offsets that the "
+            "target does not hold.",
+            happened=f"The source deletes records of {partition} (log start {log_start:,}, MirrorMaker's stored "
+            f"position {position:,}) before they are copied.",
+            matters="The target may lack these records, and may hold the only copy of the earlier ones.",
         )
         for partition, (position, log_start) in sorted(gaps.items())
     )
@@ -127,9 +131,10 @@ def beyond_end_findings(
             str(partition),
             f"position {position:,}",
             f"at most {source_end_offsets[partition]:,}, the end of the source partition",
-            "The source topic was deleted and created again, or lost records. Delete nothing: the target may hold the "
-            "only copy of them. Copy the topic with a new migration file (another name) into a topic with "
-            "another name (mirror.topic_names).",
+            f"Delete nothing. {COPY_ELSEWHERE}",
+            happened=f"MirrorMaker's position {position:,} is after the end {source_end_offsets[partition]:,} of "
+            f"{partition} on the source: the topic was deleted and created again, or lost records.",
+            matters="MirrorMaker would skip new records. The target may hold the only copy of the lost ones.",
         )
         for partition, position in sorted(mirror_positions.items())
         if position > source_end_offsets.get(partition, position)

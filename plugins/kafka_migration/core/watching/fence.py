@@ -15,6 +15,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.text.shell import shell_word
+from kafka_migration.core.text.terminal_text import duration
 
 # A text names at most this many partitions and counts the others.
 NAMED_PARTITIONS = 10
@@ -186,8 +187,12 @@ def _moving_finding(topic: str, found: str, quiet_s: float, wait_s: float) -> Fi
         found,
         f"ends that do not change for {quiet_s:,.0f} s (cutover.fence_quiet) within {wait_s:,.0f} s after the "
         "producers were asked to stop (cutover.fence_wait)",
-        "Stop the producers that still write to the topic, then trigger the cutover again. No group was changed. "
-        "Until then producers and consumers may continue on the source.",
+        "Stop the producers that still write to the topic, then trigger the cutover again. Until then producers and "
+        "consumers may continue on the source.",
+        happened=f"The topic {topic} was not quiet for {duration(quiet_s)} (cutover.fence_quiet) within "
+        f"{duration(wait_s)} (cutover.fence_wait): {found}.",
+        matters="Consumers on the target would miss the records that are still written to the source. No group was "
+        "changed.",
     )
 
 
@@ -204,7 +209,10 @@ def _transaction_findings(opened: Mapping[TopicPartition, tuple[int, int]], wait
             "Let its producer end the transaction. Only if that producer no longer runs, abort it; readers of committed"
             f" records then skip its records: {abort_command(first, opened[first][0])}."
             + (" Do the same on the other partitions, each with its last stable offset." if others else "")
-            + " Then trigger the cutover again. No group was changed.",
+            + " Then trigger the cutover again.",
+            happened=f"The topic {topic} had an open transaction for {duration(wait_s)} (cutover.fence_wait): {found}.",
+            matters="Its records may still be committed, and would then be missing on the target. No group was "
+            "changed.",
         )
 
 

@@ -16,7 +16,7 @@ from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.generations import Fingerprint, StopCertificate
-from kafka_migration.core.target.leaving_out import OTHERS_CONTINUE
+from kafka_migration.core.target.leaving_out import COPY_ELSEWHERE, OTHERS_CONTINUE
 
 RestoreCommand = Callable[[TopicPartition, int], str]
 """Returns the command with which an operator stores a position again; empty if MirrorMaker has no such tool."""
@@ -72,19 +72,24 @@ def _changed(last: StopCertificate, partition: TopicPartition, present: int, exp
         str(partition),
         f"stored position {present:,}",
         f"{expected}, as certified when generation {last.generation} stopped",
-        "Another process changed MirrorMaker's position. Find it, or records may be skipped or copied twice.",
+        "Find out what changed the position, and set it to the certified position.",
+        happened=f"MirrorMaker's stored position of {partition} changed from {expected} to {present:,} after "
+        f"generation {last.generation} stopped.",
+        matters="Another process changed it, so MirrorMaker would skip records or copy them twice.",
     )
 
 
 def _missing(last: StopCertificate, partition: TopicPartition, expected: int, command: str) -> Finding:
-    way = f"Restore it: {command}" if command else "Copy the topic with a new migration name into an empty topic."
+    way = f"Restore it: {command}" if command else "Copy the topic with a second migration file into an empty topic."
     return Finding(
         Code.POSITION_MISSING,
         str(partition),
         "no stored position",
         f"{expected:,}, as certified when generation {last.generation} stopped",
-        "MirrorMaker would start at the log start and copy everything again. Its position was deleted or has "
-        f"expired. {way}",
+        way,
+        happened=f"MirrorMaker has lost its stored position of {partition} ({expected:,}) since generation "
+        f"{last.generation} stopped: it was deleted or has expired.",
+        matters="MirrorMaker would start at the log start and copy everything again.",
     )
 
 
@@ -97,9 +102,12 @@ def _foreign_writes(last: StopCertificate, target_end_offsets: Offsets) -> Itera
                 str(partition),
                 f"target end {present:,}",
                 f"{end:,}, the end when generation {last.generation} stopped",
-                "Stop the client that writes to the target topic (or created it again): with records that are not from "
-                "MirrorMaker the copy cannot be proved. Then copy the topic again with a new migration file (another "
-                'name; the page "Runbook", section "A topic is copied again").',
+                "Stop this client. Then copy the topic again with a second migration file "
+                '(the page "Runbook", section "A topic is copied again").',
+                happened=f"The target's end of {partition} changed from {end:,} to {present:,} after generation "
+                f"{last.generation} stopped.",
+                matters="A client other than MirrorMaker wrote to the target topic or created it again, so the copy "
+                "cannot be proved.",
             )
 
 
@@ -112,7 +120,7 @@ def stale_state_findings(stored: Offsets, copied_topics: Collection[str], reset_
     strange = {p: position for p, position in stored.items() if p.topic not in copied_topics}
     # A reset would also delete the positions of the other topics.
     way = (
-        "Copy this topic with a new migration file (another name)."
+        "Copy this topic with a second migration file."
         if copied_topics
         else f"If no process uses it any more, reset MirrorMaker's state: {reset_command}"
     )
@@ -122,7 +130,10 @@ def stale_state_findings(stored: Offsets, copied_topics: Collection[str], reset_
             str(partition),
             f"stored position {position:,}",
             "none, because this migration has not copied the topic yet",
-            f"An earlier migration of this name left it. {way}",
+            way,
+            happened=f"MirrorMaker has the stored position {position:,} of {partition}, although this migration has "
+            "not copied the topic yet.",
+            matters="An earlier migration with this name left it, and MirrorMaker would skip the records before it.",
         )
         for partition, position in sorted(strange.items())
     )
@@ -196,10 +207,11 @@ def _other_record(
         str(partition),
         f"{found}, in the topic with the same id",
         expected,
-        "The source lost records that were copied, for example after an unclean leader election, and gives their "
-        "offsets to new records, which MirrorMaker would skip. Delete nothing: the target holds the lost records. Copy "
-        "the topic with a new migration file (another name) into a topic with another name (mirror.topic_names). "
-        f"{OTHERS_CONTINUE}",
+        f"Delete nothing. {COPY_ELSEWHERE} {OTHERS_CONTINUE}",
+        happened=f"Instead of {expected}, {partition} of the source has {found}: the source lost copied records, for "
+        "example in an unclean leader election.",
+        matters="The source gives their offsets to new records, which MirrorMaker would skip. The target holds the "
+        "lost records.",
     )
 
 
@@ -209,7 +221,8 @@ def _recreated(subject: str, found: str, expected: str) -> Finding:
         subject,
         found,
         expected,
-        "The source topic was deleted and created again, so MirrorMaker would skip its first records. Delete nothing: "
-        "the target may hold the only copy of the old records. Copy the new topic with a new migration file (another "
-        f"name) into a topic with another name (mirror.topic_names). {OTHERS_CONTINUE}",
+        f"Delete nothing. {COPY_ELSEWHERE} {OTHERS_CONTINUE}",
+        happened=f"Instead of {expected}, {subject} of the source has {found}: the topic was deleted and created "
+        "again.",
+        matters="MirrorMaker would skip its first records. The target may hold the only copy of the old records.",
     )

@@ -30,14 +30,19 @@ def held_back_findings(held: Ranges, firsts: Mapping[TopicPartition, RecordPrint
         mine = {p: offsets for p, offsets in held.items() if p.topic == topic}
         named = [f"{p} offsets {a:,}–{b - 1:,}{_since(firsts.get(p))}" for p, (a, b) in sorted(mine.items())]
         more = f" and {len(named) - NAMED_PARTITIONS:,} more" if len(named) > NAMED_PARTITIONS else ""
+        held_here = (
+            f"{held_offsets(mine):,} offsets after an open transaction: {'; '.join(named[:NAMED_PARTITIONS])}{more}"
+        )
         yield Finding(
             Code.SOURCE_TRANSACTION_OPEN,
             f"topic {topic}",
-            f"{held_offsets(mine):,} offsets after an open transaction: {'; '.join(named[:NAMED_PARTITIONS])}{more}",
+            held_here,
             "no open transaction",
-            "Only committed records are read, so these offsets are not copied yet and no verdict covers them. The run "
-            "after the end of the transaction copies them. "
-            f"{_producer_command(min(mine))} shows its producer. {_only_then_abort(min(mine), mine[min(mine)][0])}",
+            f"Find its producer with {_producer_command(min(mine))}, and let it end the transaction. "
+            f"{_only_then_abort(min(mine), mine[min(mine)][0])}",
+            happened=f"The source's topic {topic} has {held_here}.",
+            matters="Only committed records are read, so these offsets are not copied yet and no verdict covers them. "
+            "The run after the end of the transaction copies them.",
         )
 
 
@@ -76,8 +81,11 @@ def _hanging(partition: TopicPartition, offset: int, began: datetime) -> Finding
         f"an open transaction on {partition} whose first record, at offset {offset:,}, has the timestamp "
         f"{began.isoformat(timespec='seconds')}",
         f"transactions that end within {int(OPEN_FOR.total_seconds()) // 60} minutes",
-        "Records after this offset are not read as committed: a run does not copy or validate them, and a cutover is "
-        f"refused. {_only_then_abort(partition, offset)}",
+        f"Let its producer end the transaction. {_only_then_abort(partition, offset)}",
+        happened=f"A transaction on {partition} is open, whose first record (offset {offset:,}, timestamp "
+        f"{began.isoformat(timespec='seconds')}) is older than {int(OPEN_FOR.total_seconds()) // 60} minutes.",
+        matters="Records after this offset are not read as committed: a run does not copy or validate them, and a "
+        "cutover is refused.",
     )
 
 

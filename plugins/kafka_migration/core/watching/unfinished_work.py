@@ -22,15 +22,19 @@ def late_findings(
 
 def behind_finding(migration: str, watch: Mapping[str, Any]) -> Finding:
     """Return the finding of a watch that ended before everything was copied."""
-    left = watch.get("lag")
+    lag = watch.get("lag")
+    left = f"{'an unknown number of' if lag is None else f'{lag:,}'} offsets left to copy ({watch.get('reason')})"
+    forecast = _forecast(lag, watch.get("rate"))
     return Finding(
         Code.BEHIND,
         f"migration {migration}",
-        f"{'an unknown number of' if left is None else f'{left:,}'} offsets left to copy ({watch.get('reason')}); "
-        f"{_forecast(left, watch.get('rate'))}",
+        f"{left}; {forecast}",
         "everything copied before that",
-        "Copied records are kept, and the next run continues from there. If it does not catch up, set a longer window "
-        "(nightly.until) or more tasks (mirror.tasks), or trigger mode sync at a quiet time.",
+        "If the next runs do not catch up, set a longer window (nightly.until) or more tasks (mirror.tasks), or "
+        "trigger mode sync at a quiet time.",
+        happened=f"Mirroring ended with {left}; {forecast}.",
+        matters="The target lacks these records for now. Copied records are kept, and the next run continues from "
+        "there.",
     )
 
 
@@ -58,6 +62,8 @@ def _pending_finding(migration: str, pending: Mapping[str, Any]) -> Finding:
         f"{pending['windows']:,} windows with {pending['source_offsets']:,} source offsets not validated "
         f"({pending['reason']})",
         "every window validated before that",
-        "They are pending in the ledger, and the next run validates them. To validate them now, clear validate_topics "
-        "with downstream: a task that a user cleared has no time limit.",
+        "To validate them now, clear validate_topics with downstream: a task that a user cleared has no time limit.",
+        happened=f"The validation did not finish: {pending['windows']:,} windows with {pending['source_offsets']:,} "
+        f"source offsets are not validated ({pending['reason']}).",
+        matters="No verdict covers these records until the next run validates them.",
     )

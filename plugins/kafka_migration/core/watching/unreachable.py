@@ -107,21 +107,32 @@ class SilenceWatch:
             f"no answer since {moment(silence.since)} ({silence.reason})",
             f"an answer within {duration(self.limit_s)} ({self.setting})",
             f"{remedy} {self.act}",
+            happened=f"There was no answer from the {silence.party} since {moment(silence.since)}: "
+            f"{silence.reason.rstrip('.')}.",
+            matters=f"{_MATTERS[silence.party]} The task fails after {duration(self.limit_s)} ({self.setting}).",
         )
 
 
 _OF_ANOTHER_PROGRAM = (
-    "The host runs something else than mirrorctl: correct the forced command of the key, the login shell or its start "
-    "files. The host itself stops MirrorMaker when its lease expires (mirror.lease)."
+    "Another program than mirrorctl answers on the host: correct the forced command of the key, the login shell or its "
+    "start files."
 )
 _OF_A_CLUSTER = "Check that its brokers run and that Airflow's workers and triggerer reach this address."
 _REMEDIES = {
-    Party.HOST: "Check that the host runs and that Airflow reaches it by SSH. Without Airflow the host itself stops "
-    "MirrorMaker when its lease expires (mirror.lease).",
+    Party.HOST: "Check that the host runs and that Airflow reaches it by SSH.",
     Party.SOURCE: _OF_A_CLUSTER,
     Party.TARGET: _OF_A_CLUSTER,
     Party.CLUSTER: _OF_A_CLUSTER,
     Party.EVIDENCE: "Check that Airflow's triggerer can read and write the evidence root.",
+}
+_LAG_UNKNOWN = "How much is left to read or to copy is unknown."
+_MATTERS = {
+    Party.HOST: "Whether MirrorMaker still runs is unknown. The host itself stops it when its lease expires "
+    "(mirror.lease).",
+    Party.SOURCE: _LAG_UNKNOWN,
+    Party.TARGET: _LAG_UNKNOWN,
+    Party.CLUSTER: _LAG_UNKNOWN,
+    Party.EVIDENCE: "The run can record neither its progress nor its end.",
 }
 
 

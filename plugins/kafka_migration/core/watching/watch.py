@@ -15,6 +15,7 @@ from kafka_migration.core.kafka.lag import Known, Lag, Unknown, total
 from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition
 from kafka_migration.core.mirror.diagnosis import health_findings, unassigned_finding
 from kafka_migration.core.mirror.engine import MirrorHealth
+from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.watching.drain import (
     Drain,
     PartitionReading,
@@ -296,5 +297,8 @@ def _stalled(partition: TopicPartition, reading: PartitionReading, still_s: floa
         str(partition),
         f"position {reading.expected_next:,} unchanged for {still_s:.0f} s, goal {reading.goal:,}",
         "progress within watch.stall_after",
-        "Fix the cause and trigger the run again. Copied records are kept.",
+        "Fix the cause and trigger the run again.",
+        happened=f"MirrorMaker has made no progress on {partition} (position {reading.expected_next:,}, goal "
+        f"{reading.goal:,}) for {duration(still_s)}.",
+        matters="The records up to the goal are not on the target. Copied records are kept.",
     )

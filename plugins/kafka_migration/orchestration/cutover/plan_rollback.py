@@ -13,7 +13,7 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.rollback.reverse_migration import reverse_migration
-from kafka_migration.core.rollback.rollback_rules import target_only_findings
+from kafka_migration.core.rollback.rollback_refusals import target_only_findings
 from kafka_migration.core.run.run_conf import unknown_findings
 from kafka_migration.core.text.shortened import some
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary

@@ -183,6 +183,9 @@ def result_of(run: MigrationRun, path: Any) -> dict[str, Any]:
                     "no result document",
                     f"a complete document at {path}, for Spark {settings.evidence_place().for_spark(str(path))}",
                     "Check that Airflow and Spark use the same evidence root, then clear the task.",
+                    happened=f"The Spark job ended, but Airflow finds no result document at {path} (for Spark: "
+                    f"{settings.evidence_place().for_spark(str(path))}).",
+                    matters="What the job measured is unknown, so the task failed.",
                 )
             ]
         )

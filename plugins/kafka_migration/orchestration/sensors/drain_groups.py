@@ -17,6 +17,7 @@ from kafka_migration.core.kafka.commits import topics_of
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.text.artifact_names import group_subject
 from kafka_migration.core.text.shortened import some
+from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.watching.watch import TRIGGER_MARGIN
 from kafka_migration.orchestration.operators.operator_base import Summary, reporting
 from kafka_migration.orchestration.sensors.group_lag import lag_trigger
@@ -112,6 +113,10 @@ def _not_drained(run: MigrationRun, event: Mapping[str, Any]) -> list[Finding]:
             "Let its consumers read the rest on the source and trigger the cutover again. Or remove the group from "
             "cutover.groups, or cut over without cutover.drain_groups: the group then resumes on the target where it "
             "stopped.",
+            happened=f"Within {duration(limit_s)} (cutover.drain_groups), "
+            f"{group_subject(group) if group else 'the groups of the migration'} did not read everything on the "
+            f"source: {text}.",
+            matters="The cutover has to wait until the group has read everything on the source. No group was moved.",
         )
         for group, text in behind.items()
     ]

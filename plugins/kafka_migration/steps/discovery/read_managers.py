@@ -37,6 +37,8 @@ def _not_understood(subject: str, error: UnexpectedAnswer) -> Finding:
         error.expected,
         "Check that the address is that of Ambari or Cloudera Manager. If it is, create the connections by hand: "
         "kafka-migration discover --preset … --bootstrap …",
+        happened=f"The cluster manager of {subject} answered {error.found} where {error.expected} belongs.",
+        matters="The cluster's addresses and its login cannot be taken from this answer.",
     )
 
 
@@ -47,4 +49,6 @@ def _no_answer(subject: str, error: TransientError) -> Finding:
         str(error),
         "an answer in time",
         "Check that the server runs and that this machine reaches the address. Then try again.",
+        happened=f"The cluster manager of {subject} did not answer: {str(error).rstrip('.')}.",
+        matters="The cluster's addresses and its login are unknown without it.",
     )

@@ -25,6 +25,8 @@ def understood(read: Callable[[Mapping[str, Any]], T], document: Mapping[str, An
             f"the newest document of {task_id}",
             found,
             "a document of this package version",
-            f"Another version wrote it. Clear {task_id} and its downstream tasks.",
+            f"Clear {task_id} and its downstream tasks.",
+            happened=f"The newest document of {task_id} cannot be read: {found.rstrip('.')}.",
+            matters="Another version of the package wrote it, so its values prove nothing for this run.",
         )
         raise ValidationFailed([finding]) from error

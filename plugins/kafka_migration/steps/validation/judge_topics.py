@@ -87,6 +87,8 @@ def _require_answered(request: ValidationRequest, result: ValidationResult) -> N
                 found,
                 "one entry per request",
                 "Clear validate_topics to measure again. If it happens twice, report a bug.",
+                happened=f"For {subject}, the result of validate_topics has {found}.",
+                matters="Without it the copy of the topic has no verdict.",
             )
             for subject, found in left_out
         )
