@@ -18,7 +18,7 @@ def shown_deployment(migrations: Path | None) -> Deployment:
     # Outside of a task, connections in Airflow's database are visible only with this setting.
     os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
     # Importing Airflow takes seconds, and few verbs need it.
-    from kafka_migration.airflow_adapters.deployment_factory import shown_deployment
+    from kafka_migration.airflow_adapters.deployment_factory import airflow_deployment
     from kafka_migration.airflow_adapters.ledger_anchor import stored_anchor
 
     return airflow_deployment(stored_anchor, lambda identity, _: str(identity), migrations)
