@@ -52,7 +52,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "run": {"documents", "findings", "migration", "text"},
         "waves": {"kafka", "migration", "text"},
         "discovery": {"connections", "documents", "findings", "text"},
-        "evidence": {"findings", "migration", "run"},
+        "evidence": {"findings", "run"},
         "ledger": {"documents", "evidence", "findings", "kafka", "migration", "run", "text"},
         "target": {"documents", "findings", "kafka", "ledger", "migration", "text"},
         "validation": {"documents", "findings", "kafka", "ledger", "migration", "text"},
@@ -63,7 +63,6 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "groups": {"documents", "findings", "kafka", "ledger", "migration", "run", "text", "translation", "validation"},
         "cutover": {"documents", "findings", "groups", "kafka", "migration", "run", "text", "watching"},
         "rollback": {
-            "cutover",
             "findings",
             "groups",
             "kafka",
@@ -77,6 +76,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "report": {
             "cutover",
             "documents",
+            "evidence",
             "findings",
             "groups",
             "kafka",
@@ -113,6 +113,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "mirror": {"backfill", "reading", "run"},
         "rollback": {"groups", "mirror", "reading", "run"},
         "before": {"mirror", "run"},
+        "finish": {"rollback", "run"},
     },
     "kafka_migration.orchestration": {
         "task": set(),

@@ -13,8 +13,8 @@ from kafka_migration.cli.shell.evidence_access import MigrationStore
 from kafka_migration.cli.shell.output import ExitCode, aligned, say, say_json
 from kafka_migration.core.ledger.chain import Confirmation
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.report.run_report import record_count
 from kafka_migration.core.report.run_status import Contradiction, LastRun
+from kafka_migration.core.text.terminal_text import record_count
 from kafka_migration.core.validation.coverage import TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
 

@@ -9,21 +9,22 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.report.alerts import Ended
+from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.report.run_status import Contradiction, LastRun, contradictions
 from kafka_migration.steps.run.migration_run import MigrationRun
 
 
-def tell_last_run(run: MigrationRun, ended: Ended, *, mode: str, note: str) -> None:
+def tell_last_run(run: MigrationRun, ended: Ended, document: RunDocument) -> None:
     """Replace the document of the last run. A failed write does not affect the run."""
     at, who = run.now(), run.identity.holder
     before, findings = _contradictions_before(run), ended.findings
     told = LastRun(
         run=who,
         at=datetime.fromisoformat(at),
-        mode=mode,
-        outcome=ended.outcome,
+        mode=document.mode,
+        outcome=document.outcome,
         verdict=ended.verdict,
-        note=note,
+        note=document.note,
         evidence=ended.evidence,
         findings=findings,
         contradictions=contradictions(before, findings, who, at, _refuted(run)),
