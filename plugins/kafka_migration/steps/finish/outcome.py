@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
@@ -54,7 +53,7 @@ def timing_of(run: MigrationRun, tasks: EndedTasks) -> Timing:
     return Timing(idle_because, pending is not None, late, late_fails=bool(late) and not _only_warns(run))
 
 
-def _left_pending(run: MigrationRun) -> dict[str, Any] | None:
+def _left_pending(run: MigrationRun) -> Mapping[str, object] | None:
     """Return what this attempt left pending, or the earlier attempt if only `finish` was cleared."""
     if pending := run.evidence.of_attempt(Kind.PENDING):
         return pending[-1]
@@ -62,7 +61,10 @@ def _left_pending(run: MigrationRun) -> dict[str, Any] | None:
 
 
 def _only_warns(run: MigrationRun) -> bool:
-    nightly = run.filed_migration.nightly
+    try:
+        nightly = run.filed_migration.nightly
+    except Refused:
+        return False
     return run.identity.is_nightly and nightly is not None and nightly.when_late == "warn"
 
 
