@@ -52,7 +52,7 @@ test-fast: bootstrap-tests ## All tests that need no clusters
 
 .PHONY: coverage
 coverage: bootstrap-tests ## Lines and branches that the tests without clusters and Spark cover; fails below the floor in pyproject.toml
-	@$(RUN) -m coverage run -m pytest -q tests/unit tests/architecture tests/airflow tests/contract -m "not live and not campaign"
+	@$(RUN) -m coverage run -m pytest -q tests/unit tests/steps tests/architecture tests/airflow tests/contract -m "not live and not campaign"
 	@$(RUN) -m coverage report
 
 .PHONY: test-runs

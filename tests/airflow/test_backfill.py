@@ -329,7 +329,7 @@ def test_report_names_the_interval(nightly: World) -> None:
     report = nightly.report
 
     assert report.startswith(
-        "# shop, records of [2026-05-02T01:00:00+00:00, 2026-05-03T01:00:00+00:00): PASS (success)\n"
+        "# shop, records of 2026-05-02T01:00:00+00:00 to 2026-05-03T01:00:00+00:00: PASS (success)\n"
     )
     assert "| Verdict of the interval |" in report
     assert "| `orders` | PASS | 2 | 2 | PASS |" in report

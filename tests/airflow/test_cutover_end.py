@@ -87,7 +87,7 @@ def test_finish_accepts_only_the_skips_of_the_mode(world: World) -> None:
     states = DONE | dict.fromkeys(STEPS[3:], "skipped")
 
     assert world.finish(**states)["outcome"] == "success"
-    world.finish_fails("task plan_offsets: found skipped", **(states | {"plan_offsets": "skipped"}))
+    world.finish_fails("task plan_offsets: it ended as skipped", **(states | {"plan_offsets": "skipped"}))
 
 
 def test_rehearsal_touches_no_group(scene: World) -> None:

@@ -25,6 +25,8 @@ from sqlalchemy.orm import Session
 from kafka_migration.adapters.store.document_files import rooted
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.core.evidence.evidence_places import not_readable
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.report.run_note import joined_notes, run_note
 from kafka_migration.orchestration import report_page
 from kafka_migration.orchestration.report_page import NOT_KEPT, ReportLink, page_of
@@ -34,9 +36,10 @@ from kafka_migration.orchestration.task.note_writer import NOTE_KEY, RunNoteList
 from kafka_migration_plugin import KafkaMigrationPlugin
 from tests.airflow.world import World
 from tests.odd_files import make_socket
-from tests.unit.report.test_report_of_a_run import TOPIC, run_of
+from tests.unit.report.test_report_of_a_run import TOPIC, WHOLE, run_of
 
-BIG = {**TOPIC, "whole": {"standing": "PASS", "proved": True, "target_records": 260_000, "reasons": []}}
+BIG = {**TOPIC, "whole": {**WHOLE, "target_records": 260_000}}
+MOVING = Finding(Code.FENCE_MOVING, "orders[0]", "5", "4", "Stop the producer.").to_document()
 
 
 @pytest.mark.parametrize(
@@ -45,7 +48,7 @@ BIG = {**TOPIC, "whole": {"standing": "PASS", "proved": True, "target_records": 
         ({"topics": [BIG], "note": "CHG-1234"}, "cutover · PASS · 260,000 records · CHG-1234"),
         ({"outcome": "partly done"}, "cutover · PASS · partly done · 200 records"),
         (
-            {"outcome": "failed", "verdict": None, "topics": [], "findings": [{"code": "FENCE_MOVING"}] * 2},
+            {"outcome": "failed", "verdict": None, "topics": [], "findings": [MOVING] * 2},
             "cutover · failed: FENCE_MOVING",
         ),
         ({"outcome": "failed", "verdict": None, "topics": []}, "cutover · failed"),

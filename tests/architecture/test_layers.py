@@ -54,7 +54,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "run": {"documents", "findings", "migration", "text"},
         "waves": {"kafka", "migration", "text"},
         "discovery": {"connections", "documents", "findings", "text"},
-        "evidence": {"findings", "migration", "run"},
+        "evidence": {"findings", "run"},
         "ledger": {"documents", "evidence", "findings", "kafka", "migration", "run", "text"},
         "target": {"documents", "findings", "kafka", "ledger", "migration", "text"},
         "validation": {"documents", "findings", "kafka", "ledger", "migration", "text"},
@@ -65,7 +65,6 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "groups": {"documents", "findings", "kafka", "ledger", "migration", "run", "text", "translation", "validation"},
         "cutover": {"documents", "findings", "groups", "kafka", "migration", "run", "text", "watching"},
         "rollback": {
-            "cutover",
             "documents",
             "findings",
             "groups",
@@ -80,6 +79,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "report": {
             "cutover",
             "documents",
+            "evidence",
             "findings",
             "groups",
             "kafka",
@@ -117,6 +117,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "rollback": {"groups", "mirror", "reading", "run"},
         "before": {"mirror", "run"},
         "answers": {"rollback", "run"},
+        "finish": {"rollback", "run"},
     },
     "kafka_migration.orchestration": {
         "task": set(),

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,24 +13,18 @@ from kafka_migration.adapters.store.document_files import is_there, write_whole
 from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.adapters.store.stop_requests import StopRequestStore
-from kafka_migration.core.cutover.group_next_steps import ConfirmedCutover, next_steps
 from kafka_migration.core.evidence.evidence_documents import (
     Kind,
-    RunFacts,
-    assemble_run,
     document_name,
     parse_document_name,
     run_folder_name,
 )
-from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused
+from kafka_migration.core.findings.errors import EvidenceUnreadable, Refused
 from kafka_migration.core.ledger.cutovers import CreatedTopic, TopicsCreated
 from kafka_migration.core.ledger.generations import GenerationStart
 from kafka_migration.core.migration.settings import Phase
-from kafka_migration.core.report.run_report import render_report
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.stop_request import StopRequest
-from kafka_migration.core.text.artifact_names import group_subject
 from kafka_migration.core.text.markdown import table
 
 RUN = "manual__2026-11-21T10:00:00+00:00"
@@ -145,106 +137,6 @@ def test_ledger_entries_are_read_in_order(tmp_path: Path) -> None:
     assert [f"t{number}" for number in range(12)] == list(ledger.read().topics)
 
 
-FACTS = RunFacts(
-    migration="shop",
-    migration_digest="d",
-    dag_id="dag",
-    run_id=RUN,
-    attempt=1,
-    mode="sync",
-    package_version="0",
-    finished_at="now",
-    outcome="success",
-    tasks={"plan": "success", "judge": None},
-)
-
-
-def _run_document(
-    documents: Mapping[Kind, Any] | None = None, refusals: Sequence[Mapping[str, Any]] = (), **facts: Any
-) -> dict[str, Any]:
-    return assemble_run(replace(FACTS, **facts), documents or {}, refusals)
-
-
-def topic_row(topic: str, verdict: str, records: int | None, of_all_runs: str | None, **more: Any) -> dict[str, Any]:
-    """Return what a judgement says of one topic with as many records on either side."""
-    counts = {"source_records": records, "target_records": records}
-    return {"topic": topic, "verdict": verdict, **counts, "whole_verdict": of_all_runs, "differences": None, **more}
-
-
-def report_on(verdict: str, *topics: dict[str, Any], **facts: Any) -> str:
-    """Return the report on a run that judged these topics."""
-    return render_report(_run_document({Kind.JUDGE: {"verdict": verdict, "topics": list(topics)}}, **facts))
-
-
-def test_report_begins_with_the_verdict() -> None:
-    """The first line of the report is the answer."""
-    report = report_on("PASS", topic_row("orders", "PASS", 5, "PASS"))
-
-    assert report.startswith("# shop: PASS (success)\n")
-    assert "| `orders` | PASS | 5 | 5 | PASS | – |" in report
-    assert "| judge | not run |" in report
-
-
-def test_report_tells_what_all_runs_together_prove() -> None:
-    """The report has the verdict on each whole topic, the records proved so far, and the first reasons."""
-    proved = {"standing": "PASS", "target_records": 1_340, "reasons": []}
-    open_ = {"standing": "FAIL", "target_records": None, "reasons": ["generation 3: not judged yet", "a", "b", "c"]}
-    wholes = {"orders": proved, "audit": open_}
-    report = report_on("PASS", *(topic_row(name, "PASS", 40, "PASS", whole=whole) for name, whole in wholes.items()))
-
-    assert "| `orders` | PASS | 40 | 40 | PASS | 1,340 |" in report
-    assert "| `audit` | PASS | 40 | 40 | FAIL | not known |" in report
-    assert "- `audit` as a whole, FAIL: generation 3: not judged yet; a; b\n" in report
-    assert "orders as a whole" not in report
-
-
-def test_report_shows_differences_with_their_commands() -> None:
-    """Counts by kind, then the first ones, each with a command per side; no table where nothing differs."""
-    place = {"source_partition": 2, "source_offset": 7, "target_partition": None, "target_offset": None}
-    found = {
-        "target_topic": "new.orders",
-        "counts": {"missing": 1_200, "altered": 1},
-        "first": [
-            {"kind": "missing", "fields": [], **place},
-            {"kind": "altered", "fields": ["value", "headers"], **place, "target_partition": 0, "target_offset": 9},
-        ],
-    }
-    topics = (topic_row("orders", "FAIL", 5, "FAIL", differences=found), topic_row("audit", "FAIL", 5, "FAIL"))
-    report = report_on("FAIL", *topics)
-
-    assert "### `orders`: 1,200 missing, 1 altered" in report
-    assert "| missing | – | `kcat -C -b $SOURCE -t orders -p 2 -o 7 -c 1` | – |" in report
-    assert "| altered | value, headers |" in report
-    assert "`kcat -C -b $TARGET -t new.orders -p 0 -o 9 -c 1` |" in report
-    assert "### audit" not in report
-
-
-def test_report_of_an_interval_names_it() -> None:
-    """The first line names the interval; an unknown count is not zero."""
-    topics = [topic_row("orders", "NOT_VERIFIABLE", None, None)]
-    documents = {
-        Kind.PREFLIGHT: {"run_window": {"interval": {"start": "a", "end": "b"}}},
-        Kind.JUDGE: {"verdict": "NOT_VERIFIABLE", "topics": topics},
-    }
-    report = render_report(_run_document(mode="interval", documents=documents))
-
-    assert report.startswith("# shop, records of [a, b): NOT_VERIFIABLE (success)\n")
-    assert "| `orders` | NOT_VERIFIABLE | not known | not known | not yet compared |" in report
-    assert _run_document(documents=documents)["interval"] is None
-
-
-def test_report_without_a_verdict_says_so() -> None:
-    """A run that never judged has no verdict, and its refusals come first."""
-    finding = {"code": "GAP", "subject": "orders[0]", "found": "x", "expected": "y", "remedy": "z"}
-    document = _run_document(outcome="failed", refusals=[{"findings": [finding]}])
-
-    report = render_report(document)
-
-    assert document["verdict"] is None
-    assert report.startswith("# shop: no verdict (failed)")
-    assert "- **GAP** · orders[0]: found x; expected y. z" in report
-
-
 def test_table_escapes_its_cells() -> None:
     """A pipe in a name does not break the table."""
     assert table(("a",), [("x|y",)]).splitlines()[-1] == "| x\\|y |"
@@ -336,28 +228,3 @@ def test_result_that_spark_wrote_is_seen(tmp_path: Path) -> None:
     document.path.write_text("{}")
 
     assert is_there(document)
-
-
-def test_report_shows_names_as_they_are() -> None:
-    """A group may have any name; in a report it is neither markup nor a line break."""
-    hostile = "<script>alert(1)</script> [x](javascript:y)\n# new `x`\u202e"
-    finding = Finding(Code.GROUP_ACTIVE, group_subject(hostile), f"{hostile} on orders[3]", hostile, f"`cmd {hostile}`")
-    row = {"group": hostile, "verdict": "ready", "outcome": "moved", "partitions": 1, "delivered_again": 0}
-    where = {
-        "migration": "shop",
-        "source": "old",
-        "target": "new",
-        "folder": "/f",
-        "topics": ["orders"],
-        "remaining": (),
-    }
-    groups = {"moved": [hostile], "left_behind": {hostile: (finding,)}, "not_chosen": [hostile]}
-    steps = next_steps(ConfirmedCutover(**where, **groups))  # type: ignore[arg-type]
-    document = _run_document(outcome="partly done", refusals=[{"findings": [finding.to_document()]}])
-    document["groups"] = [{**row, "reasons": [hostile]}]
-    document["steps"]["cutover"] = {"next_steps": list(steps)}
-    report = render_report(document)
-
-    assert "orders[3]" in report
-    for danger in ("<script", "](java", "\n# new", "\u202e"):
-        assert danger not in report

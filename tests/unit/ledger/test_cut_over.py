@@ -7,20 +7,16 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.cutover.group_next_steps import ConfirmedCutover, next_steps
-from kafka_migration.core.evidence.document_groups import group_rows
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.groups.group_writes import GroupWrite, OffsetsResult, Write
-from kafka_migration.core.groups.offsets_plan import GroupPlan, Proof
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.migration.settings import Mode, Phase
+from kafka_migration.core.report.next_steps import ConfirmedCutover, after_cutover
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.validation.compared_windows import whole_windows
-from tests.unit.groups.copied_partition import moved
 from tests.unit.partitions import P0
 
 STEPS: dict[str, Any] = {
@@ -94,42 +90,9 @@ def test_whole_reading_after_the_cutover_ends_where_the_copy_ends() -> None:
     assert [5] == [window.target_end for window in whole_windows(after, ["orders"], {P0: 8})]
 
 
-PLANNED = GroupPlan("billing", (moved(3, 3, Proof.RECORD, again=2),)).to_document()
-LEFT_OUT = GroupPlan("audit", refusals=(ACTIVE,)).to_document()
-
-
-def test_rows_without_a_result_say_what_was_written() -> None:
-    """A rehearsal has written no group; if writing began without a result, the outcome of planned groups is unknown."""
-    rows = group_rows({"groups": [PLANNED, LEFT_OUT]}, None, has_begun=False)
-
-    assert [("billing", "ready", "not written", 2), ("audit", "left out", "not written", 0)] == [
-        (row["group"], row["verdict"], row["outcome"], row["delivered_again"]) for row in rows
-    ]
-    assert ["GROUP_ACTIVE: a member"] == rows[1]["reasons"]
-    assert [] == group_rows(None, None, has_begun=False)
-    interrupted = group_rows({"groups": [PLANNED, LEFT_OUT]}, None, has_begun=True)
-    assert ["unknown", "not written"] == [row["outcome"] for row in interrupted]
-
-
-def test_rows_of_restored_groups_do_not_say_how_much_is_read_again() -> None:
-    """Saved offsets go back however far a group has read since: how much it reads again is not known, never zero."""
-    saved = GroupPlan("billing", (moved(3, 3, Proof.SAVED),)).to_document()
-    (row,) = group_rows({"mode": "restore", "groups": [saved]}, None, has_begun=False, is_rollback=True)
-
-    assert ("to put back", None) == (row["verdict"], row["delivered_again"])
-
-
-def test_rows_of_a_cutover_say_what_became_of_each_group() -> None:
-    """The result of the writing is joined to the plan's row, with its reasons."""
-    result = OffsetsResult("d", (GroupWrite("billing", Write.REFUSED, {}, (replace(ACTIVE, found="late"),)),), ())
-    (row,) = group_rows({"groups": [PLANNED]}, result.to_document(), has_begun=True)
-
-    assert ("refused", ["GROUP_ACTIVE: late"]) == (row["outcome"], row["reasons"])
-
-
 def test_next_steps_name_connections_groups_and_the_way_back() -> None:
     """The steps begin with the consumers, and name groups that were not moved with the reason, and the rollback."""
-    steps = next_steps(ConfirmedCutover(**STEPS, moved=["billing"], left_behind={"audit": (ACTIVE,)}))
+    steps = after_cutover(ConfirmedCutover(**STEPS, moved=["billing"], left_behind={"audit": (ACTIVE,)}))
 
     assert "billing" in steps[0]
     assert "`new`" in steps[0]
@@ -142,6 +105,6 @@ def test_next_steps_name_connections_groups_and_the_way_back() -> None:
 
 def test_next_steps_without_moved_groups_start_no_consumers() -> None:
     """Without moved groups, the steps start with the producers and name no consumers."""
-    steps = next_steps(ConfirmedCutover(**STEPS, moved=[], left_behind={}))
+    steps = after_cutover(ConfirmedCutover(**STEPS, moved=[], left_behind={}))
 
     assert "producers" in steps[0]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Alert, Ended, ended_alert, run_link
+from kafka_migration.core.report.run_document import Refusal
 from kafka_migration.core.watching.unfinished_work import behind_finding
 from tests.present import present
 
@@ -18,8 +17,8 @@ def finding(code: Code = Code.COPY_DIFFERS, subject: str = "topic orders") -> Fi
     return Finding(code, subject, "this", "that", "Do so.")
 
 
-def refusal(error: str, *codes: Code) -> dict[str, Any]:
-    return {"error": error, "findings": [finding(code).to_document() for code in codes]}
+def refusal(error: str, *codes: Code) -> Refusal:
+    return Refusal("judge", tuple(map(finding, codes)), error)
 
 
 LATE = (behind_finding("shop", {"progress": ""}),)
@@ -43,8 +42,8 @@ LATE = (behind_finding("shop", {"progress": ""}),)
         (Ended("failed", bad_tasks={"judge": "failed"}, late=LATE), AlertKind.ERROR),
         (Ended("success", late=LATE), AlertKind.BEHIND),
         (Ended("failed", [refusal("Refused", Code.GAP)], may_run=True), AlertKind.NOT_STOPPED),
-        # Documents of before this version name no error.
-        (Ended("failed", [{"findings": [finding().to_document()]}]), AlertKind.REFUSED),
+        # A refusal of `finish` itself names no error.
+        (Ended("failed", [refusal("", Code.EVIDENCE_UNREADABLE)]), AlertKind.REFUSED),
     ],
 )
 def test_the_worst_of_an_end_is_what_is_told(ended: Ended, kind: AlertKind | None) -> None:
@@ -67,7 +66,7 @@ def test_many_findings_do_not_hide_the_first() -> None:
 def test_names_are_no_markup() -> None:
     """A topic may not put a link into a mail."""
     subject = '<a href="http://evil">orders</a>'
-    ended = Ended("failed", [{"error": "Refused", "findings": [finding(subject=subject).to_document()]}])
+    ended = Ended("failed", [Refusal("judge", (finding(subject=subject),), "Refused")])
 
     alert = present(ended_alert("shop", "a run", "http://x", ended))
 

@@ -8,14 +8,29 @@ import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsMove, OffsetsPlan, Proof
+from kafka_migration.core.kafka.cluster import CommittedOffset
+from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.report.readiness import readiness
-from kafka_migration.core.report.run_phases import phases
-from kafka_migration.core.report.run_report import render_report
+from kafka_migration.core.report.markdown_report import render_report
+from kafka_migration.core.report.run_assembly import read_run
+from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.text.markdown import escaped
 from tests.present import present
 
-WHOLE = {"standing": "PASS", "proved": True, "target_records": 200, "reasons": []}
+WHOLE = {
+    "verdict": "PASS",
+    "standing": "PASS",
+    "proved": True,
+    "source_offsets": 200,
+    "target_records": 200,
+    "surplus_records": 0,
+    "pending_generations": [],
+    "judged_at": None,
+    "judged_by": None,
+    "reasons": [],
+    "further_reasons": 0,
+}
 TOPIC = {
     "topic": "orders",
     "verdict": "PASS",
@@ -26,18 +41,29 @@ TOPIC = {
     "differences": None,
     "findings": [],
 }
-READY = {"group": "billing", "verdict": "ready", "outcome": "not written", "partitions": 1, "delivered_again": 0}
-MOVES = [{"committed": {"orders": {"0": [50, ""]}}, "before": {}, "proposed": {"orders": {"0": [40, ""]}}}]
-PLAN = {
-    "at": "2030-01-01T22:20:00+00:00",
-    "target_end_offsets": {"orders": {"0": 60}},
-    "groups": [{"group": "billing", "moves": MOVES, "warnings": []}],
+READY = {
+    "group": "billing",
+    "verdict": "ready",
+    "outcome": "not written",
+    "partitions": 1,
+    "unset_partitions": 0,
+    "delivered_again": 0,
+    "reasons": [],
 }
+P0 = TopicPartition("orders", 0)
+MOVE = OffsetsMove("orders", {P0: CommittedOffset(50)}, {}, {P0: CommittedOffset(40)}, Proof.RECORD)
 
 
-def run_of(mode: str = "rehearse", **changes: Any) -> dict[str, Any]:
-    """Return an assembled run that went well, with changes."""
+def plan_of(mode: Mode = Mode.REHEARSE, *warnings: Finding, **more: Any) -> OffsetsPlan:
+    """Return the plan of one group, which has these warnings."""
+    group = GroupPlan("billing", (MOVE,), warnings=warnings)
+    return OffsetsPlan("2030-01-01T22:20:00+00:00", mode, ("orders",), (group,), {P0: 60}, **more)
+
+
+def document_of(mode: str = "rehearse", **changes: Any) -> dict[str, Any]:
+    """Return the `run.json` of a run that went well, without what follows from it, with changes."""
     document: dict[str, Any] = {
+        "schema": 1,
         "migration": "shop",
         "migration_digest": "a" * 64,
         "dag_id": "kafka_migration__shop",
@@ -57,27 +83,43 @@ def run_of(mode: str = "rehearse", **changes: Any) -> dict[str, Any]:
         "verdict": "PASS",
         "records": {"orders": {"source": 60, "target": 60}},
         "topics": [TOPIC],
-        "groups": [{**READY, "reasons": []}],
+        "groups": [READY],
         "findings": [],
         "warnings": [],
+        "hooks": [],
+        "decommission": [],
         "tasks": {"preflight": "success", "judge": "success"},
         "steps": {
             "plan": {"at": "2030-01-01T22:01:00+00:00", "positions": {"orders": {"0": 140}}},
             "start": {"at": "2030-01-01T22:02:00+00:00", "started": True},
             "watch": {"at": "2030-01-01T22:12:00+00:00", "goals": {"orders": {"0": 200}}, "progress": ""},
             "stop": {"at": "2030-01-01T22:13:00+00:00", "certificate": None},
-            "offsets-plan": {"plan": PLAN},
+            "offsets-plan": {"plan": plan_of().to_document()},
         },
     }
     return {**document, **changes}
 
 
-def with_step(run: dict[str, Any], **steps: Any) -> dict[str, Any]:
-    return {**run, "steps": {**run["steps"], **steps}}
+def run_of(mode: str = "rehearse", **changes: Any) -> RunDocument:
+    """Return a run that went well, with changes."""
+    return read_run(document_of(mode, **changes))
+
+
+def with_step(document: dict[str, Any], **steps: Any) -> dict[str, Any]:
+    return {**document, "steps": {**document["steps"], **steps}}
+
+
+def report_of(document: dict[str, Any]) -> str:
+    """Return the report of the run with this `run.json`, of which every part fits."""
+    run = read_run(document)
+    assert () == run.steps.unfit
+    return render_report(run)
 
 
 APPROVE = {
     "asked_at": "2030-01-01T22:20:10+00:00",
+    "time_limit_s": 3600,
+    "approvers": [],
     "answered_at": "2030-01-01T22:30:10+00:00",
     "chosen": "Approve",
     "digest": "d" * 64,
@@ -88,7 +130,7 @@ APPROVE = {
 def test_people_are_named() -> None:
     """The report names the user who triggered the run, the answer about the producers, and the approver."""
     asked = {"announced_at": "22:05", "until": "23:05", "chosen": None, "answered_at": None, "by": None}
-    report = render_report(with_step(run_of("cutover"), approve=APPROVE, producers=asked))
+    report = report_of(with_step(document_of("cutover"), approve=APPROVE, producers=asked))
 
     assert "- Triggered by: ada" in report
     assert "- Approval: grace chose “Approve” at 2030-01-01T22:30:10+00:00" in report
@@ -97,7 +139,9 @@ def test_people_are_named() -> None:
 
 def test_phases_have_durations_and_rates() -> None:
     """Each phase has its duration; copying also has its amount and rate, comparing its amount."""
-    found = {phase.name: (phase.seconds, phase.did) for phase in phases(with_step(run_of(), approve=APPROVE))}
+    found = {
+        phase.name: (phase.seconds, phase.did) for phase in read_run(with_step(document_of(), approve=APPROVE)).phases
+    }
 
     assert (600, "60 offsets, 0/s") == found["Copy"]
     assert (360, "60 records") == found["Validate"]
@@ -107,9 +151,9 @@ def test_phases_have_durations_and_rates() -> None:
 
 def test_phase_of_an_earlier_attempt_is_left_out() -> None:
     """A document of an earlier attempt gives no duration, because its phase would end before it began."""
-    run = with_step(run_of(), stop={"at": "2030-01-01T21:00:00+00:00", "certificate": None})
+    run = with_step(document_of(), stop={"at": "2030-01-01T21:00:00+00:00", "certificate": None})
 
-    assert "Stop MirrorMaker" not in {phase.name for phase in phases(run)}
+    assert "Stop MirrorMaker" not in {phase.name for phase in read_run(run).phases}
 
 
 def test_offsets_before_and_after() -> None:
@@ -118,7 +162,7 @@ def test_offsets_before_and_after() -> None:
 
     assert "| `billing` | `orders` 0 | 50 | none | 40 | 20 |" in report
     assert "Planned" in report
-    moved = run_of("cutover", groups=[{**READY, "outcome": "moved", "reasons": []}])
+    moved = run_of("cutover", groups=[{**READY, "outcome": "moved"}])
     assert "Target now" in render_report(moved)
 
 
@@ -130,6 +174,7 @@ def test_good_rehearsal_is_ready() -> None:
     assert "1. When the producers can be stopped, trigger `kafka_migration__shop` in mode cutover." in report
 
 
+BEHIND = Finding(Code.BEHIND, "migration shop", "5 offsets left", "none", "Wait.").to_document()
 NOT_PROVED = {**WHOLE, "standing": "PASS, 3 offsets not proved", "proved": False}
 LEFT_OUT = {**READY, "verdict": "left out", "reasons": ["GROUP_ACTIVE: a member"]}
 
@@ -137,18 +182,18 @@ LEFT_OUT = {**READY, "verdict": "left out", "reasons": ["GROUP_ACTIVE: a member"
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"outcome": "failed", "findings": [{"code": "BEHIND"}]}, "the rehearsal ended as 'failed' (BEHIND)"),
+        ({"outcome": "failed", "findings": [BEHIND]}, "the rehearsal ended as 'failed' (BEHIND)"),
         ({"verdict": "FAIL"}, "the verdict on the copy is FAIL"),
         ({"verdict": None}, "the verdict on the copy is not known"),
         ({"topics": [{**TOPIC, "whole": NOT_PROVED}]}, "topic orders as a whole is PASS, 3 offsets not proved"),
-        ({"topics": [{**TOPIC, "whole": None, "whole_verdict": None}]}, "topic orders as a whole is not yet compared"),
+        ({"topics": [{**TOPIC, "whole": None}]}, "topic orders as a whole is not yet compared"),
         ({"groups": [LEFT_OUT]}, "no consumer group could be moved"),
         ({"groups": []}, "no consumer group reads these topics"),
     ],
 )
 def test_what_stands_against_a_cutover(changes: dict[str, Any], reason: str) -> None:
     """Each reason is named, and any one of them is a no."""
-    found = present(readiness(run_of(**changes)))
+    found = present(run_of(**changes).readiness)
 
     assert (False, (reason,)) == (found.is_ready, found.against)
 
@@ -156,13 +201,13 @@ def test_what_stands_against_a_cutover(changes: dict[str, Any], reason: str) -> 
 def test_groups_that_would_not_move_are_named_with_a_yes() -> None:
     """If some groups can move, the report says ready, and names those that would stay or still read."""
     groups = [
-        {**READY, "reasons": []},
+        {**READY},
         {**LEFT_OUT, "group": "late"},
-        {**READY, "group": "busy", "verdict": "provisional", "reasons": []},
+        {**READY, "group": "busy", "verdict": "provisional"},
         {**LEFT_OUT, "group": "idle", "reasons": ["OFFSET_NEVER_COMMITTED: nothing"]},
     ]
 
-    found = present(readiness(run_of(groups=groups)))
+    found = present(run_of(groups=groups).readiness)
 
     assert found.is_ready
     assert (
@@ -181,7 +226,7 @@ def test_every_run_says_what_to_do_next(mode: Mode, outcome: str) -> None:
     run = run_of(str(mode), outcome=outcome)
 
     assert "## What to do next\n\n1. " in render_report(run)
-    assert (readiness(run) is None) is (mode is not Mode.REHEARSE)
+    assert (run.readiness is None) is (mode is not Mode.REHEARSE)
 
 
 def test_failed_run_says_what_its_codes_ask_for() -> None:
@@ -200,23 +245,28 @@ def test_task_that_failed_without_a_finding_is_named() -> None:
     assert "1. Read the log of the task judge" in report
 
 
-def test_accepted_findings_have_their_section() -> None:
-    """The report names each finding that the migration file accepts; without one there is no such section."""
-    finding = Finding(Code.TOPIC_CONFIG_DIFFERS, "topic orders", "a `b`", "c", "Run it.").to_document()
-    report = render_report(with_step(run_of(), preflight={"accepted": [finding]}))
+def test_findings_have_their_sentences() -> None:
+    """Each finding is its code and subject, then what happened, why it matters and what to do, one line each."""
+    sentences = ("1. The `a` differs.", "Readers miss it.", "Run it.")
+    finding = Finding(
+        Code.TOPIC_CONFIG_DIFFERS, "topic orders", "", "", sentences[2], happened=sentences[0], matters=sentences[1]
+    ).to_document()
+    run = with_step(document_of(findings=[finding], warnings=[finding]), preflight={"accepted": [finding]})
+    lines = "\n".join(f"  {escaped(each, is_file=True)}" for each in sentences)
+    item = f"- **TOPIC_CONFIG_DIFFERS** · topic orders\n{lines}\n"
+    report = report_of(run)
 
-    title = "## Accepted by the migration file"
-    assert f"{title}\n\n- **TOPIC_CONFIG_DIFFERS** · topic orders: found {escaped('a `b`', is_file=True)}; " in report
-    assert title not in render_report(run_of())
-    assert title not in render_report(with_step(run_of(), preflight={"warnings": []}))
+    for title in ("What is wrong", "Worth knowing", "Accepted by the migration file"):
+        assert f"## {title}\n\n{item}" in report
+        assert title not in report_of(document_of())
 
 
 def test_rollback_has_no_verdict_in_its_title() -> None:
     """A rollback compares no copy; a group was put back, or was there already."""
-    put_back = {**READY, "verdict": "to put back", "outcome": "moved", "reasons": []}
+    put_back = {**READY, "verdict": "to put back", "outcome": "moved"}
     groups = [{**put_back, "outcome": "already_moved"}, {**put_back, "group": "b"}]
-    run = run_of("fail_back", verdict=None, topics=[], groups=groups)
-    report = render_report(with_step(run, **{"rollback-plan": {"plan": {}}}))
+    run = document_of("fail_back", verdict=None, topics=[], groups=groups)
+    report = report_of(with_step(run, **{"rollback-plan": {"plan": plan_of(Mode.FAIL_BACK).to_document()}}))
 
     assert report.startswith("# shop: rollback (success)\n")
     assert "| `billing` | to put back | already there |" in report
@@ -240,7 +290,8 @@ def test_underscores_within_words_stay_readable(text: str, shown: str) -> None:
 
 def test_unknown_number_of_records_read_again_is_not_zero() -> None:
     """A restored group may read any number of records again; the report says that it is not known."""
-    restored = {**READY, "verdict": "to put back", "outcome": "moved", "delivered_again": None, "reasons": []}
-    text = render_report(run_of("restore", groups=[restored], steps={"rollback-plan": {"plan": {}}}))
+    restored = {**READY, "verdict": "to put back", "outcome": "moved", "delivered_again": None}
+    plan = {"rollback-plan": {"plan": plan_of(Mode.RESTORE).to_document()}}
+    text = report_of(document_of("restore", groups=[restored], steps=plan))
 
     assert "| `billing` | to put back | put back | 1 | not known | – |" in text

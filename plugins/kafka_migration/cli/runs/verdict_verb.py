@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from kafka_migration.cli.shell.arguments import Verbs, add_output, add_verb, is_json
 from kafka_migration.cli.shell.evidence_access import opened
 from kafka_migration.cli.shell.output import ExitCode, aligned, say, say_json
-from kafka_migration.core.report.run_report import record_count
+from kafka_migration.core.text.terminal_text import record_count
 from kafka_migration.steps.answers.verdict_answer import ProvedTopic, VerdictAnswer, verdict_answer
 
 _EXIT_CODES = {

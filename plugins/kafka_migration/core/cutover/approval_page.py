@@ -9,7 +9,7 @@ from typing import Any
 
 from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.text.markdown import shown, table
-from kafka_migration.core.text.terminal_text import duration
+from kafka_migration.core.text.terminal_text import duration, record_count
 
 # The text is stored with the question; the report has every topic.
 MAX_TOPICS = 100
@@ -63,7 +63,7 @@ def _verdict(judged: Mapping[str, Any] | None) -> str:
         return ""
     topics = judged.get("topics", [])
     rows = [
-        (shown(topic["topic"]), topic["verdict"], *_whole(topic), _number(topic["target_records"]))
+        (shown(topic["topic"]), topic["verdict"], *_whole(topic), record_count(topic["target_records"]))
         for topic in topics[:MAX_TOPICS]
     ]
     header = ("Topic", "This run", "Whole topic", "Proved in total", "Compared by this run")
@@ -73,8 +73,4 @@ def _verdict(judged: Mapping[str, Any] | None) -> str:
 
 def _whole(topic: Mapping[str, Any]) -> tuple[str, str]:
     whole = topic.get("whole")
-    return (whole["standing"], _number(whole["target_records"])) if whole else (topic["whole_verdict"] or "–", "–")
-
-
-def _number(records: int | None) -> str:
-    return "not known" if records is None else f"{records:,}"
+    return (whole["standing"], record_count(whole["target_records"])) if whole else ("not yet compared", "–")

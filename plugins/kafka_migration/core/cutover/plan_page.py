@@ -14,6 +14,7 @@ from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.run.run_identity import ROLLBACK_DAG_PREFIX
 from kafka_migration.core.text.markdown import escaped, shown, table
 from kafka_migration.core.text.shortened import some
+from kafka_migration.core.text.terminal_text import record_count
 
 # The text is stored with the question and shown in a browser; the whole plan is in the evidence.
 MAX_ROWS = 300
@@ -147,7 +148,7 @@ def _groups_table(plan: OffsetsPlan) -> str:
             "all deleted" if group.is_removed else f"{len(group.proposed):,}",
             f"{len(group.unset):,}",
             _again(plan, group.moves, group.delivered_again) if group.proposed else "–",
-            _number(_unread(plan, group.moves)) if group.proposed else "–",
+            record_count(_unread(plan, group.moves)) if group.proposed else "–",
             some(sorted({f.code for f in (*group.refusals, *group.warnings)} - _told_below(plan))) or "–",
         )
         for group in plan.groups[:MAX_GROUPS]
@@ -177,10 +178,6 @@ def _unread_of(plan: OffsetsPlan, move: OffsetsMove) -> int | None:
     if move.unread is not None or move.proof in {Proof.LEDGER, Proof.SAVED} or any(end is None for end, _ in ends):
         return move.unread
     return sum(max(0, end - offset) for end, offset in ends if end is not None)
-
-
-def _number(records: int | None) -> str:
-    return "not known" if records is None else f"{records:,}"
 
 
 def _group_sections(plan: OffsetsPlan) -> Iterable[str]:
@@ -230,7 +227,7 @@ def _row(plan: OffsetsPlan, move: OffsetsMove) -> tuple[str, ...]:
         offsets(offsets_of(move.committed)) if plan.mode is not Mode.RESTORE else "–",
         offsets(move.before),
         offsets(offsets_of(move.proposed)),
-        _number(_unread_of(plan, move)),
+        record_count(_unread_of(plan, move)),
         f"{_again(plan, [move], move.delivered_again)}{'' if move.is_minimal else ' (not minimal)'}",
         PROOF_WORDS[move.proof],
     )

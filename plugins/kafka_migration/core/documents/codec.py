@@ -247,4 +247,4 @@ _GENERIC = {
     frozenset: _read_set,
     Mapping: _read_object,
 }
-_SPECIAL = {Any: lambda value: value, float: _read_number, datetime: _read_moment}
+_SPECIAL = {Any: lambda value: value, object: lambda value: value, float: _read_number, datetime: _read_moment}

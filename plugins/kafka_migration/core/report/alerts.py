@@ -13,6 +13,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MirrorFailed, OffsetsNotMoved, ValidationFailed
 from kafka_migration.core.findings.finding_lines import finding_lines
 from kafka_migration.core.migration.alert_settings import AlertKind
+from kafka_migration.core.report.run_document import Refusal
 
 # A longer list would hide the first finding, which is the one to act on.
 MAX_FINDINGS = 10
@@ -80,14 +81,14 @@ def run_link(base_url: str, dag_id: str, run_id: str, task_id: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a run ended: its outcome, the refusals (`{"error", "findings"}`), the late findings, and the bad tasks.
+    """How a run ended: its outcome, the refusals, the late findings, and the bad tasks.
 
     `release_problem` says why the reservation was not freed. `may_run` means that MirrorMaker was started and neither a
     stop certificate nor its host confirms that it has stopped.
     """
 
     outcome: str
-    refusals: Sequence[Mapping[str, Any]] = ()
+    refusals: Sequence[Refusal] = ()
     late: Sequence[Finding] = ()
     bad_tasks: Mapping[str, str] = field(default_factory=dict)
     release_problem: str = ""
@@ -98,8 +99,7 @@ class Ended:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """All findings, the refusals' first."""
-        refused = (Finding.from_document(f) for refusal in self.refusals for f in refusal["findings"])
-        return (*refused, *self.late)
+        return (*(finding for refusal in self.refusals for finding in refusal.findings), *self.late)
 
     @property
     def kind(self) -> AlertKind | None:
@@ -107,7 +107,7 @@ class Ended:
         if self.may_run:
             return AlertKind.NOT_STOPPED
         if self.refusals:
-            return _kind_of({refusal.get("error", "") for refusal in self.refusals}, {f.code for f in self.findings})
+            return _kind_of({refusal.error for refusal in self.refusals}, {f.code for f in self.findings})
         if self.bad_tasks or self.release_problem:
             return AlertKind.ERROR
         return AlertKind.BEHIND if self.late else None

@@ -1,44 +1,157 @@
-"""The steps for an operator after any run."""
+"""The steps for an operator, as text: after a cutover, after a rollback, and after any run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.report.readiness import readiness
+from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.run.run_identity import ROLLBACK_DAG_PREFIX
 from kafka_migration.core.run.task_steps import SKIPPED, SUCCESS
+from kafka_migration.core.text.artifact_names import group_subject, plain_name
+from kafka_migration.core.text.shortened import MOST_NAMES, some
 
 # The findings section of the report has all codes.
 MAX_CODES = 5
+# The report has a row of each topic and of each group.
+IN_REPORT = "the report lists all"
+LeftBehind = Mapping[str, tuple[Finding, ...]]
 
 
-def next_acts(run: Mapping[str, Any]) -> list[str]:
-    """Return the steps in their order, for the report."""
-    return [*_after_trouble(run), *_written_steps(run)] or list(_after_success(run))
+@dataclass(frozen=True, slots=True)
+class ConfirmedCutover:
+    """A cutover that is in the ledger, as its next steps need it.
+
+    `source` and `target` are the Airflow connections. `topics` are the target's names of the topics that were cut over,
+    `remaining` those that later cutovers move, `unproved` those of them whose copy is not proved. `not_chosen` are
+    groups that read these topics and were not named. `folder` locates the evidence.
+    """
+
+    migration: str
+    source: str
+    target: str
+    moved: Collection[str]
+    left_behind: LeftBehind
+    not_chosen: Collection[str]
+    topics: Collection[str]
+    remaining: Collection[str]
+    folder: str
+    unproved: Collection[str] = ()
 
 
-def _after_trouble(run: Mapping[str, Any]) -> Iterator[str]:
+def after_cutover(done: ConfirmedCutover) -> tuple[str, ...]:
+    """Return the steps in their order."""
+    source, target = done.source, done.target
+    way = _NEXT_CUTOVER if done.remaining else _BY_HAND
+    return (
+        *_start("consumers", done.moved, target),
+        *_start("producers", done.topics, target),
+        *_keep_unproved(done),
+        *_first(f"{_not_moved(group, why, target)} {way}" for group, why in sorted(done.left_behind.items())),
+        *_first(
+            f"{group_subject(group)} reads these topics and was not named for this run. If it must be moved, {way}"
+            for group in sorted(done.not_chosen)
+        ),
+        _way_back(done),
+        f"Leave `{source}` as it is until the consumers have caught up and mode validate has passed once more; "
+        f"{_schedules(done.remaining)}",
+    )
+
+
+_NEXT_CUTOVER = "the next cutover moves it."
+_BY_HAND = "set them by hand with `kafka-consumer-groups --reset-offsets`, or let it read from the start."
+
+
+def _start(clients: str, names: Collection[str], connection: str) -> Iterator[str]:
+    if names:
+        named = some(names, word=plain_name, where=IN_REPORT)
+        yield f"Start the {clients} of {named} with the bootstrap servers of `{connection}`."
+
+
+def _keep_unproved(done: ConfirmedCutover) -> Iterator[str]:
+    if done.unproved:
+        yield (
+            f"Start the producers of {some(done.unproved, word=plain_name, where=IN_REPORT)} with the bootstrap "
+            f"servers of `{done.source}` again: the copy is not proved, so these topics remain there, with the groups "
+            "that read them."
+        )
+
+
+def _first(steps: Iterable[str]) -> Sequence[str]:
+    """Return the first of many steps that each concern one group, and how many more there are."""
+    every = tuple(steps)
+    more = len(every) - MOST_NAMES
+    return (*every[:MOST_NAMES], f"The same for {more:,} more groups ({IN_REPORT}).") if more > 0 else every
+
+
+def _codes_of(findings: Iterable[Finding]) -> str:
+    return ", ".join(sorted({str(finding.code) for finding in findings}))
+
+
+def _not_moved(group: str, findings: Iterable[Finding], target: str) -> str:
+    return (
+        f"{group_subject(group)} was not moved ({_codes_of(findings)}): this run wrote no offsets for it on "
+        f"`{target}`. When the cause is resolved,"
+    )
+
+
+def _way_back(done: ConfirmedCutover) -> str:
+    source, target = done.source, done.target
+    return (
+        f"To go back: until a consumer commits or a producer writes on `{target}`, start everything on `{source}` "
+        f"again; nothing was changed there. After that, stop producers and consumers on `{target}` and trigger "
+        f"`{ROLLBACK_DAG_PREFIX}{done.migration}`. Mode fail_back moves the groups on `{source}` to the records that "
+        f"they have reached on `{target}`. Mode restore sets the groups on `{target}` back to their offsets before the "
+        f"cutover, which are in offsets-before-target.csv under {done.folder}."
+    )
+
+
+def _schedules(remaining: Collection[str]) -> str:
+    if remaining:
+        return f"the other topics ({some(remaining)}) continue to be mirrored until their own cutover."
+    return "pause the schedules of this migration."
+
+
+def after_rollback(
+    *, source: str, target: str, topics: Collection[str], put_back: Collection[str], left_behind: LeftBehind
+) -> tuple[str, ...]:
+    """Return the operator's steps after a rollback, in order; `source` and `target` are the Airflow connections."""
+    return (
+        f"Start the producers of {some(sorted(topics), where='the whole plan is in the evidence')} with the bootstrap "
+        f"servers of `{source}`.",
+        *_start("consumers", sorted(put_back), source),
+        *_first(
+            f"{group_subject(group)} was not changed ({_codes_of(findings)}). When the cause is resolved, move it by "
+            f"hand: its offsets on `{target}` are in this run's evidence."
+            for group, findings in sorted(left_behind.items())
+        ),
+        "The migration can continue: the next run mirrors these topics again if no client wrote to them on "
+        f"`{target}`. Otherwise it is refused (TARGET_WRITTEN_BY_OTHERS): then copy the topics again with a new "
+        'migration file (another name; the page "Runbook", section "A topic is copied again"). Pause the schedules '
+        "until you know.",
+    )
+
+
+def after_run(run: RunDocument) -> tuple[str, ...]:
+    """Return the steps after a run: for its findings, then those that its cutover or rollback recorded."""
+    done = run.steps.done
+    return (*_after_trouble(run), *(done.next_steps if done else ())) or tuple(_after_success(run))
+
+
+def _after_trouble(run: RunDocument) -> Iterator[str]:
     """Yield the steps for the findings, or where to look without findings."""
-    if run["findings"]:
-        yield from _by_code(run)
-    elif run["outcome"] == "failed":
+    if run.findings:
+        yield from _by_code(run.codes)
+    elif run.has_failed:
         yield _failed_without_a_finding(run)
-    if run["outcome"] == "failed" and run["mode"] == Mode.CUTOVER and "offsets-before" not in run["steps"]:
+    if run.has_failed and run.mode == Mode.CUTOVER and not run.steps.has_saved_offsets:
         yield "No group was moved: start the producers on the source again, if they were stopped."
 
 
-def _written_steps(run: Mapping[str, Any]) -> list[str]:
-    """Return the steps that the cutover or rollback recorded."""
-    done = run["steps"].get("cutover") or run["steps"].get("rolled-back")
-    steps: list[str] = done["next_steps"] if done else []
-    return steps
-
-
-def _by_code(run: Mapping[str, Any]) -> Iterator[str]:
-    codes = list(dict.fromkeys(finding["code"] for finding in run["findings"]))
+def _by_code(codes: Sequence[str]) -> Iterator[str]:
     for code in codes[:MAX_CODES]:
         yield f"{code}: {Code(code).act if code in set(Code) else 'see the finding.'}"
     if len(codes) > MAX_CODES:
@@ -46,20 +159,20 @@ def _by_code(run: Mapping[str, Any]) -> Iterator[str]:
     yield 'More on each code: the pages "Error codes" and "Runbook" of the documentation.'
 
 
-def _failed_without_a_finding(run: Mapping[str, Any]) -> str:
-    bad = [task for task, state in run["tasks"].items() if state not in {SUCCESS, SKIPPED}]
+def _failed_without_a_finding(run: RunDocument) -> str:
+    bad = [task for task, state in run.tasks.items() if state not in {SUCCESS, SKIPPED}]
     where = f"the task {bad[0]}" if bad else "the task finish"
     return f"Read the log of {where}, remove the cause, and clear the task with downstream."
 
 
-def _after_success(run: Mapping[str, Any]) -> Iterator[str]:
-    name, mode = run["migration"], run["mode"]
-    if run["outcome"] == "not in window":
+def _after_success(run: RunDocument) -> Iterator[str]:
+    name, mode = run.migration, run.mode
+    if run.outcome == "not in window":
         yield "Nothing. The next scheduled run copies and validates."
-    elif run["outcome"] in {"behind", "validation pending"}:
+    elif run.outcome in {"behind", "validation pending"}:
         yield "Nothing now: the next run continues where this one stopped. If that repeats, set a longer window."
     elif mode == Mode.REHEARSE:
-        yield from _after_rehearsal(run)
+        yield _after_rehearsal(run)
     elif mode == Mode.VALIDATE:
         yield (
             f"Nothing. Before the cutover, trigger `kafka_migration__{name}` in mode rehearse. After it, "
@@ -71,12 +184,10 @@ def _after_success(run: Mapping[str, Any]) -> Iterator[str]:
         yield f"Nothing. Later runs copy what is new. Before the cutover, rehearse: `kafka_migration__{name}`."
 
 
-def _after_rehearsal(run: Mapping[str, Any]) -> Iterator[str]:
-    found = readiness(run)
-    if found is not None and not found.is_ready:
-        yield "Resolve the reasons above, and rehearse again."
-        return
-    yield (
-        f"When the producers can be stopped, trigger `kafka_migration__{run['migration']}` in mode cutover. It "
+def _after_rehearsal(run: RunDocument) -> str:
+    if run.readiness is not None and not run.readiness.is_ready:
+        return "Resolve the reasons above, and rehearse again."
+    return (
+        f"When the producers can be stopped, trigger `kafka_migration__{run.migration}` in mode cutover. It "
         "asks you when to stop them, and asks for approval before it moves a group."
     )

@@ -1,93 +1,80 @@
-"""The section of a run's report on its phases: how long they took, and how fast they were."""
+"""The phases of a run, and the deadlines that it had or has set."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from datetime import datetime
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from datetime import datetime, timedelta
 
-from kafka_migration.core.kafka.offsets import from_document
-from kafka_migration.core.text.markdown import escaped, table
-from kafka_migration.core.text.terminal_text import duration
-
-Document = Mapping[str, Any]
+from kafka_migration.core.cutover.approval import Ask
+from kafka_migration.core.report.run_document import Deadline, RunDocument, TimedPhase
+from kafka_migration.core.report.run_steps import DoneMove, PlannedGroups, StartedCopy, Steps, StoppedCopy, WatchedCopy
 
 
-class TimedPhase(NamedTuple):
-    """A phase of a run: when it started, how many seconds it took, and what it did."""
-
-    name: str
-    began_at: str
-    seconds: float
-    did: str
-
-
-def course(run: Document) -> str:
-    """Return the section; empty if the run did not reach any phase."""
-    rows = [(phase.name, escaped(phase.began_at), duration(phase.seconds), phase.did or "–") for phase in phases(run)]
-    if not rows:
-        return ""
-    started_at, finished_at = run.get("started_at"), run["finished_at"]
-    total = _seconds(started_at, finished_at)
-    words = (
-        ""
-        if total is None
-        else f"\n\nTotal: {duration(total)}, from {escaped(str(started_at))} to {escaped(finished_at)}."
-    )
-    return f"## Times\n\n{table(('Phase', 'Started', 'Duration', 'Amount'), rows)}{words}"
-
-
-def phases(run: Document) -> Iterator[TimedPhase]:
+def phases(run: RunDocument) -> Iterator[TimedPhase]:
     """Yield the phases that the run went through, in order."""
-    for name, began_at, ended_at, count, unit in _limits(run):
-        seconds = _seconds(began_at, ended_at)
+    for name, began_at, ended_at, did in _limits(run):
+        seconds = seconds_between(began_at, ended_at)
         if seconds is not None:
-            yield TimedPhase(name, str(began_at), seconds, _did(count, unit, seconds) if unit else "")
+            yield TimedPhase(name, str(began_at), seconds, did)
 
 
-def _limits(run: Document) -> Iterator[tuple[str, str | None, str | None, int, str]]:
-    steps = run["steps"]
-    start, stop, approve = _at(steps, "start"), _at(steps, "stop"), steps.get("approve", {})
-    has_mirrored = bool(steps.get("start", {}).get("started"))
-    yield "Check and prepare", run.get("started_at"), start or _at(steps, "rollback-plan"), 0, ""
+def _limits(run: RunDocument) -> Iterator[tuple[str, str | None, str | None, str]]:
+    steps, judged_at = run.steps, run.judged_at
+    start, watch, stop = _at(steps.start), _at(steps.watch), _at(steps.stop)
+    asked_at, answered_at = (steps.approve.asked_at, steps.approve.answered_at) if steps.approve else (None, None)
+    has_mirrored = bool(steps.start and steps.start.started)
+    yield "Check and prepare", run.started_at, start or _at(steps.rollback_plan), ""
     if has_mirrored:
-        yield "Copy", start, _at(steps, "watch"), _copied(steps), "offsets"
-        yield "Stop MirrorMaker", _at(steps, "watch"), stop, 0, ""
-    yield "Validate", stop if has_mirrored else start, run.get("judged_at"), _compared(run), "records"
-    yield "Plan the groups", run.get("judged_at"), _planned_at(steps), 0, ""
-    yield "Wait for approval", approve.get("asked_at"), approve.get("answered_at"), 0, ""
-    yield "Write the groups", approve.get("answered_at"), _at(steps, "cutover") or _at(steps, "rolled-back"), 0, ""
+        yield "Copy", start, watch, _copied(steps, seconds_between(start, watch))
+        yield "Stop MirrorMaker", watch, stop, ""
+    yield "Validate", stop if has_mirrored else start, judged_at, f"{_compared(run):,} records"
+    yield "Plan the groups", judged_at, _at(steps.offsets_plan), ""
+    yield "Wait for approval", asked_at, answered_at, ""
+    yield "Write the groups", answered_at, _at(steps.done), ""
 
 
-def _at(steps: Document, kind: str) -> str | None:
-    at: str | None = steps.get(kind, {}).get("at")
-    return at
+def _at(recorded: PlannedGroups | StartedCopy | WatchedCopy | StoppedCopy | DoneMove | None) -> str | None:
+    return recorded.at if recorded else None
 
 
-def _planned_at(steps: Document) -> str | None:
-    at: str | None = steps.get("offsets-plan", {}).get("plan", {}).get("at")
-    return at
-
-
-def _seconds(began_at: str | None, ended_at: str | None) -> float | None:
-    """Return the duration; `None` if a moment is missing or belongs to an earlier attempt."""
+def seconds_between(began_at: str | None, ended_at: str | None) -> float | None:
+    """Return the duration; `None` if a moment is missing or unreadable, or belongs to an earlier attempt."""
     if not began_at or not ended_at:
         return None
-    seconds = (datetime.fromisoformat(ended_at) - datetime.fromisoformat(began_at)).total_seconds()
+    try:
+        seconds = (datetime.fromisoformat(ended_at) - datetime.fromisoformat(began_at)).total_seconds()
+    except (TypeError, ValueError):
+        return None
     return seconds if seconds >= 0 else None
 
 
-def _copied(steps: Document) -> int:
-    positions = from_document(steps.get("plan", {}).get("positions", {}))
-    goals = from_document(steps.get("watch", {}).get("goals", {}))
-    return sum(max(0, goal - positions.get(partition, 0)) for partition, goal in goals.items())
+def _copied(steps: Steps, seconds: float | None) -> str:
+    """Return how many offsets were copied, and how fast."""
+    positions = steps.plan.positions if steps.plan else {}
+    goals = steps.watch.goals if steps.watch else {}
+    count = sum(max(0, goal - positions.get(partition, 0)) for partition, goal in goals.items())
+    return f"{count:,} offsets" + (f", {count / seconds:,.0f}/s" if seconds and seconds >= 1 and count else "")
 
 
-def _compared(run: Document) -> int:
-    return sum(records["target"] or 0 for records in run["records"].values())
+def _compared(run: RunDocument) -> int:
+    # Most of the time of a small validation is Spark's start, so it has no rate.
+    return sum(each.target or 0 for each in run.records.values())
 
 
-def _did(count: int, unit: str, seconds: float) -> str:
-    """Return the amount, and the rate of a copy; most of the time of a small validation is Spark's start."""
-    rate = f", {count / seconds:,.0f}/s" if unit == "offsets" and seconds >= 1 and count else ""
-    return f"{count:,} {unit}{rate}"
+def deadlines(steps: Steps) -> Iterator[Deadline]:
+    """Yield the deadlines of the run, and the one that it sets for the next run."""
+    if steps.producers:
+        yield Deadline("The producers on the source must stop", steps.producers.until)
+    if steps.approve and (until := _answer_until(steps.approve)):
+        yield Deadline("The question for the approval must be answered", until)
+    if steps.stop and (forecast := steps.stop.forecast) and not steps.cutover:
+        # The topics that a cutover moved are not copied any more.
+        yield Deadline("The next run must start", forecast.at, f"{forecast.partition}, {forecast.reason}")
+
+
+def _answer_until(ask: Ask) -> str | None:
+    try:
+        until = datetime.fromisoformat(ask.asked_at) + timedelta(seconds=ask.time_limit_s)
+    except (OverflowError, ValueError):
+        return None
+    return until.isoformat(timespec="seconds")

@@ -29,3 +29,8 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours}h{minutes:02}m"
     return f"{minutes}m{rest_s:02}s" if minutes else f"{rest_s}s"
+
+
+def record_count(records: int | None) -> str:
+    """Write a number of records; `None` means unknown."""
+    return "not known" if records is None else f"{records:,}"

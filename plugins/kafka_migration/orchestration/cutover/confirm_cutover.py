@@ -8,11 +8,11 @@ from typing import Any
 from airflow.providers.apache.kafka.assets.kafka import create_asset
 from airflow.sdk import AssetAlias, Context
 
-from kafka_migration.core.cutover.group_next_steps import ConfirmedCutover, next_steps
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.ledger.cutovers import CutOver
+from kafka_migration.core.report.next_steps import ConfirmedCutover, after_cutover
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary, skip_unless_moving
 from kafka_migration.orchestration.task.lineage import CopiedTopics, TellsLineage
 from kafka_migration.steps.run.guards import hold_reservation
@@ -95,4 +95,4 @@ def _next_steps(run: MigrationRun, plan: OffsetsPlan, cut_over: CutOver, result:
         unproved=sorted(plan.unproved),
         folder=str(run.evidence.folder.parent),
     )
-    return list(next_steps(done))
+    return list(after_cutover(done))

@@ -8,7 +8,7 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.groups.group_writes import OffsetsResult
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.ledger.cutovers import RolledBack
-from kafka_migration.core.rollback.rollback_next_steps import steps_after_rollback
+from kafka_migration.core.report.next_steps import after_rollback
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.orchestration.task.context import triggered_by
 from kafka_migration.steps.groups.write_groups import approved_plan, write_plan
@@ -48,7 +48,7 @@ def _recorded(run: MigrationRun, plan: OffsetsPlan, result: OffsetsResult) -> Ro
         tuple(sorted(result.left_behind)),
         {each.topic: each.records for each in plan.target_only},
     )
-    steps = steps_after_rollback(
+    steps = after_rollback(
         source=run.migration.source.connection,
         target=run.migration.target.connection,
         topics=plan.topics,

@@ -14,7 +14,7 @@ from kafka_migration.core.findings.errors import Finding, ValidationFailed
 from kafka_migration.core.groups.unproved import stopping_findings, unproved_copies
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.metrics import MetricsOf
-from kafka_migration.core.report.run_report import record_count
+from kafka_migration.core.text.terminal_text import record_count
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.orchestration.task.failures import log_findings
 from kafka_migration.orchestration.task.lineage import CopiedTopics, TellsLineage

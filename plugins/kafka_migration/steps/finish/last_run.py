@@ -7,26 +7,26 @@ from datetime import datetime
 
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Refused
-from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.report.alerts import Ended
+from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.report.run_status import Contradiction, LastRun, contradictions
 from kafka_migration.steps.run.migration_run import MigrationRun
 
 
-def tell_last_run(run: MigrationRun, ended: Ended, *, mode: str, note: str) -> None:
+def tell_last_run(run: MigrationRun, ended: Ended, document: RunDocument) -> None:
     """Replace the document of the last run. A failed write does not affect the run."""
     at, who = run.now(), run.identity.holder
     before, findings = _contradictions_before(run), ended.findings
     told = LastRun(
         run=who,
         at=datetime.fromisoformat(at),
-        mode=mode,
-        outcome=ended.outcome,
+        mode=document.mode,
+        outcome=document.outcome,
         verdict=ended.verdict,
-        note=note,
+        note=document.note,
         evidence=ended.evidence,
         findings=findings,
-        contradictions=contradictions(before, findings, who, at, _refuted(run)),
+        contradictions=contradictions(before, findings, who, at, _refuted(run, document)),
     )
     run.news.tell_last_run(told.to_document())
     run.news.tell_ended(who, at)
@@ -41,14 +41,13 @@ def _contradictions_before(run: MigrationRun) -> tuple[Contradiction, ...]:
         return ()
 
 
-def _refuted(run: MigrationRun) -> Collection[str] | None:
+def _refuted(run: MigrationRun, document: RunDocument) -> Collection[str] | None:
     """Return the topics that this run read completely and found good; `None` means all."""
-    judged = run.evidence.of_attempt(Kind.JUDGE)
-    if not judged or not Verdict(judged[-1]["verdict"]).is_good:
+    if not run.evidence.of_attempt(Kind.JUDGE) or document.verdict is None or not document.verdict.is_good:
         return ()
     try:
-        start = run.evidence.newest(Kind.START)
-        has_looked = run.request.reads_whole or bool(start and start["started"])
+        start = document.steps.start
+        has_looked = run.request.reads_whole or bool(start and start.started)
         return (run.request.topics or None) if has_looked else ()
     except Refused:
         return ()

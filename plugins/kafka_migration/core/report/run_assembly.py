@@ -1,0 +1,210 @@
+"""Builds the value of a run from its evidence, or from the `run.json` of an earlier run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.groups.offsets_plan import GroupPlan, GroupVerdict, OffsetsPlan
+from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.report.next_steps import after_run
+from kafka_migration.core.report.readiness import readiness
+from kafka_migration.core.report.run_document import (
+    ComparedRecords,
+    GroupResult,
+    HookCall,
+    JudgedTopic,
+    Refusal,
+    RunDocument,
+)
+from kafka_migration.core.report.run_phases import deadlines, phases
+from kafka_migration.core.report.run_steps import Steps, View, ViewsOf
+from kafka_migration.core.run.run_window import Interval
+
+Documents = Mapping[Kind, object]
+NOT_WRITTEN, UNKNOWN = "not written", "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class _JudgedTopics(View):
+    """What `judge` recorded."""
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"at", "records", "topics"})
+
+    verdict: Verdict | None = None
+    at: str | None = None
+    records: Mapping[str, ComparedRecords] = field(default_factory=dict)
+    topics: tuple[JudgedTopic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Window(View):
+    """The part of a run's window that a report names."""
+
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class _CheckedWindow(View):
+    """What preflight recorded of the run's window."""
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"run_window"})
+
+    run_window: _Window | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Written(View):
+    """The outcome of one group, and why it is not the planned one."""
+
+    group: str
+    outcome: str
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _WrittenGroups(View):
+    """What `sync_offsets` or `roll_back` recorded about its writes."""
+
+    groups: tuple[_Written, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Warned(View):
+    """The warnings of any document; `open_transactions` is `None` if it did not read them."""
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"warnings", "open_transactions"})
+
+    warnings: tuple[Finding, ...] = ()
+    open_transactions: tuple[Finding, ...] | None = None
+
+
+def assembled(
+    begun: RunDocument,
+    documents: Documents,
+    refusals: Sequence[Refusal],
+    warnings: Sequence[Finding] = (),
+    hooks: Sequence[object] = (),
+) -> RunDocument:
+    """Return the run with what its documents say, and what follows from that.
+
+    :param begun: what is known without the documents
+    :param documents: the newest document of each kind
+    :param refusals: of the attempt
+    :param warnings: those besides the documents' own
+    :param hooks: the documents of all hooks that were called
+    """
+    steps = Steps.from_document({str(kind): documents[kind] for kind in Kind if kind in documents.keys() & _STEPS})
+    views = ViewsOf({str(kind): document for kind, document in documents.items()}, list(steps.unfit))
+    judged = views.of(Kind.JUDGE, _JudgedTopics) or _JudgedTopics()
+    run = replace(
+        begun,
+        hooks=tuple(_hooks(hooks, views)),
+        interval=_interval(begun.mode, views),
+        verdict=judged.verdict,
+        records=judged.records,
+        topics=judged.topics,
+        groups=_groups(views, steps),
+        findings=tuple(finding for refusal in refusals for finding in refusal.findings),
+        warnings=(*_warnings(views), *warnings),
+        judged_at=judged.at,
+    )
+    return concluded(replace(run, steps=replace(steps, unfit=tuple(dict.fromkeys(views.unfit)))))
+
+
+def _hooks(documents: Sequence[object], views: ViewsOf) -> Iterator[HookCall]:
+    for document in documents:
+        if call := ViewsOf({Kind.HOOK: document}, views.unfit).of(Kind.HOOK, HookCall):
+            yield call
+
+
+def read_run(document: object) -> RunDocument:
+    """Return the value of a `run.json`. Raises `DoesNotFit` if the document has another form.
+
+    What follows from the rest is added to a document of an earlier version, which lacks it.
+    """
+    run = RunDocument.from_document(document)
+    return run if run.next_steps else concluded(run)
+
+
+def concluded(run: RunDocument) -> RunDocument:
+    """Return the run with its phases, deadlines, readiness and next steps, which follow from the rest."""
+    timed = replace(run, phases=tuple(phases(run)), deadlines=tuple(deadlines(run.steps)), readiness=readiness(run))
+    return replace(timed, next_steps=after_run(timed))
+
+
+def _warnings(views: ViewsOf) -> Iterator[Finding]:
+    """Yield all warnings; of open transactions those of the newest reading, because earlier ones may have ended."""
+    warned = {kind: found for kind in views.documents if (found := views.of(kind, _Warned)) is not None}
+    read = next(
+        (w.open_transactions for k in _READING if (w := warned.get(k)) and w.open_transactions is not None), None
+    )
+    for each in warned.values():
+        yield from (w for w in each.warnings if read is None or w.code is not Code.SOURCE_TRANSACTION_OPEN)
+    yield from read or ()
+
+
+# The steps that read which transactions are open, the last one first.
+_READING = (Kind.STOP, Kind.PLAN)
+
+
+def _interval(mode: str, views: ViewsOf) -> Interval | None:
+    """Return the interval that the run answers for; `None` in every other mode."""
+    checked = views.of(Kind.PREFLIGHT, _CheckedWindow) if mode == Mode.INTERVAL else None
+    return checked.run_window.interval if checked and checked.run_window else None
+
+
+def _groups(views: ViewsOf, steps: Steps) -> tuple[GroupResult, ...]:
+    """Return one row per group of the plan, in its order; without a plan there are none."""
+    written = views.of(Kind.OFFSETS_RESULT, _WrittenGroups)
+    writes = {each.group: each for each in (written.groups if written else ())}
+    plans = [planned.plan for planned in (steps.offsets_plan, steps.rollback_plan) if planned]
+    has_begun = steps.has_saved_offsets
+    return tuple(_group(plan, group, writes.get(group.group), has_begun) for plan in plans for group in plan.groups)
+
+
+def _group(plan: OffsetsPlan, group: GroupPlan, write: _Written | None, has_begun: bool) -> GroupResult:
+    """Return the row of a group. If writing was interrupted and left no result, its outcome is unknown."""
+    unread = UNKNOWN if has_begun and group.is_changed and not group.refusals else NOT_WRITTEN
+    findings = (*group.refusals, *(write.findings if write else ()))
+    is_put_back = plan.is_rollback and group.verdict is GroupVerdict.READY
+    return GroupResult(
+        group.group,
+        "to put back" if is_put_back else str(group.verdict),
+        write.outcome if write else unread,
+        len(group.proposed),
+        len(group.unset),
+        # Saved offsets are not compared with what the groups have read since.
+        None if plan.mode is Mode.RESTORE else group.delivered_again,
+        tuple(f"{finding.code}: {finding.found}" for finding in findings),
+    )
+
+
+_STEPS = frozenset(
+    {
+        Kind.PREFLIGHT,
+        Kind.TOPIC_LIST,
+        Kind.WAIT,
+        Kind.PLAN,
+        Kind.TOPICS,
+        Kind.START,
+        Kind.WATCH,
+        Kind.RESTART,
+        Kind.STOP,
+        Kind.PENDING,
+        Kind.OFFSETS_PLAN,
+        Kind.APPROVE,
+        Kind.OFFSETS_BEFORE,
+        Kind.OFFSETS_RESULT,
+        Kind.CUTOVER,
+        Kind.ROLLBACK_PLAN,
+        Kind.ROLLED_BACK,
+        Kind.SETTINGS,
+        Kind.PRODUCERS,
+    }
+)

@@ -1,0 +1,217 @@
+"""A run as one typed value: what its report, the command line, its note, an alert or a page says about it.
+
+`run.json` is its JSON form. `core.report.run_assembly` builds it from the evidence. No other module reads a run's
+documents to tell people about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.report.run_steps import Steps
+from kafka_migration.core.run.run_window import Interval
+from kafka_migration.core.validation.differences import Differences
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal(Document):
+    """Why a task refused or failed on purpose: its findings, and the class of its error."""
+
+    task: str
+    findings: tuple[Finding, ...]
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRecords(Document):
+    """How many records of a topic a run compared on each side; `None` is unknown."""
+
+    source: int | None
+    target: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TopicProof(Document):
+    """What all runs together prove about a topic: `standing` is the verdict in words, `proved` whether all is proved.
+
+    `target_records` is the number of proved records, `None` if it is unknown.
+    """
+
+    verdict: str | None
+    standing: str
+    proved: bool
+    source_offsets: int | None
+    target_records: int | None
+    surplus_records: int | None
+    pending_generations: tuple[int, ...]
+    judged_at: str | None
+    judged_by: str | None
+    reasons: tuple[str, ...]
+    further_reasons: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopicDifferences(Differences):
+    """The differences of a topic, with its name on the target."""
+
+    target_topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTopic(Document):
+    """The verdict of the run on a topic with the records that it compared, and what all runs together prove.
+
+    `whole` is `None` for a topic that no run has compared so far. `whole_verdict` is its verdict, for programs.
+    """
+
+    topic: str
+    verdict: str
+    source_records: int | None
+    target_records: int | None
+    whole_verdict: str | None
+    whole: TopicProof | None
+    findings: tuple[Finding, ...]
+    differences: TopicDifferences | None
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether all runs together prove the topic."""
+        return self.whole is not None and self.whole.proved
+
+    @property
+    def standing(self) -> str:
+        """The verdict of all runs together, in words."""
+        return self.whole.standing if self.whole else "not yet compared"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupResult(Document):
+    """What the plan decided about a group, and its outcome on the written cluster.
+
+    `outcome` is what was read back there, `not written`, or `unknown` if writing was interrupted. `partitions` get an
+    offset, `unset_partitions` none. `delivered_again` is `None` if the records were not counted.
+    """
+
+    group: str
+    verdict: str
+    outcome: str
+    partitions: int
+    unset_partitions: int
+    delivered_again: int | None
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionResult(Document):
+    """A condition for switching the source off: `met`, `not met` or `unknown`, with the reasons."""
+
+    condition: str
+    state: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HookCall(Document):
+    """A hook of the user that was called, when it ended, and the JSON value that it returned."""
+
+    at: str
+    hook: str
+    called: str
+    result: object
+
+
+@dataclass(frozen=True, slots=True)
+class TimedPhase(Document):
+    """A phase of a run: when it started, how many seconds it took, and what it did."""
+
+    name: str
+    began_at: str
+    seconds: float
+    did: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline(Document):
+    """Something that must happen before a moment (ISO 8601), and why; the moment may be over."""
+
+    what: str
+    at: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness(Document):
+    """The reasons against a cutover; without any it is ready. `notes` do not prevent a cutover."""
+
+    against: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a cutover may follow."""
+        return not self.against
+
+
+@dataclass(frozen=True, slots=True)
+class RunDocument(Document):
+    """Everything that is said about a run that has ended.
+
+    `note` is that of the form. `reason` is why a run had nothing to do. `generations` are those to read again.
+    `tasks` has the state of each task in the order of the DAG. `triggered_by` is the user who triggered the run, and
+    `started_at` its start, if Airflow knows them. `interval` is the one that a run in mode `interval` answers for.
+    `verdict` is that of this run, `topics` has what each run and all runs together prove. `decommission` has the
+    conditions for switching the source off. Moments are ISO 8601 in UTC.
+    """
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"phases", "deadlines", "readiness", "next_steps"})
+
+    migration: str
+    migration_digest: str
+    dag_id: str
+    run_id: str
+    attempt: int
+    mode: str
+    package_version: str
+    finished_at: str
+    outcome: str
+    tasks: Mapping[str, str | None]
+    note: str = ""
+    reason: str = ""
+    generations: str = ""
+    decommission: tuple[ConditionResult, ...] = ()
+    hooks: tuple[HookCall, ...] = ()
+    triggered_by: str | None = None
+    started_at: str | None = None
+    interval: Interval | None = None
+    verdict: Verdict | None = None
+    records: Mapping[str, ComparedRecords] = field(default_factory=dict)
+    topics: tuple[JudgedTopic, ...] = ()
+    groups: tuple[GroupResult, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[Finding, ...] = ()
+    judged_at: str | None = None
+    steps: Steps = field(default_factory=Steps)
+    phases: tuple[TimedPhase, ...] = ()
+    deadlines: tuple[Deadline, ...] = ()
+    readiness: Readiness | None = None
+    next_steps: tuple[str, ...] = ()
+    schema: Literal[1] = 1
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the run failed."""
+        return self.outcome == "failed"
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of its findings, each once."""
+        return tuple(dict.fromkeys(str(finding.code) for finding in self.findings))
+
+    def to_document(self) -> dict[str, object]:
+        """Return `run.json`. The tasks keep the order of the DAG."""
+        return {**Document.to_document(self), "tasks": dict(self.tasks)}

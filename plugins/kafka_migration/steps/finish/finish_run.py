@@ -1,0 +1,229 @@
+"""Finishes a run: frees the reservation, decides how it ended, and writes `run.json` and `report.md`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+
+import kafka_migration
+from kafka_migration.adapters.store.document_files import to_json, unreadable
+from kafka_migration.adapters.store.evidence_store import REPORT_FILE
+from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.findings.by_cause import by_cause
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import FindingsError, Refused, StoreFailed, ValidationFailed
+from kafka_migration.core.ledger.generations import generations_text
+from kafka_migration.core.migration.settings import Mode, Phase
+from kafka_migration.core.report.alerts import Alert, Ended, ended_alert
+from kafka_migration.core.report.markdown_report import render_report
+from kafka_migration.core.report.run_assembly import assembled
+from kafka_migration.core.report.run_document import ConditionResult, Refusal, RunDocument
+from kafka_migration.core.report.run_steps import PlannedGroups, ViewsOf
+from kafka_migration.core.rollback.decommission import (
+    Condition,
+    NotKnown,
+    WaitingTimes,
+    condition,
+    decommission_conditions,
+)
+from kafka_migration.core.run.task_steps import unsuccessful
+from kafka_migration.steps.finish.last_run import tell_last_run
+from kafka_migration.steps.finish.outcome import FAILED, EndedTasks, Timing, good_outcome, skips_of, timing_of
+from kafka_migration.steps.finish.release import may_still_run, release
+from kafka_migration.steps.rollback.decommissioning import read_old_cluster
+from kafka_migration.steps.run.migration_run import MigrationRun
+
+log = logging.getLogger(__name__)
+
+TASK = "finish"
+RUN_FILE = "run.json"
+Build = Callable[[str, tuple[Refusal, ...]], RunDocument]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A finished run: its document, how it ended, and the alert about it, if one is needed."""
+
+    document: RunDocument
+    ended: Ended
+    alert: Alert | None
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the run failed, besides its findings: tasks that did not succeed without one, and the reservation."""
+        tasks = () if self.ended.findings else self.ended.bad_tasks.items()
+        problem = self.ended.release_problem
+        return (
+            *(f"{Code.TASK_NOT_SUCCESSFUL} · task {task}: it ended as {state}. See its log." for task, state in tasks),
+            *((f"The reservation was not freed: {problem}",) if problem else ()),
+        )
+
+    @property
+    def why(self) -> str:
+        """Why the run failed, and where its evidence is: a line per reason."""
+        findings = map(str, by_cause(self.ended.findings))
+        return "\n".join((*findings, *self.reasons, f"Evidence: {self.ended.evidence}"))
+
+
+def look_at_evidence(run: MigrationRun) -> None:
+    """Ignore modified evidence, and report it unless an earlier task has.
+
+    No evidence problem may keep MirrorMaker alive, so none is raised.
+    """
+    try:
+        changes = run.evidence.changes()
+        run.evidence.leaves_out_changed = bool(changes)
+        told = {finding.code for refusal in _refusals(run) for finding in refusal.findings}
+        if changes and Code.EVIDENCE_CHANGED not in told:
+            run.refused(TASK, Refused(changes))
+    except Exception as error:
+        run.evidence.leaves_out_changed = True
+        log.error("The evidence cannot be read or written: %s: %s", type(error).__name__, error)
+
+
+def finish_run(run: MigrationRun, tasks: EndedTasks) -> Finished:
+    """Free the reservation, decide the outcome, and publish it."""
+    released = release(run)
+    timing = timing_of(run, tasks)
+    bad = unsuccessful(tasks.states, skips_of(run, timing))
+    unproved = _unproved(run, tasks)
+    is_lost = unproved and not tasks.succeeded("confirm_cutover")
+    is_bad = bad or released.problem or timing.late_fails or run.evidence.leaves_out_changed or is_lost
+    # A task that succeeded has refused in an earlier try only.
+    refusals = (*(each for each in _refusals(run) if not tasks.succeeded(each.task)), *unproved)
+    build = partial(_document, run, tasks, timing)
+    document, refusals = _published(run, build, FAILED if is_bad else good_outcome(run, timing), refusals)
+    ended = Ended(
+        document.outcome,
+        refusals,
+        timing.late,
+        bad,
+        released.problem,
+        may_run=may_still_run(run, released),
+        verdict=document.verdict or "",
+        evidence=str(run.evidence.folder / RUN_FILE),
+    )
+    tell_last_run(run, ended, document)
+    link = run.deployment.run_link(run.identity, "")
+    return Finished(document, ended, ended_alert(run.name, str(run.identity), link, ended))
+
+
+def _published(
+    run: MigrationRun, build: Build, outcome: str, refusals: tuple[Refusal, ...]
+) -> tuple[RunDocument, tuple[Refusal, ...]]:
+    """Return the run's document after it was written, and the refusals; a document that is lost fails the run."""
+    document = build(outcome, refusals)
+    for losing in (_unfit, _publish):
+        if lost := losing(run, document):
+            refusals = (*refusals, Refusal(TASK, lost.findings))
+            document = build(FAILED, refusals)
+    return document, refusals
+
+
+def _unfit(run: MigrationRun, document: RunDocument) -> FindingsError | None:
+    """Return the refusal of documents that another version of the package wrote."""
+    unfit = document.steps.unfit
+    return unreadable(run.evidence.folder, "; ".join(unfit)) if unfit else None
+
+
+def _publish(run: MigrationRun, document: RunDocument) -> FindingsError | None:
+    """Write the report; return the refusal of a store that does not take it."""
+    try:
+        run.evidence.publish(REPORT_FILE, render_report(document))
+        run.evidence.publish(RUN_FILE, to_json(document.to_document()))
+    except StoreFailed as error:
+        return error
+    return None
+
+
+def _refusals(run: MigrationRun) -> tuple[Refusal, ...]:
+    """Return why tasks of this attempt refused; one that cannot be read counts, with that as its finding."""
+    return tuple(_refusal(run, document) for document in run.refusals())
+
+
+def _refusal(run: MigrationRun, document: object) -> Refusal:
+    try:
+        return Refusal.from_document(document)
+    except ValueError as error:
+        return Refusal("", unreadable(run.evidence.folder, f"{Kind.REFUSAL}: {error}").findings)
+
+
+def _unproved(run: MigrationRun, tasks: EndedTasks) -> tuple[Refusal, ...]:
+    """Return the refusal of the topics that the plan left out because their copy is not proved; without any, none."""
+    document = run.evidence.newest(Kind.OFFSETS_PLAN) if tasks.succeeded("plan_offsets") else None
+    planned = ViewsOf({Kind.OFFSETS_PLAN: document}).of(Kind.OFFSETS_PLAN, PlannedGroups) if document else None
+    findings = tuple(planned.plan.unproved.values()) if planned else ()
+    return (Refusal("judge", findings, ValidationFailed.__name__),) if findings else ()
+
+
+def _document(
+    run: MigrationRun, tasks: EndedTasks, timing: Timing, outcome: str, refusals: tuple[Refusal, ...]
+) -> RunDocument:
+    mode, note, generations = _requested(run)
+    begun = RunDocument(
+        migration=run.name,
+        migration_digest=_digest(run),
+        dag_id=run.identity.dag_id,
+        run_id=run.identity.run_id,
+        attempt=run.identity.attempt,
+        mode=mode,
+        package_version=kafka_migration.__version__,
+        finished_at=run.now(),
+        outcome=outcome,
+        tasks=tasks.states,
+        note=note,
+        reason=timing.idle_because,
+        generations=generations,
+        decommission=_decommission(run),
+        triggered_by=tasks.triggered_by,
+        started_at=tasks.started_at,
+    )
+    return assembled(
+        begun,
+        {kind: document for kind in Kind if (document := run.evidence.newest(kind)) is not None},
+        (*refusals, *((Refusal(TASK, timing.late),) if timing.late_fails else ())),
+        () if timing.late_fails else timing.late,
+        run.evidence.of_run(Kind.HOOK),
+    )
+
+
+def _requested(run: MigrationRun) -> tuple[str, str, str]:
+    """Return mode, note and generations of the form, as texts."""
+    try:
+        asked = run.request
+        return str(asked.mode), asked.note, generations_text(asked.generations)
+    except Refused:
+        return str(run.params.get("mode")), "", ""
+
+
+def _digest(run: MigrationRun) -> str:
+    try:
+        return run.filed_migration.digest
+    except Refused:
+        return "not frozen"
+
+
+def _decommission(run: MigrationRun) -> tuple[ConditionResult, ...]:
+    """Return whether the source may be switched off, once everything is cut over; unknown means no."""
+    try:
+        ledger = run.ledger.known()
+        if ledger.phase is not Phase.CUT_OVER or run.request.mode not in {Mode.CUTOVER, Mode.VALIDATE}:
+            return ()
+        old = read_old_cluster(
+            now=run.clock.now(),
+            ledger=ledger,
+            topics=run.whole_migration.topics,
+            source=run.source,
+            target=run.target,
+            evidence_of=run.evidence_of,
+        )
+    except Exception as error:
+        # No error, such as a deleted connection, may prevent the run's evidence from being written.
+        return _rows([condition("Both clusters can be read", [NotKnown(error)])])
+    return _rows(decommission_conditions(old, WaitingTimes()))
+
+
+def _rows(conditions: Iterable[Condition]) -> tuple[ConditionResult, ...]:
+    return tuple(ConditionResult(each.condition, str(each.state), each.reasons) for each in conditions)
