@@ -7,8 +7,7 @@ from pathlib import Path
 
 from kafka_migration.cli.files.acls_verb import migrations_folder_of
 from kafka_migration.core.mirror.host import MirrorHost
-from kafka_migration.steps.before.preflight_checks import Checkers
-from kafka_migration.steps.run.alert_sending import alert_settings
+from kafka_migration.preflight.scene.scene import CheckedAirflow
 from kafka_migration.steps.run.deployment import Deployment
 
 
@@ -37,19 +36,11 @@ def airflow_deployment(migrations: Path | None) -> Deployment:
     )
 
 
-def airflow_checkers() -> Checkers:
+def this_airflow() -> CheckedAirflow:
     """Return what the checks of a run ask of this Airflow."""
-    from kafka_migration.airflow_adapters import airflow_settings as settings
-    from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
-    from kafka_migration.airflow_adapters.notifiers import notifier_problem
+    from kafka_migration.airflow_adapters.checked_airflow import ThisAirflow
 
-    return Checkers(
-        connections=AirflowConnections(),
-        evidence_place=settings.evidence_place(),
-        alerts_of=lambda migration: alert_settings(migration, settings.alerts_file()),
-        notifier_problem=notifier_problem,
-        asks_tools=settings.host_tools(),
-    )
+    return ThisAirflow()
 
 
 def _open_host(migration: str, connection: str) -> MirrorHost:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.preflight.scene.check import Check, Subject
+from kafka_migration.preflight.scene.check import Check
+from kafka_migration.preflight.scene.parties import Asked
+from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    if subject.mode.mirrors or subject.mode.rolls_back:
-        subject.host.status()
+def _check(scene: Scene) -> Iterable[Finding]:
+    if scene.mode.mirrors or scene.mode.rolls_back:
+        scene.run.host.status()
     return ()
 
 
-CHECK = Check("host", _check, needs=("connections",))
+CHECK = Check("host", _check, asks={Asked.HOST}, needs=("connections",))
