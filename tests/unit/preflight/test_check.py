@@ -14,8 +14,7 @@ from kafka_migration.core.findings.errors import Finding, Refused, TransientErro
 from kafka_migration.core.kafka.cluster import GroupMember, NewTopic
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.preflight.clusters import other_mirrors_check as other_mirrors
-from kafka_migration.preflight.scene.check import Check, CheckResult, NotApplicable, run_checks
-from kafka_migration.preflight.scene.parties import Asked
+from kafka_migration.preflight.scene.check import Asked, Check, CheckResult, NotApplicable, run_checks
 from kafka_migration.preflight.scene.scene import Scene
 from tests.checked_scene import Run, scene_of
 from tests.contract.fake_cluster import FakeGroup

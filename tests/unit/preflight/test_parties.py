@@ -17,8 +17,7 @@ from kafka_migration.core.mirror.host import HostProbe, ProbeSubject
 from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.preflight import checks as checks_module
 from kafka_migration.preflight.checks import CHECKS
-from kafka_migration.preflight.scene.check import Check, CheckResult, run_checks
-from kafka_migration.preflight.scene.parties import Asked
+from kafka_migration.preflight.scene.check import Asked, Check, CheckResult, run_checks
 from kafka_migration.steps.run.run_request import RunRequest
 from tests.checked_scene import Airflow, Connections, Deployed, Run, Spark, scene_of
 from tests.contract.fake_cluster import FakeCluster

@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.certificates import Certificate
-from kafka_migration.preflight.scene.check import Check
-from kafka_migration.preflight.scene.parties import Asked
+from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.scene import SIDES, Scene
 
 WARNED_BEFORE = timedelta(days=30)

@@ -9,9 +9,8 @@ from kafka_migration.core.findings.errors import Finding, Refused, TransientErro
 from kafka_migration.core.kafka.cluster import ClusterFacts, Side
 from kafka_migration.core.ledger.copy_basis import ClusterSeen, changed_clusters
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.preflight.scene.check import Check
+from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.cluster_questions import facts
-from kafka_migration.preflight.scene.parties import Asked
 from kafka_migration.preflight.scene.scene import Scene
 
 

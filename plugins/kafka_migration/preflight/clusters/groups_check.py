@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.selection import which_groups
 from kafka_migration.core.run.run_conf import unknown_findings
-from kafka_migration.preflight.scene.check import Check
-from kafka_migration.preflight.scene.parties import Asked
+from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.scene import Scene
 
 

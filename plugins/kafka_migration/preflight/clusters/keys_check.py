@@ -9,9 +9,8 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.partitioner import java_partition
 from kafka_migration.core.kafka.records import SampledRecord
 from kafka_migration.preflight.clusters.sampling import newest_records
-from kafka_migration.preflight.scene.check import Check, without_mirrormaker
+from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
 from kafka_migration.preflight.scene.cluster_questions import topics_of
-from kafka_migration.preflight.scene.parties import Asked
 from kafka_migration.preflight.scene.scene import Scene
 
 

@@ -15,9 +15,8 @@ from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.engines.mirrormaker2_topics import has_own_topics
 from kafka_migration.preflight.clusters.broker_settings import target_brokers, topic_defaults
 from kafka_migration.preflight.clusters.sampling import newest_records
-from kafka_migration.preflight.scene.check import Check, without_mirrormaker
+from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
 from kafka_migration.preflight.scene.cluster_questions import new_topics, topics_of
-from kafka_migration.preflight.scene.parties import Asked
 from kafka_migration.preflight.scene.scene import Scene, asked_once
 
 AFTER_LIMIT = "message.timestamp.after.max.ms"
@@ -36,8 +35,8 @@ _TIMESTAMPS = ("message.timestamp.before.max.ms", "message.timestamp.difference.
 _MIN_INSYNC = "min.insync.replicas"
 # Java's largest long, the default of the timestamp limits: no limit.
 _UNLIMITED = 2**63 - 1
-# More than a thousand years: a later time has no date, so no cluster can be asked for its records.
 _DAY_MS = 86_400_000
+# More than a thousand years: a later time has no date, so no cluster can be asked for its records.
 _FARTHEST_MS = 1_000 * 365 * _DAY_MS
 # A sample of more topics would take long; their limits are warnings in any case.
 MAX_SAMPLED = 20

@@ -12,8 +12,7 @@ from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.text.shell import shell_word
 from kafka_migration.core.text.shortened import some
 from kafka_migration.engines.mirrormaker2_topics import OwnTopics
-from kafka_migration.preflight.scene.check import Check, NotApplicable, without_mirrormaker
-from kafka_migration.preflight.scene.parties import Asked
+from kafka_migration.preflight.scene.check import Asked, Check, NotApplicable, without_mirrormaker
 from kafka_migration.preflight.scene.scene import Scene
 
 # The settings that decide; Kafka Connect refuses some of their values.

@@ -7,8 +7,7 @@ from contextlib import closing
 
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import Side
-from kafka_migration.preflight.scene.check import Check
-from kafka_migration.preflight.scene.parties import Asked
+from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.scene import Scene
 
 # Any id shows whether address, login and rights are good: a registry answers with its schema, or that it has none.

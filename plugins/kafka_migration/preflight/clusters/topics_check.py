@@ -11,9 +11,8 @@ from kafka_migration.core.run.run_conf import unknown_findings
 from kafka_migration.core.target.drift import TopicsSeen, drift_findings
 from kafka_migration.core.target.target_topics import missing_topic_findings, recreated_findings, target_topic_findings
 from kafka_migration.core.text.shortened import some
-from kafka_migration.preflight.scene.check import Check
+from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.cluster_questions import topics_of
-from kafka_migration.preflight.scene.parties import Asked
 from kafka_migration.preflight.scene.scene import Scene
 
 

@@ -8,8 +8,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.ledger.generations import Generation, generations_text
 from kafka_migration.core.run.run_conf import conf_finding
 from kafka_migration.core.text.shortened import some
-from kafka_migration.preflight.scene.check import Check
-from kafka_migration.preflight.scene.parties import Asked
+from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.scene import Scene
 
 

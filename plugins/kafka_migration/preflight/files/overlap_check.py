@@ -9,8 +9,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.run.overlap import overlap_findings
 from kafka_migration.migration_file.loading import load_migrations
-from kafka_migration.preflight.scene.check import Check
-from kafka_migration.preflight.scene.parties import Asked
+from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.scene import Scene
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.ledger.phases import phase_findings
-from kafka_migration.preflight.scene.check import Check
-from kafka_migration.preflight.scene.parties import Asked
+from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.scene import Scene
 
 

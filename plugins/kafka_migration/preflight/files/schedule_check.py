@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.run.run_window import RunType
-from kafka_migration.preflight.scene.check import Check
-from kafka_migration.preflight.scene.parties import Asked
+from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.scene import Scene
 
 _MATTERS = "Such a run has no interval and no window, so it is unknown what it would copy, and nothing was started."

@@ -12,8 +12,7 @@ from kafka_migration.core.mirror.host import ProbeSubject
 from kafka_migration.preflight.host.asking_host import tool, without_tools
 from kafka_migration.preflight.host.clock_rule import clock_findings
 from kafka_migration.preflight.host.tool_answers import answer_of
-from kafka_migration.preflight.scene.check import Check
-from kafka_migration.preflight.scene.parties import Asked
+from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.scene import SIDES, Scene
 from kafka_migration.preflight.scene.unknown_facts import Fact, UnknownFact, unknown_warnings
 

@@ -11,9 +11,8 @@ from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.mirror.host import ProbeSubject
 from kafka_migration.preflight.host.asking_host import NamesOnHost, host_of, machine, tool, without_tools
 from kafka_migration.preflight.host.tool_answers import LONGEST_REASON, answer_of
-from kafka_migration.preflight.scene.check import Check
+from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.cluster_questions import facts
-from kafka_migration.preflight.scene.parties import Asked
 from kafka_migration.preflight.scene.scene import SIDES, Scene
 from kafka_migration.preflight.scene.unknown_facts import Fact, UnknownFact, unknown_warnings
 
@@ -79,7 +78,7 @@ def _no_connection(subject: str, reason: str, brokers: str) -> Finding:
         "an answer of every broker that the cluster advertises",
         "Check firewall and routes from the MirrorMaker host to these addresses. Airflow itself reaches the cluster "
         "with the same connection.",
-        happened=f"From the MirrorMaker host Kafka's own tool got no answer of {brokers}: {reason}.",
+        happened=f"From the MirrorMaker host Kafka's own tool got no answer from {brokers}: {reason}.",
         matters="MirrorMaker cannot copy the partitions that such a broker leads.",
     )
 

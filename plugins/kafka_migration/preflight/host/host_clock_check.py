@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.preflight.host.asking_host import machine
 from kafka_migration.preflight.host.clock_rule import clock_findings
-from kafka_migration.preflight.scene.check import Check, without_mirrormaker
-from kafka_migration.preflight.scene.parties import Asked
+from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
 from kafka_migration.preflight.scene.scene import Scene
 
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.preflight.host.asking_host import machine
-from kafka_migration.preflight.scene.check import Check, without_mirrormaker
-from kafka_migration.preflight.scene.parties import Asked
+from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
 from kafka_migration.preflight.scene.scene import Scene
 
 # mirrorctl bounds what one generation writes: 5 log files of 20 MB, and 20 MiB of Java's own output.

@@ -8,8 +8,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.engines.engines import engine_of
 from kafka_migration.engines.required_versions import java_findings, login_findings, version_warnings
 from kafka_migration.preflight.host.asking_host import host_facts
-from kafka_migration.preflight.scene.check import Check
-from kafka_migration.preflight.scene.parties import Asked
+from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.scene import SIDES, Scene
 
 

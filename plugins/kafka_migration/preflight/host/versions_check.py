@@ -9,8 +9,7 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.engines.required_versions import KafkaVersion
 from kafka_migration.preflight.host.asking_host import host_facts
-from kafka_migration.preflight.scene.check import Check, without_mirrormaker
-from kafka_migration.preflight.scene.parties import Asked
+from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
 from kafka_migration.preflight.scene.scene import SIDES, Scene, asked_once
 from kafka_migration.preflight.scene.unknown_facts import NO_DESCRIBE_CONFIGS, Fact, UnknownFact, unknown_finding
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import wraps
 from pathlib import Path
-from threading import Lock
+from threading import Lock, RLock
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 from kafka_migration.core.clock import Clock
@@ -236,7 +236,8 @@ class Scene:
 class _Answer:
     """The answer to one question, after it was asked."""
 
-    _lock: Lock = field(default_factory=Lock)
+    # A question that asks itself ends with an error, and does not wait for itself.
+    _lock: RLock = field(default_factory=RLock)
     _known: list[object] = field(default_factory=list)
 
     def of(self, ask: Callable[[], object]) -> object:

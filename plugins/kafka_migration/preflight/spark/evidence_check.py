@@ -8,8 +8,7 @@ from kafka_migration.core.evidence.root import EvidencePlace
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.spark.spark_target import CLUSTER
-from kafka_migration.preflight.scene.check import Check
-from kafka_migration.preflight.scene.parties import Asked
+from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.scene import Scene
 
 _MATTERS = "Spark's results would not reach Airflow, so no copy could be proved."

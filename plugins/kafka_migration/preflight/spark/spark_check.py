@@ -8,8 +8,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.spark.spark_target import SparkTarget, cipher_findings, unprotected_findings
 from kafka_migration.core.spark.spark_versions import Version
-from kafka_migration.preflight.scene.check import Check
-from kafka_migration.preflight.scene.parties import Asked
+from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.scene import Scene
 
 

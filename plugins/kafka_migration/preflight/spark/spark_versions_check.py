@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.preflight.scene.check import Check
-from kafka_migration.preflight.scene.parties import Asked
+from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.scene import Scene, asked_once
 
 
