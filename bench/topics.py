@@ -106,14 +106,14 @@ def _created_s(folder: Path, name: str, count: int) -> float:
 
 
 def _check_and_create(folder: Path, name: str, count: int) -> None:
-    from kafka_migration.cli.runs.airflow_deployment import airflow_checkers, shown_deployment
+    from kafka_migration.cli.runs.airflow_deployment import shown_deployment, this_airflow
     from kafka_migration.core.kafka.cluster import NewTopic
     from kafka_migration.steps.before.dry_run import preview
     from kafka_migration.steps.before.preflight_checks import checked
     from kafka_migration.steps.mirror.plan_mirror import plan_document
 
     with preview(name, SYNC, shown_deployment(folder)) as run:
-        found = [finding for result in checked(run, airflow_checkers()) for finding in result.findings]
+        found = [finding for result in checked(run, this_airflow()) for finding in result.findings]
         assert not found, found
         planned = plan_document(run, run.ledger.known(), run.describe("source"), run.describe("target"))
         assert len(planned["create"]) == count

@@ -27,7 +27,7 @@ _ONLY_OF_PATTERNS = METHODS - {"split"}
 EXAMPLES: Mapping[str, Mapping[str, Any] | None] = {
     "core/connections/connection_checks.py": {"label": "CERTIFICATE"},
     "core/migration/patterns.py": None,
-    "preflight/scene/foreign_mirrors.py": {"group": SimpleNamespace(group="connect-mirror")},
+    "preflight/clusters/other_mirrors_check.py": {"group": SimpleNamespace(group="connect-mirror")},
     "engines/mirrormaker2_topics.py": {"migration": "shop"},
     "kafka_tables/strimzi_fields.py": {"pattern": r"^[a-zA-Z0-9\._\-]{1,100}$"},
     "mirrormaker_files/rules/flow_rules.py": None,

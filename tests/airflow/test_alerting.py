@@ -187,7 +187,8 @@ def test_notifier_that_cannot_be_made_refuses_the_run(world: World, notifier: st
     """The run does not start if a notifier is misconfigured."""
     with_alerts(world, f"alerts:\n  notifiers:\n    - notifier: {notifier}\n      arguments: {arguments}\n")
 
-    world.refuses("preflight", match=f"ALERTS_INVALID · alerts.notifiers.0.: {notifier}: found .*{found}")
+    said = f"{notifier}: The notifier cannot be created: .*{found}"
+    world.refuses("preflight", match=f"ALERTS_INVALID · alerts.notifiers.0.: {said}")
 
 
 @pytest.fixture

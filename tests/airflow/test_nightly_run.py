@@ -72,7 +72,7 @@ def test_nightly_run_without_its_section_is_refused(world: World, run_type: str)
     world.dag_run.run_type = run_type
     world.params = {}
 
-    world.refuses("preflight", match=r"NOT_SCHEDULED · .*without a section nightly")
+    world.refuses("preflight", match=r"NOT_SCHEDULED · .*has no section nightly")
 
 
 def test_windows_do_not_apply_to_a_dag_of_the_user(world: World, clock: FakeClock) -> None:

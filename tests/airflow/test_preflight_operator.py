@@ -90,7 +90,7 @@ def test_preflight_names_every_topic_problem(world: World) -> None:
 @pytest.mark.parametrize(
     ("attribute", "value", "found"),
     [
-        ("is_down", True, r"CLUSTER_UNREACHABLE · target\.connection: found new did not"),
+        ("is_down", True, r"CLUSTER_UNREACHABLE · target\.connection: The target did not answer Airflow: new did not"),
         ("cluster_id", "old", "SAME_CLUSTER"),
     ],
 )
@@ -126,7 +126,7 @@ def test_certificates_that_end_are_warned_of_or_refused(world: World, monkeypatc
     world.next_run()
     world.refuses(
         "preflight",
-        match="CERTIFICATE_ENDS_IN_RUN · connection old_kafka, new_kafka: found the client certificate CN=x",
+        match="CERTIFICATE_ENDS_IN_RUN · connection old_kafka, new_kafka: The client certificate CN=x expires at",
     )
 
 
@@ -169,7 +169,7 @@ def test_preflight_refuses_two_evidence_roots(world: World, monkeypatch: pytest.
     """An evidence root of Spark that cannot be the same place as Airflow's is refused."""
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_EVIDENCE_ROOT", "s3a://bucket/evidence")
 
-    world.refuses("preflight", match=r"EVIDENCE_ROOTS_DIFFER .*found s3a://bucket/evidence")
+    world.refuses("preflight", match=r"EVIDENCE_ROOTS_DIFFER .*spark_evidence_root is s3a://bucket/evidence")
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_unknown_error_of_a_check_hides_no_finding(world: World, monkeypatch: py
 
     world.connections["spark"] = "spark"
     (world.migrations / "other.yaml").write_text(world.file.read_text().replace("name: shop", "name: other"))
-    refusal = world.refuses("preflight", match="CHECK_FAILED · check security: found IndexError")
+    refusal = world.refuses("preflight", match="CHECK_FAILED · check security: .*unexpected error IndexError")
     assert "MIGRATIONS_OVERLAP" in refusal
 
 

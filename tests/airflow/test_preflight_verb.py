@@ -12,7 +12,7 @@ from kafka_migration.cli.main import main
 from kafka_migration.cli.runs import preflight_verb as preflight_module
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.ledger.cutovers import CutOver
-from kafka_migration.preflight.checks import CHECKS, PHASES
+from kafka_migration.preflight.checks import CHECKS
 from tests.airflow.world import World
 
 NOT_ASKED = {
@@ -39,6 +39,11 @@ def said(capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
     return out, "".join(line for line in err.splitlines(keepends=True) if not line.startswith("Checking "))
 
 
+def codes_in(err: str) -> list[str]:
+    """Return the codes of the findings on standard error; the sentences of a finding are lines of their own."""
+    return [line.split(" · ")[0] for line in err.splitlines() if " · " in line]
+
+
 def test_each_check_is_shown_in_order(shown: World, capsys: pytest.CaptureFixture[str]) -> None:
     """The command shows the checks of the task in their order, and ends with 0 if all passed."""
     assert 0 == main(["preflight", "shop"])
@@ -46,25 +51,18 @@ def test_each_check_is_shown_in_order(shown: World, capsys: pytest.CaptureFixtur
 
     rows = [re.split(r" {2,}", line) for line in out.splitlines()]
     assert [["CHECK", "RESULT"], *([check.name, NOT_ASKED.get(check.name, "passed")] for check in CHECKS)] == rows
-    assert [f"Checking {text} …" for text in PHASES.values()] == err.splitlines()
+    parties = dict.fromkeys(check.party.words for check in CHECKS)
+    assert [f"Checking {words} …" for words in parties] == err.splitlines()
 
 
 def test_a_person_who_waits_sees_what_is_asked(shown: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each phase is told on standard error before its first check asks, also with the output for programs."""
+    """Each party is told on standard error before its first check asks, also with the output for programs."""
     events: list[str] = []
     monkeypatch.setattr(preflight_module, "remark", events.append)
     monkeypatch.setattr(shown.host, "status", lambda: events.append("the host is asked"))
     main(["preflight", "shop", "-o", "json"])
 
     assert "Checking the MirrorMaker host …" == events[events.index("the host is asked") - 1]
-
-
-def test_phases_begin_with_checks() -> None:
-    """Each phase is told with a check that exists, in the order of the checks, the first one with the first."""
-    names = [check.name for check in CHECKS]
-
-    assert sorted(PHASES, key=names.index) == list(PHASES)
-    assert names[0] in PHASES
 
 
 def test_nothing_is_written(shown: World) -> None:
@@ -88,11 +86,10 @@ def test_findings_of_all_checks_are_shown(shown: World, capsys: pytest.CaptureFi
 
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert "clusters not applicable: the check connections did not pass" in lines
-    assert ["SPARK_CONNECTION_MISSING"] == [line.split(" · ")[0] for line in err.splitlines()]
+    assert ["SPARK_CONNECTION_MISSING"] == codes_in(err)
     shown.connections["spark"] = "spark"
     assert 3 == main(["preflight", "shop"])
-    found = [line.split(" · ")[0] for line in said(capsys)[1].splitlines()]
-    assert ["SOURCE_TOPIC_MISSING", "TOPIC_PARTITIONS_DIFFER", "TOPIC_CONFIG_DIFFERS"] == found
+    assert ["SOURCE_TOPIC_MISSING", "TOPIC_PARTITIONS_DIFFER", "TOPIC_CONFIG_DIFFERS"] == codes_in(said(capsys)[1])
 
 
 def test_the_checks_see_the_ledger(shown: World, capsys: pytest.CaptureFixture[str]) -> None:

@@ -103,7 +103,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "clusters": {"scene"},
         "spark": {"scene"},
         "host": {"scene"},
-        "checks": {"clusters", "files", "host", "spark"},
+        "checks": {"scene"},
     },
     "kafka_migration.steps": {
         "reading": set(),

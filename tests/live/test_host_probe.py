@@ -7,7 +7,7 @@ has, a worker whose clock is wrong, and a target with a huge replication factor.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,23 +16,20 @@ import pytest
 from confluent_kafka import Producer
 
 from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
-from kafka_migration.adapters.system.dns import addresses_of
-from kafka_migration.airflow_adapters import airflow_settings as settings
+from kafka_migration.adapters.system.system_clock import SystemClock
 from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
 from kafka_migration.airflow_adapters.ssh_host import SshMirrorHost
-from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import ClusterFacts, KafkaCluster
-from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.migration.settings import Cluster, Mode
-from kafka_migration.core.mirror.host import ProbeSubject
+from kafka_migration.core.migration.settings import Cluster, Migration
+from kafka_migration.core.mirror.host import HostProbe, HostReply
 from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.preflight.checks import CHECKS
-from kafka_migration.preflight.scene.asked_once import Probes
-from kafka_migration.preflight.scene.asking_host import SIDES, tool
-from kafka_migration.preflight.scene.check import CheckResult, Subject, run_checks
+from kafka_migration.preflight.scene.check import CheckResult, run_checks
+from kafka_migration.preflight.scene.scene import Scene as CheckedScene
 from sandbox.parts import free_ports
 from sandbox.sandbox import Sandbox
+from tests.checked_scene import Airflow, Deployed, Run, scene_of
 from tests.live.quotas import config_command
 from tests.live.stage import Stage, set_the_stage
 
@@ -62,40 +59,32 @@ class Scene:
     second_host: SshMirrorHost
     topic: str
 
-    def check(self, name: str, **changes: Any) -> CheckResult:
-        """Run one check, about a subject that differs in `changes`."""
+    def check(self, name: str, airflow: Airflow | None = None, **changes: Any) -> CheckResult:
+        """Run one check of a run that differs in `changes`."""
         (check,) = (check for check in CHECKS if check.name == name)
-        (result,) = run_checks([replace(check, needs=())], self.subject(**changes))
+        (result,) = run_checks([replace(check, needs=())], self.checked(airflow, **changes))
         return result
 
-    def subject(self, **changes: Any) -> Subject:
-        """Return a new subject, for which nothing was asked yet."""
-        _, migration = load_migration_file(self.stage.folder / "migrations" / f"{self.stage.name}.yaml")
+    def checked(self, airflow: Airflow | None = None, **changes: Any) -> CheckedScene:
+        """Return a new scene, for which nothing was asked yet."""
         facts: dict[str, Any] = {
-            "migration": migration,
-            "mode": Mode.SYNC,
-            "connections": AirflowConnections(),
-            "evidence_place": settings.evidence_place(),
-            "ledger": Ledger(),
-            "now": datetime.now(UTC),
-            "make_source": lambda: ConfluentCluster("source", self.stage.source),
-            "make_target": lambda: ConfluentCluster("target", self.stage.target),
-            "make_process": lambda: self.host,
-            "make_host": lambda: self.host,
-            "make_second_host": lambda: self.second_host,
-            "make_registry": None,
-            "probes": self.probes(),
+            "migration": self.migration,
+            "source": ConfluentCluster("source", self.stage.source),
+            "target": ConfluentCluster("target", self.stage.target),
+            "host": self.host,
+            "second_host": self.second_host,
+            "deployment": Deployed(client_settings=self.settings),
         }
-        return Subject(**{**facts, **changes})
+        return scene_of(Run(**{**facts, **changes}), airflow or Airflow(connections=AirflowConnections()))
 
-    def probes(self, **changes: Any) -> Probes:
-        """Return the questions that the command line and a task would ask."""
-        return Probes(**{"client_properties": self.properties, "look_up": addresses_of, **changes})
+    @property
+    def migration(self) -> Migration:
+        """The migration of the file."""
+        return load_migration_file(self.stage.folder / "migrations" / f"{self.stage.name}.yaml")[1]
 
-    def properties(self, cluster: Cluster) -> dict[str, str]:
-        """Return the Java properties of a side."""
-        is_source = cluster.connection == "demo_source"
-        return java_properties(cluster.connection, self.stage.source if is_source else self.stage.target)
+    def settings(self, cluster: Cluster) -> Mapping[str, Any]:
+        """Return the settings of a side."""
+        return self.stage.source if cluster.connection == "demo_source" else self.stage.target
 
     def source_with(self, *addresses: str) -> Any:
         """Return the source, which advertises further brokers."""
@@ -123,6 +112,27 @@ class _Advertising:
         return replace(facts, addresses=(*facts.addresses, *self._addresses))
 
 
+class _Late(SystemClock):
+    """The clock of a worker that is two minutes late."""
+
+    def now(self) -> datetime:
+        """Return the time of two minutes ago."""
+        return super().now() - timedelta(minutes=2)
+
+
+class _LateHost:
+    """A host whose clock is an hour late."""
+
+    def __init__(self, host: SshMirrorHost) -> None:
+        self._host = host
+
+    def probe(self, probe: HostProbe) -> HostReply:
+        """Return the answer, with the host's own times of an hour ago."""
+        reply = self._host.probe(probe)
+        late = {name: str(int(reply.facts[name]) - 3600) for name in ("clock", "clock_before")}
+        return replace(reply, facts={**reply.facts, **late})
+
+
 @pytest.fixture(scope="module")
 def scene(brokers: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     """One migration for all tests, which start nothing."""
@@ -140,8 +150,7 @@ def scene(brokers: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 @pytest.mark.campaign
 def test_healthy_host_passes_every_check(scene: Scene) -> None:
     """A host that reaches all brokers passes every check without a warning, and each tool's answer is understood."""
-    subject = scene.subject()
-    results = run_checks([replace(check, needs=()) for check in CHECKS if check.name in ASKING], subject)
+    results = run_checks([replace(check, needs=()) for check in CHECKS if check.name in ASKING], scene.checked())
 
     assert [(name, "passed") for name in sorted(ASKING)] == sorted((r.name, r.state) for r in results)
     assert [] == [warning for result in results for warning in result.warnings]
@@ -149,12 +158,8 @@ def test_healthy_host_passes_every_check(scene: Scene) -> None:
 
 def test_unresolved_name_is_refused_with_its_line(scene: Scene) -> None:
     """A broker whose name the host does not resolve is refused, with the worker's address for /etc/hosts."""
-    look_up = {"b9.kafka.invalid": ("10.9.9.9",)}
-    result = scene.check(
-        "host names",
-        make_source=lambda: scene.source_with("b9.kafka.invalid:9092"),
-        probes=scene.probes(look_up=lambda name: look_up.get(name, ())),
-    )
+    airflow = Airflow(on_worker={"b9.kafka.invalid": ("10.9.9.9",)})
+    result = scene.check("host names", airflow, source=scene.source_with("b9.kafka.invalid:9092"))
 
     assert [Code.HOST_CANNOT_RESOLVE] == [finding.code for finding in result.findings]
     assert "\n10.9.9.9 b9.kafka.invalid\n" in result.findings[0].remedy
@@ -163,7 +168,7 @@ def test_unresolved_name_is_refused_with_its_line(scene: Scene) -> None:
 @pytest.mark.campaign
 def test_broker_that_does_not_answer_is_refused(scene: Scene) -> None:
     """A broker that the cluster advertises and Kafka's tool does not reach is refused by its address."""
-    result = scene.check("host brokers", make_source=lambda: scene.source_with("127.0.0.1:1"))
+    result = scene.check("host brokers", source=scene.source_with("127.0.0.1:1"))
 
     assert [Code.HOST_CANNOT_CONNECT] == [finding.code for finding in result.findings]
     assert "127.0.0.1:1 (no answer)" in result.findings[0].found
@@ -173,8 +178,8 @@ def test_broker_that_does_not_answer_is_refused(scene: Scene) -> None:
 def test_closed_port_is_refused(scene: Scene) -> None:
     """Where the tool reaches no broker at all, its error is the reason."""
     (port,) = free_ports(1)
-    closed = scene.probes(client_properties=lambda _: {"bootstrap.servers": f"127.0.0.1:{port}"})
-    result = scene.check("host brokers", probes=closed)
+    closed = Deployed(client_settings=lambda _: {"bootstrap.servers": f"127.0.0.1:{port}"})
+    result = scene.check("host brokers", deployment=closed)
 
     assert {Code.HOST_CANNOT_CONNECT} == {finding.code for finding in result.findings}
     assert "BrokerApiVersionsCommand: " in result.findings[0].found
@@ -182,8 +187,7 @@ def test_closed_port_is_refused(scene: Scene) -> None:
 
 def test_wrong_clock_is_warned_of(scene: Scene) -> None:
     """A worker whose clock is two minutes late sees a host that is ahead."""
-    late = scene.probes(clock=lambda: datetime.now(UTC) - timedelta(minutes=2))
-    result = scene.check("host clock", probes=late)
+    result = scene.check("host clock", clock=_Late())
 
     assert [Code.CLOCKS_DIFFER] == [warning.code for warning in result.warnings]
     assert "s ahead" in result.warnings[0].found
@@ -192,13 +196,7 @@ def test_wrong_clock_is_warned_of(scene: Scene) -> None:
 @pytest.mark.campaign
 def test_wrong_clock_of_a_cluster_is_warned_of(scene: Scene) -> None:
     """A host whose clock is an hour late sees both clusters ahead."""
-    probes = scene.probes()
-    subject = scene.subject(probes=probes)
-    for side in SIDES:
-        facts = dict(tool(subject, ProbeSubject.CLOCK, side))
-        facts |= {name: str(int(facts[name]) - 3600) for name in ("clock", "clock_before")}
-        vars(probes)["_tools"][ProbeSubject.CLOCK][side] = facts
-    result = scene.check("cluster clocks", probes=probes)
+    result = scene.check("cluster clocks", host=_LateHost(scene.host), second_host=_LateHost(scene.second_host))
 
     assert [Code.CLOCKS_DIFFER] * 2 == [warning.code for warning in result.warnings]
 
@@ -206,8 +204,7 @@ def test_wrong_clock_of_a_cluster_is_warned_of(scene: Scene) -> None:
 @pytest.mark.campaign
 def test_target_without_room_is_refused(scene: Scene) -> None:
     """A copy that needs more than the brokers report as free is refused."""
-    _, migration = load_migration_file(scene.stage.folder / "migrations" / "probed.yaml")
-    huge = replace(migration, target_replication_factor=2**50)
+    huge = replace(scene.migration, target_replication_factor=2**50)
     result = scene.check("target space", migration=huge)
 
     assert [Code.TARGET_SPACE_TOO_SMALL] == [finding.code for finding in result.findings]
@@ -246,6 +243,6 @@ def test_open_transaction_is_warned_of(scene: Scene) -> None:
 @pytest.mark.parametrize("name", TOOLS)
 def test_without_tools_their_checks_are_not_applicable(scene: Scene, name: str) -> None:
     """Where the deployment leaves the tools out, their checks say so and do not pass."""
-    result = scene.check(name, probes=scene.probes(asks_tools=False))
+    result = scene.check(name, Airflow(asks_tools=False))
 
     assert ("not applicable", "[kafka_migration] host_tools is False") == (result.state, result.reason)

@@ -17,21 +17,21 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
+from kafka_migration.airflow_adapters.checked_airflow import ThisAirflow
 from kafka_migration.airflow_adapters.ssh_host import SshMirrorHost
-from kafka_migration.cli.runs.airflow_deployment import airflow_checkers
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import NewTopic, Side
 from kafka_migration.core.kafka.partitioner import java_partition
 from kafka_migration.core.mirror.host import HostReply
-from kafka_migration.engines.broker_versions import old_broker_findings
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.engines.required_versions import KafkaVersion
 from kafka_migration.orchestration.task import context as context_module
 from kafka_migration.preflight.checks import CHECKS
 from kafka_migration.preflight.host import versions_check as versions
+from kafka_migration.preflight.host.versions_check import old_broker_findings
 from kafka_migration.preflight.scene.check import CheckResult, run_checks
 from kafka_migration.steps.before.dry_run import preview
-from kafka_migration.steps.before.preflight_checks import checked, subject_of
+from kafka_migration.steps.before.preflight_checks import checked, scene_of
 from sandbox.environment import base_environment
 from sandbox.kafka import KafkaCluster, Listener
 from sandbox.parts import HOST, Part, free_ports, wait_ready
@@ -62,7 +62,7 @@ ASK_NO_SERVICE = {
 NOT_ASKED = {"keys", "versions"}
 # Checks of which another file has the failing test. A schema registry cannot be had here, so a server of the tests is
 # asked. This machine is never short of disk or open files, so the rules about them are tested with other answers.
-MACHINE, PROBE = "tests/unit/preflight/test_machine_rules.py", "tests/live/test_host_probe.py"
+MACHINE, PROBE = "tests/unit/preflight/test_host_machine.py", "tests/live/test_host_probe.py"
 ELSEWHERE = {
     "registries": "tests/airflow/test_schemas.py::test_preflight_reports_both_registries",
     "host disk": f"{MACHINE}::test_disk_needs_room_for_the_logs_of_one_process",
@@ -177,7 +177,7 @@ class Scene:
         """Return the result of one check, without those that it needs."""
         (check,) = [each for each in CHECKS if each.name == name]
         with preview(self.name, self.params, context_module.deployment()) as run:
-            return run_checks([replace(check, needs=())], subject_of(run, airflow_checkers()))[0]
+            return run_checks([replace(check, needs=())], scene_of(run, ThisAirflow()))[0]
 
 
 @pytest.fixture
@@ -369,7 +369,7 @@ def test_every_check_passes(scene: Scene) -> None:
     """On clusters and a host that fit, no check has a finding or a warning; Kafka's tools on the host are asked too."""
     scene.patch.setenv("AIRFLOW__KAFKA_MIGRATION__HOST_TOOLS", "True")
     with preview(scene.name, scene.params, context_module.deployment()) as run:
-        results = checked(run, airflow_checkers())
+        results = checked(run, ThisAirflow())
 
     others = {result.name for result in results if not result.has_passed}
     assert [] == [str(finding) for result in results for finding in result.findings]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_migration.core.evidence.digests import Kept
+from kafka_migration.core.mirror.host import OpenedMirror
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.steps.run.deployment import Deployment
 from kafka_migration.steps.run.migration_run import MigrationRun
@@ -86,7 +87,7 @@ class RunStage:
             migrations_folder=self.root / "migrations",
             anchor=lambda migration: self.anchor,
             open_cluster=lambda side, cluster: self.source if side == "source" else self.target,
-            open_host=lambda migration, connection: self.host,
+            open_mirror=lambda migration: OpenedMirror(self.host, self.host),
             open_registry=self._nothing,
             client_settings=self._nothing,
             run_link=lambda identity, task: f"http://airflow/{identity.run_id}/{task}",

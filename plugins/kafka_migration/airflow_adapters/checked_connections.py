@@ -27,7 +27,10 @@ from kafka_migration.core.spark.spark_versions import (
 
 
 class AirflowConnections:
-    """Airflow's connections (`preflight.scene.check.Connections`); settings and Spark's version are read once."""
+    """Airflow's connections and this worker's Spark; settings and Spark's version are read once.
+
+    It is a `preflight.scene.scene.Connections` and a `preflight.scene.scene.InstalledSpark`.
+    """
 
     def __init__(self) -> None:
         self._configs: dict[Cluster, dict[str, Any]] = {}

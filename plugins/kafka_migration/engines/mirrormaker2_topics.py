@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.engine import FailedTask
 from kafka_migration.core.text.storable import storable_document
 
@@ -104,6 +105,38 @@ def _numbered(migration: str, topics: Iterable[str]) -> Iterator[tuple[str, int]
     for topic in sorted(topics):
         if match := pattern.fullmatch(topic):
             yield topic, int(match[1])
+
+
+def has_own_topics(migration: Migration) -> bool:
+    """Return whether the engine of a migration has topics of its own on the target."""
+    return migration.mirror.engine == "mirrormaker2"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTopics:
+    """The existing topics that the next generation may use, by their content.
+
+    `offsets` keeps the positions of all generations. `fresh` hold settings and states of a generation that has not
+    started yet, so they are of no use. MirrorMaker only writes to `written`.
+    """
+
+    offsets: str
+    fresh: Collection[str]
+    written: Collection[str]
+
+    @classmethod
+    def of(cls, migration: Migration, last_generation: int, topics: Collection[str]) -> OwnTopics:
+        """Return the names among `topics`; none if MirrorMaker has no topics of its own."""
+        if not has_own_topics(migration):
+            return cls("", (), ())
+        written = {offset_syncs_topic(migration.source.alias)} & set(topics)
+        offsets = InternalTopics.of(migration.name, 0).offsets
+        return cls(offsets if offsets in topics else "", later_topics(migration.name, last_generation, topics), written)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them."""
+        return (*((self.offsets,) if self.offsets else ()), *self.fresh, *self.written)
 
 
 def stored_positions(

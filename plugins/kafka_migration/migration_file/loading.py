@@ -183,6 +183,16 @@ def load_alerts_file(path: Path) -> AlertSettings:
         raise Refused(replace(f, code=Code.ALERTS_INVALID, remedy=remedy) for f in refused.findings) from None
 
 
+def alert_settings(migration: Migration | None, alerts_file: Path | None) -> AlertSettings:
+    """Return the alert settings of a migration: from its file, else from the alerts file that the configuration names.
+
+    `None` is a migration whose file cannot be read. Raises `Refused` (`ALERTS_INVALID`).
+    """
+    if migration is not None and migration.alerts is not None:
+        return migration.alerts
+    return AlertSettings() if alerts_file is None else load_alerts_file(alerts_file)
+
+
 def load_migrations(folder: Path) -> tuple[Migration, ...]:
     """Return the migrations of all readable `*.yaml` files in the folder, sorted by file name."""
     migrations = []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.preflight.scene.broker_settings import auto_create_warnings, topic_defaults
+from kafka_migration.preflight.clusters.broker_settings import topic_defaults
+from kafka_migration.preflight.clusters.brokers_check import auto_create_warnings
 
 
 def test_strictest_broker_counts() -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
-from unittest.mock import MagicMock
 
 import pytest
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.kafka.cluster import GroupListing, GroupState
-from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.preflight.host import other_mirrors_check as other_mirrors
-from kafka_migration.preflight.scene.check import Check, CheckResult, NotApplicable, run_checks
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.kafka.cluster import GroupMember, NewTopic
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.preflight.clusters import other_mirrors_check as other_mirrors
+from kafka_migration.preflight.scene.check import Asked, Check, CheckResult, NotApplicable, run_checks
+from kafka_migration.preflight.scene.scene import Scene
+from tests.checked_scene import Run, scene_of
+from tests.contract.fake_cluster import FakeGroup
 
 LOWER, DIFFERS, GONE = (
     Finding(code, "topic orders", "this", "that", "Change it.")
@@ -44,6 +46,11 @@ def test_accepted_findings_leave_the_others(
     assert len(findings + warnings) == len(result.findings + result.warnings + result.accepted)
 
 
+def check(name: str, ask: Callable[[Scene], Iterable[Finding]] = lambda _: (), **more: Any) -> Check:
+    """Return a check that asks nobody."""
+    return Check(name, ask, asks={Asked.FILE}, **more)
+
+
 def lacking(side: str, code: Code = Code.RIGHT_MISSING) -> Finding:
     return Finding(code, f"{side} (x)", "no right", "a right", "Grant it.")
 
@@ -61,16 +68,16 @@ def lacking(side: str, code: Code = Code.RIGHT_MISSING) -> Finding:
         ([], [lacking("source")], False),
     ],
 )
-def test_missing_right_is_named_once(earlier: list[Finding], later: list[Finding], is_hidden: bool) -> None:
+def test_missing_right_is_named_once(
+    migration: Migration, earlier: list[Finding], later: list[Finding], is_hidden: bool
+) -> None:
     """A check that ends for a right says nothing if an earlier check names what is missing on that cluster."""
 
-    def refuse(subject: Any) -> Any:
+    def refuse(scene: Scene) -> Any:
         raise Refused(later)
 
-    subject: Any = MagicMock()
-    subject.migration.accept = frozenset()
-    checks = [Check("rights", lambda _: earlier), Check("topics", refuse), Check("limits", lambda _: (), ("topics",))]
-    _, topics, limits = run_checks(checks, subject)
+    checks = [check("rights", lambda _: earlier), check("topics", refuse), check("limits", needs=("topics",))]
+    _, topics, limits = run_checks(checks, scene_of(Run(migration)))
 
     assert ([] if is_hidden else later) == list(topics.findings)
     assert "not applicable" == limits.state
@@ -85,15 +92,13 @@ def test_missing_right_is_named_once(earlier: list[Finding], later: list[Finding
         (NotApplicable("no tool"), [GONE.code]),
     ],
 )
-def test_warnings_that_fail_hide_no_finding(error: Exception, codes: list[Code]) -> None:
+def test_warnings_that_fail_hide_no_finding(migration: Migration, error: Exception, codes: list[Code]) -> None:
     """What a check has found stays, whatever ends the search for its warnings."""
 
-    def warn(subject: Any) -> Any:
+    def warn(scene: Scene) -> Any:
         raise error
 
-    subject: Any = MagicMock()
-    subject.migration.accept = frozenset()
-    (result,) = run_checks([Check("limits", lambda _: (GONE,), warn=warn)], subject)
+    (result,) = run_checks([check("limits", lambda _: (GONE,), warn=warn)], scene_of(Run(migration)))
 
     assert codes == [finding.code for finding in result.findings]
 
@@ -124,30 +129,69 @@ def test_what_protects_records_is_not_acceptable(code: Code) -> None:
     assert not code.accepted
 
 
-def test_a_running_mirrormaker_is_named_although_its_copy_is_refused() -> None:
-    """Who replaces a MirrorMaker 2 learns that it still runs while its copied records make the check `topics` fail."""
-    now, partition = datetime(2030, 1, 1, tzinfo=UTC), TopicPartition("heartbeats", 0)
-    subject: Any = MagicMock()
-    subject.now, subject.migration.accept = now, frozenset()
-    subject.source.list_groups.return_value = subject.target.list_groups.return_value = []
-    subject.target.topic_names.return_value = {partition.topic}
-    subject.target.log_end_offsets.return_value = {partition: 1}
-    subject.target.records_at.return_value = {partition: MagicMock(timestamp_ms=int(now.timestamp() * 1000))}
-    before = [Check(name, lambda _: ()) for name in ("earlier runs", "clusters")]
+@pytest.mark.parametrize(
+    ("asks", "error", "code"),
+    [
+        ({Asked.SOURCE, Asked.TARGET}, TransientError("source (old): late"), Code.CLUSTER_UNREACHABLE),
+        ({Asked.REGISTRY}, TransientError("late"), Code.REGISTRY_UNREACHABLE),
+        ({Asked.SOURCE, Asked.TARGET, Asked.HOST}, TransientError("target (new): late"), Code.CLUSTER_UNREACHABLE),
+        ({Asked.SOURCE, Asked.TARGET, Asked.HOST}, TransientError("late"), Code.SSH_UNREACHABLE),
+        ({Asked.TOOLS}, TransientError("late"), Code.SSH_UNREACHABLE),
+        ({Asked.HOST}, TransientError.of(replace(GONE, code=Code.HOST_LOCKED)), Code.HOST_LOCKED),
+    ],
+)
+def test_code_says_who_did_not_answer(
+    migration: Migration, asks: set[Asked], error: TransientError, code: Code
+) -> None:
+    """The code is that of the cluster that the error names, else that of the party to which the check belongs."""
 
-    *_, result = run_checks([*before, Check("topics", lambda _: (GONE,)), other_mirrors.CHECK], subject)
+    def late(scene: Scene) -> Any:
+        raise error
+
+    (result,) = run_checks([Check("any", late, asks=asks)], scene_of(Run(migration)))
+
+    assert [code] == [finding.code for finding in result.findings]
+
+
+def test_parties_are_told_before_their_checks(migration: Migration) -> None:
+    """A person who waits reads whom the checks ask, once per party."""
+    events: list[str] = []
+    told = [Asked.FILE, Asked.SOURCE, Asked.TARGET, Asked.HOST]
+
+    def telling(party: Asked) -> Check:
+        def ask(_: Scene) -> Iterable[Finding]:
+            events.append(party.key)
+            return ()
+
+        return Check(party.key, ask, asks={party})
+
+    checks = [telling(party) for party in told]
+    run_checks(checks, scene_of(Run(migration)), events.append)
+
+    words = [party.words for party in told]
+    assert [words[0], "file", words[1], "source", "target", words[3], "host"] == events
+
+
+def test_a_running_mirrormaker_is_named_although_its_copy_is_refused(migration: Migration) -> None:
+    """Who replaces a MirrorMaker 2 learns that it still runs while its copied records make the check `topics` fail."""
+    run = Run(migration)
+    scene = scene_of(run)
+    run.target.create_topics([NewTopic("heartbeats", 1, 1, {})])
+    run.target.produce("heartbeats", 0, (b"k", b"v"), timestamp_ms=int(scene.now.timestamp() * 1000))
+    before = [check(name) for name in ("earlier runs", "clusters")]
+
+    *_, result = run_checks([*before, check("topics", lambda _: (GONE,)), other_mirrors.CHECK], scene)
 
     assert [Code.OTHER_MIRRORMAKER] == [warning.code for warning in result.warnings]
 
 
-def test_a_mirrormaker_that_has_no_positions_yet_is_named() -> None:
+def test_a_mirrormaker_that_has_no_positions_yet_is_named(migration: Migration) -> None:
     """A MirrorMaker 2 in its first minute has stored no position, so it is not known what it copies."""
-    subject: Any = MagicMock()
-    subject.migration.accept, subject.migration.name = frozenset(), "shop"
-    subject.source.list_groups.return_value, subject.target.topic_names.return_value = [], frozenset()
-    subject.target.list_groups.return_value = [GroupListing("primary-mm2", GroupState.STABLE, "connect")]
-    subject.target.read_table.return_value = []
+    run = Run(migration)
+    worker = GroupMember("id", "worker", "/10.0.0.1", frozenset())
+    run.target.groups["primary-mm2"] = FakeGroup(members=[worker], kind="connect")
+    run.target.create_topics([NewTopic("mm2-offsets.primary.internal", 1, 1, {})])
 
-    (result,) = run_checks([replace(other_mirrors.CHECK, needs=())], subject)
+    (result,) = run_checks([replace(other_mirrors.CHECK, needs=())], scene_of(run))
 
     assert ["topics that are not known" in warning.found for warning in result.warnings] == [True]

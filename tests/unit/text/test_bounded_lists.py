@@ -33,7 +33,6 @@ ALLOWED = {
     "core/groups/clusters_seen.py": "a reason for each of two clusters",
     "core/cutover/not_moved.py": "codes",
     "core/kafka/transaction_log.py": "two reasons",
-    "preflight/scene/reached_brokers.py": "the brokers of a cluster",
     "core/spark/spark_target.py": "settings of Spark",
     "cli/shell/arguments.py": "the options of a command",
     "orchestration/operators/create_topics.py": "the settings of a topic",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from kafka_migration.steps.before.preflight_checks import Checkers
-from kafka_migration.steps.run.alert_sending import alert_settings
+from kafka_migration.preflight.scene.scene import CheckedAirflow
 from kafka_migration.steps.run.deployment import Deployment
 
 
@@ -24,16 +23,8 @@ def shown_deployment(migrations: Path | None) -> Deployment:
     return airflow_deployment(stored_anchor, lambda identity, _: str(identity), migrations)
 
 
-def airflow_checkers() -> Checkers:
+def this_airflow() -> CheckedAirflow:
     """Return what the checks of a run ask of this Airflow."""
-    from kafka_migration.airflow_adapters import airflow_settings as settings
-    from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
-    from kafka_migration.airflow_adapters.notifiers import notifier_problem
+    from kafka_migration.airflow_adapters.checked_airflow import ThisAirflow
 
-    return Checkers(
-        connections=AirflowConnections(),
-        evidence_place=settings.evidence_place(),
-        alerts_of=lambda migration: alert_settings(migration, settings.alerts_file()),
-        notifier_problem=notifier_problem,
-        asks_tools=settings.host_tools(),
-    )
+    return ThisAirflow()

@@ -6,12 +6,11 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kafka_migration.cli.runs.airflow_deployment import airflow_checkers, shown_deployment
+from kafka_migration.cli.runs.airflow_deployment import shown_deployment, this_airflow
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, add_output, is_json
 from kafka_migration.cli.shell.conf_options import OFFERED, ROLLBACKS, add_conf, conf_of
 from kafka_migration.cli.shell.output import ExitCode, aligned, complain, remark, say, say_json
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.preflight.checks import PHASES
 from kafka_migration.preflight.scene.check import CheckResult
 from kafka_migration.steps.before.dry_run import preview
 from kafka_migration.steps.before.preflight_checks import checked
@@ -32,7 +31,7 @@ def add_preflight(verbs: Verbs) -> None:
 def preflight(arguments: Namespace) -> int:
     """Print the result of each check; progress, findings and warnings go to standard error."""
     with preview(arguments.name, conf_of(arguments), shown_deployment(arguments.migrations)) as run:
-        results = checked(run, airflow_checkers(), begins=_tell_phase)
+        results = checked(run, this_airflow(), begins=_tell_party)
     if is_json(arguments):
         say_json(_document(arguments, results))
     else:
@@ -42,10 +41,9 @@ def preflight(arguments: Namespace) -> int:
     return ExitCode.REFUSED if any(result.findings for result in results) else ExitCode.DONE
 
 
-def _tell_phase(check: str) -> None:
-    """Say on standard error what the checks ask from now on; some of it takes a minute."""
-    if check in PHASES:
-        remark(f"Checking {PHASES[check]} …")
+def _tell_party(words: str) -> None:
+    """Say on standard error whom the checks ask from now on; some of it takes a minute."""
+    remark(f"Checking {words} …")
 
 
 def _findings(results: Sequence[CheckResult]) -> Iterator[Finding]:

@@ -7,19 +7,17 @@ import logging
 from airflow.sdk import Context
 
 from kafka_migration.airflow_adapters import airflow_settings as settings
-from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
-from kafka_migration.airflow_adapters.notifiers import notifier_problem
+from kafka_migration.airflow_adapters.checked_airflow import ThisAirflow
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.run.run_window import RunWindow
 from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary, translating
-from kafka_migration.orchestration.task.alerting import alerts_of
 from kafka_migration.orchestration.task.context import run_of, run_type_of
 from kafka_migration.orchestration.task.run_window_input import run_window_of
 from kafka_migration.preflight.checks import CHECKS
 from kafka_migration.preflight.scene.check import CheckResult, without_checks
-from kafka_migration.steps.before.preflight_checks import Checkers, checked
+from kafka_migration.steps.before.preflight_checks import checked
 from kafka_migration.steps.run.migration_run import MigrationRun
 
 
@@ -49,7 +47,7 @@ class PreflightOperator(MigrationOperator):
             self.log.warning("Nothing to do: %s.", window.idle_because)
             results = without_checks(CHECKS, window.idle_because)
         else:
-            results = checked(run, _checkers(), run_type_of(context))
+            results = checked(run, ThisAirflow(), run_type_of(context))
         warnings = [warning for result in results for warning in result.warnings]
         run.evidence.write(Kind.PREFLIGHT, _document(run, window, results, warnings))
         self._log(results)
@@ -67,12 +65,6 @@ class PreflightOperator(MigrationOperator):
                 self.log.info("Accepted by the migration file: %s", accepted)
             for warning in result.warnings:
                 self.log.warning("%s", warning)
-
-
-def _checkers() -> Checkers:
-    return Checkers(
-        AirflowConnections(), settings.evidence_place(), alerts_of, notifier_problem, asks_tools=settings.host_tools()
-    )
 
 
 def _document(

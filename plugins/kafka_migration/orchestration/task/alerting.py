@@ -24,8 +24,8 @@ from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunType
 from kafka_migration.core.text.terminal_text import duration
+from kafka_migration.migration_file.loading import alert_settings
 from kafka_migration.orchestration.task.context import bare_run_of, link_to
-from kafka_migration.steps.run.alert_sending import alert_settings
 from kafka_migration.steps.run.migration_run import MigrationRun
 
 log = logging.getLogger(__name__)

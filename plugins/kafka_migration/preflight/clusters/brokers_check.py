@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.preflight.scene.asking_host import only_with_mirrormaker
-from kafka_migration.preflight.scene.broker_settings import auto_create_warnings, unknown_settings
-from kafka_migration.preflight.scene.check import Check, Subject
+from kafka_migration.preflight.clusters.broker_settings import AUTO_CREATE, Brokers, target_brokers
+from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
+from kafka_migration.preflight.scene.scene import Scene
+from kafka_migration.preflight.scene.unknown_facts import NO_DESCRIBE_CONFIGS, Fact, UnknownFact, unknown_finding
+
+_NOT_READ = UnknownFact(
+    Fact(
+        "which settings new topics get from the brokers, and whether brokers create each topic that a client asks for",
+        "A new topic may refuse or delete copied records, or a client may create it before the copy does.",
+    ),
+    NO_DESCRIBE_CONFIGS,
+    "Grant it to the user of the connection, or look at the settings yourself.",
+)
 
 
-def _warn(subject: Subject) -> Iterable[Finding]:
-    if not any(subject.target_brokers.values()):
-        yield unknown_settings("target")
-    yield from auto_create_warnings(subject.target_brokers)
+def _warn(scene: Scene) -> Iterable[Finding]:
+    if not any(target_brokers(scene).values()):
+        yield unknown_finding("the brokers' settings on the target", _NOT_READ)
+    yield from auto_create_warnings(target_brokers(scene))
 
 
-CHECK = Check("brokers", only_with_mirrormaker(lambda _: ()), needs=("clusters",), warn=_warn)
+def auto_create_warnings(brokers: Brokers) -> Iterator[Finding]:
+    """Warn if brokers create each topic that a client asks for."""
+    creating = sum(settings.get(AUTO_CREATE) == "true" for settings in brokers.values())
+    if creating:
+        yield Finding(
+            Code.TOPICS_AUTO_CREATED,
+            "target",
+            f"{AUTO_CREATE} true on {creating} of {len(brokers)} brokers",
+            "false until the cutover",
+            "Set it to false until the cutover.",
+            happened=f"{creating} of {len(brokers)} brokers of the target create each topic that a client asks for "
+            f"({AUTO_CREATE}).",
+            matters="A client that starts too early, or names a wrong topic, creates a topic with the brokers' default "
+            "partitions and settings, and a later copy of it is refused.",
+        )
+
+
+CHECK = Check("brokers", asks={Asked.TARGET}, needs=("clusters",), warn=_warn, unless=without_mirrormaker)

@@ -2,44 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
-from kafka_migration.core.kafka.cluster import ClusterFacts
+from kafka_migration.core.kafka.cluster import ClusterFacts, Side
 from kafka_migration.core.ledger.copy_basis import ClusterSeen, changed_clusters
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.preflight.scene.check import Check, Subject
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.cluster_questions import facts
+from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
+def _check(scene: Scene) -> Iterable[Finding]:
     findings: list[Finding] = []
-    source = _facts("source.connection", lambda: subject.source_facts, findings)
-    target = _facts("target.connection", lambda: subject.target_facts, findings)
+    source, target = _facts(scene, "source", findings), _facts(scene, "target", findings)
     if source is not None and target is not None:
         seen = ClusterSeen.of(source), ClusterSeen.of(target)
-        changed = tuple(changed_clusters(subject.ledger.basis, subject.migration, *seen))
-        findings += changed or difference_findings(subject.migration, source, target)
+        changed = tuple(changed_clusters(scene.ledger.basis, scene.migration, *seen))
+        findings += changed or difference_findings(scene.migration, source, target)
     return findings
 
 
-def _facts(field: str, ask: Callable[[], ClusterFacts], findings: list[Finding]) -> ClusterFacts | None:
+def _facts(scene: Scene, side: Side, findings: list[Finding]) -> ClusterFacts | None:
     try:
-        return ask()
+        return facts(scene, side)
     except Refused as refused:
         findings += refused.findings
     except TransientError as error:
-        findings.append(
-            Finding(
-                Code.CLUSTER_UNREACHABLE,
-                field,
-                str(error),
-                "an answer from the cluster",
-                "Check bootstrap.servers and the security settings in the Airflow connection, and that Airflow "
-                "reaches the brokers' advertised listeners.",
-            )
-        )
+        findings.append(_unreachable(side, error))
     return None
+
+
+def _unreachable(side: Side, error: TransientError) -> Finding:
+    return Finding(
+        Code.CLUSTER_UNREACHABLE,
+        f"{side}.connection",
+        str(error),
+        "an answer from the cluster",
+        "Check bootstrap.servers and the security settings in the Airflow connection, and that Airflow reaches the "
+        "brokers' advertised listeners.",
+        happened=f"The {side} did not answer Airflow: {str(error).rstrip('.')}.",
+        matters="Without an answer of both clusters it is unknown what a run would copy, so none of their checks ran.",
+    )
 
 
 def difference_findings(migration: Migration, source: ClusterFacts, target: ClusterFacts) -> Iterable[Finding]:
@@ -50,7 +55,9 @@ def difference_findings(migration: Migration, source: ClusterFacts, target: Clus
             "source and target",
             f"the same cluster, id {source.cluster_id}",
             "two different clusters",
-            "Correct one of the two connections. Topics keep their names, so a cluster cannot mirror into itself.",
+            "Correct one of the two connections.",
+            happened=f"Both connections lead to the same cluster, with the id {source.cluster_id}.",
+            matters="Topics keep their names, so MirrorMaker would copy each topic into itself without end.",
         )
     wanted = migration.target_replication_factor
     if wanted > target.brokers:
@@ -60,7 +67,9 @@ def difference_findings(migration: Migration, source: ClusterFacts, target: Clus
             f"{wanted}, with {target.brokers} broker(s) on the target",
             f"at most {target.brokers}",
             "Lower target.replication_factor in the migration file, or add brokers.",
+            happened=f"target.replication_factor is {wanted}, but the target has {target.brokers} broker(s).",
+            matters="Each replica needs a broker of its own, so the target would create no topic.",
         )
 
 
-CHECK = Check("clusters", _check, needs=("connections", "security"))
+CHECK = Check("clusters", _check, asks={Asked.SOURCE, Asked.TARGET}, needs=("connections", "security"))

@@ -7,16 +7,23 @@ from collections.abc import Iterable
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.target.target_topics import refused_creations
-from kafka_migration.preflight.scene.asking_host import only_with_mirrormaker
-from kafka_migration.preflight.scene.check import Check, NotApplicable, Subject
+from kafka_migration.preflight.scene.check import Asked, Check, NotApplicable, without_mirrormaker
+from kafka_migration.preflight.scene.cluster_questions import new_topics
+from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    if subject.mode is Mode.INTERVAL:
+def _check(scene: Scene) -> Iterable[Finding]:
+    if scene.mode is Mode.INTERVAL:
         raise NotApplicable("only the plan of a backfill shows whether there is anything to copy")
-    if not subject.new_topics:
+    if not new_topics(scene):
         raise NotApplicable("the target has every topic")
-    return refused_creations(subject.migration, subject.target.refused_topics(subject.new_topics))
+    return refused_creations(scene.migration, scene.target.refused_topics(new_topics(scene)))
 
 
-CHECK = Check("creation", only_with_mirrormaker(_check), needs=("topics", "limits"))
+CHECK = Check(
+    "creation",
+    _check,
+    asks={Asked.SOURCE, Asked.TARGET},
+    needs=("topics", "limits"),
+    unless=without_mirrormaker,
+)

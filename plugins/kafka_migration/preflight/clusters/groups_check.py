@@ -7,19 +7,16 @@ from collections.abc import Iterable
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.selection import which_groups
 from kafka_migration.core.run.run_conf import unknown_findings
-from kafka_migration.preflight.scene.check import Check, Subject
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    if subject.requested_groups:
-        yield from _unknown(subject)
+def _check(scene: Scene) -> Iterable[Finding]:
+    if requested := scene.run.request.groups:
+        known = frozenset(which_groups(scene.source.list_groups(), scene.migration.cutover.groups))
+        unknown = [group for group in requested if group not in known]
+        expected = "groups on the source that match cutover.groups of the migration file"
+        yield from unknown_findings("groups", unknown, expected)
 
 
-def _unknown(subject: Subject) -> Iterable[Finding]:
-    known = frozenset(which_groups(subject.source.list_groups(), subject.migration.cutover.groups))
-    unknown = [group for group in subject.requested_groups if group not in known]
-    expected = "groups on the source that match cutover.groups of the migration file"
-    yield from unknown_findings("groups", unknown, expected)
-
-
-CHECK = Check("groups", _check, needs=("clusters",))
+CHECK = Check("groups", _check, asks={Asked.SOURCE}, needs=("clusters",))

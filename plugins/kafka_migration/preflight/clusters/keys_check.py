@@ -2,23 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
+from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.preflight.clusters.moved_keys import moved_key_warnings
-from kafka_migration.preflight.scene.asking_host import only_with_mirrormaker
-from kafka_migration.preflight.scene.check import Check, NotApplicable, Subject
+from kafka_migration.core.kafka.partitioner import java_partition
+from kafka_migration.core.kafka.records import SampledRecord
+from kafka_migration.preflight.clusters.sampling import newest_records
+from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
+from kafka_migration.preflight.scene.cluster_questions import topics_of
+from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    if subject.migration.keeps_partitions:
-        raise NotApplicable(f"{subject.migration.mirror.abilities.title} keeps the partitions of the source")
-    return ()
+def _keeps_partitions(scene: Scene) -> str:
+    kept = (
+        f"{scene.migration.mirror.abilities.title} keeps the partitions of the source"
+        if scene.migration.keeps_partitions
+        else ""
+    )
+    return without_mirrormaker(scene) or kept
 
 
-def _warn(subject: Subject) -> Iterable[Finding]:
-    partitions = {name: topic.partitions for name, topic in subject.source_topics.items() if topic.partitions > 1}
-    return moved_key_warnings(partitions, subject.newest_records(tuple(partitions)))
+def _warn(scene: Scene) -> Iterable[Finding]:
+    partitions = {name: each.partitions for name, each in topics_of(scene, "source").items() if each.partitions > 1}
+    return moved_key_warnings(partitions, newest_records(scene, tuple(partitions)))
 
 
-CHECK = Check("keys", only_with_mirrormaker(_check), needs=("topics",), warn=_warn)
+def moved_key_warnings(
+    partitions: Mapping[str, int], sampled: Mapping[str, Iterable[SampledRecord]]
+) -> Iterator[Finding]:
+    """Warn of each topic whose producers use another partitioner than MirrorMaker 1.
+
+    `partitions` are the counts on the source, `sampled` some of the newest records, by topic.
+    """
+    for topic, records in sampled.items():
+        keyed = [record for record in records if record.key is not None]
+        moved = sum(java_partition(each.key or b"", partitions[topic]) != each.partition.partition for each in keyed)
+        if moved:
+            sample = f"{moved} of {len(keyed)} sampled records with a key"
+            yield Finding(
+                Code.KEYS_PARTITIONED_OTHERWISE,
+                f"topic {topic}",
+                f"{sample} in another partition than Kafka's default partitioner gives them",
+                "records that the default partitioner (murmur2) put there",
+                "Use mirror.engine mirrormaker2, which keeps partitions.",
+                happened=f"{sample} of topic {topic} are in another partition than Kafka's default partitioner "
+                "(murmur2) gives them, with which MirrorMaker 1 writes.",
+                matters="MirrorMaker 1 moves these keys, so after the cutover their copied and their later records may "
+                "be in different partitions, without an order between them.",
+            )
+
+
+CHECK = Check("keys", asks={Asked.SOURCE}, needs=("topics",), warn=_warn, unless=_keeps_partitions)

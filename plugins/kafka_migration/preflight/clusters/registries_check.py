@@ -7,27 +7,28 @@ from contextlib import closing
 
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import Side
-from kafka_migration.preflight.scene.check import Check, Subject
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.scene import Scene
 
 # Any id shows whether address, login and rights are good: a registry answers with its schema, or that it has none.
 _ANY_ID = 1
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
-    named = subject.migration.schema_registry
+def _check(scene: Scene) -> Iterator[Finding]:
+    named = scene.migration.schema_registry
     if named is None:
         return
-    yield from _ask(subject, "source", named.source)
-    yield from _ask(subject, "target", named.target)
+    yield from _ask(scene, "source", named.source)
+    yield from _ask(scene, "target", named.target)
 
 
-def _ask(subject: Subject, side: Side, connection: str) -> tuple[Finding, ...]:
+def _ask(scene: Scene, side: Side, connection: str) -> tuple[Finding, ...]:
     try:
-        with closing(subject.make_registry(side, connection)) as registry:
+        with closing(scene.run.deployment.open_registry(side, connection)) as registry:
             registry.schema(_ANY_ID)
     except Refused as refused:
         return refused.findings
     return ()
 
 
-CHECK = Check("registries", _check, needs=("connections",))
+CHECK = Check("registries", _check, asks={Asked.REGISTRY}, needs=("connections",))

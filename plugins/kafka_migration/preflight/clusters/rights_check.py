@@ -6,13 +6,14 @@ from collections.abc import Iterable
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.engines.engine_rights import missing_rights
-from kafka_migration.preflight.scene.check import Check, Subject
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    migration, principal_of = subject.migration, subject.connections.principal
-    yield from missing_rights(subject.source, migration, "source", subject.mode, principal_of(migration.source))
-    yield from missing_rights(subject.target, migration, "target", subject.mode, principal_of(migration.target))
+def _check(scene: Scene) -> Iterable[Finding]:
+    migration, principal_of = scene.migration, scene.airflow.connections.principal
+    yield from missing_rights(scene.source, migration, "source", scene.mode, principal_of(migration.source))
+    yield from missing_rights(scene.target, migration, "target", scene.mode, principal_of(migration.target))
 
 
-CHECK = Check("rights", _check, needs=("earlier runs", "clusters"))
+CHECK = Check("rights", _check, asks={Asked.SOURCE, Asked.TARGET}, needs=("earlier runs", "clusters"))

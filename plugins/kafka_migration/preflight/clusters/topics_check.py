@@ -11,41 +11,41 @@ from kafka_migration.core.run.run_conf import unknown_findings
 from kafka_migration.core.target.drift import TopicsSeen, drift_findings
 from kafka_migration.core.target.target_topics import missing_topic_findings, recreated_findings, target_topic_findings
 from kafka_migration.core.text.shortened import some
-from kafka_migration.preflight.scene.check import Check, Subject
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.cluster_questions import topics_of
+from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    found = subject.find_topic_list()
-    if found is not None and not subject.mode.rolls_back:
-        yield from topic_list_findings(subject.migration, found, subject.mode)
-    yield from _unknown_requested(subject)
-    if not subject.mode.rolls_back:
-        yield from missing_topic_findings(subject.migration, subject.source_topics)
+def _check(scene: Scene) -> Iterable[Finding]:
+    found = scene.find_topic_list()
+    if found is not None and not scene.mode.rolls_back:
+        yield from topic_list_findings(scene.migration, found, scene.mode)
+    yield from _unknown_requested(scene)
+    if not scene.mode.rolls_back:
+        yield from missing_topic_findings(scene.migration, topics_of(scene, "source"))
     # Only the plan of a backfill shows whether there is anything to copy; the plan checks the target too.
-    if not subject.mode.mirrors or subject.mode is Mode.INTERVAL:
+    if not scene.mode.mirrors or scene.mode is Mode.INTERVAL:
         return
-    partitions = [p for topic in subject.target_topics.values() for p in topic.topic_partitions]
-    ends = subject.target.log_end_offsets(partitions, "read_uncommitted")
-    yield from target_topic_findings(
-        subject.migration, subject.source_topics, subject.target_topics, ends, subject.ledger
-    )
-    yield from recreated_findings(subject.target_topics, subject.ledger)
+    source, target = topics_of(scene, "source"), topics_of(scene, "target")
+    partitions = [p for topic in target.values() for p in topic.topic_partitions]
+    ends = scene.target.log_end_offsets(partitions, "read_uncommitted")
+    yield from target_topic_findings(scene.migration, source, target, ends, scene.ledger)
+    yield from recreated_findings(target, scene.ledger)
 
 
-def _unknown_requested(subject: Subject) -> Iterable[Finding]:
-    known = frozenset(subject.file_topics)
-    unknown = [topic for topic in subject.requested_topics if topic not in known]
-    yield from unknown_findings("topics", unknown, f"topics of the migration: {some(subject.file_topics)}")
+def _unknown_requested(scene: Scene) -> Iterable[Finding]:
+    known = scene.run.whole_migration.topics
+    unknown = [topic for topic in scene.run.request.topics if topic not in frozenset(known)]
+    yield from unknown_findings("topics", unknown, f"topics of the migration: {some(known)}")
 
 
-def _warn(subject: Subject) -> Iterable[Finding]:
-    found = subject.find_topic_list()
+def _warn(scene: Scene) -> Iterable[Finding]:
+    found = scene.find_topic_list()
     if found is not None:
-        yield from topic_list_warnings(subject.migration, found, subject.mode)
-    if subject.mode.mirrors:
-        yield from drift_findings(
-            TopicsSeen(subject.migration, subject.source_topics, subject.target_topics, subject.ledger)
-        )
+        yield from topic_list_warnings(scene.migration, found, scene.mode)
+    if scene.mode.mirrors:
+        source, target = topics_of(scene, "source"), topics_of(scene, "target")
+        yield from drift_findings(TopicsSeen(scene.migration, source, target, scene.ledger))
 
 
-CHECK = Check("topics", _check, needs=("earlier runs", "clusters"), warn=_warn)
+CHECK = Check("topics", _check, asks={Asked.SOURCE, Asked.TARGET}, needs=("earlier runs", "clusters"), warn=_warn)

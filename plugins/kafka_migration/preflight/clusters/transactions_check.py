@@ -6,17 +6,18 @@ from collections.abc import Iterable
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.watching.open_transactions import held_back, open_transaction_findings
-from kafka_migration.preflight.scene.asking_host import only_with_mirrormaker
-from kafka_migration.preflight.scene.check import Check, Subject
+from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
+from kafka_migration.preflight.scene.cluster_questions import topics_of
+from kafka_migration.preflight.scene.scene import Scene
 
 
-def _warn(subject: Subject) -> Iterable[Finding]:
-    partitions = [p for topic in subject.source_topics.values() for p in topic.topic_partitions]
-    ends = subject.source.log_end_offsets(partitions, "read_uncommitted")
-    held = held_back(ends, subject.source.log_end_offsets(partitions, "read_committed"))
+def _warn(scene: Scene) -> Iterable[Finding]:
+    partitions = [p for topic in topics_of(scene, "source").values() for p in topic.topic_partitions]
+    ends = scene.source.log_end_offsets(partitions, "read_uncommitted")
+    held = held_back(ends, scene.source.log_end_offsets(partitions, "read_committed"))
     opened = {partition: stable for partition, (stable, _) in held.items()}
-    firsts = subject.source.records_at(opened, "read_uncommitted") if opened else {}
-    return open_transaction_findings(opened, firsts, subject.now)
+    firsts = scene.source.records_at(opened, "read_uncommitted") if opened else {}
+    return open_transaction_findings(opened, firsts, scene.now)
 
 
-CHECK = Check("transactions", lambda _: (), needs=("topics",), warn=only_with_mirrormaker(_warn))
+CHECK = Check("transactions", asks={Asked.SOURCE}, needs=("topics",), warn=_warn, unless=without_mirrormaker)

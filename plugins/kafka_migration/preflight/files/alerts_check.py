@@ -6,12 +6,14 @@ from collections.abc import Iterable
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.preflight.scene.check import Check, Subject
+from kafka_migration.migration_file.loading import alert_settings
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    for number, settings in enumerate(subject.find_alerts().notifiers):
-        if problem := subject.notifier_problem(settings):
+def _check(scene: Scene) -> Iterable[Finding]:
+    for number, settings in enumerate(alert_settings(scene.migration, scene.airflow.alerts_file).notifiers):
+        if problem := scene.airflow.notifier_problem(settings):
             yield Finding(
                 Code.ALERTS_INVALID,
                 f"alerts.notifiers[{number}]: {settings.notifier}",
@@ -19,7 +21,9 @@ def _check(subject: Subject) -> Iterable[Finding]:
                 "an importable notifier that accepts these arguments, with templates that use only `alert`",
                 "Correct the path or the arguments, or install the notifier's provider on the workers and the "
                 "triggerer.",
+                happened=f"The notifier cannot be created: {problem.rstrip('.')}.",
+                matters="Its receivers would get no alert when the run fails or waits for an answer.",
             )
 
 
-CHECK = Check("alerts", _check)
+CHECK = Check("alerts", _check, asks={Asked.FILE})

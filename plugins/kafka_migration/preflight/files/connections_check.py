@@ -8,12 +8,20 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.text.shell import shell_word
-from kafka_migration.preflight.scene.check import Check, Subject
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.scene import Scene
+
+_MATTERS = {
+    "kafka": "Neither Airflow nor MirrorMaker can log in to this cluster.",
+    "ssh": "Airflow cannot start MirrorMaker on its host.",
+    "spark": "Validation has no Spark cluster, so nothing proves the copy.",
+    "http": "Validation cannot compare the schemas of the two registries.",
+}
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    for field, connection_id, expected in _named(subject.migration):
-        found = subject.connections.connection_type(connection_id)
+def _check(scene: Scene) -> Iterable[Finding]:
+    for field, connection_id, expected in _named(scene.migration):
+        found = scene.airflow.connections.connection_type(connection_id)
         if found is None:
             yield _missing(field, connection_id, expected)
         elif found != expected:
@@ -23,18 +31,24 @@ def _check(subject: Subject) -> Iterable[Finding]:
                 f"type {found}",
                 f"type {expected}",
                 f"Set {field} to a connection of type {expected}, or correct the type of this connection.",
+                happened=f"The connection {connection_id} has the type {found}, but {field} needs the type {expected}.",
+                matters=_MATTERS[expected],
             )
 
 
-def _warn(subject: Subject) -> Iterable[Finding]:
-    for connection_id in sorted({connection_id for _, connection_id, _ in _named(subject.migration)}):
-        if names := subject.connections.unmasked_secrets(connection_id):
+def _warn(scene: Scene) -> Iterable[Finding]:
+    for connection_id in sorted({connection_id for _, connection_id, _ in _named(scene.migration)}):
+        if names := scene.airflow.connections.unmasked_secrets(connection_id):
+            listed = ", ".join(map(ascii, names))
             yield Finding(
                 Code.SECRET_NOT_MASKED,
                 f"connection {connection_id}",
-                f"in {', '.join(map(ascii, names))} a secret that Airflow does not mask, so its logs may show it",
+                f"in {listed} a secret that Airflow does not mask, so its logs may show it",
                 "a secret of at least `[logging] min_length_masked_secret` characters that is not `airflow`",
                 "Give the account a longer password, and store it in the connection.",
+                happened=f"The connection {connection_id} has in {listed} a secret that Airflow does not mask, because "
+                "it is shorter than `[logging] min_length_masked_secret`, or is `airflow`.",
+                matters="The logs of Airflow may show this secret to everyone who can read them.",
             )
 
 
@@ -57,7 +71,11 @@ def _missing(field: str, connection_id: str, expected: str) -> Finding:
         f"a connection of type {expected}",
         f"Create it (airflow connections add {shell_word(connection_id)} --conn-type {expected} …), or correct the "
         "name.",
+        happened=f"Airflow has no connection {connection_id}, which {field} names.",
+        matters="Airflow would silently use YARN instead, and the jobs would run elsewhere or not at all."
+        if is_spark
+        else _MATTERS[expected],
     )
 
 
-CHECK = Check("connections", _check, warn=_warn)
+CHECK = Check("connections", _check, asks={Asked.FILE}, warn=_warn)

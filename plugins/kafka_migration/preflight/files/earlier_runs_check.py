@@ -7,15 +7,16 @@ from collections.abc import Iterable
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.ledger.copy_basis import changed_settings
 from kafka_migration.core.target.removed_topics import removed_topic_warnings
-from kafka_migration.preflight.scene.check import Check, Subject
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    return changed_settings(subject.ledger.basis, subject.migration)
+def _check(scene: Scene) -> Iterable[Finding]:
+    return changed_settings(scene.ledger.basis, scene.migration)
 
 
-def _warn(subject: Subject) -> Iterable[Finding]:
-    return removed_topic_warnings(subject.migration, subject.ledger)
+def _warn(scene: Scene) -> Iterable[Finding]:
+    return removed_topic_warnings(scene.migration, scene.ledger)
 
 
-CHECK = Check("earlier runs", _check, warn=_warn)
+CHECK = Check("earlier runs", _check, asks={Asked.FILE}, warn=_warn)

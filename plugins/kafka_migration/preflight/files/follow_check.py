@@ -6,15 +6,16 @@ from collections.abc import Iterable
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.run.run_conf import conf_finding
-from kafka_migration.preflight.scene.check import Check, Subject
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    until = subject.follow_until
-    if until is not None and until <= subject.now:
+def _check(scene: Scene) -> Iterable[Finding]:
+    until = scene.run.request.follow_until
+    if until is not None and until <= scene.now:
         yield conf_finding(
-            "follow_until", until.isoformat(), f"a moment after {subject.now.isoformat(timespec='seconds')}"
+            "follow_until", until.isoformat(), f"a moment after {scene.now.isoformat(timespec='seconds')}"
         )
 
 
-CHECK = Check("follow", _check)
+CHECK = Check("follow", _check, asks={Asked.FILE})

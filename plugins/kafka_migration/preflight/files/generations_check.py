@@ -8,24 +8,25 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.ledger.generations import Generation, generations_text
 from kafka_migration.core.run.run_conf import conf_finding
 from kafka_migration.core.text.shortened import some
-from kafka_migration.preflight.scene.check import Check, Subject
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    if not subject.generations:
+def _check(scene: Scene) -> Iterable[Finding]:
+    if not scene.run.request.generations:
         return
-    asked = generations_text(subject.generations)
-    if problem := _not_readable(subject):
-        yield conf_finding("generations", f"{asked}: {problem}", f"stopped generations{_known(subject)}")
-    elif not any(g.limited_to(subject.migration.topics).topics for g in _chosen(subject)):
-        found = f"{asked}, which copied none of {some(subject.migration.topics)}"
+    asked = generations_text(scene.run.request.generations)
+    if problem := _not_readable(scene):
+        yield conf_finding("generations", f"{asked}: {problem}", f"stopped generations{_known(scene)}")
+    elif not any(g.limited_to(scene.migration.topics).topics for g in _chosen(scene)):
+        found = f"{asked}, which copied none of {some(scene.migration.topics)}"
         yield conf_finding("generations", found, "generations that copied a topic")
 
 
-def _not_readable(subject: Subject) -> str:
+def _not_readable(scene: Scene) -> str:
     """Return why the first unreadable generation cannot be read; empty if all can."""
-    known = {g.number: g for g in subject.ledger.generations}
-    for number in subject.generations:
+    known = {g.number: g for g in scene.ledger.generations}
+    for number in scene.run.request.generations:
         if number not in known:
             return f"there is no generation {number}"
         if known[number].stop is None:
@@ -33,13 +34,13 @@ def _not_readable(subject: Subject) -> str:
     return ""
 
 
-def _chosen(subject: Subject) -> Iterable[Generation]:
-    return (g for g in subject.ledger.generations if g.number in subject.generations)
+def _chosen(scene: Scene) -> Iterable[Generation]:
+    return (g for g in scene.ledger.generations if g.number in scene.run.request.generations)
 
 
-def _known(subject: Subject) -> str:
-    numbers = [g.number for g in subject.ledger.generations]
+def _known(scene: Scene) -> str:
+    numbers = [g.number for g in scene.ledger.generations]
     return f", of {numbers[0]} to {numbers[-1]}" if numbers else "; MirrorMaker was never started"
 
 
-CHECK = Check("generations", _check)
+CHECK = Check("generations", _check, asks={Asked.FILE})

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.run.overlap import overlap_findings
-from kafka_migration.preflight.scene.check import Check, Subject
+from kafka_migration.migration_file.loading import load_migrations
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    return overlap_findings(subject.migration, subject.others)
+def _check(scene: Scene) -> Iterable[Finding]:
+    others = other_migrations(scene.run.deployment.migrations_folder, scene.migration)
+    return overlap_findings(scene.migration, others)
 
 
-CHECK = Check("overlap", _check)
+def other_migrations(folder: Path, migration: Migration) -> tuple[Migration, ...]:
+    """Return the migrations of all other files of the folder that can be read."""
+    return tuple(other for other in load_migrations(folder) if other.name != migration.name)
+
+
+CHECK = Check("overlap", _check, asks={Asked.FILE})

@@ -6,12 +6,14 @@ from collections.abc import Iterable
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.ledger.phases import phase_findings
-from kafka_migration.preflight.scene.check import Check, Subject
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    migration = subject.migration
-    return phase_findings(subject.ledger, migration.name, subject.mode, migration.topics, subject.requested_topics)
+def _check(scene: Scene) -> Iterable[Finding]:
+    migration = scene.migration
+    requested = scene.run.request.topics
+    return phase_findings(scene.ledger, migration.name, scene.mode, migration.topics, requested)
 
 
-CHECK = Check("phase", _check)
+CHECK = Check("phase", _check, asks={Asked.FILE})

@@ -2,41 +2,64 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.mirror.host import ProbeSubject
-from kafka_migration.preflight.scene.asking_host import SIDES, only_with_tools, tool, unknown_warnings
-from kafka_migration.preflight.scene.check import Check, Subject
-from kafka_migration.preflight.scene.machine_rules import clock_findings
-from kafka_migration.preflight.scene.quorum import CLUSTER_TIME, controller_time
-from kafka_migration.preflight.scene.tool_answers import UnknownFact, answer_of
+from kafka_migration.preflight.host.asking_host import tool, without_tools
+from kafka_migration.preflight.host.clock_rule import clock_findings
+from kafka_migration.preflight.host.tool_answers import answer_of
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.scene import SIDES, Scene
+from kafka_migration.preflight.scene.unknown_facts import Fact, UnknownFact, unknown_warnings
+
+_TIME = Fact(
+    "what time the cluster's clocks show",
+    "With clocks that differ, logins and certificates can fail and retention deletes at other times.",
+    "Describe on the cluster",
+)
+# Until the year 5138; more digits are no time.
+_MILLISECONDS = re.compile(r"\d{1,14}", re.ASCII)
 
 
-def _warn(subject: Subject) -> Iterable[Finding]:
+def _warn(scene: Scene) -> Iterable[Finding]:
     found: list[Finding] = []
     unknowns: dict[str, UnknownFact] = {}
     for side in SIDES:
-        shown = _time(subject, side)
+        shown = _time(scene, side)
         if isinstance(shown, UnknownFact):
             unknowns[f"{side}.connection"] = shown
         else:
-            found += clock_findings(f"the {side} and the MirrorMaker host", shown, *_call(subject, side))
+            found += clock_findings(f"the {side}", "the MirrorMaker host", shown, *_call(scene, side))
     return (*found, *unknown_warnings(unknowns, is_more_known=bool(found)))
 
 
-def _time(subject: Subject, side: Side) -> datetime | UnknownFact:
-    answer = answer_of(CLUSTER_TIME, tool(subject, ProbeSubject.CLOCK, side), "Describe on the cluster")
+def _time(scene: Scene, side: Side) -> datetime | UnknownFact:
+    answer = answer_of(_TIME, tool(scene, ProbeSubject.CLOCK, side))
     return answer if isinstance(answer, UnknownFact) else controller_time(answer)
 
 
-def _call(subject: Subject, side: Side) -> tuple[datetime, datetime]:
+def controller_time(output: str) -> datetime | UnknownFact:
+    """Return the time of the active controller in the output of `MetadataQuorumCommand describe --replication`.
+
+    The leader's own last fetch is its present time. The columns end with the last fetch, the last time without lag, and
+    the status.
+    """
+    rows = [line.split() for line in output.splitlines()]
+    leaders = [row for row in rows if len(row) > 3 and row[-1] == "Leader" and _MILLISECONDS.fullmatch(row[-3])]
+    if not leaders or int(leaders[0][-3]) == 0:
+        return UnknownFact(_TIME, "its controller does not show it (Kafka 3.3 and newer in KRaft mode do)")
+    return datetime.fromtimestamp(int(leaders[0][-3]) / 1000, UTC)
+
+
+def _call(scene: Scene, side: Side) -> tuple[datetime, datetime]:
     """Return the host's times before and after the call; the second one is of a whole second."""
-    facts = tool(subject, ProbeSubject.CLOCK, side)
+    facts = tool(scene, ProbeSubject.CLOCK, side)
     before, after = (datetime.fromtimestamp(int(facts[name]), UTC) for name in ("clock_before", "clock"))
     return before, after + timedelta(seconds=1)
 
 
-CHECK = Check("cluster clocks", lambda _: (), needs=("clusters", "host"), warn=only_with_tools(_warn))
+CHECK = Check("cluster clocks", asks={Asked.TOOLS}, needs=("clusters", "host"), warn=_warn, unless=without_tools)

@@ -2,44 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.mirror.host import ProbeSubject
-from kafka_migration.preflight.scene.asking_host import (
-    SIDES,
-    addresses_of,
-    machine,
-    only_with_tools,
-    tool,
-    unknown_warnings,
+from kafka_migration.preflight.host.asking_host import NamesOnHost, host_of, machine, tool, without_tools
+from kafka_migration.preflight.host.tool_answers import LONGEST_REASON, answer_of
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.cluster_questions import facts
+from kafka_migration.preflight.scene.scene import SIDES, Scene
+from kafka_migration.preflight.scene.unknown_facts import Fact, UnknownFact, unknown_warnings
+
+_REACHED = Fact(
+    "whether the host reaches the brokers",
+    "MirrorMaker may start and then copy nothing.",
+    "Describe on the cluster",
 )
-from kafka_migration.preflight.scene.check import Check, Subject
-from kafka_migration.preflight.scene.reached_brokers import NamesOnHost, connect_findings
-from kafka_migration.preflight.scene.tool_answers import UnknownFact, answer_of
+# One line per broker of `BrokerApiVersionsCommand`; newer versions add words to the parentheses.
+_BROKER = re.compile(r"(\S{1,300}:\d{1,5}) \(id: -?\d{1,10} .{0,600}\) -> (\(|ERROR:.*)")
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    return [finding for side in SIDES for finding in _unreached(subject, side)]
+def _check(scene: Scene) -> Iterable[Finding]:
+    return [finding for side in SIDES for finding in _unreached(scene, side)]
 
 
-def _unreached(subject: Subject, side: Side) -> Iterator[Finding]:
-    answer = _answer(subject, side)
-    on_host = NamesOnHost.of(machine(subject).facts.get("names", ""))
-    return connect_findings(f"{side}.connection", addresses_of(subject, side), answer, on_host)
+def _unreached(scene: Scene, side: Side) -> Iterator[Finding]:
+    addresses = facts(scene, side).addresses
+    return connect_findings(f"{side}.connection", addresses, _answer(scene, side), machine(scene).names)
 
 
-def _warn(subject: Subject) -> Iterable[Finding]:
-    answers = {f"{side}.connection": _answer(subject, side) for side in SIDES}
+def _warn(scene: Scene) -> Iterable[Finding]:
+    answers = {f"{side}.connection": _answer(scene, side) for side in SIDES}
     return unknown_warnings(
         {where: each for where, each in answers.items() if isinstance(each, UnknownFact) and not each.is_failure}
     )
 
 
-def _answer(subject: Subject, side: Side) -> str | UnknownFact:
-    facts = tool(subject, ProbeSubject.BROKERS, side)
-    return answer_of("whether the host reaches the brokers", facts, "Describe on the cluster")
+def _answer(scene: Scene, side: Side) -> str | UnknownFact:
+    return answer_of(_REACHED, tool(scene, ProbeSubject.BROKERS, side))
 
 
-CHECK = Check("host brokers", only_with_tools(_check), needs=("clusters", "host"), warn=_warn)
+def broker_answers(output: str) -> Mapping[str, str]:
+    """Return the error per broker address in a tool's output; empty if the broker answered."""
+    found = filter(None, map(_BROKER.fullmatch, output.split("\n")))
+    return {
+        each[1]: "" if each[2] == "(" else each[2].removeprefix("ERROR:").strip() or "an error without a text"
+        for each in found
+    }
+
+
+def connect_findings(
+    subject: str, addresses: Sequence[str], answer: str | UnknownFact, on_host: NamesOnHost
+) -> Iterator[Finding]:
+    """Yield the finding about brokers that did not answer Kafka's tool on the host."""
+    # A broker without an address has a finding of its own.
+    wanted = [address for address in addresses if host_of(address) not in on_host.missing]
+    if isinstance(answer, UnknownFact):
+        if answer.is_failure and len(wanted) == len(addresses):
+            yield _no_connection(subject, answer.reason, "a broker")
+        return
+    answers = broker_answers(answer)
+    failed = [f"{address} ({answers.get(address, 'no answer')})" for address in wanted if answers.get(address) != ""]
+    if failed:
+        yield _no_connection(subject, f"no connection to {', '.join(failed)}"[:LONGEST_REASON], "these brokers")
+
+
+def _no_connection(subject: str, reason: str, brokers: str) -> Finding:
+    return Finding(
+        Code.HOST_CANNOT_CONNECT,
+        subject,
+        f"{reason}, from the MirrorMaker host",
+        "an answer of every broker that the cluster advertises",
+        "Check firewall and routes from the MirrorMaker host to these addresses. Airflow itself reaches the cluster "
+        "with the same connection.",
+        happened=f"From the MirrorMaker host Kafka's own tool got no answer from {brokers}: {reason}.",
+        matters="MirrorMaker cannot copy the partitions that such a broker leads.",
+    )
+
+
+CHECK = Check(
+    "host brokers",
+    _check,
+    asks={Asked.SOURCE, Asked.TARGET, Asked.HOST, Asked.TOOLS},
+    needs=("clusters", "host"),
+    warn=_warn,
+    unless=without_tools,
+)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.preflight.scene.check import Check, Subject
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    if subject.mode.mirrors or subject.mode.rolls_back:
-        subject.process.status()
+def _check(scene: Scene) -> Iterable[Finding]:
+    if scene.mode.mirrors or scene.mode.rolls_back:
+        scene.run.process.status()
     return ()
 
 
-CHECK = Check("host", _check, needs=("connections",))
+CHECK = Check("host", _check, asks={Asked.HOST}, needs=("connections",))

@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.preflight.scene.asking_host import number, only_with_mirrormaker
-from kafka_migration.preflight.scene.check import Check, Subject
-from kafka_migration.preflight.scene.machine_rules import disk_findings
+from kafka_migration.preflight.host.asking_host import machine
+from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
+from kafka_migration.preflight.scene.scene import Scene
+
+# mirrorctl bounds what one generation writes: 5 log files of 20 MB, and 20 MiB of Java's own output.
+GENERATION_MIB = 125
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    return disk_findings(number(subject, "free_kib", "how much space is free"))
+def _check(scene: Scene) -> Iterable[Finding]:
+    return disk_findings(machine(scene).number("free_kib", "how much space is free"))
 
 
-CHECK = Check("host disk", only_with_mirrormaker(_check), needs=("clusters", "host"))
+def disk_findings(free_kib: int) -> Iterator[Finding]:
+    """Yield the finding about a disk that cannot hold the logs of one more generation."""
+    if free_kib < GENERATION_MIB * 1024:
+        free = f"{free_kib // 1024:,} MiB"
+        yield Finding(
+            Code.HOST_DISK_FULL,
+            "the MirrorMaker host",
+            f"{free} free for the base folder of mirrorctl",
+            f"{GENERATION_MIB} MiB, the most that the logs of one MirrorMaker process take",
+            "Free space on that disk, or move the base folder (KAFKA_MIGRATION_HOME) before the first run.",
+            happened=f"The disk with the base folder of mirrorctl has {free} free, but the logs of one MirrorMaker "
+            f"process take up to {GENERATION_MIB} MiB.",
+            matters="On a full disk MirrorMaker does not start, and the host cannot record how it stopped.",
+        )
+
+
+CHECK = Check(
+    "host disk",
+    _check,
+    asks={Asked.SOURCE, Asked.TARGET, Asked.HOST},
+    needs=("clusters", "host"),
+    unless=without_mirrormaker,
+)

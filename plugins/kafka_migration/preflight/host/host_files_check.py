@@ -2,21 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.preflight.scene.asking_host import machine, number, only_with_mirrormaker
-from kafka_migration.preflight.scene.check import Check, Subject
-from kafka_migration.preflight.scene.machine_rules import file_findings
+from kafka_migration.preflight.host.asking_host import machine
+from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
+from kafka_migration.preflight.scene.cluster_questions import facts, topics_of
+from kafka_migration.preflight.scene.scene import SIDES, Scene
+
+# What MirrorMaker opens besides its connections: jars, logs, and the clients that Connect keeps for itself.
+FIXED_FILES = 500
+# A consumer and a producer per task, with two connections to each broker while leaders move.
+CONNECTIONS_PER_BROKER = 4
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    if machine(subject).facts.get("open_files") == "unlimited":
+def _check(scene: Scene) -> Iterable[Finding]:
+    answer = machine(scene)
+    if answer.facts.get("open_files") == "unlimited":
         return ()
-    limit = number(subject, "open_files", "how many files may be open")
-    brokers = subject.source_facts.brokers + subject.target_facts.brokers
-    partitions = sum(topic.partitions for topic in subject.source_topics.values())
-    return file_findings(limit, subject.migration.mirror.tasks, partitions, brokers)
+    limit = answer.number("open_files", "how many files may be open")
+    brokers = sum(facts(scene, side).brokers for side in SIDES)
+    partitions = sum(topic.partitions for topic in topics_of(scene, "source").values())
+    return file_findings(limit, scene.migration.mirror.tasks, partitions, brokers)
 
 
-CHECK = Check("host files", only_with_mirrormaker(_check), needs=("clusters", "topics", "host"))
+def file_findings(limit: int, tasks: int, partitions: int, brokers: int) -> Iterator[Finding]:
+    """Yield the finding about a limit of open files that is too low for MirrorMaker's connections.
+
+    A client has connections to brokers, not to partitions; the partitions limit the number of tasks.
+    """
+    used = min(tasks, partitions)
+    needed = FIXED_FILES + (used + 2) * brokers * CONNECTIONS_PER_BROKER
+    if limit < needed:
+        yield Finding(
+            Code.HOST_FILE_LIMIT,
+            "the MirrorMaker host",
+            f"at most {limit:,} open files (ulimit -H -n)",
+            f"{needed:,} for {used} task(s) and {brokers} brokers on both clusters",
+            "Raise the limit `nofile` of the host's user (/etc/security/limits.conf, or the service that runs sshd), "
+            "or lower `mirror.tasks`.",
+            happened=f"The host's user may open {limit:,} files (ulimit -H -n), but MirrorMaker with {used} task(s) "
+            f"and {brokers} brokers on both clusters needs up to {needed:,}.",
+            matters="MirrorMaker stops when it can open no further connection.",
+        )
+
+
+CHECK = Check(
+    "host files",
+    _check,
+    asks={Asked.SOURCE, Asked.TARGET, Asked.HOST},
+    needs=("clusters", "topics", "host"),
+    unless=without_mirrormaker,
+)

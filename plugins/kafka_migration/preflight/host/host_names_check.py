@@ -2,46 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.text.shortened import some
-from kafka_migration.preflight.scene.asking_host import (
-    SIDES,
-    addresses_of,
-    machine,
-    names_of_brokers,
-    only_with_mirrormaker,
-    unknown_warnings,
+from kafka_migration.preflight.host.asking_host import NamesOnHost, broker_names, machine, names_of_brokers
+from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
+from kafka_migration.preflight.scene.cluster_questions import facts
+from kafka_migration.preflight.scene.scene import SIDES, Scene
+from kafka_migration.preflight.scene.unknown_facts import Fact, UnknownFact, unknown_warnings
+
+_NAMES = Fact(
+    "whether the host resolves the names of all brokers", "MirrorMaker cannot copy from or to a broker without address."
 )
-from kafka_migration.preflight.scene.check import Check, Subject
-from kafka_migration.preflight.scene.reached_brokers import NamesOnHost, broker_names, resolve_findings
-from kafka_migration.preflight.scene.tool_answers import UnknownFact
-
-_UNKNOWN = UnknownFact("which names the host resolves", "getent is missing there", "Install getent on the host.")
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    return [finding for side in SIDES for finding in _unresolved(subject, side)]
+def _check(scene: Scene) -> Iterable[Finding]:
+    return [finding for side in SIDES for finding in _unresolved(scene, side)]
 
 
-def _unresolved(subject: Subject, side: Side) -> Iterator[Finding]:
-    addresses, on_host = addresses_of(subject, side), NamesOnHost.of(machine(subject).facts.get("names", ""))
-    on_worker = {name: subject.probes.look_up(name) for name in broker_names(addresses) if name in on_host.missing}
+def _unresolved(scene: Scene, side: Side) -> Iterator[Finding]:
+    addresses, on_host = facts(scene, side).addresses, machine(scene).names
+    on_worker = {name: scene.airflow.look_up(name) for name in broker_names(addresses) if name in on_host.missing}
     return resolve_findings(f"{side}.connection", addresses, on_host, on_worker)
 
 
-def _warn(subject: Subject) -> Iterable[Finding]:
-    text = machine(subject).facts.get("names", "")
-    unknown = NamesOnHost.of(text).unknown(names_of_brokers(subject))
-    fact = _ended(unknown) if text else _UNKNOWN
+def resolve_findings(
+    subject: str, addresses: Sequence[str], on_host: NamesOnHost, on_worker: Mapping[str, Sequence[str]]
+) -> Iterator[Finding]:
+    """Yield the finding about broker names without an address on the host, with the lines for its `/etc/hosts`."""
+    missing = [name for name in broker_names(addresses) if name in on_host.missing]
+    if not missing:
+        return
+    block = "\n".join(f"{on_worker[name][0]} {name}" for name in missing if on_worker.get(name))
+    yield Finding(
+        Code.HOST_CANNOT_RESOLVE,
+        subject,
+        f"no address of {', '.join(missing)} on the MirrorMaker host",
+        "an address of every broker that the cluster advertises",
+        f"Let the host's DNS know them, or add these lines to /etc/hosts on the host:\n{block}\n"
+        if block
+        else "Let the host's DNS know them, or correct advertised.listeners of the brokers.",
+        happened=f"The MirrorMaker host finds no address of {', '.join(missing)}, which the cluster advertises.",
+        matters="MirrorMaker cannot copy the partitions that such a broker leads.",
+    )
+
+
+def _warn(scene: Scene) -> Iterable[Finding]:
+    answer = machine(scene)
+    unknown = answer.names.unknown(names_of_brokers(scene))
+    fact = _ended(unknown) if answer.facts.get("names") else _NO_GETENT
     return unknown_warnings({"the MirrorMaker host": fact} if unknown else {})
+
+
+_NO_GETENT = UnknownFact(_NAMES, "getent is missing there", "Install getent on the host.")
 
 
 def _ended(names: Sequence[str]) -> UnknownFact:
     reason = f"the look-up of {some(names)} gave no answer in time"
-    return UnknownFact("which names the host resolves", reason, "Check the DNS servers of the host.")
+    return UnknownFact(_NAMES, reason, "Check the DNS servers of the host.")
 
 
-CHECK = Check("host names", only_with_mirrormaker(_check), needs=("clusters", "host"), warn=_warn)
+CHECK = Check(
+    "host names",
+    _check,
+    asks={Asked.SOURCE, Asked.TARGET, Asked.HOST},
+    needs=("clusters", "host"),
+    warn=_warn,
+    unless=without_mirrormaker,
+)

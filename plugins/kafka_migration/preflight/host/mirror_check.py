@@ -7,29 +7,30 @@ from collections.abc import Iterable
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.engines.engines import engine_of
 from kafka_migration.engines.required_versions import java_findings, login_findings, version_warnings
-from kafka_migration.preflight.scene.check import Check, Subject
+from kafka_migration.preflight.host.asking_host import host_facts
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.scene import SIDES, Scene
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    if not subject.mode.mirrors:
+def _check(scene: Scene) -> Iterable[Finding]:
+    if not scene.mode.mirrors:
         return ()
-    version = subject.host_facts.get("kafka", "")
-    engine = engine_of(subject.migration, subject.source, subject.target)
+    version = host_facts(scene).get("kafka", "")
+    engine = engine_of(scene.migration, scene.source, scene.target)
     return (
         *engine.setting_findings(version),
-        *java_findings(subject.migration, version, subject.host_facts.get("java", "")),
-        *_login_findings(subject, version),
+        *java_findings(scene.migration, version, host_facts(scene).get("java", "")),
+        *_login_findings(scene, version),
     )
 
 
-def _warn(subject: Subject) -> Iterable[Finding]:
-    return version_warnings(subject.migration, subject.host_facts.get("kafka", "")) if subject.mode.mirrors else ()
+def _warn(scene: Scene) -> Iterable[Finding]:
+    return version_warnings(scene.migration, host_facts(scene).get("kafka", "")) if scene.mode.mirrors else ()
 
 
-def _login_findings(subject: Subject, version: str) -> Iterable[Finding]:
-    sides = (subject.migration.source, subject.migration.target)
-    has_login = any(subject.connections.has_login(side) for side in sides)
-    return login_findings(subject.migration, version) if has_login else ()
+def _login_findings(scene: Scene, version: str) -> Iterable[Finding]:
+    has_login = any(scene.airflow.connections.has_login(scene.named(side)) for side in SIDES)
+    return login_findings(scene.migration, version) if has_login else ()
 
 
-CHECK = Check("mirror", _check, needs=("clusters", "host"), warn=_warn)
+CHECK = Check("mirror", _check, asks={Asked.HOST}, needs=("clusters", "host"), warn=_warn)

@@ -2,28 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
+from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.mirror.host import ProbeSubject
-from kafka_migration.preflight.scene.asking_host import SIDES, only_with_tools, tool, unknown_warnings
-from kafka_migration.preflight.scene.check import Check, Subject
-from kafka_migration.preflight.scene.quota_rules import quota_findings
-from kafka_migration.preflight.scene.tool_answers import UnknownFact, answer_of
+from kafka_migration.preflight.host.asking_host import tool, without_tools
+from kafka_migration.preflight.host.tool_answers import answer_of
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.scene import SIDES, Scene
+from kafka_migration.preflight.scene.unknown_facts import Fact, UnknownFact, unknown_warnings
+
+_QUOTAS = Fact(
+    "which quotas limit MirrorMaker",
+    "A quota can make the copy so slow that it does not end before watch.time_limit.",
+    "Describe and DescribeConfigs on the cluster",
+)
+_LINE = re.compile(r"(?:Quota c|C)onfigs for (.*) are ?(.*)")
+_USER, _CLIENT = "user-principal", "client-id"
+# What slows a copy: reading from the source, writing to the target, and the share of the brokers' threads.
+_RATES = {
+    "source": ("consumer_byte_rate", "request_percentage"),
+    "target": ("producer_byte_rate", "request_percentage"),
+}
 
 
-def _warn(subject: Subject) -> Iterable[Finding]:
-    migration = subject.migration
+def _warn(scene: Scene) -> Iterable[Finding]:
     found: list[Finding] = []
     unknowns: dict[str, UnknownFact] = {}
-    for side, cluster in zip(SIDES, (migration.source, migration.target), strict=True):
-        facts = tool(subject, ProbeSubject.QUOTAS, side)
-        answer = answer_of("the quotas", facts, "Describe and DescribeConfigs on the cluster")
+    for side in SIDES:
+        answer = answer_of(_QUOTAS, tool(scene, ProbeSubject.QUOTAS, side))
         if isinstance(answer, UnknownFact):
             unknowns[f"{side}.connection"] = answer
         else:
-            found += quota_findings(side, answer, subject.connections.principal(cluster))
+            found += quota_findings(side, answer, scene.airflow.connections.principal(scene.named(side)))
     return (*found, *unknown_warnings(unknowns, is_more_known=bool(found)))
 
 
-CHECK = Check("quotas", lambda _: (), needs=("clusters", "host"), warn=only_with_tools(_warn))
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """One line of `ConfigCommand`: whom it limits and to what.
+
+    `user` and `client` are `None` if they do not matter, and empty for the default.
+    """
+
+    entity: str
+    user: str | None
+    client: str | None
+    rates: str
+
+    def limits(self, principal: str) -> bool:
+        """Return whether the quota may limit MirrorMaker, whose clients have many ids: only the default id counts."""
+        is_user = self.user in {None, "", principal.removeprefix("User:")}
+        return is_user and self.client in {None, ""}
+
+
+def quotas_of(output: str) -> tuple[Quota, ...]:
+    """Return the quotas in the output of `ConfigCommand`."""
+    found = filter(None, map(_LINE.fullmatch, output.split("\n")))
+    return tuple(_quota(each[1], each[2]) for each in found if each[2].strip())
+
+
+def _quota(entity: str, rates: str) -> Quota:
+    """Read an entity such as `user-principal 'shop', the default client-id`."""
+    cut = max(entity.rfind(f", {_CLIENT} '"), entity.rfind(f", the default {_CLIENT}"))
+    user, client = (entity[:cut], entity[cut + 2 :]) if cut >= 0 else (entity, entity)
+    return Quota(entity, _named(user, _USER), _named(client, _CLIENT), rates)
+
+
+def _named(text: str, kind: str) -> str | None:
+    """Return a name of this kind; empty for the default, `None` for any other text."""
+    if text.startswith(f"{kind} '"):
+        return text.removeprefix(f"{kind} '").removesuffix("'")
+    return "" if text == f"the default {kind}" else None
+
+
+def quota_findings(side: Side, output: str, principal: str) -> Iterator[Finding]:
+    """Yield a warning per quota that may slow MirrorMaker."""
+    for quota in quotas_of(output):
+        rates = ", ".join(rate for rate in quota.rates.split(", ") if rate.split("=")[0] in _RATES[side])
+        if rates and quota.limits(principal):
+            yield Finding(
+                Code.QUOTA_SLOWS_MIRROR,
+                f"{side}.connection",
+                f"a quota for {quota.entity}: {rates}",
+                f"no quota that limits {principal}, or a run that has time for it",
+                "Compare the rate, per broker, with the size of the topics and with watch.time_limit. Raise it with "
+                "kafka-configs.sh for the time of the migration if the copy would take too long.",
+                happened=f"The quota for {quota.entity} on the {side} limits MirrorMaker's login {principal}: {rates}.",
+                matters="The brokers delay MirrorMaker at this rate, so the copy may not end before watch.time_limit.",
+            )
+
+
+CHECK = Check("quotas", asks={Asked.TOOLS}, needs=("clusters", "host"), warn=_warn, unless=without_tools)

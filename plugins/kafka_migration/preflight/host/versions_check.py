@@ -2,46 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.kafka.cluster import KafkaCluster
-from kafka_migration.engines.broker_versions import PROTOCOL, needs_new_brokers, old_broker_findings
-from kafka_migration.preflight.scene.asking_host import only_with_mirrormaker
-from kafka_migration.preflight.scene.broker_settings import not_checked
-from kafka_migration.preflight.scene.check import Check, NotApplicable, Subject
+from kafka_migration.core.kafka.cluster import Side
+from kafka_migration.engines.required_versions import KafkaVersion
+from kafka_migration.preflight.host.asking_host import host_facts
+from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
+from kafka_migration.preflight.scene.scene import SIDES, Scene, asked_once
+from kafka_migration.preflight.scene.unknown_facts import NO_DESCRIBE_CONFIGS, Fact, UnknownFact, unknown_finding
+
+# Brokers use this protocol among each other. It is that of their version or of an older one; Kafka 4 has no such
+# setting.
+PROTOCOL = "inter.broker.protocol.version"
+# Clients of Kafka 4 need brokers of 2.1 (KIP-896); older ones work with every broker that this package works with.
+_FIRST_STRICT, _OLDEST_BROKER = KafkaVersion(4, 0), KafkaVersion(2, 1)
+_NOT_READ = UnknownFact(
+    Fact(
+        f"whether the brokers are of Kafka {_OLDEST_BROKER.major}.{_OLDEST_BROKER.minor} or newer, as this MirrorMaker "
+        "needs",
+        "MirrorMaker cannot talk to older brokers and would copy nothing.",
+    ),
+    NO_DESCRIBE_CONFIGS,
+    "Grant it to the user of the connection, or look at the brokers' version yourself.",
+)
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    for side, cluster in _asked(subject).items():
-        yield from old_broker_findings(side, _brokers(cluster), subject.host_facts.get("kafka", ""))
+def _old_brokers_work(scene: Scene) -> str:
+    """Return why old brokers need not be looked for; an unknown version of MirrorMaker has its own finding."""
+    if reason := without_mirrormaker(scene):
+        return reason
+    version = KafkaVersion.of(_mirror_version(scene))
+    is_strict = version is not None and version >= _FIRST_STRICT
+    return "" if is_strict else f"MirrorMaker of Kafka {_mirror_version(scene)} works with old brokers too"
 
 
-def _warn(subject: Subject) -> Iterable[Finding]:
-    for side, cluster in _asked(subject).items():
-        if not _brokers(cluster):
-            yield not_checked(
-                f"the brokers' settings on the {side}",
-                "no right DescribeConfigs on the cluster",
-                "whether the brokers are new enough for this MirrorMaker (Kafka 2.1)",
-                "Grant it to the user of the connection, or look at the brokers' version yourself.",
-            )
+def _mirror_version(scene: Scene) -> str:
+    return host_facts(scene).get("kafka", "")
 
 
-def _asked(subject: Subject) -> Mapping[str, KafkaCluster]:
-    """Return the clusters to ask."""
-    version = subject.host_facts.get("kafka", "")
-    if not needs_new_brokers(version):
-        raise NotApplicable(f"MirrorMaker of Kafka {version} works with old brokers too")
-    return {"source": subject.source, "target": subject.target}
+def _check(scene: Scene) -> Iterable[Finding]:
+    for side in SIDES:
+        yield from old_broker_findings(side, _brokers(scene, side), _mirror_version(scene))
 
 
-def _brokers(cluster: KafkaCluster) -> Mapping[int, Mapping[str, str]]:
+def old_broker_findings(
+    side: str, brokers: Mapping[int, Mapping[str, str]], mirror_version: str, oldest: KafkaVersion = _OLDEST_BROKER
+) -> Iterator[Finding]:
+    """Name the brokers of a side that are too old for a MirrorMaker of this version, which is of Kafka 4."""
+    found = [brokers[broker].get(PROTOCOL, "") for broker in sorted(brokers)]
+    old = [text for text in found if (own := KafkaVersion.of(text)) is not None and own < oldest]
+    if old:
+        needed = f"Kafka {oldest.major}.{oldest.minor}"
+        yield Finding(
+            Code.BROKERS_TOO_OLD,
+            side,
+            f"{PROTOCOL} {old[0]} on {len(old)} of {len(brokers)} brokers",
+            f"{needed} or newer, which MirrorMaker of Kafka {mirror_version} needs",
+            "Run MirrorMaker from a Kafka 3.9 release (mirror.kafka_home).",
+            happened=f"{len(old)} of {len(brokers)} brokers of the {side} have {PROTOCOL} {old[0]}, but MirrorMaker of "
+            f"Kafka {mirror_version} needs brokers of {needed} or newer.",
+            matters="MirrorMaker cannot talk to these brokers and would copy nothing.",
+        )
+
+
+def _warn(scene: Scene) -> Iterable[Finding]:
+    for side in SIDES:
+        if not _brokers(scene, side):
+            yield unknown_finding(f"the brokers' settings on the {side}", _NOT_READ)
+
+
+@asked_once
+def _brokers(scene: Scene, side: Side) -> Mapping[int, Mapping[str, str]]:
     """Return the settings of the brokers; empty if the login may not read them."""
     try:
-        return cluster.broker_settings(PROTOCOL)
+        return scene.cluster(side).broker_settings(PROTOCOL)
     except Refused:
         return {}
 
 
-CHECK = Check("versions", only_with_mirrormaker(_check), needs=("clusters", "host", "mirror"), warn=_warn)
+CHECK = Check(
+    "versions",
+    _check,
+    asks={Asked.SOURCE, Asked.TARGET, Asked.HOST},
+    needs=("clusters", "host", "mirror"),
+    warn=_warn,
+    unless=_old_brokers_work,
+)

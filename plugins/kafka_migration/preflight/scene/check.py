@@ -3,217 +3,97 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from functools import cached_property
-from typing import Protocol
+from enum import Enum
+from itertools import groupby
 
-from kafka_migration.core.evidence.root import EvidencePlace
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
-from kafka_migration.core.kafka.certificates import Certificate
-from kafka_migration.core.kafka.cluster import ClusterFacts, KafkaCluster, NewTopic, Side, TopicDescription
-from kafka_migration.core.kafka.records import SampledRecord
-from kafka_migration.core.kafka.schema_registry import SchemaRegistry
-from kafka_migration.core.ledger.generations import NO_GENERATIONS
-from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.migration.alert_settings import AlertSettings, NotifierSettings
-from kafka_migration.core.migration.settings import Cluster, Migration, Mode
-from kafka_migration.core.migration.topic_rules import TopicList
-from kafka_migration.core.mirror.host import HostTools
-from kafka_migration.core.mirror.mirror_process import AnyProcess
-from kafka_migration.core.run.run_window import RunType
-from kafka_migration.core.spark.spark_target import SparkTarget
-from kafka_migration.core.target.target_topics import plan_topics
-from kafka_migration.preflight.scene.asked_once import Probes
-from kafka_migration.preflight.scene.broker_settings import BROKER_SETTINGS, Brokers, topic_defaults
-from kafka_migration.preflight.scene.sampling import newest_records
-from kafka_migration.preflight.scene.target_limits import LIMITS, Configs, limits_of_new
+from kafka_migration.preflight.scene.scene import Scene
 
 log = logging.getLogger(__name__)
 
 
-class Connections(Protocol):
-    """Access of the checks to Airflow's connections."""
+class Asked(Enum):
+    """A party that a check asks. A check belongs to the last one of its parties, in the order of this list.
 
-    def connection_type(self, connection_id: str) -> str | None:
-        """Return the type of a connection, or `None` if it does not exist."""
-
-    def unmasked_secrets(self, connection_id: str) -> tuple[str, ...]:
-        """Return the settings of a connection whose secrets Airflow does not mask; empty if it does not exist."""
-
-    def kafka_findings(self, cluster: Cluster) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-        """Return the findings that prevent the use of a Kafka connection, and its allowed insecure settings."""
-
-    def principal(self, cluster: Cluster) -> str:
-        """Return the broker's probable name for the user of a Kafka connection."""
-
-    def certificates(self, cluster: Cluster) -> tuple[Certificate, ...]:
-        """Return the client certificates of a Kafka connection."""
-
-    def spark_target(self, connection_id: str) -> SparkTarget:
-        """Return the cluster to which a Spark connection submits. Raises `Refused` if it cannot be used."""
-
-    def spark_numbers(self, target: SparkTarget) -> tuple[int, ...]:
-        """Return the first three numbers of Spark's version. Raises `Refused` if it is unknown."""
-
-    def has_login(self, cluster: Cluster) -> bool:
-        """Return whether a Kafka connection has a login. Raises `Refused` if it cannot be translated."""
-
-    def spark_client_findings(self) -> tuple[Finding, ...]:
-        """Return the findings about Spark's Kafka client, if a login is used."""
-
-    def spark_version_findings(self, connection_id: str) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-        """Return which versions of a Spark connection's Spark cannot work together, and which are unknown."""
-
-
-@dataclass(eq=False)
-class Subject:
-    """The input of the checks. Clusters and host are created on first use, after missing connections are found.
-
-    `migration` is limited to the requested topics; `file_topics` are all topics of the file. `find_topic_list`
-    returns the topics that the file's patterns found, or raises why they are unknown; `None` without patterns.
-    `others` are the migrations of the other files. `find_alerts` returns the notifiers of the run, `notifier_problem`
-    why a notifier cannot be created (empty: it can). `is_nightly` is whether the run belongs to the nightly DAG.
+    Every check may read `FILE`: the migration file, the run's request, the ledger and Airflow's connections. A check
+    that asks only for these declares it alone. `TOOLS` are Kafka's own tools, which ask both clusters from the host.
     """
 
-    migration: Migration
-    mode: Mode
-    connections: Connections
-    evidence_place: EvidencePlace
-    ledger: Ledger
-    now: datetime
-    make_source: Callable[[], KafkaCluster]
-    make_target: Callable[[], KafkaCluster]
-    make_process: Callable[[], AnyProcess]
-    make_host: Callable[[], HostTools | None]
-    make_second_host: Callable[[], HostTools | None]
-    make_registry: Callable[[Side, str], SchemaRegistry]
-    find_alerts: Callable[[], AlertSettings] = AlertSettings
-    notifier_problem: Callable[[NotifierSettings], str] = lambda _: ""
-    requested_topics: tuple[str, ...] = field(default=())
-    requested_groups: tuple[str, ...] = field(default=())
-    file_topics: tuple[str, ...] = field(default=())
-    find_topic_list: Callable[[], TopicList | None] = lambda: None
-    follow_until: datetime | None = None
-    generations: range = NO_GENERATIONS
-    others: tuple[Migration, ...] = field(default=())
-    run_type: RunType = RunType.MANUAL
-    is_nightly: bool = False
-    probes: Probes = field(default_factory=Probes)
-    _samples: dict[tuple[str, ...], Mapping[str, list[SampledRecord]]] = field(default_factory=dict, init=False)
+    FILE = "file", "files", "the migration file and Airflow's connections", Code.CLUSTER_UNREACHABLE
+    SOURCE = "source", "clusters", "both clusters", Code.CLUSTER_UNREACHABLE
+    TARGET = "target", "clusters", "both clusters", Code.CLUSTER_UNREACHABLE
+    REGISTRY = "registry", "clusters", "both clusters", Code.REGISTRY_UNREACHABLE
+    SPARK = "spark", "spark", "Spark and the evidence root", Code.CLUSTER_UNREACHABLE
+    HOST = "host", "host", "the MirrorMaker host", Code.SSH_UNREACHABLE
+    TOOLS = "tools", "host", "both clusters from the MirrorMaker host, with Kafka's own tools", Code.SSH_UNREACHABLE
 
-    @cached_property
-    def source(self) -> KafkaCluster:
-        """The source cluster."""
-        return self.make_source()
+    def __init__(self, key: str, room: str, words: str, unreachable: Code) -> None:
+        self.key = key
+        self.room = room
+        """The room of `preflight` with the checks of this party."""
+        self.words = words
+        """What a person reads while these checks run: `Checking the MirrorMaker host …`."""
+        self.unreachable = unreachable
+        """The code of a finding that this party did not answer."""
 
-    @cached_property
-    def target(self) -> KafkaCluster:
-        """The target cluster."""
-        return self.make_target()
 
-    @cached_property
-    def source_facts(self) -> ClusterFacts:
-        """The id and the brokers of the source."""
-        return self.source.facts()
+_ORDER = list(Asked)
 
-    @cached_property
-    def target_facts(self) -> ClusterFacts:
-        """The id and the brokers of the target."""
-        return self.target.facts()
 
-    @cached_property
-    def process(self) -> AnyProcess:
-        """The process that copies."""
-        return self.make_process()
+def last_of(asked: Collection[Asked]) -> Asked:
+    """Return the last party, to which a check with these parties belongs."""
+    return max(asked, key=_ORDER.index)
 
-    @cached_property
-    def host(self) -> HostTools:
-        """The tools of the MirrorMaker host. Raises `NotApplicable` if the engine needs no host."""
-        return self._on_a_host(self.make_host())
 
-    @cached_property
-    def second_host(self) -> HostTools:
-        """The same tools over a second connection, for calls at the same time."""
-        return self._on_a_host(self.make_second_host())
+def silent_one(asked: Collection[Asked], error: Exception) -> Asked:
+    """Return which of the parties did not answer.
 
-    def _on_a_host(self, tools: HostTools | None) -> HostTools:
-        if tools is None:
-            raise NotApplicable(self.migration.mirror.abilities.needs_host.why_not)
-        return tools
-
-    @cached_property
-    def host_facts(self) -> Mapping[str, str]:
-        """The versions and paths on the MirrorMaker host, for the Kafka and Java of the migration."""
-        mirror = self.migration.mirror
-        return self.host.fingerprint(mirror.kafka_home, mirror.java_home).facts
-
-    @cached_property
-    def spark_version_findings(self) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-        """Which versions of Spark cannot work together, and which are unknown."""
-        return self.connections.spark_version_findings(self.migration.validation.spark_connection)
-
-    @cached_property
-    def kafka_findings(self) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-        """The findings that prevent the use of the Kafka connections, and the insecure settings that are allowed."""
-        sides = [self.connections.kafka_findings(side) for side in (self.migration.source, self.migration.target)]
-        return tuple(f for found, _ in sides for f in found), tuple(f for _, allowed in sides for f in allowed)
-
-    @cached_property
-    def source_topics(self) -> Mapping[str, TopicDescription]:
-        """The migration's topics on the source."""
-        return self.source.describe_topics(self.migration.topics)
-
-    @cached_property
-    def new_topics(self) -> tuple[NewTopic, ...]:
-        """The topics that the target lacks, as a run would create them."""
-        return plan_topics(self.migration, self.source_topics, self.target_topics, self.ledger).create
-
-    @cached_property
-    def target_brokers(self) -> Brokers:
-        """The settings of the target's brokers; empty if the login may not read them."""
-        try:
-            return self.target.broker_settings(*BROKER_SETTINGS)
-        except Refused:
-            return {}
-
-    @cached_property
-    def limits(self) -> tuple[Configs, Configs]:
-        """The limits of the topics on both sides, on the target also those that new topics will have."""
-        topics = [topic for topic in self.migration.topics if topic in self.source_topics]
-        existing = [topic for topic in topics if topic in self.target_topics]
-        new = limits_of_new(self.new_topics, topic_defaults(self.target_brokers))
-        return (
-            self.source.effective_configs(topics, *LIMITS),
-            {**self.target.effective_configs(existing, *LIMITS), **new},
-        )
-
-    def newest_records(self, topics: tuple[str, ...]) -> Mapping[str, list[SampledRecord]]:
-        """Return a sample of the newest records of these topics on the source, by topic."""
-        if topics not in self._samples:
-            self._samples[topics] = newest_records(self.source, [self.source_topics[topic] for topic in topics])
-        return self._samples[topics]
-
-    @cached_property
-    def target_topics(self) -> Mapping[str, TopicDescription]:
-        """The migration's topics on the target."""
-        return self.target.describe_topics(self.migration.topics)
+    An error of a cluster starts with its side, such as `target (new_kafka, kafka:9092)`.
+    """
+    named = [party for party in asked if str(error).startswith(f"{party.key} (")]
+    return named[0] if named else last_of(asked)
 
 
 class NotApplicable(Exception):
     """A check has nothing to say, for the reason that is its text."""
 
 
+def _nothing(_: Scene) -> Iterable[Finding]:
+    return ()
+
+
+def without_mirrormaker(scene: Scene) -> str:
+    """Return why a check of the copy does not apply: the run starts no MirrorMaker. Empty if it does."""
+    return "" if scene.mode.mirrors else "this run starts no MirrorMaker"
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: its name, its function, the checks that must have passed before it, and its warnings."""
+    """One check: its name, what it finds, whom it asks, and the checks that must have passed before it.
+
+    `warn` returns what does not refuse the run. `unless` returns why the check does not apply to a run, empty if it
+    does. `asks` are all parties that `ask` and `warn` ask.
+    """
 
     name: str
-    ask: Callable[[Subject], Iterable[Finding]]
+    ask: Callable[[Scene], Iterable[Finding]] = _nothing
+    asks: Set[Asked] = field(kw_only=True)
     needs: tuple[str, ...] = ()
-    warn: Callable[[Subject], Iterable[Finding]] = lambda _: ()
+    warn: Callable[[Scene], Iterable[Finding]] = _nothing
+    unless: Callable[[Scene], str] = lambda _: ""
+
+    @property
+    def party(self) -> Asked:
+        """The party to which the check belongs."""
+        return last_of(self.asks)
+
+    @property
+    def module(self) -> str:
+        """The name of the module of the check, whose docstring says what it checks."""
+        return (self.warn if self.ask is _nothing else self.ask).__module__
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,13 +148,17 @@ class CheckResult:
 
 
 def run_checks(
-    checks: Sequence[Check], subject: Subject, begins: Callable[[str], None] = lambda _: None
+    checks: Sequence[Check], scene: Scene, begins: Callable[[str], None] = lambda _: None
 ) -> tuple[CheckResult, ...]:
-    """Run the checks in order; one failure does not hide the others. `begins` gets each check's name before it runs."""
+    """Run the checks in order; one failure does not hide the others.
+
+    `begins` gets the words of each party (`Asked.words`) before the first of its checks runs.
+    """
     results: dict[str, CheckResult] = {}
-    for check in checks:
-        begins(check.name)
-        results[check.name] = _run(check, subject, results).accepting(subject.migration.accept)
+    for words, of_party in groupby(checks, lambda check: check.party.words):
+        begins(words)
+        for check in of_party:
+            results[check.name] = _run(check, scene, results).accepting(scene.migration.accept)
     return tuple(results.values())
 
 
@@ -283,20 +167,18 @@ def without_checks(checks: Sequence[Check], reason: str) -> tuple[CheckResult, .
     return tuple(CheckResult(check.name, not_applicable=reason) for check in checks)
 
 
-def _run(check: Check, subject: Subject, earlier: Mapping[str, CheckResult]) -> CheckResult:
+def _run(check: Check, scene: Scene, earlier: Mapping[str, CheckResult]) -> CheckResult:
     unmet = [name for name in check.needs if not earlier[name].has_passed]
     if unmet:
         return CheckResult(check.name, not_applicable=f"the check {unmet[0]} did not pass")
+    findings: tuple[Finding, ...] = ()
     try:
-        findings = tuple(check.ask(subject))
-    except NotApplicable as reason:
-        return CheckResult(check.name, not_applicable=str(reason))
-    except Exception as error:
-        return _failed(check, (), error, earlier)
-    try:
-        return CheckResult(check.name, findings, warnings=tuple(check.warn(subject)))
-    except NotApplicable as reason:
-        return CheckResult(check.name, findings, None if findings else str(reason))
+        if reason := check.unless(scene):
+            return CheckResult(check.name, not_applicable=reason)
+        findings = tuple(check.ask(scene))
+        return CheckResult(check.name, findings, warnings=tuple(check.warn(scene)))
+    except NotApplicable as error:
+        return CheckResult(check.name, findings, None if findings else str(error))
     except Exception as error:
         return _failed(check, findings, error, earlier)
 
@@ -329,30 +211,26 @@ def _findings_of(check: Check, error: Exception) -> tuple[Finding, ...]:
 
 
 def _unknown(check: Check, error: Exception) -> Finding:
+    # Not the error's text, which may quote a secret and would be written to the evidence.
+    found = type(error).__name__
     return Finding(
         Code.CHECK_FAILED,
         f"check {check.name}",
-        # Not its text, which may quote a secret and would be written to the evidence.
-        f"{type(error).__name__}",
+        found,
         "a completed check",
-        "Read the whole error in the log. Nothing was started.",
+        "Read the whole error in the log of this task, and correct its cause. If the log does not show one, report it.",
+        happened=f"The check {check.name} ended with the unexpected error {found}, and nothing was started.",
+        matters="Without this check it is unknown whether the run is safe, so it is refused.",
     )
-
-
-# The code of a check whose service did not answer; of the other checks it is a cluster.
-_ABOUT_HOST = ("host", "host disk", "host files", "host clock", "host names", "host brokers", "cluster clocks")
-_UNREACHABLE = {
-    **dict.fromkeys((*_ABOUT_HOST, "target space", "quotas"), Code.SSH_UNREACHABLE),
-    "registries": Code.REGISTRY_UNREACHABLE,
-}
 
 
 def _unreachable(check: Check, error: TransientError) -> Finding:
     return Finding(
-        _UNREACHABLE.get(check.name, Code.CLUSTER_UNREACHABLE),
+        silent_one(check.asks, error).unreachable,
         f"check {check.name}",
         str(error),
         "an answer",
-        "Check the address in the Airflow connection, the network path, and that the service runs. Nothing was "
-        "started.",
+        "Check the address in the Airflow connection, the network path, and that the service runs.",
+        happened=f"The check {check.name} got no answer, and nothing was started: {str(error).rstrip('.')}.",
+        matters="Without this check it is unknown whether the run is safe, so it is refused.",
     )

@@ -1,4 +1,4 @@
-"""Spark protects Kafka's credentials, and its Kafka client is new enough to be given them."""
+"""Spark protects Kafka's credentials from everyone else who uses the cluster or its network."""
 
 from __future__ import annotations
 
@@ -6,48 +6,36 @@ from collections.abc import Iterable
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.spark.spark_target import (
-    SparkTarget,
-    cipher_findings,
-    shipping_findings,
-    unprotected_findings,
-)
+from kafka_migration.core.spark.spark_target import SparkTarget, cipher_findings, unprotected_findings
 from kafka_migration.core.spark.spark_versions import Version
-from kafka_migration.preflight.scene.check import Check, Subject
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    if subject.mode is Mode.RESTORE or subject.migration.validation.spark_unprotected:
+def _check(scene: Scene) -> Iterable[Finding]:
+    if scene.mode is Mode.RESTORE or scene.migration.validation.spark_unprotected:
         return ()
-    target = _target(subject)
-    return (*_unprotected(subject, declared=False), *cipher_findings(target, _version(subject, target)))
+    target = _target(scene)
+    return (*_unprotected(scene, declared=False), *cipher_findings(target, _version(scene, target)))
 
 
-def _check_client(subject: Subject) -> Iterable[Finding]:
-    sides = (subject.migration.source, subject.migration.target)
-    if subject.mode is Mode.RESTORE or not any(subject.connections.has_login(side) for side in sides):
-        return ()
-    return (*shipping_findings(_target(subject)), *subject.connections.spark_client_findings())
-
-
-def _declared(subject: Subject) -> tuple[Finding, ...]:
+def _declared(scene: Scene) -> tuple[Finding, ...]:
     """Return the findings that the migration file allows as warnings."""
-    return _unprotected(subject, declared=True) if subject.migration.validation.spark_unprotected else ()
+    return _unprotected(scene, declared=True) if scene.migration.validation.spark_unprotected else ()
 
 
-def _unprotected(subject: Subject, *, declared: bool) -> tuple[Finding, ...]:
-    target = _target(subject)
-    return unprotected_findings(target, _version(subject, target), declared=declared)
+def _unprotected(scene: Scene, *, declared: bool) -> tuple[Finding, ...]:
+    target = _target(scene)
+    return unprotected_findings(target, _version(scene, target), declared=declared)
 
 
-def _target(subject: Subject) -> SparkTarget:
-    return subject.connections.spark_target(subject.migration.validation.spark_connection)
+def _target(scene: Scene) -> SparkTarget:
+    return scene.airflow.spark.spark_target(scene.migration.validation.spark_connection)
 
 
-def _version(subject: Subject, target: SparkTarget) -> Version:
+def _version(scene: Scene, target: SparkTarget) -> Version:
     """Return Spark's version; none if it decides nothing, because the question starts Java."""
-    return subject.connections.spark_numbers(target) if target.needs_version else ()
+    return scene.airflow.spark.spark_numbers(target) if target.needs_version else ()
 
 
-CHECK = Check("spark", _check, needs=("connections",), warn=_declared)
-CLIENT_CHECK = Check("spark client", _check_client, needs=("clusters",))
+CHECK = Check("spark", _check, asks={Asked.SPARK}, needs=("connections",), warn=_declared)

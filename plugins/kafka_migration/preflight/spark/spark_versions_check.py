@@ -6,15 +6,22 @@ from collections.abc import Iterable
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.preflight.scene.check import Check, Subject
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.scene import Scene, asked_once
 
 
-def _check(subject: Subject) -> Iterable[Finding]:
-    return () if subject.mode is Mode.RESTORE else subject.spark_version_findings[0]
+@asked_once
+def _findings(scene: Scene) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """Return which versions of Spark cannot work together, and which are unknown."""
+    return scene.airflow.spark.spark_version_findings(scene.migration.validation.spark_connection)
 
 
-def _unknown(subject: Subject) -> Iterable[Finding]:
-    return () if subject.mode is Mode.RESTORE else subject.spark_version_findings[1]
+def _check(scene: Scene) -> Iterable[Finding]:
+    return () if scene.mode is Mode.RESTORE else _findings(scene)[0]
 
 
-CHECK = Check("spark versions", _check, needs=("connections",), warn=_unknown)
+def _unknown(scene: Scene) -> Iterable[Finding]:
+    return () if scene.mode is Mode.RESTORE else _findings(scene)[1]
+
+
+CHECK = Check("spark versions", _check, asks={Asked.SPARK}, needs=("connections",), warn=_unknown)

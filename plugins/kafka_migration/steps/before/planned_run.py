@@ -27,8 +27,8 @@ from kafka_migration.core.target.target_topics import missing_topic_findings, re
 from kafka_migration.core.text.shortened import some
 from kafka_migration.engines.never_copied import never_copied_findings
 from kafka_migration.preflight.clusters.clusters_check import difference_findings
+from kafka_migration.preflight.files.overlap_check import other_migrations
 from kafka_migration.steps.before.dry_run import preview
-from kafka_migration.steps.before.preflight_checks import other_migrations
 from kafka_migration.steps.mirror.plan_mirror import nothing_to_mirror, read_plan
 from kafka_migration.steps.run.deployment import Deployment
 from kafka_migration.steps.run.find_copy_basis import changes_of_basis
@@ -132,5 +132,5 @@ def _refusals(
     yield from unknown_findings("groups", unknown, "groups on the source that match cutover.groups")
     yield from missing_topic_findings(run.migration, source)
     yield from never_copied_findings(run.migration) if mode.mirrors else ()
-    yield from overlap_findings(run.migration, other_migrations(run, whole))
+    yield from overlap_findings(run.migration, other_migrations(run.deployment.migrations_folder, whole))
     yield from missing_rights_of(run)

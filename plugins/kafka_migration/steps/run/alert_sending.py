@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
-from pathlib import Path
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.migration.alert_settings import AlertKind, AlertSettings
-from kafka_migration.core.migration.settings import HookName, Migration
+from kafka_migration.core.migration.alert_settings import AlertKind
+from kafka_migration.core.migration.settings import HookName
 from kafka_migration.core.report.alerts import Alert
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.watching.producers_question import StopProducers
 from kafka_migration.core.watching.unreachable import Silence, moment
-from kafka_migration.migration_file.loading import load_alerts_file
 from kafka_migration.steps.run.migration_run import MigrationRun
-
-
-def alert_settings(migration: Migration | None, alerts_file: Path | None) -> AlertSettings:
-    """Return the alert settings of a migration: from its file, else from the alerts file that the configuration names.
-
-    `None` is a migration whose file cannot be read. Raises `Refused` (`ALERTS_INVALID`).
-    """
-    if migration is not None and migration.alerts is not None:
-        return migration.alerts
-    return AlertSettings() if alerts_file is None else load_alerts_file(alerts_file)
 
 
 def stop_producers(run: MigrationRun, announced_at: datetime) -> StopProducers:

@@ -8,7 +8,7 @@ import pytest
 
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.preflight.scene.target_limits import (
+from kafka_migration.preflight.clusters.limits_check import (
     after_limits,
     collision_findings,
     large_record_findings,

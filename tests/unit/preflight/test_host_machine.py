@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.preflight.scene.machine_rules import CLOCK_TOLERANCE, GENERATION_MIB, clock_findings, disk_findings
-from kafka_migration.preflight.scene.machine_rules import file_findings as files
+from kafka_migration.preflight.host.clock_rule import CLOCK_TOLERANCE, clock_findings
+from kafka_migration.preflight.host.host_disk_check import GENERATION_MIB, disk_findings
+from kafka_migration.preflight.host.host_files_check import file_findings as files
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -45,6 +46,6 @@ def test_open_files_are_for_connections(limit: int, tasks: int, partitions: int,
 )
 def test_clock_is_compared_with_both_ends_of_the_call(shown: datetime, words: str | None) -> None:
     """A clock is wrong only by what it is before the begin or after the end of the call that read it."""
-    found = [finding.found for finding in clock_findings("x", shown, NOW, NOW + 10 * SECOND)]
+    found = [finding.found for finding in clock_findings("x", "y", shown, NOW, NOW + 10 * SECOND)]
 
     assert ([words] if words else []) == found

@@ -1,11 +1,11 @@
-"""What the settings of the target's brokers mean for a copy."""
+"""The settings of the target's brokers, and what a topic without its own settings takes from them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.preflight.scene.scene import Scene, asked_once
 
 Brokers = Mapping[int, Mapping[str, str]]
 """The settings of each broker, by its id."""
@@ -40,6 +40,15 @@ _DEFAULTS: Mapping[str, tuple[str, Callable[[Iterable[str]], str | None]]] = {
 BROKER_SETTINGS = (AUTO_CREATE, *(name for name, _ in _DEFAULTS.values()))
 
 
+@asked_once
+def target_brokers(scene: Scene) -> Brokers:
+    """Return the settings of the target's brokers; empty if the login may not read them."""
+    try:
+        return scene.target.broker_settings(*BROKER_SETTINGS)
+    except Refused:
+        return {}
+
+
 def topic_defaults(brokers: Brokers) -> dict[str, str]:
     """Return the settings of a topic that has none itself; what no broker shows is missing."""
     found = {
@@ -47,32 +56,3 @@ def topic_defaults(brokers: Brokers) -> dict[str, str]:
         for topic_setting, (name, choose) in _DEFAULTS.items()
     }
     return {name: value for name, value in found.items() if value is not None}
-
-
-def auto_create_warnings(brokers: Brokers) -> Iterator[Finding]:
-    """Warn if brokers create each topic that a client asks for."""
-    creating = sorted(broker for broker, settings in brokers.items() if settings.get(AUTO_CREATE) == "true")
-    if creating:
-        yield Finding(
-            Code.TOPICS_AUTO_CREATED,
-            "target",
-            f"{AUTO_CREATE} true on {len(creating)} of {len(brokers)} brokers",
-            "false until the cutover",
-            "Set it to false. Otherwise a consumer or producer that starts too early, or names a wrong topic, creates "
-            "a topic with the brokers' default partitions and settings, and a later copy of it is refused.",
-        )
-
-
-def not_checked(what: str, why: str, unknown: str, remedy: str) -> Finding:
-    """Return the warning that preflight could not look at something, so that this is unknown."""
-    return Finding(Code.FACT_UNKNOWN, what, why, unknown, remedy)
-
-
-def unknown_settings(side: str) -> Finding:
-    """Return the warning that a login may not read the settings of brokers."""
-    return not_checked(
-        f"the brokers' settings on the {side}",
-        "no right DescribeConfigs on the cluster",
-        "their defaults for new topics, and whether they create topics that a client asks for",
-        "Grant it to the user of the connection, or look at the settings yourself.",
-    )

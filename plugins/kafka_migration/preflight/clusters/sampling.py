@@ -1,4 +1,4 @@
-"""Samples of the newest records of topics."""
+"""Samples of the newest records of topics, which several checks look at."""
 
 from __future__ import annotations
 
@@ -7,13 +7,22 @@ from collections.abc import Iterable, Mapping
 
 from kafka_migration.core.kafka.cluster import KafkaCluster, TopicDescription
 from kafka_migration.core.kafka.records import SampledRecord
+from kafka_migration.preflight.scene.cluster_questions import topics_of
+from kafka_migration.preflight.scene.scene import Scene, asked_once
 
 PARTITIONS = 200
 RECORDS = 20
 TIME_LIMIT_S = 10.0
 
 
-def newest_records(cluster: KafkaCluster, topics: Iterable[TopicDescription]) -> Mapping[str, list[SampledRecord]]:
+@asked_once
+def newest_records(scene: Scene, topics: tuple[str, ...]) -> Mapping[str, list[SampledRecord]]:
+    """Return a sample of the newest records of these topics on the source, by topic; a topic without one is missing."""
+    known = topics_of(scene, "source")
+    return _sampled(scene.source, [known[topic] for topic in topics])
+
+
+def _sampled(cluster: KafkaCluster, topics: Iterable[TopicDescription]) -> Mapping[str, list[SampledRecord]]:
     """Return up to `RECORDS` of the newest records of each partition, by topic, of up to `PARTITIONS` partitions."""
     partitions = [partition for topic in topics for partition in topic.topic_partitions][:PARTITIONS]
     starts = cluster.log_start_offsets(partitions)

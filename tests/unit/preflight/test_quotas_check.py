@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kafka_migration.preflight.scene.quorum import controller_time
-from kafka_migration.preflight.scene.quota_rules import quota_findings, quotas_of
-from kafka_migration.preflight.scene.tool_answers import UnknownFact
+from kafka_migration.preflight.host.cluster_clocks_check import controller_time
+from kafka_migration.preflight.host.quotas_check import quota_findings, quotas_of
+from kafka_migration.preflight.scene.unknown_facts import UnknownFact
 
 # As Kafka 3.9.1 prints it.
 OUTPUT = """\

@@ -7,7 +7,7 @@ import pytest
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.partitioner import java_partition
 from kafka_migration.core.kafka.records import SampledRecord
-from kafka_migration.preflight.clusters.moved_keys import moved_key_warnings
+from kafka_migration.preflight.clusters.keys_check import moved_key_warnings
 
 OWN = java_partition(b"foobar", 3)
 

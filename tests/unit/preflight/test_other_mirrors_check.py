@@ -6,7 +6,7 @@ import pytest
 
 from kafka_migration.core.kafka.cluster import GroupDescription, GroupKind, GroupListing, GroupMember, GroupState
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.preflight.scene.foreign_mirrors import (
+from kafka_migration.preflight.clusters.other_mirrors_check import (
     heartbeat_findings,
     heartbeat_topics,
     reader_findings,

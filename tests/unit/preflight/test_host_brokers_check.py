@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.preflight.scene.reached_brokers import (
-    NamesOnHost,
-    broker_answers,
-    connect_findings,
-    resolve_findings,
-)
-from kafka_migration.preflight.scene.tool_answers import UnknownFact, answer_of
+from kafka_migration.preflight.host.asking_host import NamesOnHost
+from kafka_migration.preflight.host.host_brokers_check import broker_answers, connect_findings
+from kafka_migration.preflight.host.host_names_check import resolve_findings
+from kafka_migration.preflight.host.tool_answers import answer_of
+from kafka_migration.preflight.scene.unknown_facts import Fact, UnknownFact
 
 ADDRESSES = ("b1.example:9092", "b2.example:9092")
 # As Kafka 3.9.1 prints it, shortened; newer versions add `isFenced`.
@@ -21,6 +19,7 @@ b1.example:9092 (id: 1 rack: null) -> (
 b2.example:9092 (id: 2 rack: r a isFenced: false) -> ERROR: org.apache.kafka.common.errors.DisconnectException
 """
 RESOLVED = NamesOnHost.of("b1.example 0 10.0.0.1 \nb2.example 0 10.0.0.2 fe80::1 \n")
+IT = Fact("what it is", "It matters.", "Describe")
 UNRESOLVED = NamesOnHost.of("b1.example 0 10.0.0.1 \nb2.example 2 \nb3.example 137 \n")
 
 
@@ -84,7 +83,7 @@ def test_broker_that_does_not_answer_is_refused() -> None:
 
 def test_unresolved_broker_is_refused_once() -> None:
     """A broker whose name has no address on the host is not refused again because it does not answer."""
-    failed = UnknownFact("x", "it failed", "Fix it.", is_failure=True)
+    failed = UnknownFact(IT, "it failed", "Fix it.", is_failure=True)
 
     assert [] == list(connect_findings("x", ADDRESSES, OUTPUT, UNRESOLVED))
     assert [] == list(connect_findings("x", ADDRESSES, failed, UNRESOLVED))
@@ -96,15 +95,15 @@ def test_failed_tool_says_why() -> None:
     trace = (
         'Exception in thread "main" java.lang.RuntimeException: no\n\tat kafka.X\nCaused by: a.TimeoutException: late'
     )
-    failed = answer_of("it", {"tool": "T", "exit": "1", "errors": trace}, "Describe")
-    denied = answer_of("it", {"tool": "T", "exit": "0", "errors": "x.ClusterAuthorizationException: no"}, "Describe")
-    old = answer_of("it", {"tool": "T", "exit": "1", "errors": "x.UnsupportedVersionException: no"}, "Describe")
-    absent = answer_of("it", {"tool": "T", "exit": "1", "errors": "Could not find or load main class T"}, "Describe")
-    late = answer_of("it", {"tool": "T", "exit": "timeout"}, "Describe")
-    large = answer_of("it", {"tool": "T", "exit": "large"}, "Describe")
+    failed = answer_of(IT, {"tool": "T", "exit": "1", "errors": trace})
+    denied = answer_of(IT, {"tool": "T", "exit": "0", "errors": "x.ClusterAuthorizationException: no"})
+    old = answer_of(IT, {"tool": "T", "exit": "1", "errors": "x.UnsupportedVersionException: no"})
+    absent = answer_of(IT, {"tool": "T", "exit": "1", "errors": "Could not find or load main class T"})
+    late = answer_of(IT, {"tool": "T", "exit": "timeout"})
+    large = answer_of(IT, {"tool": "T", "exit": "large"})
 
     assert (
-        UnknownFact("it", "T: a.TimeoutException: late", "Fix the cause that the tool names.", is_failure=True)
+        UnknownFact(IT, "T: a.TimeoutException: late", "Correct the cause that the tool names.", is_failure=True)
         == failed
     )
     assert isinstance(denied, UnknownFact)
@@ -117,4 +116,4 @@ def test_failed_tool_says_why() -> None:
     assert late.is_failure
     assert isinstance(large, UnknownFact)
     assert not large.is_failure
-    assert "yes" == answer_of("it", {"tool": "T", "exit": "0", "output": "yes"}, "Describe")
+    assert "yes" == answer_of(IT, {"tool": "T", "exit": "0", "output": "yes"})

@@ -1,0 +1,23 @@
+"""Spark can be given the logins of the Kafka connections, and its Kafka client is new enough for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.spark.spark_target import shipping_findings
+from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.scene import SIDES, Scene
+
+
+def _check(scene: Scene) -> Iterable[Finding]:
+    has_login = scene.airflow.connections.has_login
+    if scene.mode is Mode.RESTORE or not any(has_login(scene.named(side)) for side in SIDES):
+        return ()
+    spark = scene.airflow.spark
+    target = spark.spark_target(scene.migration.validation.spark_connection)
+    return (*shipping_findings(target), *spark.spark_client_findings())
+
+
+CHECK = Check("spark client", _check, asks={Asked.SPARK}, needs=("clusters",))
