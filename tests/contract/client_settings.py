@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kafka_migration.adapters.host.mirrorctl_host import mirrorctl_text
-from kafka_migration.core.connections.client_settings import LOGIN_SETTINGS, MECHANISMS, SETTINGS
+from kafka_migration.core.connections.client_settings import SETTINGS
 from kafka_migration.core.connections.java_properties import java_properties
+from kafka_migration.core.connections.mechanisms import LOGIN_SETTINGS, MECHANISMS
 from kafka_migration.engines.properties_writer import render_properties
 from tests.programs import run_java
 

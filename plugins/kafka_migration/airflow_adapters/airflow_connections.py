@@ -20,19 +20,13 @@ from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.adapters.kafka.kafka_client import quiet_logger
 from kafka_migration.airflow_adapters.airflow_settings import token_endpoints
 from kafka_migration.core.connections.client_settings import (
-    KERBEROS,
-    MECHANISMS,
-    OAUTH,
-    OAUTH_CALLBACK,
-    OAUTH_ENDPOINT,
     REFUSED,
     SETTINGS,
-    WITH_OIDC,
-    WITH_SYSTEM_TRUST,
-    WITHOUT_KINIT,
 )
-from kafka_migration.core.connections.connection_checks import connection_findings, insecure_findings, mechanism_of
+from kafka_migration.core.connections.connection_checks import connection_findings, insecure_findings
+from kafka_migration.core.connections.connection_problems import IN_EXTRA, Problem
 from kafka_migration.core.connections.java_properties import java_findings
+from kafka_migration.core.connections.mechanisms import MECHANISMS, mechanism_of
 from kafka_migration.core.connections.secrets import secret_texts, without_secrets
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
@@ -40,7 +34,6 @@ from kafka_migration.core.migration.settings import Cluster, Insecurity
 from kafka_migration.core.text.shell import shell_word
 
 CONNECTION_TYPE = "kafka"
-_IN_EXTRA = "Correct the extra of the Airflow connection."
 _MAX_REASON = 300
 _SETTING_NAMES = sorted({*SETTINGS, *REFUSED}, key=len, reverse=True)
 # Errors of an invalid connection. Any other error comes from Airflow and may be temporary.
@@ -113,17 +106,12 @@ def _checked(connection_id: str, allowed: Collection[Insecurity]) -> dict[str, A
         raise Refused(findings)
     with _as_finding(connection_id, settings):
         config = _CheckedHook(connection).config()
-    mechanism = mechanism_of(config)
-    if mechanism == KERBEROS:
-        config |= WITHOUT_KINIT
-    elif mechanism == OAUTH and OAUTH_ENDPOINT in config:
-        config |= WITH_OIDC | ({} if "https.ca.pem" in config else WITH_SYSTEM_TRUST)
-    elif mechanism == OAUTH and OAUTH_CALLBACK not in config:
-        found = f"sasl.mechanism {OAUTH} without {' and '.join(MECHANISMS[OAUTH].needs)}"
-        raise Refused(
-            [_invalid(connection_id, found, f"these settings, or a function that returns tokens ({OAUTH_CALLBACK})")]
-        )
-    return config
+    mechanism = MECHANISMS.get(mechanism_of(config))
+    if mechanism is None:
+        return config
+    if lacking := [problem.finding(connection_id) for problem in mechanism.lacking(config)]:
+        raise Refused(lacking)
+    return {**config, **mechanism.client(config)}
 
 
 def read_connection(connection_id: str, connection_type: str) -> Connection:
@@ -136,14 +124,14 @@ def read_connection(connection_id: str, connection_type: str) -> Connection:
     except AirflowNotFoundException:
         raise Refused([_missing(connection_id, connection_type)]) from None
     except _UNREADABLE as error:
-        raise Refused([_invalid(connection_id, f"{type(error).__name__} when Airflow read it")]) from None
+        raise Refused([_invalid(connection_id, f"gave {type(error).__name__} when Airflow read it")]) from None
     except Exception as error:
         raise TransientError(
             f"Airflow did not return the connection {connection_id}: {type(error).__name__}"
         ) from error
     if connection.conn_type != connection_type:
-        expected, remedy = f"type {connection_type}", "Use a connection of this type, or correct its type."
-        raise Refused([_invalid(connection_id, f"type {connection.conn_type}", expected, remedy)])
+        remedy = f"Use a connection of type {connection_type}, or correct its type."
+        raise Refused([_invalid(connection_id, f"has type {connection.conn_type}", remedy)])
     return connection
 
 
@@ -152,10 +140,10 @@ def extra_of(connection: Connection) -> dict[str, object]:
     try:
         settings = json.loads(connection.extra or "{}", object_pairs_hook=_without_doubles)
     except (ValueError, TypeError, RecursionError) as error:
-        found = str(error) if isinstance(error, _Double) else "an extra that is not valid JSON"
-        raise Refused([_invalid(connection.conn_id, found)]) from None
+        says = str(error) if isinstance(error, _Double) else "has an extra that is not valid JSON"
+        raise Refused([_invalid(connection.conn_id, says)]) from None
     if not isinstance(settings, dict):
-        raise Refused([_invalid(connection.conn_id, "an extra that is not a JSON object")])
+        raise Refused([_invalid(connection.conn_id, "has an extra that is not a JSON object")])
     return settings
 
 
@@ -167,7 +155,7 @@ def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
     settings = dict(pairs)
     if len(settings) < len(pairs):
         names = [name for name, _ in pairs]
-        raise _Double(f"setting {next(ascii(name) for name in names if names.count(name) > 1)} twice")
+        raise _Double(f"has the setting {next(ascii(name) for name in names if names.count(name) > 1)} twice")
     return settings
 
 
@@ -180,7 +168,8 @@ def _as_finding(connection_id: str, settings: Mapping[str, object]) -> Iterator[
         # Not only Kafka's errors: the code also imports callbacks and converts values.
         reason = " ".join(without_secrets(_reason(error), settings).split())[:_MAX_REASON]
         named = next((name for name in _SETTING_NAMES if name in reason), "")
-        raise Refused([_invalid(connection_id, f"setting {named}: {reason}" if named else reason)]) from None
+        says = f"has a problem with the setting {named}: {reason}" if named else f"cannot be used: {reason}"
+        raise Refused([_invalid(connection_id, says)]) from None
 
 
 def _reason(error: Exception) -> str:
@@ -206,13 +195,10 @@ def _missing(connection_id: str, connection_type: str) -> Finding:
         f"a connection of type {connection_type}",
         f"Create it (airflow connections add {shell_word(connection_id)} --conn-type {connection_type} …), or correct "
         "the name.",
+        happened=f"Airflow has no connection {connection_id}.",
+        matters="Nothing can connect to what the connection stands for.",
     )
 
 
-def _invalid(
-    connection_id: str,
-    found: str,
-    expected: str = "settings with which a client can be created",
-    remedy: str = _IN_EXTRA,
-) -> Finding:
-    return Finding(Code.CONNECTION_INVALID, f"connection {connection_id}", found, expected, remedy)
+def _invalid(connection_id: str, says: str, remedy: str = f"Correct it {IN_EXTRA}.") -> Finding:
+    return Problem(says, says, "settings with which a client can be created", remedy).finding(connection_id)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from kafka_migration.core.connections.client_settings import KERBEROS, OAUTH
+from kafka_migration.core.connections.client_settings import KERBEROS, KERBEROS_SERVICE
+from kafka_migration.core.connections.mechanisms import MECHANISMS, mechanism_named
 from kafka_migration.core.discovery.connections_to_create import ConnectionToCreate
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.text.secret_forms import has_key_form, has_secret_form, may_be_shown
+from kafka_migration.mirrormaker_files.effective.strimzi_config import STRIMZI_MECHANISMS
 from kafka_migration.mirrormaker_files.model.lint_finding import listed
 from kafka_migration.mirrormaker_files.model.mirror_settings import EMPTY, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_import.chosen_flow import not_imported
@@ -18,7 +20,6 @@ from kafka_migration.mirrormaker_import.plain_values import plain
 
 # Every option of a JAAS line, so that no part of one value is taken for another option.
 _OPTION = re.compile(r"""(?<!\w)(\w{1,100})\s{0,20}=\s{0,20}(?:"((?:[^"\\]|\\.)*)"?|'(?:[^'\\]|\\.)*'?|[^\s;"']+)""")
-_SHOWN_OPTIONS = frozenset({"username", "principal", "keyTab", "clientId"})
 # A host and its port, without a login; only an IPv6 address has more colons.
 _ADDRESS = re.compile(r"(?:[\w.-]{1,255}|\[[0-9a-fA-F:.]{2,45}\]):\d{1,5}")
 # A value that is given, and that is not known here or not shown.
@@ -30,8 +31,6 @@ _PROTOCOLS = frozenset({"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"})
 _LISTENER = re.compile(r"^[A-Za-z][A-Za-z0-9_]{0,100}://")
 _LONGEST_JAAS = 10_000
 _PEM = "<CERTIFICATES OF THE AUTHORITY IN PEM>"
-_PASSWORD_MECHANISMS = frozenset({"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"})
-_MECHANISMS = _PASSWORD_MECHANISMS | {KERBEROS, OAUTH}
 
 
 def connection_values(readers: FlowReaders, role: str, *, place: Place | None = None) -> dict[str, str]:
@@ -82,13 +81,11 @@ def strimzi_values(file: MirrorFile, alias: str) -> dict[str, str]:
     found = {each.key: plain(each) for each in file.at(Place.FIELD, alias)}
     has_tls = found.get("tls") == EMPTY or any(key.startswith("tls.") for key in found)
     kind = found.get("authentication.type", "")
-    has_login = kind in _STRIMZI_MECHANISMS or found.get("authentication.sasl", "").lower() == "true"
+    has_login = kind in STRIMZI_MECHANISMS or found.get("authentication.sasl", "").lower() == "true"
     protocol = f"{'SASL_' if has_login else ''}{'SSL' if has_tls else 'PLAINTEXT'}"
     values = {"security.protocol": protocol}
     if has_login:
-        values["sasl.mechanism"] = _STRIMZI_MECHANISMS.get(kind) or found.get(
-            "authentication.config.sasl.mechanism", ""
-        )
+        values["sasl.mechanism"] = STRIMZI_MECHANISMS.get(kind) or found.get("authentication.config.sasl.mechanism", "")
         values[_USER] = found.get("authentication.username") or found.get("authentication.clientId", "")
     if kind == "tls":
         # Its certificate and key are in a Secret of Kubernetes.
@@ -96,12 +93,6 @@ def strimzi_values(file: MirrorFile, alias: str) -> dict[str, str]:
     return values
 
 
-_STRIMZI_MECHANISMS = {
-    "plain": "PLAIN",
-    "scram-sha-256": "SCRAM-SHA-256",
-    "scram-sha-512": "SCRAM-SHA-512",
-    "oauth": OAUTH,
-}
 _CUSTOM_MECHANISM = "authentication.config.sasl.mechanism"
 # No key of Java's clients: the name with which a cluster of Strimzi logs in.
 _USER = "sasl.username"
@@ -135,7 +126,7 @@ def value_problem_of(key: str, value: str) -> str:
         return "its value is no list of host:port"
     if key == "security.protocol" and not protocol_in({key: value}):
         return "Kafka has no such protocol"
-    if key == "sasl.mechanism" and value not in _MECHANISMS:
+    if key == "sasl.mechanism" and value not in MECHANISMS:
         return "a connection takes no such mechanism"
     return ""
 
@@ -167,32 +158,16 @@ def insecurities_of(connection: ConnectionToCreate) -> tuple[Insecurity, ...]:
 
 
 def _login(values: Mapping[str, str]) -> dict[str, str]:
-    found = _OPTION.findall(values.get("sasl.jaas.config", "")[:_LONGEST_JAAS])
-    jaas = {name: value for name, value in found if name in _SHOWN_OPTIONS and _may_be_used(value)}
     # The default of Kafka's clients.
-    mechanism = values.get("sasl.mechanism", KERBEROS)
-    user = values.get(_USER, "")
-    user = user if _may_be_used(user) else ""
-    if mechanism == KERBEROS:
-        extra = {
-            "sasl.mechanism": KERBEROS,
-            "sasl.kerberos.principal": jaas.get("principal", "<PRINCIPAL>"),
-            "sasl.kerberos.keytab": jaas.get("keyTab", "<PATH OF THE KEYTAB>"),
-        }
-        service = values.get("sasl.kerberos.service.name")
-        service = "<SERVICE NAME>" if service == UNKNOWN else service
-        return {**extra, "sasl.kerberos.service.name": service} if service else extra
-    if mechanism == OAUTH:
-        return {
-            "sasl.mechanism": OAUTH,
-            "sasl.oauthbearer.method": "oidc",
-            "sasl.oauthbearer.token.endpoint.url": "<TOKEN ENDPOINT>",
-            "sasl.oauthbearer.client.id": user or jaas.get("clientId", "<CLIENT ID>"),
-            "sasl.oauthbearer.client.secret": "<CLIENT SECRET>",
-        }
-    known = mechanism if mechanism in _PASSWORD_MECHANISMS else "<MECHANISM>"
-    name = user or jaas.get("username", "<USER>")
-    return {"sasl.mechanism": known, "sasl.username": name, "sasl.password": "<PASSWORD>"}
+    name = values.get("sasl.mechanism", KERBEROS)
+    mechanism = mechanism_named(name if name in MECHANISMS else None)
+    options = _OPTION.findall(values.get("sasl.jaas.config", "")[:_LONGEST_JAAS])
+    found = [(mechanism.in_jaas.get(option, ""), value) for option, value in options]
+    found.append((mechanism.user, values.get(_USER, "")))
+    known = {setting: value for setting, value in found if _may_be_used(value)}
+    if service := values.get(KERBEROS_SERVICE):
+        known[KERBEROS_SERVICE] = "<SERVICE NAME>" if service == UNKNOWN else service
+    return mechanism.placeholders(known)
 
 
 def _may_be_used(value: str) -> bool:

@@ -99,7 +99,7 @@ def test_untranslatable_setting_is_refused(setting: dict[str, str]) -> None:
 def test_reference_is_refused(name: str) -> None:
     """MirrorMaker would put the content of a file in its place, so no setting that it gets brings a reference."""
     reference = "${dir:/base/shop/gen-1/secrets:new.sasl.jaas.config}"
-    with pytest.raises(Refused, match=rf"setting {name}: a value with \$\{{") as raised:
+    with pytest.raises(Refused, match=rf"has the setting {name} with a value that contains \$\{{") as raised:
         java_properties("c", {"bootstrap.servers": "a:1", name: f"s3cret{reference}"})
 
     assert {Code.CONNECTION_INVALID} == {finding.code for finding in raised.value.findings}

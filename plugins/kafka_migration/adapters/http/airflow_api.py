@@ -167,6 +167,8 @@ class HttpAirflow:
                     "an Airflow that accepts the request",
                     "Correct the address or the login, or let an administrator of Airflow give this user the right to "
                     "trigger the DAG.",
+                    happened=f"Airflow's REST API at {self.url} did not accept the request: {found}.",
+                    matters="The command could do nothing in Airflow with this request.",
                 )
             ]
         )

@@ -74,6 +74,8 @@ class ManagerService:
                     _EXPECTED,
                     "Correct address, login and ssl.ca.pem of the Airflow connection, or grant its user the right to "
                     "read the cluster.",
+                    happened=f"The cluster manager {self._name} did not describe the cluster: {found}.",
+                    matters="Without its answer no connection and no migration file can be proposed.",
                 )
             ]
         )

@@ -132,6 +132,8 @@ class HttpSchemaRegistry:
                     "schemas by id, as Confluent's Schema Registry returns them",
                     "Correct address, login and ssl.ca.pem of the Airflow connection, or grant its user the right to "
                     "read all schemas.",
+                    happened=f"The schema registry {self._name} did not give a schema: {found}.",
+                    matters="Without it nothing is known of whether consumers can read the copied records.",
                 )
             ]
         )

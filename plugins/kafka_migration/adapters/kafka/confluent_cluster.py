@@ -330,21 +330,28 @@ class _Denial(NamedTuple):
     code: Code
     expected: str
     remedy: str
+    act: str
+    matters: str
 
     def finding(self, subject: str, found: str) -> Finding:
         """Return the finding for one topic."""
-        return Finding(self.code, subject, found, self.expected, self.remedy)
+        happened = f"The broker did not {self.act} the {subject}: {found}."
+        return Finding(self.code, subject, found, self.expected, self.remedy, happened=happened, matters=self.matters)
 
 
 _NOT_CREATED = _Denial(
     Code.TOPIC_NOT_CREATED,
     "a created topic",
     "Correct the problem that the broker names, or create the topic manually with the source's partition count.",
+    "create",
+    "MirrorMaker cannot copy records to a topic that does not exist, so it was not started.",
 )
 _NOT_CONFIGURED = _Denial(
     Code.TOPIC_NOT_CONFIGURED,
     "the changed configuration",
     "Correct the problem that the broker names (no permission AlterConfigs, or a missing topic), then try again.",
+    "change the configuration of",
+    "Records and offsets are not affected, but the topic does not have the settings that were planned.",
 )
 
 

@@ -174,6 +174,8 @@ class ClusterClient:
                         error.str(),
                         "a user with the rights that a migration needs",
                         "Grant the missing right to the user of the Airflow connection.",
+                        happened=f"The cluster {self.name} denied a request: {error.str()}.",
+                        matters="The run cannot read or write there what it needs.",
                     )
                 ]
             )

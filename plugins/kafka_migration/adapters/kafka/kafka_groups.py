@@ -198,7 +198,9 @@ class GroupCalls(ClusterClient):
             f"group {group}",
             f"{self.name} answers: {error.str()}",
             "a group without members",
-            "Stop the group's consumers on this cluster. Kafka accepts offsets only for an empty group.",
+            "Stop the group's consumers on this cluster, then try again.",
+            happened=f"The group {group} still has members on the cluster {self.name}: {error.str()}.",
+            matters="Kafka accepts offsets only for a group without members, so its offsets were not changed.",
         )
 
     def _denied_finding(self, group: str, partition: str, error: KafkaError) -> Finding:
@@ -209,6 +211,9 @@ class GroupCalls(ClusterClient):
             "a written offset",
             "Correct the problem that the broker names (a missing permission on the group or the topic, or a too long "
             "metadata text).",
+            happened=f"The cluster {self.name} did not write the offset of group {group} on {partition}: "
+            f"{error.str()}.",
+            matters="Consumers of the group would start at another offset there, and read records twice or miss some.",
         )
 
 

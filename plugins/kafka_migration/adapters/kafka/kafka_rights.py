@@ -78,6 +78,8 @@ class RightCalls(ClusterClient):
             "no right Describe on the cluster",
             "this right, to read access control lists",
             "Grant it to the user of the Airflow connection, or use a connection with another user.",
+            happened=f"The user of {self.name} has no right Describe on the cluster.",
+            matters="Without it the access control lists cannot be read, so commands for them would be incomplete.",
         )
 
     def _existing(self, topics: Collection[Resource]) -> dict[str, Resource]:

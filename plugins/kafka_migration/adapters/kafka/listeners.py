@@ -20,8 +20,10 @@ from kafka_migration.adapters.system.deadlines import time_left
 from kafka_migration.adapters.system.parallel import of_each
 from kafka_migration.adapters.system.tls import trusting
 from kafka_migration.core.connections.client_settings import HOST_NAME_CHECK
-from kafka_migration.core.connections.connection_checks import as_text, mechanism_of, protocol_of
+from kafka_migration.core.connections.connection_checks import protocol_of
+from kafka_migration.core.connections.connection_problems import as_text
 from kafka_migration.core.connections.listener import Attempt, Listener, addresses_in
+from kafka_migration.core.connections.mechanisms import MECHANISMS, mechanism_of
 from kafka_migration.core.kafka.certificates import Certificate
 
 TIMEOUT_S = 3.0
@@ -128,7 +130,7 @@ def _mechanisms(server: str, config: Mapping[str, Any], *, is_tls: bool) -> tupl
 
 def _asked(channel: socket.socket, mechanism: str) -> tuple[str, ...]:
     """Send a `SaslHandshake`; return the mechanisms of the answer. Raises `OSError` or `struct.error` without one."""
-    wanted = (mechanism or "PLAIN").encode()
+    wanted = (mechanism or next(iter(MECHANISMS))).encode()
     header = struct.pack(">hhih", _SASL_HANDSHAKE, _VERSION, _CORRELATION, -1)
     request = header + struct.pack(">h", len(wanted)) + wanted
     channel.sendall(struct.pack(">i", len(request)) + request)

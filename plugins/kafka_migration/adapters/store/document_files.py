@@ -267,5 +267,7 @@ def unreadable(path: Any, reason: str) -> EvidenceUnreadable:
         reason,
         "a document that this version of the package wrote",
         "Check the document. Restore it from a backup of the evidence root, or trigger a new run.",
+        happened=f"The document {path} cannot be read as this package wrote it: {reason}.",
+        matters="What an earlier step or run found is not known, so nothing is decided from it.",
     )
     return EvidenceUnreadable([finding])

@@ -305,5 +305,7 @@ def _missing(folder: Any, what: str, task: str) -> Refused:
         f"no {what.removeprefix('a ')}",
         f"{what}, written by the step {task} of this run",
         f"Clear the task {task} with downstream, or trigger a new run.",
+        happened=f"The folder {folder} lacks {what}, which the step {task} of this run writes.",
+        matters="This step would have to guess what the earlier one found, so it did nothing.",
     )
     return Refused([finding])

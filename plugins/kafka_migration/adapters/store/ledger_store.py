@@ -309,4 +309,6 @@ def _taken_over(folder: str, holder: str, writer: str) -> Finding:
         f"the migration is reserved by {holder}",
         f"reserved by {writer}",
         "Wait for that run to end, then trigger a new one. Nothing was written to the ledger.",
+        happened=f"The migration of the ledger {folder} is reserved by {holder}, not by {writer}.",
+        matters="Two runs that write at the same time could copy records twice or move groups to wrong offsets.",
     )

@@ -38,46 +38,13 @@ class Setting:
     is_secret: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Mechanism:
-    """A SASL mechanism: the settings that it needs, the login module of Java clients, and settings that it may have.
-
-    Without a login module it is not supported for Java clients.
-    """
-
-    needs: tuple[str, ...] = ()
-    login_module: str = ""
-    options: tuple[str, ...] = ()
-
-    @property
-    def settings(self) -> tuple[str, ...]:
-        """The settings of a login that it uses."""
-        return (*self.needs, *self.options)
-
-
+PLAIN, SCRAM_256, SCRAM_512 = "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"
 KERBEROS = "GSSAPI"
 KERBEROS_SERVICE = "sasl.kerberos.service.name"
 OAUTH = "OAUTHBEARER"
 OAUTH_METHOD = "sasl.oauthbearer.method"
 OAUTH_ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
 OAUTH_CALLBACK = "oauth_cb"
-_OAUTH_NEEDS = ("sasl.oauthbearer.client.id", "sasl.oauthbearer.client.secret", OAUTH_ENDPOINT)
-_OAUTH_OPTIONS = ("sasl.oauthbearer.scope", "sasl.oauthbearer.extensions", OAUTH_METHOD, "https.ca.pem")
-_USER_AND_PASSWORD = ("sasl.username", "sasl.password")
-_SCRAM = Mechanism(_USER_AND_PASSWORD, "org.apache.kafka.common.security.scram.ScramLoginModule")
-MECHANISMS: Mapping[str, Mechanism] = {
-    "PLAIN": Mechanism(_USER_AND_PASSWORD, "org.apache.kafka.common.security.plain.PlainLoginModule"),
-    "SCRAM-SHA-256": _SCRAM,
-    "SCRAM-SHA-512": _SCRAM,
-    KERBEROS: Mechanism(
-        ("sasl.kerberos.principal", "sasl.kerberos.keytab"),
-        "com.sun.security.auth.module.Krb5LoginModule",
-        (KERBEROS_SERVICE,),
-    ),
-    OAUTH: Mechanism(
-        _OAUTH_NEEDS, "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule", _OAUTH_OPTIONS
-    ),
-}
 # Mechanisms that are known and not supported: the reason, and what to use instead.
 UNSUPPORTED_MECHANISMS: Mapping[str, tuple[str, str]] = {
     "AWS_MSK_IAM": (
@@ -85,7 +52,6 @@ UNSUPPORTED_MECHANISMS: Mapping[str, tuple[str, str]] = {
         "Enable SASL/SCRAM or mutual TLS on the MSK cluster, and use SCRAM-SHA-512 or a client certificate.",
     ),
 }
-LOGIN_SETTINGS = tuple(dict.fromkeys(name for mechanism in MECHANISMS.values() for name in mechanism.settings))
 # librdkafka's default; Java has none.
 DEFAULT_KERBEROS_SERVICE = "kafka"
 # With 0, librdkafka never runs `kinit`: the ticket comes from outside of Airflow (ADR 0027).

@@ -7,21 +7,12 @@ contradict each other, disabled protections.
 from __future__ import annotations
 
 import difflib
-import math
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import NamedTuple
 
 from kafka_migration.core.connections.client_settings import (
     HOST_NAME_CHECK,
-    KERBEROS,
-    KERBEROS_FEATURE,
-    LOGIN_SETTINGS,
-    MECHANISMS,
-    OAUTH,
-    OAUTH_CALLBACK,
-    OAUTH_ENDPOINT,
     PROTOCOLS,
     REFUSED,
     SETTINGS,
@@ -29,16 +20,22 @@ from kafka_migration.core.connections.client_settings import (
     VERIFICATION,
     Form,
 )
+from kafka_migration.core.connections.connection_problems import (
+    IN_EXTRA,
+    Config,
+    Problem,
+    as_text,
+    of_value,
+    shown,
+    text_of,
+)
+from kafka_migration.core.connections.mechanisms import LOGIN_SETTINGS, MECHANISMS, ClientAbilities, mechanism_of
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Insecurity
-from kafka_migration.core.text.secret_forms import HIDDEN, has_secret_form
-
-Config = Mapping[str, object]
 
 _SERVER = re.compile(r"(\[[0-9A-Fa-f:.]+(%\w+)?\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
 _MAX_PORT = 65_535
-_MAX_SHOWN = 80
 _TRUE, _FALSE = {"true", "t", "1"}, {"false", "f", "0"}
 _LOGIN = ("sasl.mechanism", "sasl.mechanisms", *LOGIN_SETTINGS)
 # A principal has a name, perhaps a host, and a realm. No text that JAAS or a shell would read.
@@ -53,15 +50,6 @@ _PATTERNS: Mapping[Form, re.Pattern[str]] = {
     ),
 }
 _TLS = ("ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem", "ssl.key.password")
-
-
-class _Problem(NamedTuple):
-    """A problem with a connection; it never shows a value that may be a secret."""
-
-    found: str
-    expected: str
-    remedy: str = "Correct the extra of the Airflow connection."
-    code: Code = Code.CONNECTION_INVALID
 
 
 def connection_findings(
@@ -80,17 +68,17 @@ def connection_findings(
     problems = list(_form_problems(config))
     if not problems:
         problems = [
-            *_mechanism_problems(config, has_feature),
-            *(list(_login_problems(config)) or _endpoint_problems(config, token_endpoints)),
+            *_mechanism_problems(config),
+            *_login_problems(config, ClientAbilities(has_feature, token_endpoints)),
             *_tls_problems(config),
             *(_insecure(each) for each in insecurities(config) if each not in allowed),
         ]
-    return tuple(_finding(connection, problem) for problem in problems)
+    return tuple(problem.finding(connection) for problem in problems)
 
 
 def insecure_findings(connection: str, config: Config) -> tuple[Finding, ...]:
     """Return one finding for each protection that these settings disable, allowed or not."""
-    return tuple(_finding(connection, _insecure(each)) for each in insecurities(config))
+    return tuple(_insecure(each).finding(connection) for each in insecurities(config))
 
 
 def insecurities(config: Config) -> tuple[Insecurity, ...]:
@@ -98,30 +86,17 @@ def insecurities(config: Config) -> tuple[Insecurity, ...]:
     found = []
     if protocol_of(config) == "SASL_PLAINTEXT":
         found.append(Insecurity.SASL_PLAINTEXT)
-    if _text(config, HOST_NAME_CHECK).lower() == "none":
+    if text_of(config, HOST_NAME_CHECK).lower() == "none":
         found.append(Insecurity.NO_HOST_NAME_CHECK)
     return tuple(found)
 
 
 def protocol_of(config: Config) -> str:
     """Return the security protocol in Java's spelling; Kafka's default if there is none."""
-    return _text(config, "security.protocol").upper() or "PLAINTEXT"
+    return text_of(config, "security.protocol").upper() or "PLAINTEXT"
 
 
-def mechanism_of(config: Config) -> str:
-    """Return the SASL mechanism; empty if none is named."""
-    return _text(config, "sasl.mechanism") or _text(config, "sasl.mechanisms")
-
-
-def _text(config: Config, name: str) -> str:
-    return as_text(config.get(name)) or ""
-
-
-def _finding(connection: str, problem: _Problem) -> Finding:
-    return Finding(problem.code, f"connection {connection}", problem.found, problem.expected, problem.remedy)
-
-
-def _form_problems(config: Config) -> Iterator[_Problem]:
+def _form_problems(config: Config) -> Iterator[Problem]:
     unknown = [problem for name in config for problem in _name_problems(name)]
     yield from unknown
     for name, value in config.items():
@@ -129,34 +104,47 @@ def _form_problems(config: Config) -> Iterator[_Problem]:
             yield from _value_problems(name, value)
     # A missing setting may be given under an unknown name.
     if "bootstrap.servers" not in config and not unknown:
-        yield _Problem("no setting bootstrap.servers", 'a text such as "broker1:9092,broker2:9092"')
+        expected = 'a text such as "broker1:9092,broker2:9092"'
+        yield Problem(
+            "has no setting bootstrap.servers",
+            "no setting bootstrap.servers",
+            expected,
+            f"Set bootstrap.servers to {expected} {IN_EXTRA}.",
+        )
 
 
-def _name_problems(name: str) -> Iterator[_Problem]:
+def _name_problems(name: str) -> Iterator[Problem]:
     if name in REFUSED:
-        yield _Problem(f"setting {name}: {REFUSED[name]}", "no such setting", "Remove it from the extra.")
+        yield Problem(
+            f"has the setting {name}, which this package does not accept",
+            f"setting {name}: {REFUSED[name]}",
+            "no such setting",
+            f"Remove {name} from the extra of the Airflow connection.",
+            f"It is refused because {REFUSED[name]}.",
+        )
     elif name not in SETTINGS:
         near = difflib.get_close_matches(name.strip().lower(), sorted(SETTINGS), n=1, cutoff=0.6)
-        hint = f"Did you mean {near[0]}?" if near else "Remove it, or use an accepted setting instead."
-        accepted = 'an accepted setting (the page "Installation", section "Kafka, source and target")'
-        yield _Problem(f"unknown setting {_shown(name)}", accepted, hint)
+        yield Problem(
+            f"has the unknown setting {shown(name)}",
+            f"unknown setting {shown(name)}",
+            'an accepted setting (the page "Installation", section "Kafka, source and target")',
+            (
+                f"Use {near[0]} if you mean it, or remove the setting"
+                if near
+                else "Remove it, or use an accepted setting"
+            )
+            + ' (the page "Installation", section "Kafka, source and target").',
+            "A setting that is not known could make the client load code, read files or call addresses, so no client "
+            "is created.",
+        )
 
 
-def _value_problems(name: str, value: object) -> Iterator[_Problem]:
+def _value_problems(name: str, value: object) -> Iterator[Problem]:
     text = as_text(value)
     if text is None:
-        yield _Problem(f"setting {name}: {_kind(value)}", _EXPECTED[SETTINGS[name].form])
+        yield of_value(name, f"{_kind(value)} as its value", _kind(value), _EXPECTED[SETTINGS[name].form])
     else:
         yield from _text_problems(name, SETTINGS[name].form, text)
-
-
-def as_text(value: object) -> str | None:
-    """Return a setting's value as text for the client; `None` if it is not a text, a number or a boolean."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (int, float)) and math.isfinite(value):
-        return str(value)
-    return value if isinstance(value, str) else None
 
 
 _EXPECTED: Mapping[Form, str] = {
@@ -182,21 +170,22 @@ def _kind(value: object) -> str:
     return "a list" if isinstance(value, list) else "a number that is not finite"
 
 
-def _text_problems(name: str, form: Form, value: str) -> Iterator[_Problem]:
+def _text_problems(name: str, form: Form, value: str) -> Iterator[Problem]:
     is_pem = form in {"certificates", "private key"}
     if bad := _control_character(value, but="\r\n\t" if is_pem else ""):
-        hint = "a text without control characters; a line break at its end often comes from a file"
-        yield _Problem(f"setting {name}: the character U+{ord(bad):04X}", hint)
+        seen, hint = f"the character U+{ord(bad):04X}", "A line break at its end often comes from a file."
+        yield of_value(name, seen, seen, "a text without control characters", hint)
     elif not value.strip():
-        yield _Problem(f"setting {name}: an empty text", f"{_EXPECTED[form]}, or no such setting")
+        yield of_value(name, "an empty text", "an empty text", _EXPECTED[form], "Otherwise remove the setting.")
     elif is_pem:
         yield from _pem_problems(name, form, value)
     elif form == "number" and not re.fullmatch(r"-?[0-9]{1,18}(\.[0-9]{1,9})?", value):
-        yield _Problem(f"setting {name}: not a number", _EXPECTED[form])
+        yield of_value(name, "a value that is no number", "not a number", _EXPECTED[form])
     elif form == "truth" and value.lower() not in _TRUE | _FALSE:
-        yield _Problem(f"setting {name}: neither true nor false", _EXPECTED[form])
+        yield of_value(name, "a value that is neither true nor false", "neither true nor false", _EXPECTED[form])
     elif form in _PATTERNS and _PATTERNS[form].fullmatch(value) is None:
-        yield _Problem(f"setting {name}: {_shown_if_harmless(form, value)}", _EXPECTED[form])
+        seen = _shown_if_harmless(form, value)
+        yield of_value(name, seen, seen, _EXPECTED[form])
     else:
         yield from _choice_problems(name, value)
 
@@ -204,7 +193,7 @@ def _text_problems(name: str, form: Form, value: str) -> Iterator[_Problem]:
 def _shown_if_harmless(form: Form, value: str) -> str:
     """Return a value as it may be shown: an address may contain a login, and other texts may be put in its place."""
     is_harmless = form in {"principal", "path"} or (form == "https address" and not set(value) & set("@?#"))
-    return _shown(value) if is_harmless else "a value that does not have this form"
+    return shown(value) if is_harmless else "a value that does not have this form"
 
 
 def _control_character(value: str, but: str) -> str:
@@ -212,155 +201,136 @@ def _control_character(value: str, but: str) -> str:
     return next((c for c in value if c not in but and unicodedata.category(c) in {"Cc", "Cs"}), "")
 
 
-def _pem_problems(name: str, form: Form, value: str) -> Iterator[_Problem]:
+def _pem_problems(name: str, form: Form, value: str) -> Iterator[Problem]:
     label = "CERTIFICATE" if form == "certificates" else "PRIVATE KEY"
     if re.search(r"-----BEGIN [A-Z0-9 ]{0,40}" + label + "-----", value) is None:
-        yield _Problem(f"setting {name}: no PEM block {label}", _EXPECTED[form])
+        yield of_value(name, f"no PEM block {label}", f"no PEM block {label}", _EXPECTED[form])
     elif "\\n" in value or "\n" not in value.strip():
-        hint = "PEM with real line breaks; in JSON each one is written as \\n"
-        yield _Problem(f"setting {name}: PEM without line breaks", hint)
+        found, hint = "PEM without line breaks", "In JSON each line break is written as \\n."
+        yield of_value(name, found, found, "PEM with real line breaks", hint)
 
 
-def _choice_problems(name: str, value: str) -> Iterator[_Problem]:
+def _choice_problems(name: str, value: str) -> Iterator[Problem]:
     if name == "bootstrap.servers":
         yield from _server_problems(value)
     elif name == "security.protocol" and value.upper() not in PROTOCOLS:
-        yield _Problem(f"setting {name}: {_shown(value)}", f"one of {', '.join(PROTOCOLS)}", _near(value, PROTOCOLS))
+        yield _of_choice(name, value, PROTOCOLS)
     elif name == HOST_NAME_CHECK and value.lower() not in {"https", "none"}:
-        yield _Problem(f"setting {name}: {_shown(value)}", "https (the default) or none")
+        yield of_value(name, shown(value), shown(value), "https (the default) or none")
     elif name == VERIFICATION and value.lower() in _FALSE:
-        yield _Problem(
+        yield Problem(
+            f"has the setting {name} with false",
             f"setting {name}: false",
             "true, because Java clients (MirrorMaker and Spark) cannot disable it",
             "Put the CA certificate, or the brokers' self-signed certificate, in ssl.ca.pem.",
+            "Java clients (MirrorMaker and Spark) cannot disable it, so they would not connect.",
         )
 
 
-def _server_problems(value: str) -> Iterator[_Problem]:
+def _of_choice(name: str, value: str, known: Collection[str]) -> Problem:
+    expected = f"one of {', '.join(known)}"
+    near = difflib.get_close_matches(value.strip().upper(), known, n=1, cutoff=0.5)
+    return of_value(name, shown(value), shown(value), expected, f"You may mean {near[0]}." if near else "")
+
+
+def _server_problems(value: str) -> Iterator[Problem]:
     for server in (part.strip() for part in value.split(",")):
         match = _SERVER.fullmatch(server)
         if match is None or not 0 < int(match[3]) <= _MAX_PORT:
             # A value with an @ may contain a login.
-            shown = "a value with an @" if "@" in server else _shown(server)
-            yield _Problem(f"setting bootstrap.servers: {shown}", "host:port, separated by commas")
+            seen = "a value with an @" if "@" in server else shown(server)
+            yield of_value("bootstrap.servers", seen, seen, "addresses host:port separated by commas")
 
 
-def _mechanism_problems(config: Config, has_feature: Callable[[str], bool]) -> Iterator[_Problem]:
-    names = {_text(config, name) for name in ("sasl.mechanism", "sasl.mechanisms")} - {""}
+def _mechanism_problems(config: Config) -> Iterator[Problem]:
+    names = {text_of(config, name) for name in ("sasl.mechanism", "sasl.mechanisms")} - {""}
+    mechanism = mechanism_of(config)
     if len(names) > 1:
-        yield _Problem("different values for sasl.mechanism and sasl.mechanisms", "only one of the two settings")
-    elif (mechanism := mechanism_of(config)) == KERBEROS:
-        if not has_feature(KERBEROS_FEATURE):
-            yield _without_kerberos()
+        found = "different values for sasl.mechanism and sasl.mechanisms"
+        yield Problem(f"has {found}", found, "only one of the two settings", f"Remove one of the two {IN_EXTRA}.")
     elif mechanism in UNSUPPORTED_MECHANISMS:
         why, instead = UNSUPPORTED_MECHANISMS[mechanism]
-        yield _Problem(f"setting sasl.mechanism: {mechanism}; {why}", f"one of {', '.join(MECHANISMS)}", instead)
+        yield Problem(
+            f"has sasl.mechanism {mechanism}, which is not supported",
+            f"setting sasl.mechanism: {mechanism}; {why}",
+            f"one of {', '.join(MECHANISMS)}",
+            instead,
+            f"MirrorMaker and Spark could not log in, because {why}.",
+        )
     elif mechanism and mechanism not in MECHANISMS:
-        expected = f"one of {', '.join(MECHANISMS)}"
-        yield _Problem(f"setting sasl.mechanism: {_shown(mechanism)}", expected, _near(mechanism, MECHANISMS))
+        yield _of_choice("sasl.mechanism", mechanism, MECHANISMS)
 
 
-def _without_kerberos() -> _Problem:
-    return _Problem(
-        f"setting sasl.mechanism: {KERBEROS}",
-        "a Kafka client with Kerberos in Airflow's Python; the packages on PyPI have none",
-        'Install confluent-kafka with Kerberos on every worker and the triggerer (the page "Installation", section '
-        '"Kerberos"), or use SCRAM or a client certificate.',
-        Code.KAFKA_CLIENT_WITHOUT_KERBEROS,
+def _login_problems(config: Config, client: ClientAbilities) -> Iterator[Problem]:
+    protocol, given = protocol_of(config), [name for name in _LOGIN if name in config]
+    mechanism = mechanism_of(config)
+    if not protocol.startswith("SASL_"):
+        if given:
+            yield _unprotected(config, given, "the login would not be used", "SASL_SSL", "login")
+    elif not mechanism:
+        yield Problem(
+            f"has security.protocol {protocol} and no sasl.mechanism",
+            f"security.protocol {protocol} without sasl.mechanism",
+            f"one of {', '.join(MECHANISMS)}",
+            f"Set sasl.mechanism to one of {', '.join(MECHANISMS)} {IN_EXTRA}.",
+        )
+    elif mechanism in MECHANISMS:
+        yield from MECHANISMS[mechanism].problems(config, client)
+
+
+def _unprotected(config: Config, given: Collection[str], effect: str, needed: str, what: str) -> Problem:
+    protocol = f"security.protocol {protocol_of(config)}" if "security.protocol" in config else "no security.protocol"
+    return Problem(
+        f"has {', '.join(given)} with {protocol}",
+        f"{', '.join(given)} with {protocol}: {effect}",
+        f"security.protocol {needed}",
+        f"Set security.protocol to {needed}, or remove the {what} from the extra of the Airflow connection.",
+        f"With this protocol {effect}.",
     )
 
 
-def _login_problems(config: Config) -> Iterator[_Problem]:
-    protocol, given = protocol_of(config), [name for name in _LOGIN if name in config]
-    if not protocol.startswith("SASL_"):
-        if given:
-            yield _Problem(
-                f"{', '.join(given)} with {_protocol_words(config)}: the login would not be used",
-                "security.protocol SASL_SSL",
-                "Set security.protocol to SASL_SSL, or remove the login.",
-            )
-        return
-    mechanism = mechanism_of(config)
-    if not mechanism:
-        yield _Problem(f"security.protocol {protocol} without sasl.mechanism", f"one of {', '.join(MECHANISMS)}")
-    elif mechanism in MECHANISMS:
-        yield from _needs_problems(config, mechanism)
-
-
-def _needs_problems(config: Config, mechanism: str) -> Iterator[_Problem]:
-    needs, used = MECHANISMS[mechanism].needs, MECHANISMS[mechanism].settings
-    given = [name for name in LOGIN_SETTINGS if name in config]
-    # Instead of these settings, a function may return the tokens. Airflow's provider adds one for some services.
-    by_function = mechanism == OAUTH and (OAUTH_CALLBACK in config or not given)
-    missing = [name for name in needs if name not in given]
-    if missing and not by_function:
-        yield _Problem(f"sasl.mechanism {mechanism} without {' and '.join(missing)}", " and ".join(needs))
-    if unused := [name for name in given if by_function or name not in used]:
-        by = OAUTH_CALLBACK if by_function else mechanism
-        yield _Problem(f"{', '.join(unused)}, which {by} does not use", "no such setting")
-
-
-def _endpoint_problems(config: Config, allowed: Collection[str]) -> Iterator[_Problem]:
-    endpoint = _text(config, OAUTH_ENDPOINT)
-    if endpoint and endpoint not in allowed:
-        yield _Problem(
-            f"setting {OAUTH_ENDPOINT}: {_shown(endpoint)}",
-            f"one of {', '.join(sorted(allowed))}" if allowed else "an address that Airflow's configuration allows",
-            "Correct the address. If it is right, add it to token_endpoints in section [kafka_migration] of Airflow's "
-            "configuration.",
-            Code.TOKEN_ENDPOINT_NOT_ALLOWED,
-        )
-
-
-def _protocol_words(config: Config) -> str:
-    return f"security.protocol {protocol_of(config)}" if "security.protocol" in config else "no security.protocol"
-
-
-def _tls_problems(config: Config) -> Iterator[_Problem]:
+def _tls_problems(config: Config) -> Iterator[Problem]:
     given = [name for name in _TLS if name in config]
     if given and not protocol_of(config).endswith("SSL"):
-        yield _Problem(
-            f"{', '.join(given)} with {_protocol_words(config)}: nothing would be encrypted",
-            "security.protocol SSL or SASL_SSL",
-            "Set security.protocol, or remove the TLS settings.",
-        )
+        yield _unprotected(config, given, "nothing would be encrypted", "SSL or SASL_SSL", "TLS settings")
     pair = [name for name in ("ssl.certificate.pem", "ssl.key.pem") if name in config]
     if len(pair) == 1:
-        yield _Problem(f"only {pair[0]}", "both ssl.certificate.pem and ssl.key.pem, or neither")
-    key, has_password = _text(config, "ssl.key.pem"), "ssl.key.password" in config
+        expected = "both ssl.certificate.pem and ssl.key.pem, or neither"
+        yield Problem(f"has only {pair[0]}", f"only {pair[0]}", expected, f"Set {expected}, {IN_EXTRA}.")
+    key, has_password = text_of(config, "ssl.key.pem"), "ssl.key.password" in config
     if "ENCRYPTED" in key and not has_password:
-        yield _Problem("an encrypted ssl.key.pem without ssl.key.password", "its password, or an unencrypted key")
+        found = "an encrypted ssl.key.pem without ssl.key.password"
+        remedy = f"Set ssl.key.password, or an unencrypted key, {IN_EXTRA}."
+        yield Problem(f"has {found}", found, "its password, or an unencrypted key", remedy)
     elif has_password and "ENCRYPTED" not in key:
-        yield _Problem("ssl.key.password without an encrypted ssl.key.pem", "both, or no password")
+        found = "ssl.key.password without an encrypted ssl.key.pem"
+        remedy = f"Set ssl.key.pem to the encrypted key, or remove ssl.key.password, {IN_EXTRA}."
+        yield Problem(f"has {found}", found, "both, or no password", remedy)
 
 
-def _insecure(each: Insecurity) -> _Problem:
-    found, expected = _GIVEN_UP[each]
-    return _Problem(
-        found,
+def _insecure(each: Insecurity) -> Problem:
+    setting, effect, expected = _GIVEN_UP[each]
+    return Problem(
+        f"has {setting}",
+        f"{setting}: {effect}",
         expected,
-        f"Correct the connection, or allow this in the migration file with `insecure: [{each}]` in the cluster's "
-        'section (the page "Installation", section "Kafka, source and target").',
+        f"Set {setting.rpartition(' ')[0]} to {expected}, or allow this in the migration file with "
+        f'`insecure: [{each}]` in the cluster\'s section (the page "Installation", section "Kafka, source and '
+        'target").',
+        f"{effect[0].upper()}{effect[1:]}.",
         Code.CONNECTION_INSECURE,
     )
 
 
-_GIVEN_UP: Mapping[Insecurity, tuple[str, str]] = {
-    Insecurity.SASL_PLAINTEXT: ("security.protocol SASL_PLAINTEXT: login and records are not encrypted", "SASL_SSL"),
+_GIVEN_UP: Mapping[Insecurity, tuple[str, str, str]] = {
+    Insecurity.SASL_PLAINTEXT: (
+        "security.protocol SASL_PLAINTEXT",
+        "login and records are not encrypted",
+        "SASL_SSL",
+    ),
     Insecurity.NO_HOST_NAME_CHECK: (
-        f"{HOST_NAME_CHECK} none: any host with a trusted certificate can pose as a broker",
+        f"{HOST_NAME_CHECK} none",
+        "any host with a trusted certificate can pose as a broker",
         "https (the default)",
     ),
 }
-
-
-def _near(value: str, known: Collection[str]) -> str:
-    near = difflib.get_close_matches(value.strip().upper(), known, n=1, cutoff=0.5)
-    return f"Did you mean {near[0]}?" if near else "Correct the extra of the Airflow connection."
-
-
-def _shown(value: str) -> str:
-    if has_secret_form(value):
-        return HIDDEN
-    shown = ascii(value)
-    return shown if len(shown) <= _MAX_SHOWN else f"{shown[: _MAX_SHOWN - 1]}…"

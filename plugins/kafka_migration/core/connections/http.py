@@ -83,12 +83,14 @@ def http_findings(settings: HttpSettings, extra: Mapping[str, object]) -> Iterat
             "a login over http, which anyone on the network path can read",
             "https",
             "Use the https address of the service, or remove the login if the service needs none.",
+            happened=f"The connection {settings.connection} has a login for an http address.",
+            matters="Anyone on the network path could read user and password, so the login is not sent.",
         )
     unknown = sorted(ascii(name) for name in extra if name != CA)
     if unknown:
-        yield _invalid(settings, f"in the extra {', '.join(unknown)}", f"only {CA}")
+        yield _invalid(settings, f"in the extra {', '.join(unknown)}", f"only {CA} in its extra")
     if not isinstance(extra.get(CA, ""), str):
-        yield _invalid(settings, f"{CA} that is no text", "certificates in PEM")
+        yield _invalid(settings, f"{CA} that is no text", f"certificates in PEM as {CA}")
 
 
 def _problem_of(url: str) -> tuple[str, str] | None:
@@ -117,5 +119,12 @@ def _is_open(url: SplitResult) -> bool:
 
 
 def _invalid(settings: HttpSettings, found: str, expected: str) -> Finding:
-    subject = f"connection {settings.connection}"
-    return Finding(Code.CONNECTION_INVALID, subject, found, expected, "Correct the Airflow connection.")
+    return Finding(
+        Code.CONNECTION_INVALID,
+        f"connection {settings.connection}",
+        found,
+        expected,
+        f"Correct the Airflow connection, so that it has {expected}.",
+        happened=f"The connection {settings.connection} has {found}.",
+        matters="No request is sent with such a connection, so nothing can be asked of the service.",
+    )

@@ -9,21 +9,12 @@ or unauthenticated connection.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from kafka_migration.core.connections.client_settings import (
-    DEFAULT_KERBEROS_SERVICE,
-    HOST_NAME_CHECK,
-    KERBEROS,
-    KERBEROS_SERVICE,
-    MECHANISMS,
-    OAUTH,
-    OAUTH_ENDPOINT,
-    SETTINGS,
-    VERIFICATION,
-)
-from kafka_migration.core.connections.connection_checks import as_text, mechanism_of, protocol_of
-from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.connections.client_settings import HOST_NAME_CHECK, SETTINGS, VERIFICATION
+from kafka_migration.core.connections.connection_checks import protocol_of
+from kafka_migration.core.connections.connection_problems import Problem, as_text, text_of
+from kafka_migration.core.connections.mechanisms import MECHANISMS, mechanism_of
 from kafka_migration.core.findings.errors import Finding, Refused
 
 # The older key formats name the algorithm in the PEM label. PKCS#8 has it inside the key.
@@ -49,20 +40,21 @@ def java_properties(connection: str, config: Mapping[str, object]) -> dict[str, 
     if HOST_NAME_CHECK in settings:
         # Java has no value `none`; it uses an empty text.
         properties[HOST_NAME_CHECK] = settings[HOST_NAME_CHECK].lower().replace("none", "")
-    return {**properties, **_tls(settings), **_sasl(settings)}
+    mechanism = mechanism_of(settings)
+    login = MECHANISMS[mechanism].java(settings) if mechanism else {}
+    return {**properties, **_tls(settings), **login}
 
 
 def java_findings(connection: str, config: Mapping[str, object]) -> tuple[Finding, ...]:
     """Return one `CONNECTION_INVALID` finding for each setting that has no Java counterpart."""
-    findings = [_untranslatable(connection, name) for name in sorted(config) if not _translates(name, config[name])]
+    problems = [_untranslatable(name) for name in sorted(config) if not _translates(name, config[name])]
     mechanism = mechanism_of(config)
-    is_without_address = mechanism == OAUTH and OAUTH_ENDPOINT not in config
-    if mechanism and (mechanism not in MECHANISMS or is_without_address):
-        findings.append(_untranslatable(connection, "sasl.mechanism", mechanism))
-    if _OLD_KEY.search(as_text(config.get("ssl.key.pem")) or ""):
-        findings.append(_old_key(connection))
-    findings += [_reference(connection, name) for name in sorted(config) if _has_reference(name, config[name])]
-    return tuple(findings)
+    if mechanism and (mechanism not in MECHANISMS or not MECHANISMS[mechanism].has_java(config)):
+        problems.append(_untranslatable("sasl.mechanism", mechanism))
+    if _OLD_KEY.search(text_of(config, "ssl.key.pem")):
+        problems.append(_OLD_KEY_PROBLEM)
+    problems += [_reference(name) for name in sorted(config) if _has_reference(name, config[name])]
+    return tuple(problem.finding(connection) for problem in problems)
 
 
 def spark_options(connection: str, config: Mapping[str, object]) -> dict[str, str]:
@@ -80,14 +72,17 @@ def _has_reference(name: str, value: object) -> bool:
     return name in SETTINGS and SETTINGS[name].in_java != "left" and "${" in (as_text(value) or "")
 
 
-def _untranslatable(connection: str, name: str, shown: str = "a value") -> Finding:
-    return Finding(
-        Code.CONNECTION_INVALID,
-        f"connection {connection}",
-        f"setting {name} ({shown})",
-        "settings that also exist for Java clients: bootstrap.servers, security.protocol, SASL PLAIN, SCRAM, "
-        "GSSAPI or OAUTHBEARER with a token endpoint, and TLS material given inline as *.pem",
-        "Use one of these settings. Otherwise MirrorMaker and Spark would connect differently.",
+def _untranslatable(name: str, value: str = "a value") -> Problem:
+    translated = (
+        "bootstrap.servers, security.protocol, SASL PLAIN, SCRAM, GSSAPI or OAUTHBEARER with a token endpoint, and TLS "
+        "material given inline as *.pem"
+    )
+    return Problem(
+        f"has the setting {name} ({value}), which Java clients cannot get",
+        f"setting {name} ({value})",
+        f"settings that also exist for Java clients: {translated}",
+        f"Use settings that Java clients have, too: {translated}.",
+        "MirrorMaker and Spark would connect otherwise than Airflow, perhaps without a login or encryption.",
     )
 
 
@@ -106,85 +101,22 @@ def _tls(settings: Mapping[str, str]) -> dict[str, str]:
     return properties
 
 
-def _sasl(settings: Mapping[str, str]) -> dict[str, str]:
-    mechanism = mechanism_of(settings)
-    if not mechanism:
-        return {}
-    if mechanism in _BUILT:
-        return _BUILT[mechanism](settings)
-    user, password = (settings.get(f"sasl.{part}", "") for part in ("username", "password"))
-    return {
-        "sasl.mechanism": mechanism,
-        "sasl.jaas.config": jaas_line(MECHANISMS[mechanism].login_module, user, password),
-    }
-
-
-def _kerberos(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return a login from a keytab on the machine of the client; it needs no ticket and asks nothing."""
-    keytab, principal = (jaas_quoted(settings[f"sasl.kerberos.{part}"]) for part in ("keytab", "principal"))
-    module = MECHANISMS[KERBEROS].login_module
-    return {
-        "sasl.mechanism": KERBEROS,
-        KERBEROS_SERVICE: settings.get(KERBEROS_SERVICE, DEFAULT_KERBEROS_SERVICE),
-        "sasl.jaas.config": f"{module} required useKeyTab=true storeKey=true doNotPrompt=true keyTab={keytab} "
-        f"principal={principal};",
-    }
-
-
-def _oauth(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return a login whose tokens the client fetches; the login handler takes its TLS settings from the JAAS line."""
-    options = {option: settings[name] for name, option in _OAUTH_OPTIONS.items() if name in settings}
-    for extension in settings.get("sasl.oauthbearer.extensions", "").split(","):
-        name, _, value = extension.partition("=")
-        options |= {f"extension_{name}": value} if name else {}
-    if "https.ca.pem" in settings:
-        options |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": settings["https.ca.pem"]}
-    words = " ".join(f"{name}={jaas_quoted(value)}" for name, value in options.items())
-    return {
-        "sasl.mechanism": OAUTH,
-        "sasl.login.callback.handler.class": _OAUTH_HANDLER,
-        OAUTH_ENDPOINT: settings[OAUTH_ENDPOINT],
-        "sasl.jaas.config": f"{MECHANISMS[OAUTH].login_module} required {words};",
-    }
-
-
-# In Kafka 3.7 and later; earlier versions have it in another package.
-_OAUTH_HANDLER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
-_OAUTH_OPTIONS = {
-    "sasl.oauthbearer.client.id": "clientId",
-    "sasl.oauthbearer.client.secret": "clientSecret",
-    "sasl.oauthbearer.scope": "scope",
-}
-_BUILT: Mapping[str, Callable[[Mapping[str, str]], dict[str, str]]] = {KERBEROS: _kerberos, OAUTH: _oauth}
-
-
-def jaas_line(login_module: str, user: str, password: str) -> str:
-    """Return the JAAS configuration line of a Java client."""
-    return f"{login_module} required username={jaas_quoted(user)} password={jaas_quoted(password)};"
-
-
-def jaas_quoted(text: str) -> str:
-    """Return a text quoted for JAAS; a line break is written as an escape, because a JAAS text has one line."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\r", "").replace("\n", "\\n")
-    return f'"{escaped}"'
-
-
-def _reference(connection: str, name: str) -> Finding:
-    return Finding(
-        Code.CONNECTION_INVALID,
-        f"connection {connection}",
+def _reference(name: str) -> Problem:
+    return Problem(
+        f"has the setting {name} with a value that contains ${{",
         f"setting {name}: a value with ${{",
         "a value without ${; MirrorMaker reads it as a reference, and would put the content of a file, such as the "
         "other cluster's password, in its place",
         "Choose another value, for example another password.",
+        "MirrorMaker reads it as a reference, and would put the content of a file, such as the other cluster's "
+        "password, in its place.",
     )
 
 
-def _old_key(connection: str) -> Finding:
-    return Finding(
-        Code.CONNECTION_INVALID,
-        f"connection {connection}",
-        "setting ssl.key.pem: a key in PKCS#1 or SEC1, which Java cannot read",
-        "a key in PKCS#8 (-----BEGIN PRIVATE KEY----- or -----BEGIN ENCRYPTED PRIVATE KEY-----)",
-        "Convert it: openssl pkcs8 -topk8 -in key.pem, with -nocrypt if it has no password.",
-    )
+_OLD_KEY_PROBLEM = Problem(
+    "has an ssl.key.pem in PKCS#1 or SEC1",
+    "setting ssl.key.pem: a key in PKCS#1 or SEC1, which Java cannot read",
+    "a key in PKCS#8 (-----BEGIN PRIVATE KEY----- or -----BEGIN ENCRYPTED PRIVATE KEY-----)",
+    "Convert it to PKCS#8: openssl pkcs8 -topk8 -in key.pem, with -nocrypt if it has no password.",
+    "Java cannot read such a key, so MirrorMaker and Spark could not log in.",
+)

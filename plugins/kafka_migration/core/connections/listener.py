@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from kafka_migration.core.connections.client_settings import KERBEROS, OAUTH_ENDPOINT
-from kafka_migration.core.connections.connection_checks import mechanism_of, protocol_of
+from kafka_migration.core.connections.client_settings import OAUTH_ENDPOINT
+from kafka_migration.core.connections.connection_checks import protocol_of
+from kafka_migration.core.connections.mechanisms import mechanism_named, mechanism_of
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.certificates import Certificate
@@ -33,6 +34,7 @@ _GRANT_REFUSED = re.compile(
     r'|unsupported_grant_type)"|SSL certificate problem|SSL: no alternative certificate|error adding trust anchors'
 )
 _SET_IN_CONNECTION = "in the Airflow connection"
+_NO_LOGIN = "Nothing can read or write the cluster with this connection."
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,14 @@ class _Reason(NamedTuple):
     found: str
     expected: str
     remedy: str
+    happened: str
+    matters: str
+
+    def finding(self, name: str) -> Finding:
+        """Return the reason as a finding about a cluster and its connection."""
+        return Finding(
+            self.code, name, self.found, self.expected, self.remedy, happened=self.happened, matters=self.matters
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +106,7 @@ def refusal(name: str, attempt: Attempt, now: datetime) -> Finding | None:
     """
     reasons = [next(_reasons(attempt, listener, now), None) for listener in attempt.listeners]
     reason = _token_refused(attempt) or (reasons[0] if reasons and all(reasons) else None)
-    return Finding(reason.code, name, *reason[1:]) if reason else None
+    return reason.finding(name) if reason else None
 
 
 def _token_refused(attempt: Attempt) -> _Reason | None:
@@ -110,6 +120,8 @@ def _token_refused(attempt: Attempt) -> _Reason | None:
         "a token for the client of the connection",
         f"Correct client id, secret and scope {_SET_IN_CONNECTION}, or set https.ca.pem to the certificate of the "
         "endpoint's CA.",
+        f"The token endpoint {attempt.config.get(OAUTH_ENDPOINT)} gave no token: {texts[-1][:_MAX_REPORTED]}.",
+        _NO_LOGIN,
     )
 
 
@@ -130,7 +142,10 @@ def _other_protocol(config: Config, listener: Listener) -> Iterator[_Reason]:
             Code.PROTOCOL_DIFFERS,
             f"security.protocol {ours}, but the listener {listener.address} requires {needed}{login}",
             f"security.protocol {needed}, or the address of a listener for {ours}",
-            f"Correct security.protocol or bootstrap.servers {_SET_IN_CONNECTION}.",
+            f"Set security.protocol to {needed} {_SET_IN_CONNECTION}, or bootstrap.servers to a listener for {ours}.",
+            f"The listener {listener.address} requires security.protocol {needed}{login}, and the connection has "
+            f"{ours}.",
+            _NO_LOGIN,
         )
 
 
@@ -145,6 +160,9 @@ def _distrusted(config: Config, listener: Listener, now: datetime) -> _Reason:
             f"a certificate for {listener.address.rpartition(':')[0]}",
             "Use a name from the certificate in bootstrap.servers and advertised.listeners, or have the certificate "
             "issued for this name.",
+            f"The certificate of {listener.address} is for {', '.join(certificate.hosts) or certificate.subject}, not "
+            f"for {listener.address.rpartition(':')[0]}.",
+            "Another machine may answer at this address, so the client does not log in.",
         )
     issuer = f", issued by {certificate.issuer}" if certificate else ""
     trusted = "in ssl.ca.pem" if "ssl.ca.pem" in config else "in the trust store of this machine"
@@ -153,6 +171,8 @@ def _distrusted(config: Config, listener: Listener, now: datetime) -> _Reason:
         f"the certificate of {listener.address}{issuer}: {listener.distrust}",
         f"a certificate whose CA is {trusted}",
         f"Make sure that the address is right. Then set ssl.ca.pem {_SET_IN_CONNECTION} to the certificate of the CA.",
+        f"The certificate of {listener.address}{issuer} is not trusted: {listener.distrust}.",
+        "Another machine may answer at this address, so the client does not log in.",
     )
 
 
@@ -165,6 +185,8 @@ def _outdated(what: str, certificate: Certificate, now: datetime) -> _Reason:
         f"{what} {found}; this machine's clock says {now:%F %T} UTC",
         "a certificate that is valid now",
         "Correct this machine's clock if it is wrong. Otherwise renew the certificate.",
+        f"{what[0].upper()}{what[1:]} {found}, and this machine's clock says {now:%F %T} UTC.",
+        "One side refuses a certificate that is not valid now, so nothing can read or write the cluster.",
     )
 
 
@@ -176,6 +198,9 @@ def _refused_login(attempt: Attempt, listener: Listener, now: datetime) -> Itera
             f"sasl.mechanism {mechanism}, but the listener {listener.address} offers {', '.join(offered)}",
             f"one of {', '.join(offered)}",
             f"Correct sasl.mechanism {_SET_IN_CONNECTION}, or enable {mechanism} on the brokers.",
+            f"The listener {listener.address} offers {', '.join(offered)}, but the connection has sasl.mechanism "
+            f"{mechanism}.",
+            _NO_LOGIN,
         )
     mine = [text for text in attempt.reported if f"//{listener.address}/" in text]
     if refused := next((text for text in mine if _is_login_failure(text)), ""):
@@ -191,46 +216,11 @@ def _is_login_failure(text: str) -> bool:
 
 
 def _login_refused(mechanism: str, refused: str) -> _Reason:
-    if mechanism == KERBEROS:
-        return _kerberos_failed(refused)
+    reported = refused[:_MAX_REPORTED]
+    why = mechanism_named(mechanism).refusal(refused)
     return _Reason(
-        Code.LOGIN_REFUSED,
-        refused[:_MAX_REPORTED],
-        "a login that the brokers accept",
-        f"Correct the login {_SET_IN_CONNECTION}, or create it on the cluster.",
+        why.code, reported, why.expected, why.remedy, f"The login of the connection failed: {reported}.", why.matters
     )
-
-
-# Texts of MIT's Kerberos (those of its release 1.20), with the code and the remedy.
-_KERBEROS_SAYS: tuple[tuple[tuple[str, ...], Code, str], ...] = (
-    (
-        ("Clock skew too great",),
-        Code.KERBEROS_CLOCK_SKEW,
-        "Correct the clock of this machine, or that of the Kerberos server.",
-    ),
-    (
-        ("context has expired", "Ticket expired"),
-        Code.KERBEROS_TICKET_EXPIRED,
-        "Renew the ticket: set KRB5_CLIENT_KTNAME to a keytab, or run k5start.",
-    ),
-    (
-        ("No Kerberos credentials", "Client '", "Decrypt integrity check failed", "Preauthentication failed"),
-        Code.KERBEROS_KEYTAB_WRONG,
-        "On this machine, test the keytab with kinit -kt, and correct KRB5_CLIENT_KTNAME.",
-    ),
-    (
-        ("",),
-        Code.KERBEROS_FAILED,
-        "Check /etc/krb5.conf, sasl.kerberos.service.name, the Kerberos server and the clocks of the brokers.",
-    ),
-)
-
-
-def _kerberos_failed(refused: str) -> _Reason:
-    expected = "a ticket of the connection's principal that the brokers accept"
-    said = ((code, remedy) for texts, code, remedy in _KERBEROS_SAYS if any(text in refused for text in texts))
-    code, remedy = next(said)
-    return _Reason(code, refused[:_MAX_REPORTED], expected, remedy)
 
 
 def _is_certificate_alert(text: str) -> bool:
@@ -241,10 +231,15 @@ def _is_certificate_alert(text: str) -> bool:
 def _client_certificate(attempt: Attempt, listener: Listener, alert: str, now: datetime) -> _Reason:
     if outdated := [each for each in attempt.own if not each.is_valid_at(now)]:
         return _outdated("the client certificate", outdated[0], now)
-    found = f"the listener {listener.address} refused the client certificate: {alert[:_MAX_REPORTED]}"
+    refused = f"the listener {listener.address} refused the client certificate: {alert[:_MAX_REPORTED]}"
     return _Reason(
         Code.CLIENT_CERTIFICATE_REFUSED,
-        found if attempt.own else f"no client certificate, which the listener {listener.address} requires",
+        refused if attempt.own else f"no client certificate, which the listener {listener.address} requires",
         "a client certificate that is valid and whose CA the brokers trust",
-        f"Correct ssl.certificate.pem and ssl.key.pem {_SET_IN_CONNECTION}.",
+        f"Set ssl.certificate.pem and ssl.key.pem {_SET_IN_CONNECTION} to a valid certificate of a CA that the brokers "
+        "trust.",
+        f"{refused[0].upper()}{refused[1:]}."
+        if attempt.own
+        else f"The listener {listener.address} requires a client certificate, and the connection has none.",
+        _NO_LOGIN,
     )

@@ -282,9 +282,12 @@ def _partitions(partitions: tuple[int, ...]) -> str:
 def findings_list(findings: tuple[Finding, ...]) -> str:
     """Return findings as a list, the first of many; empty without any."""
     lines = [
-        f"- **{f.code}** · {escaped(f.subject)}: found {escaped(f.found)}; expected {escaped(f.expected)}. "
-        f"{escaped(f.remedy)}"
-        for f in findings[:MAX_FINDINGS_OF_GROUP]
+        line
+        for finding in findings[:MAX_FINDINGS_OF_GROUP]
+        for line in (
+            f"- **{finding.code}** · {escaped(finding.subject)}",
+            *(f"    - {escaped(sentence)}" for sentence in finding.sentences),
+        )
     ]
     return "\n".join(lines) + more_words(len(findings) - MAX_FINDINGS_OF_GROUP, "findings") if lines else ""
 

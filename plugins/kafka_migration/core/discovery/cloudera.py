@@ -10,13 +10,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kafka_migration.core.connections.client_settings import KERBEROS
+from kafka_migration.core.connections.client_settings import KERBEROS, PLAIN
 from kafka_migration.core.discovery.described_cluster import Broker, BrokerListener, DiscoveredCluster, ManagerKind
 from kafka_migration.core.discovery.json_answer import Answer, is_true, port
 
 KAFKA, BROKER, MIRROR_MAKER, ZOOKEEPER = "KAFKA", "KAFKA_BROKER", "KAFKA_MIRROR_MAKER", "SERVER"
 STARTED = "STARTED"
-PLAIN = "PLAIN"
 _VERSION = re.compile(r"v[0-9]{1,4}")
 _NEEDED = {
     "auto.create.topics.enable",

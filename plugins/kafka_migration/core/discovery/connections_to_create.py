@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_migration.core.connections.client_settings import KERBEROS
+from kafka_migration.core.connections.mechanisms import mechanism_named
 from kafka_migration.core.discovery.described_cluster import UNKNOWN_PORT, Entrance
 from kafka_migration.core.discovery.presets import Preset
 from kafka_migration.core.text.shell import shell_word
@@ -55,24 +55,11 @@ def kafka_extra(entrance: Entrance, preset: Preset) -> dict[str, str]:
     protocol = entrance.protocol or "<PROTOCOL>"
     extra = {"bootstrap.servers": ",".join(entrance.servers), "security.protocol": protocol}
     if entrance.has_login:
-        extra |= _login(entrance.mechanism, preset)
+        known = {"sasl.username": preset.user} if preset.user else {}
+        extra |= mechanism_named(entrance.mechanism).placeholders(known)
     if protocol.endswith("SSL") and not preset.has_public_ca:
         extra["ssl.ca.pem"] = _PEM
     return extra
-
-
-def _login(mechanism: str | None, preset: Preset) -> dict[str, str]:
-    if mechanism == KERBEROS:
-        return {
-            "sasl.mechanism": KERBEROS,
-            "sasl.kerberos.principal": "<PRINCIPAL>",
-            "sasl.kerberos.keytab": "<PATH OF THE KEYTAB>",
-        }
-    return {
-        "sasl.mechanism": mechanism or "<MECHANISM>",
-        "sasl.username": preset.user or "<USER>",
-        "sasl.password": "<PASSWORD>",
-    }
 
 
 def _notes(entrance: Entrance) -> Iterator[str]:

@@ -15,11 +15,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafka_migration.core.connections.client_settings import UNSUPPORTED_MECHANISMS
+from kafka_migration.core.connections.client_settings import PLAIN, SCRAM_512, UNSUPPORTED_MECHANISMS
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 
-SCRAM = "SCRAM-SHA-512"
 MSK_IAM = "AWS_MSK_IAM"
 
 
@@ -48,7 +47,7 @@ _OWN_MIRROR_MAKER = (
     "MirrorMaker host and set mirror.kafka_home to it."
 )
 _PLAIN = {9092: Access("PLAINTEXT"), 9093: Access("SSL")}
-_SCRAM, _TLS, _IAM = Access("SASL_SSL", SCRAM), Access("SSL"), Access("SASL_SSL", MSK_IAM)
+_SCRAM, _TLS, _IAM = Access("SASL_SSL", SCRAM_512), Access("SSL"), Access("SASL_SSL", MSK_IAM)
 _MSK = {
     9096: _SCRAM,
     9094: _TLS,
@@ -101,7 +100,7 @@ PRESETS: Mapping[str, Preset] = {
     ),
     "confluent": Preset(
         "Confluent Cloud",
-        {9092: Access("SASL_SSL", "PLAIN")},
+        {9092: Access("SASL_SSL", PLAIN)},
         (
             "User and password are key and secret of an API key for the cluster.",
             "Clients cannot read Kafka's internal topics, so kafka-migration waves does not know transactional ids.",
@@ -121,7 +120,7 @@ PRESETS: Mapping[str, Preset] = {
     ),
     "eventhubs": Preset(
         "Azure Event Hubs",
-        {9093: Access("SASL_SSL", "PLAIN")},
+        {9093: Access("SASL_SSL", PLAIN)},
         (
             "The password is the connection string of the namespace.",
             "The tier Basic has no Kafka endpoint.",

@@ -73,8 +73,8 @@ def merged(group: Sequence[Finding]) -> Finding:
         _joined([finding.expected for finding in each], _WORDS),
         # A command must stay whole.
         _joined([finding.remedy for finding in each], _CLAUSES),
-        _joined([finding.happened for finding in each], _WORDS),
-        _joined([finding.matters for finding in each], _WORDS),
+        happened=_joined([finding.happened for finding in each], _WORDS),
+        matters=_joined([finding.matters for finding in each], _WORDS),
     )
 
 

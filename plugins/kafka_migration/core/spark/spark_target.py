@@ -104,8 +104,10 @@ def unprotected_findings(target: SparkTarget, spark: Version, *, declared: bool)
             f"connection {target.connection} (validation.spark_connection), master {target.master}",
             f"no {', no '.join(lacking)}",
             "a Spark cluster with authentication and encryption between its processes",
-            "Any client that reaches Spark's ports can read the logins of both clusters. "
-            + ("The migration file accepts it (validation.spark_unprotected)." if declared else _remedy(target)),
+            "The migration file accepts it (validation.spark_unprotected)." if declared else _remedy(target),
+            happened=f"The Spark cluster {target.master} of the connection {target.connection} has no "
+            f"{', no '.join(lacking)}.",
+            matters="Any client that reaches Spark's ports can read the logins of both Kafka clusters.",
         ),
     )
 
@@ -124,9 +126,11 @@ def cipher_findings(target: SparkTarget, spark: Version) -> tuple[Finding, ...]:
             f"connection {target.connection} (validation.spark_connection), master {target.master}",
             weak,
             NOTICES_CHANGES,
-            "An attacker between Spark's machines could change what Spark measures (CVE-2025-55039). Set one of these "
-            "on the cluster and in the connection's extra. If no one can change the traffic of this network, accept "
-            "the code in the migration file (accept).",
+            f"Set up {NOTICES_CHANGES}, on the cluster and in the connection's extra. If no one can change the traffic "
+            "of this network, accept the code in the migration file (accept).",
+            happened=f"The encryption of the Spark cluster {target.master} of the connection {target.connection} does "
+            f"not notice changes: {weak}.",
+            matters="An attacker between Spark's machines could change what Spark measures (CVE-2025-55039).",
         ),
     )
 
@@ -160,8 +164,10 @@ def shipping_findings(target: SparkTarget) -> tuple[Finding, ...]:
             f"connection {target.connection} (validation.spark_connection), master {target.master}",
             f"deploy mode {CLUSTER}, with a login to Kafka",
             f"deploy mode client, or the master {_YARN}",
-            "Spark would serve the file with the logins to every client that reaches its driver. Set deploy-mode in "
-            "the connection's extra to client.",
+            "Set deploy-mode in the connection's extra to client.",
+            happened=f"The connection {target.connection} has deploy mode {CLUSTER} and the master {target.master}, "
+            "and the Spark job needs a login to Kafka.",
+            matters="Spark would serve the file with the logins to every client that reaches its driver.",
         ),
     )
 
@@ -170,12 +176,15 @@ def failure_finding(said: str, exit_code: str) -> Finding:
     """Return why a job gave no result, from its last line: `CODE: what happened`."""
     named, _, text = said.partition(": ")
     code = Code(named) if named in _FAILURES and text else Code.SPARK_FAILED
+    found = (text if code == named else said) or f"exit code {exit_code} of spark-submit without a reason from the job"
     return Finding(
         code,
         "the Spark job",
-        (text if code == named else said) or f"exit code {exit_code} of spark-submit without a reason from the job",
+        found,
         "a complete result document",
-        "Nothing was judged. " + _FAILURES[code],
+        _FAILURES[code],
+        happened=f"The Spark job ended without a result: {found}.",
+        matters="Nothing was judged, so the copy is not proved.",
     )
 
 
@@ -243,6 +252,10 @@ def kafka_client_findings(versions: Mapping[str, str]) -> tuple[Finding, ...]:
             found or "no jar of kafka-clients whose version can be read",
             f"kafka-clients {wanted} or newer, because the connections have logins (CVE-2025-27817, CVE-2025-27818)",
             f"Replace the older jar by kafka-clients-{wanted}.jar and name it in spark_jars.",
+            happened=f"The setting spark_jars names {found or 'no jar of kafka-clients whose version can be read'}, "
+            "and the connections have logins.",
+            matters=f"With a login, Kafka clients before {wanted} can be made to read files, call addresses or run "
+            "code (CVE-2025-27817, CVE-2025-27818).",
         ),
     )
 

@@ -103,8 +103,9 @@ def package_findings(installed: Mapping[str, str | None]) -> tuple[Finding, ...]
         return ()
     said = ", ".join(f"{name} {version}" for name, version in found.items())
     wanted = " ".join(f"{name}=={PACKAGES_TESTED}" for name in PACKAGES)
-    remedy = f"Install both in one version: pip install --force-reinstall --no-deps {wanted}"
-    return (_mismatch("Airflow's environment", said, "one version of both: they share a folder", remedy),)
+    remedy = f"Install both in one version: pip install --force-reinstall --no-deps {wanted}."
+    happened = f"Airflow's environment has {said}, which share a folder."
+    return (_mismatch("Airflow's environment", said, "one version of both: they share a folder", remedy, happened),)
 
 
 def known_numbers(versions: SparkVersions) -> Version:
@@ -121,7 +122,9 @@ def unknown_findings(versions: SparkVersions, python: PythonVersions | None) -> 
             each.command,
             f"unknown version: {each.unknown}",
             expected,
-            "The job checks it when it starts. Run the command on the worker to see why it fails here.",
+            "Run the command on the worker to see why it fails there.",
+            f"The version that {each.command} has is unknown: {each.unknown}.",
+            "Whether the versions work together is known only when the job checks them at its start.",
         )
         for each, expected in ((versions, f"Spark {_releases()}"), (python, "a Python for Spark's driver"))
         if each is not None and each.unknown
@@ -135,6 +138,7 @@ def _unsupported(versions: SparkVersions) -> Finding:
         f"Spark {_releases()}",
         "Let the Spark connection use a supported Spark, by SPARK_HOME or spark-binary. If the cluster has none, use "
         "master local[4] with the package pyspark.",
+        f"The command {versions.command} is Spark {versions.spark}, and the jobs support Spark {_releases()}.",
     )
 
 
@@ -147,7 +151,9 @@ def _connector_findings(versions: SparkVersions, jars: str) -> Iterator[Finding]
                 "[kafka_migration] spark_jars",
                 found[0],
                 f"{fitting}, because {versions.command} is Spark {versions.spark} with Scala {versions.scala}",
-                "Name the Kafka connector and its token provider of this Spark in spark_jars.",
+                f"Name the Kafka connector and its token provider of this Spark in spark_jars: {fitting}.",
+                f"The setting spark_jars names {found[0]}, and {versions.command} is Spark {versions.spark} with Scala "
+                f"{versions.scala}.",
             )
 
 
@@ -161,6 +167,8 @@ def _python_findings(versions: SparkVersions, python: PythonVersions | None) -> 
             f"Python {_text(python.python)}",
             f"Python {_text(oldest)} to {_text(newest)}, because Spark is {versions.spark}",
             "Name another Python in PYSPARK_PYTHON, or in spark.pyspark.python of the Spark connection's extra.",
+            f"The Python of Spark's driver, {python.command}, is Python {_text(python.python)}, and Spark "
+            f"{versions.spark} supports Python {_text(oldest)} to {_text(newest)}.",
         )
     if python.lacking:
         yield _mismatch(
@@ -168,11 +176,15 @@ def _python_findings(versions: SparkVersions, python: PythonVersions | None) -> 
             f"no {', no '.join(python.lacking)}",
             ", ".join(LIBRARIES),
             "Install them there, or name another Python in PYSPARK_PYTHON.",
+            f"The Python of Spark's driver, {python.command}, lacks {', '.join(python.lacking)}.",
         )
 
 
-def _mismatch(where: str, found: str, expected: str, remedy: str) -> Finding:
-    return Finding(Code.SPARK_VERSION_MISMATCH, where, found, expected, remedy)
+_NOT_READ = "The Spark job would fail or read records wrongly, so the copy would not be proved."
+
+
+def _mismatch(where: str, found: str, expected: str, remedy: str, happened: str, matters: str = _NOT_READ) -> Finding:
+    return Finding(Code.SPARK_VERSION_MISMATCH, where, found, expected, remedy, happened=happened, matters=matters)
 
 
 def _releases() -> str:

@@ -52,7 +52,12 @@ _WORKER = {
     "value.converter": _BYTES,
     "header.converter": _BYTES,
 }
-_SASL = {"plain": "PLAIN", "scram-sha-512": "SCRAM-SHA-512", "scram-sha-256": "SCRAM-SHA-256", "oauth": "OAUTHBEARER"}
+STRIMZI_MECHANISMS = {
+    "plain": "PLAIN",
+    "scram-sha-512": "SCRAM-SHA-512",
+    "scram-sha-256": "SCRAM-SHA-256",
+    "oauth": "OAUTHBEARER",
+}
 _PACKAGE = "org.apache.kafka.connect.mirror"
 # What the operator writes for a secret names a secret of the cluster; no part of it is in the file.
 _REFERENCE = "${strimzisecrets:…}"
@@ -140,7 +145,9 @@ def _login(file: MirrorFile, alias: str) -> dict[str, Given]:
     """Return what the operator writes for `tls` and `authentication` of a cluster; secrets as references."""
     fields = {each.name: each for each in file.at(Place.FIELD, alias)}
     kind = fields["authentication.type"].value if "authentication.type" in fields else ""
-    is_sasl = kind in _SASL or ("authentication.sasl" in fields and fields["authentication.sasl"].value == "true")
+    is_sasl = kind in STRIMZI_MECHANISMS or (
+        "authentication.sasl" in fields and fields["authentication.sasl"].value == "true"
+    )
     has_tls = any(name.partition(".")[0].partition("[")[0] == "tls" for name in fields)
     login = {"security.protocol": ("SASL_" if is_sasl else "") + ("SSL" if has_tls else "PLAINTEXT")}
     if any(name.startswith("tls.trustedCertificates") for name in fields):
@@ -148,8 +155,8 @@ def _login(file: MirrorFile, alias: str) -> dict[str, Given]:
     if kind == "tls":
         keys = ("ssl.keystore.certificate.chain", "ssl.keystore.key")
         login |= {"ssl.keystore.type": "PEM", **dict.fromkeys(keys, _REFERENCE)}
-    if kind in _SASL:
-        login |= {"sasl.mechanism": _SASL[kind], "sasl.jaas.config": _REFERENCE}
+    if kind in STRIMZI_MECHANISMS:
+        login |= {"sasl.mechanism": STRIMZI_MECHANISMS[kind], "sasl.jaas.config": _REFERENCE}
     custom = {
         name.removeprefix(_CUSTOM): Given(each.value, file.name, each)
         for name, each in fields.items()
