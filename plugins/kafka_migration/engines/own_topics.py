@@ -92,7 +92,8 @@ def _finding(own: OwnTopics, topic: str, found: str, expected: str, setting: str
         f"topic {topic} on the target",
         found,
         expected,
-        "MirrorMaker 2 keeps its state in this topic and would not start or not write. Run "
-        f"`{tool} --bootstrap-server <target> {change}` while no MirrorMaker of this migration runs. Then trigger the "
-        "run again.",
+        f"Run `{tool} --bootstrap-server <target> {change}` while no MirrorMaker of this migration runs. Then trigger "
+        "the run again.",
+        happened=f"Topic {topic} on the target has {found}; MirrorMaker 2 needs {expected}.",
+        matters="MirrorMaker 2 keeps its state in this topic, so it would not start, or could not write.",
     )
