@@ -37,7 +37,8 @@ class Death(Document):
         """Return the death in a reply; each of the `earlier` deaths in this run makes the pause longer."""
         pause_s = min(FIRST_PAUSE_S * 3**earlier, LONGEST_PAUSE_S)
         end = reply.exit_reason or "the end was not observed"
-        reason = f"exit code {reply.exit_code}, {_BY_WHOM if (reply.exit_code, end) == _KILLED else end}"
+        code = "unknown" if reply.exit_code is None else reply.exit_code
+        reason = f"exit code {code}, {_BY_WHOM if (reply.exit_code, end) == _KILLED else end}"
         start_after = now + timedelta(seconds=pause_s)
         return cls(reply.generation, now.isoformat(timespec="seconds"), reason, reply.log or "", start_after)
 
