@@ -11,7 +11,7 @@ from paramiko.ssh_exception import NoValidConnectionsError
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.text.shortened import brief
+from kafka_migration.core.text.shortened import brief, sentence
 
 _ERROR_NUMBER = re.compile(r"\s{0,3}\[Errno [-\w]{1,10}\]\s{0,3}")
 
@@ -34,7 +34,9 @@ def unreachable(host: str, connection: str, found: str) -> Finding:
         host,
         found,
         "an SSH server that answers",
-        f"Check the address in {connection}, the network path, and that sshd runs there. This call did nothing.",
+        f"Check the address in {connection}, the network path, and that sshd runs there.",
+        happened=sentence(f"{host} did not answer by SSH: {found}"),
+        matters="This call did nothing, and the state of MirrorMaker there is unknown.",
     )
 
 
@@ -49,18 +51,23 @@ def unknown_key(host: str, connection: str, key: paramiko.PKey | None) -> Findin
         "a host key pinned in the Airflow connection",
         "Compare the fingerprint on the host itself (`ssh-keygen -lf /etc/ssh/ssh_host_*_key.pub`). If they match, "
         f'set the extra of {connection}: "host_key": "{line}".',
+        happened=f"{host} showed {shown}, which {connection} does not pin.",
+        matters="Without a pinned key, any machine at this address could receive the logins of both clusters.",
     )
 
 
 def changed_key(host: str, error: paramiko.BadHostKeyException) -> Finding:
     """Return the finding of a host that shows another key than the pinned one."""
+    shown, pinned = (f"{key.get_name()} {_fingerprint(key)}" for key in (error.key, error.expected_key))
     return Finding(
         Code.SSH_HOST_KEY_CHANGED,
         host,
-        f"{error.key.get_name()} {_fingerprint(error.key)}",
-        f"the pinned {error.expected_key.get_name()} {_fingerprint(error.expected_key)}",
-        "Find out why: the host was reinstalled, or the connection is intercepted. Pin the new key in the Airflow "
-        "connection only after you have checked its fingerprint on the host itself.",
+        shown,
+        f"the pinned {pinned}",
+        "Ask the host's administrator whether it was reinstalled. Pin the new key in the Airflow connection only after "
+        "you have compared its fingerprint on the host itself.",
+        happened=f"{host} showed the host key {shown}; the Airflow connection pins {pinned}.",
+        matters="Another machine may answer at this address and receive the logins of both clusters.",
     )
 
 
@@ -72,6 +79,8 @@ def not_let_in(host: str, name: str) -> Finding:
         "the login was refused",
         "a user and a key or password that the host accepts",
         f"Correct the user, key or password in {name}. The login was tried only once, so that no account is locked.",
+        happened=f"{host} refused the login.",
+        matters="Airflow can neither start nor stop MirrorMaker there.",
     )
 
 
@@ -83,6 +92,8 @@ def missing_connection(name: str) -> Finding:
         "no such Airflow connection",
         "a connection of type ssh to the MirrorMaker host",
         "Create it (Admin > Connections), or set `mirror.connection` to another one.",
+        happened=f"{name} does not exist in Airflow.",
+        matters="Without it, Airflow cannot reach the MirrorMaker host.",
     )
 
 
@@ -93,7 +104,10 @@ def invalid_connection(name: str, found: str) -> Finding:
         name,
         found,
         "host, user, key or password, and the host's key as `host_key` in the extra",
-        "Correct the connection. Host keys are always verified.",
+        "Correct host, user, key or password, and the host's key as `host_key` in the extra. Host keys are always "
+        "verified.",
+        happened=sentence(f"{name} cannot be used: {found}"),
+        matters="Airflow cannot log in to the MirrorMaker host.",
     )
 
 

@@ -5,7 +5,7 @@ MirrorMaker 2 only reads the source: its own topics, the offset syncs included, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import KafkaCluster, Side
@@ -45,12 +45,15 @@ def mirror_rights(migration: Migration, side: Side) -> Iterator[Right]:
     operation = Operation.READ if side == "source" else Operation.WRITE
     for topic in topics_on(migration, side):
         yield Right(topic, operation, Client.MIRRORMAKER, Need.SYNC)
-    if migration.mirror.engine == "mirrormaker2":
-        yield from _mirrormaker2(migration) if side == "target" else ()
-    elif side == "source":
-        # It commits the positions of its own group; after a kill, Airflow sets them back.
-        own = Resource("group", f"{MIRROR_GROUP_PREFIX}{migration.name}")
-        yield Right(own, Operation.READ, Client.MIRRORMAKER, Need.SYNC)
+    own_side, own_rights = _OWN_RIGHTS[migration.mirror.engine]
+    if side == own_side:
+        yield from own_rights(migration)
+
+
+def _mirrormaker1(migration: Migration) -> Iterator[Right]:
+    # It commits the positions of its own group; after a kill, Airflow sets them back.
+    own = Resource("group", f"{MIRROR_GROUP_PREFIX}{migration.name}")
+    yield Right(own, Operation.READ, Client.MIRRORMAKER, Need.SYNC)
 
 
 def _mirrormaker2(migration: Migration) -> Iterator[Right]:
@@ -65,6 +68,13 @@ def _mirrormaker2(migration: Migration) -> Iterator[Right]:
     if migration.mirror.exactly_once:
         for transactional in _transactional_ids(worker.name):
             yield Right(transactional, Operation.WRITE, Client.MIRRORMAKER, Need.SYNC)
+
+
+# The side on which an engine keeps its positions and its state, and the rights for them.
+_OWN_RIGHTS: Mapping[str, tuple[Side, Callable[[Migration], Iterator[Right]]]] = {
+    "mirrormaker1": ("source", _mirrormaker1),
+    "mirrormaker2": ("target", _mirrormaker2),
+}
 
 
 def _own_topics(migration: Migration) -> Iterator[tuple[Resource, tuple[Operation, ...]]]:

@@ -127,6 +127,8 @@ def _too_large(migration: Migration, batch: str, largest: int, is_compressed: bo
         f"{migration.name}.yaml: mirror.properties producer.batch.size",
         batch,
         f"a number of at most {largest} bytes, {limit} of the target's topics",
-        "Lower it, or raise max.message.bytes of these topics. Otherwise MirrorMaker resends a refused batch forever, "
-        "and MirrorMaker 1 loses records.",
+        "Lower it, or raise max.message.bytes of these topics.",
+        happened=f"producer.batch.size in mirror.properties is {batch}; the target's topics allow at most {largest:,} "
+        f"bytes, {limit}.",
+        matters="MirrorMaker would send a refused batch again and again, and MirrorMaker 1 would lose records.",
     )

@@ -21,6 +21,8 @@ def never_copied_findings(migration: Migration) -> Iterable[Finding]:
                 problem[0],
                 "topics that MirrorMaker 2 copies under the names in the migration file",
                 problem[1],
+                happened=f"Topic {topic} has {problem[0]}.",
+                matters="Its records would be missing on the target, or in another topic than the file says.",
             )
 
 

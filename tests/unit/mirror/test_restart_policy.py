@@ -34,6 +34,7 @@ def test_death_tells_how_it_came() -> None:
     assert f"{short}; MirrorMaker says: OutOfMemoryError" == death.with_log
     assert replace(death, log="one\n\ntwo\nthree\nfour\n").with_log.endswith("last log lines: two | three | four")
     assert "the end was not observed" in Death.of(reply(reason=""), NOW, 0).reason
+    assert "exit code unknown, ended" == Death.of(replace(reply(), exit_code=None, log=None), NOW, 0).reason
 
 
 @pytest.mark.parametrize(

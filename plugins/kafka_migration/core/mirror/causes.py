@@ -14,6 +14,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.mirror.log_entries import LONGEST_QUOTE, from_exception, root_exception, telling_lines
 from kafka_migration.core.mirror.uncopyable import CERTAIN, CODES, Reason
+from kafka_migration.core.text.shortened import sentence
 
 # A broker refused a batch of several records. The producer then splits it and retries, forever if one record is too
 # large. Meanwhile MirrorMaker 1 commits records that never arrived (Kafka 3.9.1, KAFKA-19479).
@@ -25,6 +26,8 @@ CONNECTOR_REFUSED = "Failed to configure MirrorSourceConnector connector"
 # A thread may have ended for it, such as the one that sends; the others continue.
 OUT_OF_MEMORY = "OutOfMemoryError"
 
+_EACH_START = "Each further start would end in the same way, so no more records are copied."
+_UNTIL_CORRECTED = "Until this is corrected, records stay uncopied on the source."
 _AGAIN = "Then trigger the run again. Copied records are kept."
 _IN_CONNECTION = f"Correct the Airflow connection of the cluster that MirrorMaker's log names. {_AGAIN}"
 
@@ -281,4 +284,12 @@ def cause_finding(sign: Sign, subject: str, found: str, heap_mb: int) -> Finding
     cause = sign.cause
     # A death that its own log explains begins with the cause.
     text = f"{cause.what}: {found.removeprefix(f'{cause.what}; ')}{said}"
-    return Finding(cause.code, subject, text, cause.expected, cause.remedy.replace("{heap_mb}", f"{heap_mb:,}"))
+    return Finding(
+        cause.code,
+        subject,
+        text,
+        cause.expected,
+        cause.remedy.replace("{heap_mb}", f"{heap_mb:,}"),
+        happened=sentence(text[:1].upper() + text[1:]),
+        matters=_EACH_START if cause.is_lasting else _UNTIL_CORRECTED,
+    )

@@ -21,6 +21,7 @@ from kafka_migration.core.mirror.causes import (
 from kafka_migration.core.mirror.engine import MirrorHealth
 from kafka_migration.core.mirror.log_entries import root_exception
 from kafka_migration.core.mirror.mirrorctl_protocol import LOG_FOLLOWS
+from kafka_migration.core.text.shortened import sentence
 
 # What MirrorMaker did; its log may name the cause.
 ENDS = frozenset(
@@ -43,7 +44,15 @@ def may_follow(finding: Finding) -> bool:
 def health_findings(health: MirrorHealth, alarm: str) -> tuple[Finding, ...]:
     """Name failed tasks, differences from the rendered configuration, and an alarm in the log."""
     failed = (
-        Finding(Code.MIRROR_TASK_FAILED, "MirrorMaker", f"{t.name}: {t.causes}", "every task in state RUNNING", _REPAIR)
+        Finding(
+            Code.MIRROR_TASK_FAILED,
+            "MirrorMaker",
+            f"{t.name}: {t.causes}",
+            "every task in state RUNNING",
+            _REPAIR,
+            happened=sentence(f"MirrorMaker's {t.name} failed: {t.causes}"),
+            matters="Its partitions are not copied any more, although the process is alive.",
+        )
         for t in health.failed
     )
     differing = (
@@ -52,7 +61,10 @@ def health_findings(health: MirrorHealth, alarm: str) -> tuple[Finding, ...]:
             "MirrorMaker",
             difference,
             "the configuration that was rendered",
-            "Find out what else writes to MirrorMaker's configuration topic. Only this migration may write to it.",
+            "Find out which other client writes to MirrorMaker's configuration topic. Only this migration may write to "
+            "it.",
+            happened=sentence(f"MirrorMaker runs with another configuration than the run rendered: {difference}"),
+            matters="It may copy other topics than the migration file names, or copy them in another way.",
         )
         for difference in health.differences
     )
@@ -70,14 +82,23 @@ _FATAL = {
 def _alarm(line: str) -> Finding:
     for words, meaning in _FATAL.items():
         if words in line:
-            return Finding(Code.MIRROR_DEAD, "MirrorMaker", meaning, "a running worker and connector", _REPAIR)
+            return Finding(
+                Code.MIRROR_DEAD,
+                "MirrorMaker",
+                meaning,
+                "a running worker and connector",
+                _REPAIR,
+                happened=f"MirrorMaker reports an error from which it does not recover: {meaning}.",
+                matters="No further records are copied until it is started again.",
+            )
     return Finding(
         Code.RECORD_TOO_LARGE,
         "MirrorMaker",
         f"its log: {line}",
         "batches that the target accepts",
-        "MirrorMaker sends larger records than a target topic accepts. Raise max.message.bytes of the target topic to "
-        "at least the source's value and trigger the run again.",
+        "Raise max.message.bytes of the target topic to at least the source's value and trigger the run again.",
+        happened=sentence(f"MirrorMaker sends larger records than a target topic accepts; its log says: {line}"),
+        matters="It sends them again and again without success, and MirrorMaker 1 may lose records.",
     )
 
 
@@ -91,6 +112,8 @@ def unassigned_finding(unassigned: Iterable[TopicPartition], still_s: float) -> 
         "every partition of the migration assigned",
         "MirrorMaker lists only topics that its user may describe: grant Describe on the topic (`kafka-migration acls` "
         "prints the commands), or find the reason in MirrorMaker's log. Then trigger the run again.",
+        happened=f"{len(named)} partition(s), such as {named[0]}, had no MirrorMaker task for {still_s:.0f} s.",
+        matters="Their records are not copied.",
     )
 
 
@@ -137,7 +160,13 @@ def _with_exception(finding: Finding, log: str) -> Finding:
     said = root_exception(log)
     if not said or said in finding.found:
         return finding
-    return replace(finding, found=f"{finding.found}; MirrorMaker says: {said}")
+    return _with(finding, f"; MirrorMaker says: {said}", sentence(f"MirrorMaker says: {said}"))
+
+
+def _with(finding: Finding, more: str, also: str) -> Finding:
+    """Return the finding with more in what was found, and with one more sentence of what happened."""
+    happened = f"{finding.happened} {also}" if finding.happened else ""
+    return replace(finding, found=f"{finding.found}{more}", happened=happened)
 
 
 def _joined(of: list[tuple[Finding, Sign]], heap_mb: int) -> Finding:
@@ -151,11 +180,7 @@ def _joined(of: list[tuple[Finding, Sign]], heap_mb: int) -> Finding:
 def explained(findings: Iterable[Finding], causes: Mapping[str, str]) -> tuple[Finding, ...]:
     """Return the findings; those of stalled partitions get their likely cause, looked up by the partition's name."""
     return tuple(
-        replace(
-            f,
-            found=f"{f.found}{_LIKELY}{causes[f.subject]}",
-            happened=f"{f.happened.rstrip('.')}{_LIKELY}{causes[f.subject].rstrip('.')}.",
-        )
+        _with(f, f"{_LIKELY}{causes[f.subject]}", sentence(f"The likely cause: {causes[f.subject]}"))
         if f.code is Code.MIRROR_STALLED and f.subject in causes
         else f
         for f in findings

@@ -6,7 +6,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.mirror.mirrorctl_protocol import HostRequest, host_of
 from kafka_migration.core.text.secret_forms import masked
-from kafka_migration.core.text.shortened import brief
+from kafka_migration.core.text.shortened import brief, sentence
 from kafka_migration.core.text.terminal_text import shown
 
 LONGEST_QUOTE = 300
@@ -36,9 +36,12 @@ def foreign_output(request: HostRequest, what: str) -> Finding:
         host_of(request.migration),
         f"an answer that is not mirrorctl's, to {request.verb}: {what}",
         "a reply of mirrorctl",
-        "The host let the login in and ran something else, so nothing is known of MirrorMaker there. Correct the "
-        "forced command of the key (`command=` in authorized_keys), the user's login shell, or the shell's start files "
-        "(such as .bashrc), which must not print or exit.",
+        "Correct the forced command of the key (`command=` in authorized_keys), the user's login shell, or the shell's "
+        "start files (such as .bashrc), which must not print or exit.",
+        happened=sentence(
+            f"The host accepted the login and ran something else than mirrorctl as the answer to {request.verb}: {what}"
+        ),
+        matters="The state of MirrorMaker there is unknown.",
     )
 
 
@@ -49,5 +52,7 @@ def unreadable_reply(request: HostRequest, what: str) -> Finding:
         host_of(request.migration),
         f"no readable reply to {request.verb}: {what}",
         "one whole reply of mirrorctl in time",
-        "The request changed nothing. Check the network path, and the host's load and disk, then try again.",
+        "Check the network path, and the host's load and disk, then try again.",
+        happened=sentence(f"The host sent no readable reply to {request.verb}: {what}"),
+        matters="The request changed nothing, and the state of MirrorMaker there is unknown.",
     )

@@ -18,7 +18,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MigrationError, MirrorFailed, Refused, TransientError
 from kafka_migration.core.mirror.host import HostProbe, HostReply, MirrorLaunch, ProbeSubject
 from kafka_migration.core.mirror.reply_bounds import bounded
-from kafka_migration.core.text.shortened import given
+from kafka_migration.core.text.shortened import given, sentence
 from kafka_migration.core.text.storable import storable_document
 
 ACTING_VERBS = frozenset({"reserve", "release", "start", "stop", "clean"})
@@ -199,7 +199,9 @@ def _locked(migration: str, message: str) -> Finding:
         host_of(migration),
         message,
         "no other call at the same time",
-        "Another call works on this migration, so this one did nothing. Try again when it has ended.",
+        "Try again when that call has ended.",
+        happened=sentence(f"Another call works on migration {migration[:63]}: {message}"),
+        matters="This call did nothing, because two calls at the same time could start two processes.",
     )
 
 
@@ -210,61 +212,101 @@ def host_of(migration: str) -> str:
 
 def _error(reply: HostReply) -> MigrationError:
     code = _CODES.get(reply.code, Code.HOST_REFUSED)
-    expected, remedy = _EXPECTED.get(code, _EXPECTED[Code.HOST_REFUSED])
-    message = reply.message[:LONGEST_REASON]
+    words = _WORDS.get(code, _WORDS[Code.HOST_REFUSED])
+    message, remedy = reply.message[:LONGEST_REASON], words.remedy
     found = message if reply.code in _CODES else f"{reply.code[:LONGEST_REASON]}: {message}"
     if message.startswith("usage:"):
         found, remedy = f"{reply.verb}: {message}", "Install this version's mirrorctl on the host again."
+    happened = sentence(f"{words.happened}: {found}")
     if code in {Code.MIRROR_DEAD, Code.MIRROR_NOT_STOPPED} and reply.log.strip():
-        found += f"{LOG_FOLLOWS}{reply.log[-LONGEST_LOG:]}\n"
-    finding = Finding(code, host_of(reply.migration), found, expected, remedy)
+        log = f"{reply.log[-LONGEST_LOG:]}\n"
+        found, happened = f"{found}{LOG_FOLLOWS}{log}", f"{happened} Its log ends:\n{log}"
+    subject = host_of(reply.migration)
+    finding = Finding(code, subject, found, words.expected, remedy, happened=happened, matters=words.matters)
     return (MirrorFailed if code in {Code.MIRROR_DEAD, Code.MIRROR_NOT_STOPPED} else Refused)([finding])
 
 
 _CODES = {str(code): code for code in Code}
-# Per code: what was expected, and the remedy.
-_EXPECTED: Mapping[Code, tuple[str, str]] = {
-    Code.RESERVED_BY: (
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """What a finding says of a refusal: what was expected, the begin of what happened, why it matters, what to do."""
+
+    expected: str
+    happened: str
+    matters: str
+    remedy: str
+
+
+_NOT_STARTED = "MirrorMaker cannot be started there, so no records are copied."
+_WORDS: Mapping[Code, _Refusal] = {
+    Code.RESERVED_BY: _Refusal(
         "a migration without a reservation",
+        "The reservation is taken",
+        "Only one run may act on a migration, so this request did nothing.",
         "Wait until that run has ended, or end it. Its `finish` task frees the reservation.",
     ),
-    Code.NOT_RESERVED: (
+    Code.NOT_RESERVED: _Refusal(
         "this run's reservation",
+        "This run does not hold the reservation",
+        "Another run may act on the migration, so this request did nothing.",
         "Another run has taken over the migration, or the host lost its records. Trigger a new run.",
     ),
-    Code.ALREADY_RUNNING: (
+    Code.ALREADY_RUNNING: _Refusal(
         "no running MirrorMaker of this migration",
+        "A MirrorMaker of this migration is running",
+        "Two of them would copy each record twice.",
         "Clear the run that started it or mark it as failed, so that its `stop_mirror` ends it. Then run again.",
     ),
-    Code.GENERATION_STOPPED: (
+    Code.GENERATION_STOPPED: _Refusal(
         "a generation that was never stopped",
-        "This start came too late and did nothing. Trigger a new run.",
+        "The start came after the stop of this generation",
+        "No run would stop a MirrorMaker that starts so late, so nothing was started.",
+        "Trigger a new run.",
     ),
-    Code.GENERATION_UNEXPECTED: (
+    Code.GENERATION_UNEXPECTED: _Refusal(
         "the generation that follows the host's last one",
+        "The host counts other generations than the run",
+        "A second MirrorMaker may run on the host of the earlier runs and copy each record twice.",
         "Make sure that the connection names the host, the user and the base folder of the earlier runs. If the host "
         "was replaced on purpose and no MirrorMaker runs on the old one, copy the old host's folder "
         "`~/.kafka-migration/<migration>` to the new host.",
     ),
-    Code.HOST_TOOL_MISSING: ("a Linux host with POSIX tools and setsid", "Install the tool on the host."),
-    Code.JAVA_MISSING: (
+    Code.HOST_TOOL_MISSING: _Refusal(
+        "a Linux host with POSIX tools and setsid",
+        "The host lacks a tool that mirrorctl needs",
+        _NOT_STARTED,
+        "Install the tool on the host.",
+    ),
+    Code.JAVA_MISSING: _Refusal(
         "a Java runtime",
+        "The host has no Java for MirrorMaker",
+        _NOT_STARTED,
         "Install Java, or name its folder in `mirror.java_home` or in the host's JAVA_HOME.",
     ),
-    Code.MM_BINARY_NOT_FOUND: (
+    Code.MM_BINARY_NOT_FOUND: _Refusal(
         "a Kafka distribution with libs/*.jar",
+        "The host has no Kafka for MirrorMaker",
+        _NOT_STARTED,
         "Name its folder in `mirror.kafka_home` or in the host's KAFKA_HOME.",
     ),
-    Code.MIRROR_DEAD: (
+    Code.MIRROR_DEAD: _Refusal(
         "a running process after the start",
-        "Fix the cause that the log names and trigger the run again. Nothing is running.",
+        "MirrorMaker ended right after its start",
+        "Nothing is running, so no further records are copied.",
+        "Fix the cause that the log names and trigger the run again.",
     ),
-    Code.MIRROR_NOT_STOPPED: (
+    Code.MIRROR_NOT_STOPPED: _Refusal(
         "no process after TERM, grace time and KILL",
+        "MirrorMaker did not end",
+        "It may still copy records, so where it stopped is unknown.",
         "Log in to the host and check the process. Do not start another run before it has ended.",
     ),
-    Code.HOST_REFUSED: (
+    Code.HOST_REFUSED: _Refusal(
         "a request that mirrorctl can carry out",
+        "The host refused the request",
+        "The run cannot control MirrorMaker there.",
         "On the host, fix the problem that the message names (folder, permissions, disk space). Then run again.",
     ),
 }

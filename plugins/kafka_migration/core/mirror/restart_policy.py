@@ -13,6 +13,7 @@ from kafka_migration.core.mirror.causes import Sign, sign_of_end
 from kafka_migration.core.mirror.log_entries import root_exception
 from kafka_migration.core.mirror.mirror_process import ProcessReply, ProcessState
 from kafka_migration.core.mirror.uncopyable import complaint_in
+from kafka_migration.core.text.shortened import sentence
 
 FIRST_PAUSE_S = 5
 LONGEST_PAUSE_S = 300
@@ -36,7 +37,8 @@ class Death(Document):
         """Return the death in a reply; each of the `earlier` deaths in this run makes the pause longer."""
         pause_s = min(FIRST_PAUSE_S * 3**earlier, LONGEST_PAUSE_S)
         end = reply.exit_reason or "the end was not observed"
-        reason = f"exit code {reply.exit_code}, {_BY_WHOM if (reply.exit_code, end) == _KILLED else end}"
+        code = "unknown" if reply.exit_code is None else reply.exit_code
+        reason = f"exit code {code}, {_BY_WHOM if (reply.exit_code, end) == _KILLED else end}"
         start_after = now + timedelta(seconds=pause_s)
         return cls(reply.generation, now.isoformat(timespec="seconds"), reason, reply.log or "", start_after)
 
@@ -73,12 +75,16 @@ def was_told_to_stop(reply: ProcessReply) -> bool:
 
 def dead_for_good(deaths: Sequence[Death], restarts: int) -> Finding:
     """Return the finding of a run whose MirrorMaker died more often than `mirror.restarts` allows."""
+    found = "; ".join([*map(str, deaths[:-1]), deaths[-1].with_log])
     return Finding(
         Code.MIRROR_DEAD,
         "MirrorMaker",
-        "; ".join([*map(str, deaths[:-1]), deaths[-1].with_log]),
+        found,
         f"a running process; it was restarted {restarts} time(s) (mirror.restarts)",
         "Fix the cause that MirrorMaker's words name and trigger the run again. Copied records are kept.",
+        happened=sentence(f"MirrorMaker ended: {found}"),
+        matters=f"It was restarted {restarts} time(s) (mirror.restarts) and is not running, so no further records are "
+        "copied.",
     )
 
 
@@ -89,6 +95,8 @@ def stopped_by_others(reply: ProcessReply) -> Finding:
         "MirrorMaker",
         f"generation {reply.generation} was stopped on request, exit code {reply.exit_code}",
         "a running process until this run stops it",
-        "A cleared or marked task of this run, or an operator on the host, stopped it. Trigger the run again. Copied "
-        "records are kept.",
+        "Check whether a task of this run was cleared or marked, or an operator stopped it on the host. Then trigger "
+        "the run again; copied records are kept.",
+        happened=f"Generation {reply.generation} of MirrorMaker was stopped on request, but not by this run.",
+        matters="The run has not reached its goal, and no further records are copied.",
     )

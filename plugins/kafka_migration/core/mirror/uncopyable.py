@@ -17,7 +17,7 @@ from kafka_migration.core.kafka.records import RecordShape
 from kafka_migration.core.mirror.log_entries import LONGEST_QUOTE, exceptions_in, from_exception
 from kafka_migration.core.target.leaving_out import OTHERS_CONTINUE
 from kafka_migration.core.text.shell import shell_word
-from kafka_migration.core.text.shortened import some
+from kafka_migration.core.text.shortened import sentence, some
 
 # A time that stands for "none"; every other negative time is refused.
 NO_TIME_MS = -1
@@ -165,6 +165,9 @@ def _varint_bytes(number: int) -> int:
     return max(1, -(-((number << 1) ^ (number >> 63)).bit_length() // 7))
 
 
+_WAIT_TOO = "MirrorMaker ends at this record at each start, so other topics wait too."
+
+
 def refused_finding(record: RecordShape, reason: Reason, complaint: Complaint, takes: Takes) -> Finding:
     """Return the finding of a record that MirrorMaker cannot copy, with its topic, partition and offset."""
     words = _words(record, reason, complaint, takes)
@@ -173,7 +176,12 @@ def refused_finding(record: RecordShape, reason: Reason, complaint: Complaint, t
         str(record.partition),
         f"the record at offset {record.offset:,}, {words.what}; MirrorMaker says: {complaint.quote}",
         words.expected,
-        f"MirrorMaker ends at this record at each start, so other topics wait too. {words.act} {OTHERS_CONTINUE}",
+        f"{words.act} {OTHERS_CONTINUE}",
+        happened=sentence(
+            f"MirrorMaker cannot copy the record at offset {record.offset:,} of {record.partition}, {words.what}; "
+            f"it says: {complaint.quote}"
+        ),
+        matters=_WAIT_TOO,
     )
 
 
@@ -185,8 +193,11 @@ def unlocated_findings(complaint: Complaint) -> Iterator[Finding]:
             f"topic {min(complaint.topics)}" if complaint.topics else "MirrorMaker",
             f"a record that was not found on the source in time; MirrorMaker says: {complaint.quote}",
             "records that MirrorMaker can copy",
-            f"MirrorMaker ends at this record at each start, so other topics wait too. {_ACTS[reason]} "
-            f"{OTHERS_CONTINUE}",
+            f"{_ACTS[reason]} {OTHERS_CONTINUE}",
+            happened=sentence(
+                f"MirrorMaker cannot copy a record that was not found on the source in time; it says: {complaint.quote}"
+            ),
+            matters=_WAIT_TOO,
         )
 
 

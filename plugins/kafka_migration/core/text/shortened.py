@@ -18,6 +18,11 @@ def brief(text: str, longest: int = LONGEST) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
+def sentence(text: str) -> str:
+    """Return the text, which may quote another program, with exactly one full stop at its end."""
+    return f"{text.rstrip().rstrip('.')}."
+
+
 def given(value: object) -> str:
     """Return a value as it was given, truncated if it is long, large or deeply nested."""
     try:

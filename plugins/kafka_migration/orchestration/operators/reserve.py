@@ -126,8 +126,10 @@ def _stranger(run: MigrationRun, holder: str) -> Finding:
         f"migration {run.name}",
         f"the reservation is held by {quoted(holder)}, which is no run of Airflow",
         "a free reservation, or one that a run holds",
-        "Nothing was started. A person or a program reserved the migration by hand: let them release it with "
-        "`mirrorctl release` and the same holder, then run again.",
+        "Let the person or the program that reserved it by hand release it with `mirrorctl release` and the same "
+        "holder, then run again.",
+        happened=f"{quoted(holder)}, which is no run of Airflow, holds the reservation of migration {run.name}.",
+        matters="The end of a run would not free it, so this run did not wait and started nothing.",
     )
 
 
@@ -137,7 +139,10 @@ def _never_the_same(run: MigrationRun, holder: str | None) -> Finding:
         f"migration {run.name}",
         f"the host named another holder after each of {MOST_TAKE_OVERS} take-overs, lastly {quoted(holder or '')}",
         "a reservation that is free after its holder's run was found to be over",
-        "Nothing was started. Check on the MirrorMaker host who writes the reservation, then run again.",
+        "Check on the MirrorMaker host which client writes the reservation, then run again.",
+        happened=f"After each of {MOST_TAKE_OVERS} take-overs the host named another holder, the last time "
+        f"{quoted(holder or '')}.",
+        matters="This run cannot be sure to be the only one that acts on the migration, so it started nothing.",
     )
 
 
@@ -147,5 +152,7 @@ def _waited_too_long(run: MigrationRun, holder: str, waited_s: float) -> Finding
         f"migration {run.name}",
         f"the reservation is still held by {holder} after waiting {duration(waited_s)}",
         "a free reservation within nightly.wait_limit, and for a scheduled run before its window ends",
-        "Nothing was started. Check that run. The next nightly run or a backfill catches up.",
+        "Check that run. The next nightly run or a backfill copies what is missing.",
+        happened=f"{holder} still held the reservation after this run had waited {duration(waited_s)}.",
+        matters="Only one run may act on a migration, so this run started nothing and copied no records.",
     )

@@ -157,12 +157,21 @@ def _losses(certificate: StopCertificate) -> tuple[Finding, ...]:
     )
 
 
+_GONE = {
+    "source": "Its records that were not copied before are lost.",
+    "target": "Its copied records are lost, and MirrorMaker would not copy them again.",
+}
+
+
 def _gone(code: Code, side: str, topic: str) -> Finding:
     return Finding(
         code,
         f"topic {topic}",
         f"no such topic on the {side} when MirrorMaker was stopped",
         "the topic that was copied",
-        "The topic was deleted during the run. Remove it from the migration file, or copy it into an empty topic with "
-        "a migration file of another name; this migration refuses a recreated topic.",
+        "Remove it from the migration file, or copy it into an empty topic with a second migration file. This "
+        "migration refuses a recreated topic.",
+        happened=f"Topic {topic} did not exist on the {side} when MirrorMaker was stopped: it was deleted during the "
+        "run.",
+        matters=_GONE[side],
     )

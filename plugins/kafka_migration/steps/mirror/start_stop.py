@@ -170,4 +170,6 @@ def _not_stopped(reply: ProcessReply) -> Finding:
         f"pid {reply.pid} alive after TERM, grace time and KILL",
         "no process",
         "Log in to the MirrorMaker host and end the process. Do not start another run before it is gone.",
+        happened=f"MirrorMaker did not end: pid {reply.pid} is alive after TERM, grace time and KILL.",
+        matters="It may still copy records, so where it stopped is unknown.",
     )

@@ -23,6 +23,7 @@ from kafka_migration.core.mirror.engine import AnyEngine
 from kafka_migration.core.mirror.mirror_process import AnyProcess, ProcessReply
 from kafka_migration.core.run.stop_request import StopRequest
 from kafka_migration.core.run.task_steps import TaskId
+from kafka_migration.core.text.shortened import sentence
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.watching.drain import Drain, PartitionReading, drain_of, expected_next
 from kafka_migration.core.watching.unreachable import Party, Silence, SilenceWatch, moment, silences_of
@@ -315,7 +316,12 @@ class MirrorWatcher:
             TaskId.WATCH_LAG,
             self.progress or "no reading yet",
             f"the goal reached within {self.migration.watch.time_limit_s:,.0f} s (watch.time_limit)",
-            "The copied records are kept and validated. Trigger the run again to continue, or raise the limit.",
+            "Trigger the run again to continue, or raise the limit.",
+            happened=sentence(
+                f"The copy did not reach its goal within {self.migration.watch.time_limit_s:,.0f} s "
+                f"(watch.time_limit): {self.progress or 'no reading yet'}"
+            ),
+            matters="The records that are left are not copied in this run; those that were copied are validated.",
         )
 
     def _explained(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
