@@ -12,7 +12,8 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.aliases import MIRROR_WORDS
 from kafka_migration.core.migration.client_tuning import TUNING_KEYS, value_problem, words_of
 from kafka_migration.core.migration.settings import Migration, TopicNames
-from kafka_migration.core.mirror.engine import LaunchFacts, MirrorEngine, MirrorLaunch
+from kafka_migration.core.mirror.engine import LaunchFacts, MirrorEngine
+from kafka_migration.core.mirror.host import MirrorLaunch
 from kafka_migration.engines.engines import engine_of
 from kafka_migration.engines.launching import ENDPOINTS_OPTION
 from kafka_migration.engines.required_versions import (
