@@ -74,7 +74,6 @@ ROOMS: dict[str, dict[str, set[str]]] = {
             "text",
             "translation",
             "validation",
-            "waves",
         },
         "report": {
             "cutover",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kafka_migration.core.discovery.connections_to_create import ConnectionToCreate
 from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.migration.migration_text import NO_GROUP
 from kafka_migration.core.text.shortened import some
 from kafka_migration.mirrormaker_files.model.lint_finding import quoted
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorSetting, Place
@@ -26,7 +27,6 @@ from kafka_migration.mirrormaker_import.import_rules import (
     Use,
 )
 from kafka_migration.mirrormaker_import.imported_connections import addresses_in
-from kafka_migration.mirrormaker_import.imported_groups import NO_GROUP
 from kafka_migration.mirrormaker_import.imported_topics import TopicChoice
 from kafka_migration.mirrormaker_import.names_on_target import TargetNames
 from kafka_migration.mirrormaker_import.plain_values import plain

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kafka_migration.core.migration.migration_text import (
+    NO_GROUP,
+    Remarked,
+    Value,
+    cluster_section,
+    migration_text,
+)
 from kafka_migration.core.migration.settings import Insecurity
-from kafka_migration.core.text.yaml_text import yaml_string
 from kafka_migration.mirrormaker_files.model.mirror_settings import Flow
-from kafka_migration.mirrormaker_import.imported_groups import NO_GROUP
 from kafka_migration.mirrormaker_import.imported_topics import TopicChoice
 from kafka_migration.mirrormaker_import.names_on_target import TargetNames
-
-SCHEMA_LINE = "# yaml-language-server: $schema=migration-file.schema.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,64 +39,50 @@ class FileParts:
 
 def file_text(parts: FileParts) -> str:
     """Return the file."""
-    return "\n".join([SCHEMA_LINE, *_lines(parts), ""])
+    origin = f"The flow {parts.flow} of {parts.origin}. `kafka-migration schema` lists every field."
+    return migration_text(_fields(parts), [origin])
 
 
-def _lines(parts: FileParts) -> Iterator[str]:
-    origin = "".join(letter if letter.isprintable() else "?" for letter in parts.origin)
-    yield f"# The flow {_printable(str(parts.flow))} of {origin}. `kafka-migration schema` lists every field."
-    yield "version: 1"
-    yield f"name: {yaml_string(parts.name)}"
-    yield from _cluster("source", parts.source, parts.insecure[0])
-    if parts.names.naming == "prefixed":
-        yield f"  alias: {yaml_string(parts.names.alias)}"
-    yield from _cluster("target", parts.target, parts.insecure[1])
-    if "replication_factor" in parts.fields:
-        yield f"  replication_factor: {parts.fields['replication_factor']}"
-    yield "topics:"
-    yield from _topics(parts.topics)
-    yield from _mirror(parts)
-    yield "validation:"
-    yield "  spark_connection: spark"
-    if parts.groups:
-        yield "cutover:"
-        yield "  groups:  # matches no group" if parts.groups == (NO_GROUP,) else "  groups:"
-        yield from (f"    - {yaml_string(pattern)}" for pattern in parts.groups)
+def _fields(parts: FileParts) -> dict[str, Value]:
+    source, target = parts.insecure
+    replicas = _number(parts, "replication_factor")
+    return {
+        "name": parts.name,
+        "source": cluster_section(parts.source, source, alias=parts.names.alias or None),
+        "target": cluster_section(parts.target, target, replication_factor=replicas),
+        "topics": _topics(parts.topics),
+        "mirror": _mirror(parts),
+        "validation": {"spark_connection": "spark"},
+        "cutover": {"groups": _groups(parts.groups)} if parts.groups else None,
+    }
 
 
-def _cluster(side: str, connection: str, insecure: tuple[Insecurity, ...]) -> Iterator[str]:
-    yield f"{side}:"
-    yield f"  connection: {yaml_string(connection)}"
-    if insecure:
-        yield f"  insecure: [{', '.join(insecure)}]"
+def _groups(groups: tuple[str, ...]) -> Value:
+    return Remarked(groups, "matches no group") if groups == (NO_GROUP,) else groups
 
 
-def _topics(topics: TopicChoice) -> Iterator[str]:
-    yield from (f"  - {yaml_string(item.text)}" for item in topics.items if item.is_name)
-    yield from (f"  - pattern: {yaml_string(item.text)}" for item in topics.items if not item.is_name)
+def _topics(topics: TopicChoice) -> list[Value]:
+    names: list[Value] = [item.text for item in topics.items if item.is_name]
+    patterns: list[Value] = [{"pattern": item.text} for item in topics.items if not item.is_name]
     # They matter only beside patterns.
-    if topics.has_patterns:
-        yield from (f"  - exclude: {yaml_string(item.regex)}" for item in topics.exclusions)
+    exclusions = topics.exclusions if topics.has_patterns else ()
+    return [*names, *patterns, *({"exclude": item.regex} for item in exclusions)]
 
 
-def _mirror(parts: FileParts) -> Iterator[str]:
-    yield "mirror:"
-    yield f"  engine: {'mirrormaker1' if parts.is_mirrormaker1 and not parts.to_mirrormaker2 else 'mirrormaker2'}"
-    yield f"  connection: {yaml_string(parts.mirror_host)}"
-    if "isolation_level" in parts.fields:
-        yield f"  isolation_level: {yaml_string(parts.fields['isolation_level'])}"
-    # A number, and true or false.
-    yield from (
-        f"  {name}: {parts.fields[name]}" for name in ("tasks", "heap_mb", "exactly_once") if name in parts.fields
-    )
-    if parts.names.naming == "prefixed":
-        yield "  topic_names:"
-        yield "    naming: prefixed"
+def _mirror(parts: FileParts) -> dict[str, Value]:
+    is_old = parts.is_mirrormaker1 and not parts.to_mirrormaker2
     tuning = {key.removeprefix("properties."): value for key, value in parts.fields.items() if "properties." in key}
-    if tuning:
-        yield "  properties:"
-        yield from (f"    {yaml_string(key)}: {yaml_string(value)}" for key, value in sorted(tuning.items()))
+    return {
+        "engine": "mirrormaker1" if is_old else "mirrormaker2",
+        "connection": parts.mirror_host,
+        "isolation_level": parts.fields.get("isolation_level"),
+        "tasks": _number(parts, "tasks"),
+        "heap_mb": _number(parts, "heap_mb"),
+        "exactly_once": True if parts.fields.get("exactly_once") else None,
+        "topic_names": {"naming": "prefixed"} if parts.names.naming == "prefixed" else None,
+        "properties": dict(sorted(tuning.items())) or None,
+    }
 
 
-def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+def _number(parts: FileParts, field: str) -> int | None:
+    return int(parts.fields[field]) if field in parts.fields else None

@@ -6,14 +6,13 @@ import re
 from collections.abc import Sequence
 
 from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.migration.migration_text import NO_GROUP
 from kafka_migration.core.migration.patterns import pattern_problem
 from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES
 from kafka_migration.mirrormaker_import.chosen_flow import not_imported
 from kafka_migration.mirrormaker_import.imported_topics import patterns_of, usable_items
 
 DEFAULT_EXCLUSIONS = "console-consumer-.*,connect-.*,__.*"
-# A regular expression that matches no name.
-NO_GROUP = "(?!)"
 _LONGEST = 500
 _BEGINNING = re.compile(r"([A-Za-z0-9_-]+)\.\*")
 

@@ -19,7 +19,7 @@ FILLED_IN = {
     "<CERTIFICATES OF THE AUTHORITY IN PEM>": PEM,
 }
 # A migration uses MirrorMaker 2 if its file does not say more.
-LEFT_OUT_OF_IMPORT = {"  engine: mirrormaker2"}
+LEFT_OUT_OF_IMPORT = {'  engine: "mirrormaker2"'}
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 
 from kafka_migration.cli.main import main
 from kafka_migration.core.findings.errors import Refused
-from kafka_migration.core.waves.wave_file import SCHEMA_LINE
+from kafka_migration.core.migration.migration_text import SCHEMA_LINE
 from kafka_migration.migration_file.json_schema import migration_schema
 from kafka_migration.migration_file.loading import _parse_yaml, load_migration
 from tests.conftest import MIGRATION_TEXT

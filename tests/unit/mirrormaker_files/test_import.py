@@ -157,7 +157,7 @@ def test_mirrormaker2_replaces_mirrormaker1() -> None:
     """On request the migration runs MirrorMaker 2, which keeps the names too; the rest is the same."""
     before, after = of_mirrormaker1(), of_mirrormaker1(to_mirrormaker2=True)
 
-    assert after == before.replace("engine: mirrormaker1", "engine: mirrormaker2")
+    assert after == before.replace('engine: "mirrormaker1"', 'engine: "mirrormaker2"')
     assert load_migration(after, where="copied.yaml").mirror.topic_names.naming == "identity"
 
 

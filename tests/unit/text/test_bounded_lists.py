@@ -21,11 +21,9 @@ MANY = re.compile(
 # Not a text for people, or bounded elsewhere.
 ALLOWED = {
     "core/mirror/mirrorctl_protocol.py": "the request to the host has every topic",
-    "core/rollback/reverse_migration.py": "the migration file has every topic",
     "engines/mirrormaker2.py": "MirrorMaker's configuration has every topic",
     "engines/mirrormaker1.py": "MirrorMaker's configuration has every topic",
     "core/waves/wave_plan.py": "the list is cut before",
-    "core/waves/wave_file.py": "names of settings",
     "mirrormaker_files": "the words of a file of MirrorMaker",
     "migration_file": "the fields of the migration file",
     "core/connections": "the settings of one connection",

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.migration.migration_text import NO_GROUP
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.waves.wave_file import (
     MAX_PATTERN,
     MAX_PATTERNS,
-    NO_GROUP,
     Names,
     group_patterns,
     wave_file,

@@ -6,16 +6,20 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from kafka_migration.core.migration.migration_text import (
+    NO_GROUP,
+    Remarked,
+    Value,
+    cluster_section,
+    migration_text,
+)
 from kafka_migration.core.migration.settings import Insecurity
-from kafka_migration.core.text.yaml_text import yaml_string
 from kafka_migration.core.waves.wave_plan import Wave
 from kafka_migration.core.waves.wording import reasons, remarks, size_of
 
 # The limits of `cutover.groups` in a migration file: patterns, and characters of a pattern.
 MAX_PATTERNS = 1000
 MAX_PATTERN = 500
-# Matches no name: a wave without known groups moves none.
-NO_GROUP = "(?!)"
 # The default replication factor of a migration file, if the target has that many brokers.
 USUAL_REPLICAS = 3
 
@@ -37,14 +41,9 @@ class Names:
     target_insecure: tuple[Insecurity, ...] = ()
 
 
-# Editors read it; `kafka-migration schema` prints the file that it names.
-SCHEMA_LINE = "# yaml-language-server: $schema=migration-file.schema.json"
-
-
 def wave_file(name: str, wave: Wave, names: Names, remarks_on_all: Iterable[str] = ()) -> str:
     """Return the text of the migration file of a wave; `remarks_on_all` apply to every wave."""
-    head = [_comment(line) for line in _head(name, wave, names, remarks_on_all)]
-    return "\n".join([SCHEMA_LINE, *head, *_file(name, wave, names), ""])
+    return migration_text(_fields(name, wave, names), _head(name, wave, names, remarks_on_all))
 
 
 def group_patterns(groups: Collection[str]) -> list[str]:
@@ -76,40 +75,16 @@ def _head(name: str, wave: Wave, names: Names, remarks_on_all: Iterable[str]) ->
     yield "  everything else has a default; `kafka-migration schema` lists every field"
 
 
-def _comment(text: str) -> str:
-    """Return a line of a comment; what could end it, or be invisible in it, is written as `\\n` or `\\u202e`."""
-    return f"# {_printable(text)}"
-
-
-def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
-
-
-def _file(name: str, wave: Wave, names: Names) -> Iterator[str]:
-    yield "version: 1"
-    yield f"name: {yaml_string(name)}"
-    yield "source:"
-    yield f"  connection: {yaml_string(names.source)}"
-    yield from insecure_lines(names.source_insecure)
-    yield "target:"
-    yield f"  connection: {yaml_string(names.target)}"
-    yield from insecure_lines(names.target_insecure)
-    yield f"  replication_factor: {max(1, min(USUAL_REPLICAS, names.target_brokers))}"
-    yield "topics:"
-    yield from (f"  - {yaml_string(topic)}" for topic in wave.topics)
-    yield "mirror:"
-    yield f"  connection: {yaml_string(names.mirror_host)}"
-    if names.kafka_home:
-        yield f"  kafka_home: {yaml_string(names.kafka_home)}"
-    yield "validation:"
-    yield f"  spark_connection: {yaml_string(names.spark)}"
-    yield "cutover:"
-    yield "  # Regular expressions; each matches the whole name of one group."
-    yield "  groups:"
-    yield from (f"    - {yaml_string(pattern)}" for pattern in group_patterns(wave.movable))
-
-
-def insecure_lines(insecure: Collection[Insecurity]) -> Iterator[str]:
-    """Yield the line of a cluster's section with the protections that its connection gives up."""
-    if insecure:
-        yield f"  insecure: [{', '.join(insecure)}]"
+def _fields(name: str, wave: Wave, names: Names) -> dict[str, Value]:
+    replicas = max(1, min(USUAL_REPLICAS, names.target_brokers))
+    of_groups = "regular expressions; each matches the whole name of one group"
+    return {
+        "name": name,
+        "source": cluster_section(names.source, names.source_insecure),
+        "target": cluster_section(names.target, names.target_insecure, replication_factor=replicas),
+        "topics": wave.topics,
+        "mirror": {"connection": names.mirror_host, "kafka_home": names.kafka_home or None},
+        "validation": {"spark_connection": names.spark},
+        # A wave without known groups moves none.
+        "cutover": {"groups": Remarked(group_patterns(wave.movable), of_groups)},
+    }
