@@ -193,7 +193,7 @@ def test_refused_start_sets_nothing_back(world: World, engine: LossyEngine) -> N
     world.do(*BEFORE_START)
     engine.positions[P0] = 2
 
-    world.refuses("start_mirror", match=r"POSITION_CHANGED · orders\[0\].*stored position 2")
+    world.refuses("start_mirror", match=r"POSITION_CHANGED · orders\[0\].*changed from 3 to 2 after generation 1")
     assert [] == engine.rewinds
 
 

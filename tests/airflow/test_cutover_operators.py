@@ -114,7 +114,7 @@ def test_same_plan_is_asked_about_again(scene: World, asked: list[Any]) -> None:
     plan_and_ask(scene)
 
     assert len(asked) == 2
-    scene.refuses("sync_offsets", match="no answer to the approval request")
+    scene.refuses("sync_offsets", match=r"The request to approve plan \w+ has no answer\.")
 
 
 def test_changed_plan_is_not_asked_about(scene: World, asked: list[Any]) -> None:
@@ -137,7 +137,7 @@ def test_cutover_that_moves_no_group_is_not_asked_about(scene: World, asked: lis
         scene.target.join(group)
     scene.do("plan_offsets")
 
-    scene.refuses("approve", match="none that can be moved")
+    scene.refuses("approve", match="No group of the plan can be moved")
 
     assert [] == asked
 
@@ -233,7 +233,7 @@ def test_no_approval_writes_nothing(scene: World) -> None:
     """An `approve` that a user marked as successful is no approval."""
     scene.do("plan_offsets")
 
-    scene.refuses("sync_offsets", match="APPROVAL_STALE · the approval: found no approval")
+    scene.refuses("sync_offsets", match=r"APPROVAL_STALE · the approval: Plan \w+ has no approval\.")
 
 
 @MOVING_TASKS
@@ -315,7 +315,7 @@ def test_nothing_moved_fails(scene: World, monkeypatch: pytest.MonkeyPatch) -> N
     denied = Refused([Finding(Code.OFFSETS_NOT_WRITTEN, "group", "denied", "written", "Ask the admin.")])
     monkeypatch.setattr(scene.target, "alter_offsets", _fails(denied))
 
-    scene.refuses("sync_offsets", match="none moved")
+    scene.refuses("sync_offsets", match="No group of the plan is at its planned offsets")
 
     assert ["OFFSETS_NOT_WRITTEN"] * 3 == scene.refusal_codes
     assert {} == target_offsets(scene)

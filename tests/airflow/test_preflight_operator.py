@@ -144,7 +144,7 @@ def test_rights_on_new_topics_are_checked_when_they_exist(world: World) -> None:
     world.target.denied = {(Resource("topic", "orders"), Operation.WRITE)}
     world.do("preflight", "reserve", "plan")
 
-    world.refuses("create_topics", match="RIGHT_MISSING .* no right Write on topic orders; expected .* MirrorMaker")
+    world.refuses("create_topics", match="RIGHT_MISSING .* MirrorMaker.* need: it lacks .*Write on topic orders")
 
 
 def test_preflight_refuses_an_invalid_file(world: World) -> None:

@@ -148,7 +148,7 @@ def pending_night(world: World, clock: FakeClock) -> dict[str, Any]:
 
 def test_pending_validation_fails_the_run_and_the_next_one_does_it(world: World, clock: FakeClock) -> None:
     """A run with pending validation fails with its windows, and the next run validates them together with its own."""
-    found = "VALIDATION_PENDING · migration shop: found 1 windows with 1 source offsets"
+    found = "VALIDATION_PENDING · migration shop: The validation did not finish: 1 window with 1 source offsets remain"
     with pytest.raises(FailedForGood, match=found) as raised:
         pending_night(world, clock)
     assert "TASK_NOT_SUCCESSFUL" not in str(raised.value)

@@ -158,7 +158,7 @@ def four_eyes(ask: Ask, triggered_by: str | None, service_login: str) -> tuple[F
             "Clear approve with downstream. Another user must answer.",
             happened=f"The run was triggered by {triggered_by or 'a user whose name Airflow does not know'}{unnamed}, "
             f"and its plan was approved by {ask.who}.",
-            matters=f"cutover.four_eyes requires two different people. {_NOTHING_WRITTEN}",
+            matters=f"With cutover.four_eyes, two different people must decide. {_NOTHING_WRITTEN}",
         ),
     )
 
@@ -174,7 +174,7 @@ def timed_out(ask: Ask) -> Finding:
     """Return the finding for an approval request without an answer in time."""
     found = f"no answer within {ask.time_limit_s:,} s (cutover.approval_time_limit), asked at {ask.asked_at}"
     happened = (
-        f"The request to approve the plan, of {ask.asked_at}, had no answer within {duration(ask.time_limit_s)} "
+        f"The request of {ask.asked_at} to approve the plan had no answer within {duration(ask.time_limit_s)} "
         "(cutover.approval_time_limit)."
     )
     return _not_approved(Code.APPROVAL_TIMED_OUT, ask, found, "an approver is available", happened)

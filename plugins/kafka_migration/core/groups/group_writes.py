@@ -141,7 +141,7 @@ def active_finding(
     description: GroupDescription,
     side: str,
     remedy: str = "Stop these consumers, then trigger a new run.",
-    matters: str = "Kafka takes offsets only for a group without members, so this group is not moved.",
+    matters: str = "Kafka writes offsets only for groups without members, so a run leaves active groups out.",
 ) -> Finding:
     """Name the members that prevent a group from being moved."""
     members = some([str(member) for member in description.members], longest=LONGEST_SENTENCE) or "no member listed"
@@ -214,8 +214,8 @@ def _not_written_finding(
         f"{_text(read_back.get(partition))} read back",
         _text(proposed[partition]),
         f"Check the group on the {writing.side}. Its earlier offsets are in offsets-before-{writing.side}.csv.",
-        happened=f"The {writing.side} gives offset {_text(read_back.get(partition))} for {group_subject(group)} on "
-        f"{partition}, although {_text(proposed[partition])} was written.",
+        happened=f"The {writing.side} returns {_text(read_back.get(partition))} as the offset of "
+        f"{group_subject(group)} on {partition}, although {_text(proposed[partition])} was written.",
         matters="The group would resume at another record than planned.",
     )
 

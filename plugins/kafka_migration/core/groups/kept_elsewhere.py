@@ -116,7 +116,7 @@ def _finding(clues: Clues) -> Finding | None:
         f"looks like {kind.name} ({evidence}): {kind.not_done}",
         "an application whose only position is the committed offsets of its group",
         f"{kind.remedy} If it is another application, ignore this warning.",
-        happened=f"Group {plain_name(clues.group)} looks like {kind.name} ({evidence}).",
+        happened=f"Group {plain_name(clues.group)} looks like {kind.name}, because of {evidence}.",
         matters=f"Moving its committed offsets is not enough: {kind.not_done}.",
     )
 

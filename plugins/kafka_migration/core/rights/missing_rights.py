@@ -57,7 +57,7 @@ def missing_findings(subject: str, rights: Sequence[Right], granted: Granted, pr
         f"no right {'; no right '.join(texts)}",
         f"these rights, for {' and '.join(clients)}",
         f"Ask a Kafka administrator to run: {'; '.join(commands)}",
-        happened=f"The login is not authorized to {'; to '.join(texts)} (needed by {' and '.join(clients)}).",
+        happened=f"The login has not all rights that {', '.join(clients)} need: it lacks {'; '.join(texts)}.",
         matters="The run would fail at the first request that the brokers refuse.",
     )
 

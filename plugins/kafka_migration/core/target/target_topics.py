@@ -204,7 +204,7 @@ def missing_target_findings(
             "the topic that create_topics created",
             "Find out who deleted it. If nothing was copied to it yet, trigger a new run, which creates it again. "
             "Otherwise copy the topic with a second migration file.",
-            happened=f"The topic {migration.target_topic(topic)} no longer exists on the target.",
+            happened=f"Topic {migration.target_topic(topic)} no longer exists on the target.",
             matters="Without this topic no record of it can be copied or compared, and no group can read it.",
         )
         for topic in (migration.topics if topics is None else topics)
@@ -240,9 +240,10 @@ def _partition_findings(
             f"{target.partitions} partitions on the target",
             f"{source.partitions}, as on the source",
             "If the topic has no records: "
-            f"{partition_command(target.topic, target.partitions, source.partitions)}. A run creates a missing topic. "
-            "Otherwise leave it out of the migration.",
-            happened=f"The topic {source.topic} has {target.partitions} partitions on the target, and "
+            f"{partition_command(target.topic, target.partitions, source.partitions)}."
+            f"{' The next run creates it.' if target.partitions > source.partitions else ''} Otherwise leave it out of "
+            "the migration.",
+            happened=f"Topic {source.topic} has {target.partitions} partitions on the target, and "
             f"{source.partitions} on the source.",
             matters="Records with keys would go to other partitions after the cutover.",
         )

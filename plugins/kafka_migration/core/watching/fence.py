@@ -189,7 +189,7 @@ def _moving_finding(topic: str, found: str, quiet_s: float, wait_s: float) -> Fi
         "producers were asked to stop (cutover.fence_wait)",
         "Stop the producers that still write to the topic, then trigger the cutover again. Until then producers and "
         "consumers may continue on the source.",
-        happened=f"The topic {topic} was not quiet for {duration(quiet_s)} (cutover.fence_quiet) within "
+        happened=f"Topic {topic} was not quiet for {duration(quiet_s)} (cutover.fence_quiet) within "
         f"{duration(wait_s)} (cutover.fence_wait): {found}.",
         matters="Consumers on the target would miss the records that are still written to the source. No group was "
         "changed.",
@@ -210,7 +210,7 @@ def _transaction_findings(opened: Mapping[TopicPartition, tuple[int, int]], wait
             f" records then skip its records: {abort_command(first, opened[first][0])}."
             + (" Do the same on the other partitions, each with its last stable offset." if others else "")
             + " Then trigger the cutover again.",
-            happened=f"The topic {topic} had an open transaction for {duration(wait_s)} (cutover.fence_wait): {found}.",
+            happened=f"Topic {topic} had an open transaction for {duration(wait_s)} (cutover.fence_wait): {found}.",
             matters="Its records may still be committed, and would then be missing on the target. No group was "
             "changed.",
         )

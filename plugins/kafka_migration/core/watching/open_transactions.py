@@ -82,7 +82,7 @@ def _hanging(partition: TopicPartition, offset: int, began: datetime) -> Finding
         f"{began.isoformat(timespec='seconds')}",
         f"transactions that end within {int(OPEN_FOR.total_seconds()) // 60} minutes",
         f"Let its producer end the transaction. {_only_then_abort(partition, offset)}",
-        happened=f"A transaction on {partition} is open, whose first record (offset {offset:,}, timestamp "
+        happened=f"On {partition} a transaction is open whose first record (offset {offset:,}, timestamp "
         f"{began.isoformat(timespec='seconds')}) is older than {int(OPEN_FOR.total_seconds()) // 60} minutes.",
         matters="Records after this offset are not read as committed: a run does not copy or validate them, and a "
         "cutover is refused.",

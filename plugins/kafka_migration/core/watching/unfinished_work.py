@@ -8,7 +8,7 @@ from typing import Any
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.text.terminal_text import duration
+from kafka_migration.core.text.terminal_text import counted, duration
 from kafka_migration.core.watching.watch import Outcome
 
 
@@ -63,7 +63,7 @@ def _pending_finding(migration: str, pending: Mapping[str, Any]) -> Finding:
         f"({pending['reason']})",
         "every window validated before that",
         "To validate them now, clear validate_topics with downstream: a task that a user cleared has no time limit.",
-        happened=f"The validation did not finish: {pending['windows']:,} windows with {pending['source_offsets']:,} "
-        f"source offsets are not validated ({pending['reason']}).",
+        happened=f"The validation did not finish: {counted(pending['windows'], 'window')} with "
+        f"{pending['source_offsets']:,} source offsets remain ({pending['reason']}).",
         matters="No verdict covers these records until the next run validates them.",
     )
