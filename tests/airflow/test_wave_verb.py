@@ -12,7 +12,6 @@ import pytest
 
 from kafka_migration.airflow_adapters import airflow_connections as connections
 from kafka_migration.airflow_adapters import airflow_settings as settings
-from kafka_migration.cli.files.wave_files import write_files
 from kafka_migration.cli.main import main
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
@@ -22,6 +21,7 @@ from kafka_migration.core.kafka.transaction_log import COMMITTED_OFFSETS, TRANSA
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.run.overlap import overlap_findings
 from kafka_migration.migration_file.loading import load_migration_file, load_migrations
+from kafka_migration.steps.waves.wave_files import write_files
 from tests.contract.fake_cluster import FakeCluster, FakeGroup
 from tests.unit.kafka.test_transaction_log import ENDED, KEY, V0, V1
 

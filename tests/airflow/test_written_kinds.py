@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from tests.airflow.cutover import begin_rollback, cut_over, judge_cutover
 from tests.airflow.test_rollback import roll_back
 from tests.airflow.world import World
 
-TABLE = {step.task: {*step.writes, *WRITTEN_BY_ANY} for step in STEPS}
+TABLE: dict[str, set[str]] = {step.task: {*step.writes, *WRITTEN_BY_ANY} for step in STEPS}
 # The small world writes these itself, as `validate_topics` and Spark do.
 PLAYED = {Kind.VALIDATION_REQUEST, Kind.VALIDATION_RESULT}
 # The small world has both questions, each with an id of its own.
@@ -28,7 +27,7 @@ def test_tasks_write_the_documents_of_the_table(
     written: set[tuple[str, Kind]] = set()
     write = RunEvidence.write
 
-    def noted(evidence: RunEvidence, kind: Kind, document: Any) -> Path:
+    def noted(evidence: RunEvidence, kind: Kind, document: Any) -> str:
         task = world.task_instance.task_id
         written.add((OF_DAG.get(task, task), kind))
         return write(evidence, kind, document)

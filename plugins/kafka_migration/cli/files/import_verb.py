@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from kafka_migration.cli.files.lint_verb import add_mirror_files, mirror_files_of
-from kafka_migration.cli.files.wave_files import check_files, files_in, write_files
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_output, is_json, migration_name
 from kafka_migration.cli.shell.output import aligned, say, say_json
 from kafka_migration.core.discovery.connections_to_create import placeholders
@@ -22,6 +21,7 @@ from kafka_migration.mirrormaker_files.rules.linter import lint
 from kafka_migration.mirrormaker_import.key_uses import KeyUse
 from kafka_migration.mirrormaker_import.names_on_target import NAMINGS
 from kafka_migration.mirrormaker_import.proposal import ImportChoices, Imported, import_files
+from kafka_migration.steps.waves.wave_files import check_files, files_in, write_files
 
 IMPORT_SCHEMA = 2
 IMPORT_EXIT_CODES = "exit codes: 0 the file is printed or written; 2 wrong usage; 3 refused, and nothing is written"

@@ -12,14 +12,6 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from kafka_migration.cli.files.wave_files import (
-    FilesThere,
-    check_files,
-    files_in,
-    not_written,
-    proposed_files,
-    write_files,
-)
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_output, duration_s, is_json
 from kafka_migration.cli.shell.output import ExitCode, say, say_json
 from kafka_migration.cli.shell.wave_output import waves_document, waves_lines
@@ -30,6 +22,14 @@ from kafka_migration.core.migration.patterns import pattern_problem
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.waves.wave_file import Names
 from kafka_migration.core.waves.wave_plan import WavePlan, Wish, plan_waves
+from kafka_migration.steps.waves.wave_files import (
+    FilesThere,
+    check_files,
+    files_in,
+    not_written,
+    proposed_files,
+    write_files,
+)
 
 
 def add_waves(verbs: Verbs) -> None:
