@@ -259,7 +259,7 @@ def test_unknown_error_of_a_check_hides_no_finding(world: World, monkeypatch: py
 
     world.connections["spark"] = "spark"
     (world.migrations / "other.yaml").write_text(world.file.read_text().replace("name: shop", "name: other"))
-    refusal = world.refuses("preflight", match="CHECK_FAILED · check security: .*unexpected error IndexError")
+    refusal = world.refuses("preflight", match="CHECK_FAILED · check security: .*unexpected error .IndexError")
     assert "MIGRATIONS_OVERLAP" in refusal
 
 

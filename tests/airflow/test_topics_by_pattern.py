@@ -90,7 +90,7 @@ def test_unreachable_source_does_not_hide_other_findings(patterned: World) -> No
     (patterned.migrations / "other.yaml").write_text(other)
     patterned.refuses("preflight")
 
-    assert ["CLUSTER_UNREACHABLE", "MIGRATIONS_OVERLAP"] == patterned.refusal_codes
+    assert ["MIGRATIONS_OVERLAP", "CLUSTER_UNREACHABLE"] == patterned.refusal_codes
 
 
 def test_requested_topic_may_be_one_that_a_pattern_takes(patterned: World) -> None:

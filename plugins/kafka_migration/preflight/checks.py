@@ -47,4 +47,4 @@ _MODULES = (
     "host.target_space_check",
     "host.quotas_check",
 )
-CHECKS: tuple[Check, ...] = tuple(import_module(f"{__package__}.{name}").CHECK for name in _MODULES)
+CHECKS: tuple[Check, ...] = tuple(import_module(f"kafka_migration.preflight.{name}").CHECK for name in _MODULES)

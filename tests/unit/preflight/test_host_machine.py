@@ -41,7 +41,7 @@ def test_open_files_are_for_connections(limit: int, tasks: int, partitions: int,
         (NOW + CLOCK_TOLERANCE, None),
         (NOW - CLOCK_TOLERANCE, None),
         (NOW + 10 * SECOND + CLOCK_TOLERANCE + SECOND, "a clock that is 61 s ahead"),
-        (NOW - CLOCK_TOLERANCE - 2 * SECOND, "a clock that is 62 s late"),
+        (NOW - CLOCK_TOLERANCE - 2 * SECOND, "a clock that is 62 s behind"),
     ],
 )
 def test_clock_is_compared_with_both_ends_of_the_call(shown: datetime, words: str | None) -> None:

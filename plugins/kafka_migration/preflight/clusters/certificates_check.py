@@ -32,7 +32,7 @@ def ending_before(connection: str, own: tuple[Certificate, ...], planned_end: da
                 f"a certificate that is valid until the run ends, at the latest at {end}",
                 "Renew the certificate in the connection, or shorten watch.time_limit.",
                 happened=f"The client certificate {certificate.subject} expires at {expires}, but the run may take "
-                f"until {end}; nothing was started.",
+                f"until {end}.",
                 matters="After that moment no login to the cluster succeeds, and the run would fail.",
             )
 

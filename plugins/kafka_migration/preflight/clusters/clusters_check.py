@@ -43,7 +43,7 @@ def _unreachable(side: Side, error: TransientError) -> Finding:
         "Check bootstrap.servers and the security settings in the Airflow connection, and that Airflow reaches the "
         "brokers' advertised listeners.",
         happened=f"The {side} did not answer Airflow: {str(error).rstrip('.')}.",
-        matters="Without an answer of both clusters it is unknown what a run would copy, so none of their checks ran.",
+        matters="It is unknown what a run would copy, so the other checks of the clusters were left out.",
     )
 
 
@@ -57,7 +57,7 @@ def difference_findings(migration: Migration, source: ClusterFacts, target: Clus
             "two different clusters",
             "Correct one of the two connections.",
             happened=f"Both connections lead to the same cluster, with the id {source.cluster_id}.",
-            matters="Topics keep their names, so MirrorMaker would copy each topic into itself without end.",
+            matters="With equal topic names MirrorMaker would read what it writes, and copy each record without end.",
         )
     wanted = migration.target_replication_factor
     if wanted > target.brokers:

@@ -46,10 +46,9 @@ def moved_key_warnings(
                 f"{sample} in another partition than Kafka's default partitioner gives them",
                 "records that the default partitioner (murmur2) put there",
                 "Use mirror.engine mirrormaker2, which keeps partitions.",
-                happened=f"{sample} of topic {topic} are in another partition than Kafka's default partitioner "
-                "(murmur2) gives them, with which MirrorMaker 1 writes.",
-                matters="MirrorMaker 1 moves these keys, so after the cutover their copied and their later records may "
-                "be in different partitions, without an order between them.",
+                happened=f"MirrorMaker 1 would write {sample} of topic {topic} to another partition than they have.",
+                matters="After the cutover the copied and the later records of such a key may be in different "
+                "partitions, without an order between them.",
             )
 
 

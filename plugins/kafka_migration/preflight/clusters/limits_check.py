@@ -211,7 +211,7 @@ def _smaller(migration: Migration, source: Configs, target: Configs) -> Iterator
             f"topic {name}",
             f"max.message.bytes {limit:,}{'' if smallest == topic else f' of topic {other}'} on the target",
             f"at least {wanted}, as on the source",
-            "Raise it on the target (max.message.bytes in the topic's configs).",
+            f"Raise max.message.bytes of topic {other} on the target.",
             happened=f"Records of {name} may have {wanted} bytes on the source, but MirrorMaker can send only "
             f"{limit:,}, the smallest max.message.bytes of the target's topics ({other}).",
             matters="A larger record stops MirrorMaker, because this limit holds for its requests to all topics.",
@@ -277,8 +277,8 @@ def _shorter(name: str, wanted: Mapping[str, str], found: Mapping[str, str]) -> 
                 f"{setting} {here:,} on the target",
                 f"{setting} {there:,}, as on the source, or -1 until the cutover",
                 "Raise it on the target, or set it to -1 until the cutover.",
-                happened=f"The target keeps {_kept(setting, here)} of the records of {name} ({setting}), the source "
-                f"{_kept(setting, there)}.",
+                happened=f"The target keeps records of {name} {_kept(setting, here)}, the source "
+                f"{_kept(setting, there)} ({setting}).",
                 matters="The target deletes copied records that the source still has.",
             )
 
@@ -286,10 +286,10 @@ def _shorter(name: str, wanted: Mapping[str, str], found: Mapping[str, str]) -> 
 def _kept(setting: str, value: int) -> str:
     """Return a retention as a person reads it; -1 stands for no limit."""
     if value < 0:
-        return "all"
+        return "without a limit"
     if setting == "retention.bytes":
-        return f"{value:,} bytes"
-    return f"{value / _DAY_MS:.4g} days" if value >= _DAY_MS else duration(value / 1000)
+        return f"up to {value:,} bytes per partition"
+    return f"for {value / _DAY_MS:.4g} day(s)" if value >= _DAY_MS else f"for {duration(value / 1000)}"
 
 
 def _compacting(name: str, wanted: Mapping[str, str], found: Mapping[str, str]) -> Iterator[Finding]:

@@ -111,11 +111,12 @@ def worker_findings(copied: Mapping[str, Collection[str] | None]) -> Iterator[Fi
     for alias, topics in copied.items():
         if topics is None or topics:
             which = "topics that are not known" if topics is None else some(sorted(topics))
-            running = f"MirrorMaker 2 with the source alias {alias}"
+            running, positions = f"MirrorMaker 2 with the source alias {alias}", offsets_topic(alias)
+            copies = f"it is unknown which topics it copies ({positions})" if topics is None else f"copies {which}"
             yield _other(
                 f"group {alias}{_WORKERS} on the target",
-                f"a running {running}; its positions ({offsets_topic(alias)}) are of {which}",
-                f"A {running} runs on the target; its positions ({offsets_topic(alias)}) are of {which}.",
+                f"a running {running}; its positions ({positions}) are of {which}",
+                f"A {running} runs on the target, and {copies}.",
             )
 
 
@@ -128,11 +129,11 @@ def reader_findings(groups: Iterable[GroupDescription], topics: Collection[str],
         members = [member for member in group.members if own.fullmatch(member.client_id)]
         read = {partition.topic for member in members for partition in member.assigned}.intersection(topics)
         if read:
-            named = f"{len(members)} members named as those of MirrorMaker 1, such as {members[0]}"
+            named = f"{len(members)} member(s) named as those of MirrorMaker 1, such as {members[0]}"
             yield _other(
                 f"{group_subject(group.group)} on the source",
                 f"{named}, which read {some(sorted(read))}",
-                f"The {group_subject(group.group)} has {named}, and reads {some(sorted(read))}.",
+                f"The {group_subject(group.group)} reads {some(sorted(read))} with {named}.",
             )
 
 

@@ -46,8 +46,8 @@ def _warn(scene: Scene) -> Iterable[Finding]:
                 f"in {listed} a secret that Airflow does not mask, so its logs may show it",
                 "a secret of at least `[logging] min_length_masked_secret` characters that is not `airflow`",
                 "Give the account a longer password, and store it in the connection.",
-                happened=f"The connection {connection_id} has in {listed} a secret that Airflow does not mask, because "
-                "it is shorter than `[logging] min_length_masked_secret`, or is `airflow`.",
+                happened=f"Airflow does not mask the secret in {listed} of the connection {connection_id}, because it "
+                "is shorter than `[logging] min_length_masked_secret`, or is `airflow`.",
                 matters="The logs of Airflow may show this secret to everyone who can read them.",
             )
 

@@ -22,7 +22,7 @@ def clock_findings(
     ahead, late = shown - latest, earliest - shown
     difference = max(ahead, late)
     if difference > CLOCK_TOLERANCE:
-        apart = f"{int(difference.total_seconds()):,} s {'ahead' if ahead > late else 'late'}"
+        apart = f"{int(difference.total_seconds()):,} s {'ahead' if ahead > late else 'behind'}"
         tolerated = f"{int(CLOCK_TOLERANCE.total_seconds())} s"
         yield Finding(
             Code.CLOCKS_DIFFER,

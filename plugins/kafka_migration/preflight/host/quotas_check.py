@@ -92,7 +92,7 @@ def quota_findings(side: Side, output: str, principal: str) -> Iterator[Finding]
                 f"no quota that limits {principal}, or a run that has time for it",
                 "Compare the rate, per broker, with the size of the topics and with watch.time_limit. Raise it with "
                 "kafka-configs.sh for the time of the migration if the copy would take too long.",
-                happened=f"The quota for {quota.entity} on the {side} limits MirrorMaker's login {principal}: {rates}.",
+                happened=f"The quota for {quota.entity} on the {side} limits MirrorMaker ({principal}) to {rates}.",
                 matters="The brokers delay MirrorMaker at this rate, so the copy may not end before watch.time_limit.",
             )
 

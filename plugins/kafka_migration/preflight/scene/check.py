@@ -218,8 +218,8 @@ def _unknown(check: Check, error: Exception) -> Finding:
         f"check {check.name}",
         found,
         "a completed check",
-        "Read the whole error in the log of this task, and correct its cause. If the log does not show one, report it.",
-        happened=f"The check {check.name} ended with the unexpected error {found}, and nothing was started.",
+        "Read the whole error in the log, and correct its cause. If the cause is in this package, report it.",
+        happened=f"Nothing was started, because the check {check.name} ended with an unexpected error ({found}).",
         matters="Without this check it is unknown whether the run is safe, so it is refused.",
     )
 
@@ -231,6 +231,6 @@ def _unreachable(check: Check, error: TransientError) -> Finding:
         str(error),
         "an answer",
         "Check the address in the Airflow connection, the network path, and that the service runs.",
-        happened=f"The check {check.name} got no answer, and nothing was started: {str(error).rstrip('.')}.",
+        happened=f"Nothing was started, because the check {check.name} got no answer: {str(error).rstrip('.')}.",
         matters="Without this check it is unknown whether the run is safe, so it is refused.",
     )
