@@ -283,13 +283,13 @@ def cause_finding(sign: Sign, subject: str, found: str, heap_mb: int) -> Finding
     said = "" if sign.quote in found else f"; MirrorMaker says: {sign.quote}"
     cause = sign.cause
     # A death that its own log explains begins with the cause.
-    text = f"{cause.what}: {found.removeprefix(f'{cause.what}; ')}{said}"
+    ended = f"{found.removeprefix(f'{cause.what}; ')}{said}"
     return Finding(
         cause.code,
         subject,
-        text,
+        f"{cause.what}: {ended}",
         cause.expected,
         cause.remedy.replace("{heap_mb}", f"{heap_mb:,}"),
-        happened=sentence(text[:1].upper() + text[1:]),
+        happened=sentence(f"{cause.what[:1].upper()}{cause.what[1:]}; {ended}"),
         matters=_EACH_START if cause.is_lasting else _UNTIL_CORRECTED,
     )
