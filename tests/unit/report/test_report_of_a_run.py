@@ -156,6 +156,24 @@ def test_phase_of_an_earlier_attempt_is_left_out() -> None:
     assert "Stop MirrorMaker" not in {phase.name for phase in read_run(run).phases}
 
 
+def test_deadlines_are_those_that_are_not_met() -> None:
+    """A question without an answer has its deadline, an answered one has none; the report tells those in the future."""
+    forecast = {"at": "2030-02-01T00:00:00+00:00", "partition": "orders[0]", "reason": "retention.ms 1"}
+    asked = {"announced_at": "22:05", "until": "23:05", "chosen": None, "answered_at": None, "by": None}
+    run = with_step(document_of(), approve={**APPROVE, "answered_at": None, "chosen": None}, producers=asked)
+    open_ = {each.what: each.at for each in read_run(with_step(run, stop={"forecast": forecast})).deadlines}
+    del run["steps"]["stop"]
+
+    assert "2030-01-01T23:20:10+00:00" == open_["The question for the approval must be answered"]
+    assert forecast["at"] == open_["The next run must start"]
+    assert "The producers on the source must stop" in {each.what for each in read_run(run).deadlines}
+    assert () == read_run(with_step(document_of(), approve=APPROVE)).deadlines
+    report = report_of(with_step(document_of(), stop={"forecast": forecast}))
+    assert "- The next run must start before 2030-02-01T00:00:00+00:00: orders[0], retention.ms 1.\n" in report
+    past = report_of(with_step(document_of(), stop={"forecast": {**forecast, "at": "2029-01-01T00:00:00+00:00"}}))
+    assert "next run must start" not in past
+
+
 def test_offsets_before_and_after() -> None:
     """The table has the source offset, the target offsets before and after, and the unread records."""
     report = render_report(run_of())

@@ -62,10 +62,10 @@ def _compared(run: RunDocument) -> int:
 
 
 def deadlines(steps: Steps) -> Iterator[Deadline]:
-    """Yield the deadlines of the run, and the one that it sets for the next run."""
-    if steps.producers:
+    """Yield the deadlines of questions without an answer, and the one that the run sets for the next run."""
+    if steps.producers and steps.producers.chosen is None and steps.stop is None:
         yield Deadline("The producers on the source must stop", steps.producers.until)
-    if steps.approve and (until := _answer_until(steps.approve)):
+    if steps.approve and steps.approve.answered_at is None and (until := _answer_until(steps.approve)):
         yield Deadline("The question for the approval must be answered", until)
     if steps.stop and (forecast := steps.stop.forecast) and not steps.cutover:
         # The topics that a cutover moved are not copied any more.
