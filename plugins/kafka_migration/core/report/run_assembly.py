@@ -69,9 +69,10 @@ class _Written(View):
 
 @dataclass(frozen=True, slots=True)
 class _WrittenGroups(View):
-    """What `sync_offsets` or `roll_back` recorded about its writes."""
+    """What `sync_offsets` or `roll_back` recorded about its writes, and whether it left groups out."""
 
     groups: tuple[_Written, ...]
+    partly: bool
 
 
 @dataclass(frozen=True, slots=True)
