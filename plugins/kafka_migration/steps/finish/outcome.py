@@ -69,7 +69,7 @@ class Timing:
 
 def timing_of(run: MigrationRun, tasks: EndedTasks) -> Timing:
     """Evaluate the successful tasks of this attempt, including results kept from an earlier attempt."""
-    checked = _newest(run, Kind.PREFLIGHT, _Checked) if tasks.succeeded("preflight") else None
+    checked = newest_view(run, Kind.PREFLIGHT, _Checked) if tasks.succeeded("preflight") else None
     idle_because = checked.run_window.idle_because if checked else ""
     watch = run.evidence.newest(Kind.WATCH) if tasks.succeeded("watch_lag") else None
     is_left_out = tasks.states.get("validate_topics") == SKIPPED and not idle_because
@@ -110,11 +110,11 @@ def good_outcome(run: MigrationRun, timing: Timing) -> str:
         return "not in window"
     if timing.late:
         return _LATE[timing.late[0].code]
-    done = _newest(run, Kind.CUTOVER, _Moved) or _newest(run, Kind.OFFSETS_RESULT, _Moved)
+    done = newest_view(run, Kind.CUTOVER, _Moved) or newest_view(run, Kind.OFFSETS_RESULT, _Moved)
     return "partly done" if done is not None and done.partly else "success"
 
 
-def _newest(run: MigrationRun, kind: Kind, view: type[SomeView]) -> SomeView | None:
+def newest_view(run: MigrationRun, kind: Kind, view: type[SomeView]) -> SomeView | None:
     """Return the newest document of a kind as a view; `None` if there is none, or if it does not fit."""
     document = run.evidence.newest(kind)
     return None if document is None else ViewsOf({kind: document}).of(kind, view)
