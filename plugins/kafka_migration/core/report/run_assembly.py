@@ -12,8 +12,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.offsets_plan import GroupPlan, GroupVerdict, OffsetsPlan
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.report.next_steps import after_run
-from kafka_migration.core.report.readiness import readiness
+from kafka_migration.core.report.next_steps import after_run, readiness
 from kafka_migration.core.report.run_document import (
     ComparedRecords,
     GroupResult,
