@@ -1,6 +1,6 @@
-"""What the steps of a run recorded, as far as people are told of it: views of the run's documents.
+"""What the steps of a run recorded, as far as a report shows it: views of the run's documents.
 
-A view has the fields that are told, and ignores the others. A document of another form is named in `Steps.unfit`.
+A view has the fields that are shown, and ignores the others. A document of another form is named in `Steps.unfit`.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class ViewsOf:
 
 @dataclass(frozen=True, slots=True)
 class Steps(Document):
-    """What the steps of a run recorded, as far as people are told of it; `None` for a step that recorded nothing.
+    """What the steps of a run recorded, as far as a report shows it; `None` for a step that recorded nothing.
 
     `documents` has each document as a whole, for programs. `unfit` names those that could not be read.
     """
