@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from kafka_migration.core.evidence.evidence_documents import Kind
-from kafka_migration.core.findings.errors import Refused, TransientError
+from kafka_migration.core.findings.errors import Refused
 from kafka_migration.steps.run.guards import hold_reservation
-from tests.airflow.conftest import DAG_ID
 from tests.airflow.nights import at_night, begin, finish_night, night_fails
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import World
@@ -59,25 +58,6 @@ def test_finish_after_an_invalid_file_still_writes_the_evidence(world: World) ->
     assert ("failed", "not frozen", None) == (run["outcome"], run["migration_digest"], run["verdict"])
 
 
-@pytest.mark.parametrize("holder", ["dag/other#1", f"{DAG_ID}/manual__1#2"], ids=["another run", "a later attempt"])
-def test_finish_does_not_free_the_reservation_of_another_run_or_attempt(reserved: World, holder: str) -> None:
-    """A run or attempt that has lost its reservation does not free that of the present holder."""
-    reserved.host.reserve(holder, take_over_from=reserved.run.identity.holder)
-
-    reserved.finish(preflight="success")
-
-    assert reserved.host.status().holder == holder
-
-
-def test_finish_frees_what_an_earlier_attempt_still_holds(reserved: World) -> None:
-    """A cleared `finish` frees the reservation that an earlier attempt of the run still holds."""
-    reserved.dag_run.clear_number = 1
-
-    reserved.finish(preflight="success")
-
-    assert reserved.host.status().holder == ""
-
-
 def test_finish_frees_what_a_task_took_by_itself(world: World) -> None:
     """`finish` frees the reservation that a task took without `reserve`."""
     world.do("preflight")
@@ -86,13 +66,6 @@ def test_finish_frees_what_a_task_took_by_itself(world: World) -> None:
     world.finish(preflight="success")
 
     assert world.host.status().holder == ""
-
-
-def test_host_that_does_not_answer_fails_the_run(reserved: World) -> None:
-    """If the host does not answer, the run fails because the reservation may not be free."""
-    reserved.host.errors = [TransientError("no route to host")]
-
-    reserved.finish_fails("The reservation was not freed: no route to host", preflight="success", reserve="success")
 
 
 def test_watch_that_was_marked_successful_does_not_break_finish(world: World) -> None:
@@ -149,17 +122,6 @@ def test_cleared_run_that_is_marked_failed_fails_whatever_was_pending(world: Wor
     world.do(*BEFORE_START)
 
     night_fails(world, "TASK_NOT_SUCCESSFUL", **states)
-
-
-@pytest.mark.parametrize("holder", ["alice", "a/b#x", "dag/run#1\x1b[2J", "", "{}", "x" * 10_000])
-def test_finish_reports_whoever_the_host_names(reserved: World, holder: str) -> None:
-    """A holder that is no run frees nothing, and the report and the alert are written all the same."""
-    reserved.host.holder = holder
-
-    reserved.finish_fails("TASK_NOT_SUCCESSFUL · task judge", preflight="success", judge="failed")
-
-    assert (holder, "failed") == (reserved.host.holder, reserved.run_document["outcome"])
-    assert reserved.report.startswith("# shop: no verdict (failed)")
 
 
 @pytest.mark.parametrize("holder", ["alice", "a/b#x", "dag/run#1\x1b[2J", "{}", "x" * 10_000])

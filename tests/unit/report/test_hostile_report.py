@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator, Mapping
+from random import Random
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from kafka_migration.core.groups.offsets_plan import TargetOnly
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.markdown_report import render_report
 from kafka_migration.core.report.run_assembly import read_run
+from kafka_migration.core.report.run_note import run_note
 from tests.unit.report.test_report_of_a_run import APPROVE, P0, TOPIC, WHOLE, document_of, plan_of, with_step
 
 HOSTILE = (
@@ -89,8 +92,8 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(child, (*path, key))
 
 
-def changed(run: dict[str, Any], path: tuple[Any, ...], text: str) -> dict[str, Any]:
-    """Return the run with another text in one place."""
+def changed(run: dict[str, Any], path: tuple[Any, ...], text: Any) -> dict[str, Any]:
+    """Return the run with another text, or another value, in one place."""
     run = copy.deepcopy(run)
     inner: Any = run
     for key in path[:-1]:
@@ -171,6 +174,41 @@ def test_no_name_in_a_run_becomes_markup(path: tuple[str, ...]) -> None:
     inner: Any = RUN
     for key in path:
         inner = inner[key]
-    plain = shape(report_of(changed(RUN, path, {**inner, "plain": next(iter(inner.values()))})))  # type: ignore[arg-type]
+    plain = shape(report_of(changed(RUN, path, {**inner, "plain": next(iter(inner.values()))})))
     for text in HOSTILE:
-        assert plain == shape(report_of(changed(RUN, path, {**inner, text: next(iter(inner.values()))})))  # type: ignore[arg-type]
+        assert plain == shape(report_of(changed(RUN, path, {**inner, text: next(iter(inner.values()))})))
+
+
+OTHER_VALUES: list[Any] = [
+    None,
+    True,
+    10**400,
+    float("nan"),
+    "9999-12-31T23:59:59+00:00",
+    "\ud800",
+    [],
+    {"a": {"": {}}},
+]
+
+
+def every_path(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of each value in a document."""
+    children = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        yield (*path, key)
+        yield from every_path(child, (*path, key))
+
+
+def test_no_value_stops_the_report() -> None:
+    """Whatever value stands anywhere, the run is refused as a whole, or its report, note and JSON are written."""
+    random = Random(1)
+    paths = list(every_path(RUN))
+    for _ in range(400):
+        path, value = random.choice(paths), random.choice(OTHER_VALUES)
+        try:
+            run = read_run(changed(RUN, path, value))
+        except DoesNotFit:
+            continue
+        assert render_report(run).encode()
+        assert run_note(run)
+        assert json.dumps(run.to_document())

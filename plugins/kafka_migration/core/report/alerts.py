@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import quote
 
 from kafka_migration.core.findings.by_cause import by_cause
@@ -56,7 +55,7 @@ class Alert:
         """The whole message as HTML; names of topics and groups are escaped."""
         return f"<pre>{html.escape(self.text)}</pre>"
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, str | list[str]]:
         """Return the values for templates, as plain JSON values."""
         return {
             "kind": str(self.kind),

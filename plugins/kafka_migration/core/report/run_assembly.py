@@ -12,8 +12,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.offsets_plan import GroupPlan, GroupVerdict, OffsetsPlan
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.report.next_steps import after_run
-from kafka_migration.core.report.readiness import readiness
+from kafka_migration.core.report.next_steps import after_run, readiness
 from kafka_migration.core.report.run_document import (
     ComparedRecords,
     GroupResult,
@@ -69,9 +68,10 @@ class _Written(View):
 
 @dataclass(frozen=True, slots=True)
 class _WrittenGroups(View):
-    """What `sync_offsets` or `roll_back` recorded about its writes."""
+    """What `sync_offsets` or `roll_back` recorded about its writes, and whether it left groups out."""
 
     groups: tuple[_Written, ...]
+    partly: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def _copied(steps: Steps, seconds: float | None) -> str:
     positions = steps.plan.positions if steps.plan else {}
     goals = steps.watch.goals if steps.watch else {}
     count = sum(max(0, goal - positions.get(partition, 0)) for partition, goal in goals.items())
-    return f"{count:,} offsets" + (f", {count / seconds:,.0f}/s" if seconds and seconds >= 1 and count else "")
+    return f"{count:,} offsets" + (f", {count // round(seconds):,}/s" if seconds and seconds >= 1 and count else "")
 
 
 def _compared(run: RunDocument) -> int:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.errors import Finding
@@ -100,7 +100,7 @@ class Progress(Document):
         return f"{share:.1f}% ({self.copied:,} of {self.total:,} offsets), lag {lag}, rate {rate}, ETA {eta}"
 
 
-def progress_of(document: Mapping[str, Any]) -> Progress:
+def progress_of(document: Mapping[str, object]) -> Progress:
     """Read the latest progress. A run that has not read anything yet has no more than its name and the time."""
     nothing = Progress("", datetime.min.replace(tzinfo=UTC)).to_document()
     return Progress.from_document({**nothing, "run": None, "at": None, **document})

@@ -1,6 +1,6 @@
-"""What the steps of a run recorded, as far as people are told of it: views of the run's documents.
+"""What the steps of a run recorded, as far as a report shows it: views of the run's documents.
 
-A view has the fields that are told, and ignores the others. A document of another form is named in `Steps.unfit`.
+A view has the fields that are shown, and ignores the others. A document of another form is named in `Steps.unfit`.
 """
 
 from __future__ import annotations
@@ -110,12 +110,19 @@ class PlannedGroups(View):
 
 @dataclass(frozen=True, slots=True)
 class DoneMove(View):
-    """What `confirm_cutover` or `roll_back` recorded: when the groups were moved, and the operator's next steps."""
+    """What `confirm_cutover` or `roll_back` recorded: when groups were moved, and the operator's next steps."""
 
     ADDED: ClassVar[frozenset[str]] = frozenset({"at"})
 
     next_steps: tuple[str, ...]
     at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmedMove(DoneMove):
+    """What `confirm_cutover` recorded, with whether it left groups or topics on the source."""
+
+    partly: bool = field(kw_only=True)
 
 
 @dataclass(slots=True)
@@ -138,7 +145,7 @@ class ViewsOf:
 
 @dataclass(frozen=True, slots=True)
 class Steps(Document):
-    """What the steps of a run recorded, as far as people are told of it; `None` for a step that recorded nothing.
+    """What the steps of a run recorded, as far as a report shows it; `None` for a step that recorded nothing.
 
     `documents` has each document as a whole, for programs. `unfit` names those that could not be read.
     """
@@ -152,7 +159,7 @@ class Steps(Document):
     stop: StoppedCopy | None = None
     offsets_plan: PlannedGroups | None = None
     approve: Ask | None = None
-    cutover: DoneMove | None = None
+    cutover: ConfirmedMove | None = None
     rollback_plan: PlannedGroups | None = None
     rolled_back: DoneMove | None = None
     producers: ProducersAsk | None = None
@@ -194,7 +201,7 @@ class Steps(Document):
             stop=views.of("stop", StoppedCopy),
             offsets_plan=views.of("offsets-plan", PlannedGroups),
             approve=views.of("approve", Ask),
-            cutover=views.of("cutover", DoneMove),
+            cutover=views.of("cutover", ConfirmedMove),
             rollback_plan=views.of("rollback-plan", PlannedGroups),
             rolled_back=views.of("rolled-back", DoneMove),
             producers=views.of("producers", ProducersAsk),
