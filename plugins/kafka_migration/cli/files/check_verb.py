@@ -89,6 +89,8 @@ def _no_file(folder: Path) -> Finding:
         f"no file *.yaml, but {some(others)}" if others else "no file *.yaml",
         "a folder with migration files",
         "Correct --migrations, or [kafka_migration] migrations_folder. A migration file ends in .yaml.",
+        happened=f"The folder {folder} has no migration file *.yaml{f', but {some(others)}' if others else ''}.",
+        matters="Airflow makes its DAGs from these files, so it would have none.",
     )
 
 

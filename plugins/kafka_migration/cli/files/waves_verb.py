@@ -170,6 +170,9 @@ def _different(source: KafkaCluster, target: KafkaCluster) -> int:
                     f"the same cluster, id {source_facts.cluster_id}",
                     "two different clusters",
                     "Correct one of the two connections.",
+                    happened="The connections --source and --target lead to the same cluster, id "
+                    f"{source_facts.cluster_id}.",
+                    matters="A cluster cannot be copied to itself, so no wave was proposed.",
                 )
             ]
         )

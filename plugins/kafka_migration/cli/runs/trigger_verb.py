@@ -221,7 +221,9 @@ def _no_dag(run: TriggeredRun) -> Finding:
         f"DAG {run.dag_id}",
         f"no such DAG in {run.airflow.url}",
         "the DAG of a migration file that Airflow has read",
-        "Correct the name. For a new migration file, wait until Airflow has read it. No run was created.",
+        "Correct the name. For a new migration file, wait until Airflow has read it.",
+        happened=f"Airflow at {run.airflow.url} has no DAG {run.dag_id}.",
+        matters="Only the DAG of a migration file can be triggered, so no run was created.",
     )
 
 
@@ -232,6 +234,8 @@ def _not_confirmed(run: TriggeredRun, error: TransientError) -> Finding:
         str(error),
         "an answer that the run was created",
         f"Look for the run: {run.link}. Trigger again only if there is no such run.",
+        happened=f"Airflow did not confirm that it created run {run} ({error}).",
+        matters="The run may exist, and a second request would start a second run.",
     )
 
 
@@ -241,6 +245,7 @@ def _unreachable(error: TransientError) -> Finding:
         "Airflow's REST API",
         str(error),
         "an answer in time",
-        "Check that the API server runs and that this machine reaches it. A run that was already created keeps "
-        "running.",
+        "Check that the API server runs and that this machine reaches it.",
+        happened=f"Airflow's REST API did not answer in time ({error}).",
+        matters="The state of the run is unknown; a run that was already created keeps running.",
     )
