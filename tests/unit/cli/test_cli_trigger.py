@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -54,7 +55,7 @@ def triggered(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, l
     """Return the exit code, the lines of the answer and the first finding."""
     code = main(["trigger", "shop", *options])
     out, err = capsys.readouterr()
-    return code, out.splitlines(), err.partition("\n")[0]
+    return code, out.splitlines(), re.split(r"\n(?! )", err)[0]
 
 
 def test_a_run_is_triggered(server: AirflowServer, capsys: pytest.CaptureFixture[str]) -> None:

@@ -100,8 +100,10 @@ def waves(arguments: Namespace) -> int:
     )
     files = proposed_files(plan, names, arguments.prefix, not_known)
     written = _written(arguments.write, files, there)
-    document = waves_document(plan, list(files), names, not_known, datetime.now(UTC), written)
-    say_json(document) if is_json(arguments) else say(waves_lines(plan, document))
+    if is_json(arguments):
+        say_json(waves_document(plan, list(files), names, not_known, datetime.now(UTC), written))
+    else:
+        say(waves_lines(plan, list(files), names, not_known, written))
     return ExitCode.PARTLY_DONE if not_known else ExitCode.DONE
 
 

@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kafka_migration.adapters.system.system_clock import SystemClock
 from kafka_migration.cli.shell.airflow_server import add_server, airflow_of
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_name, add_output, duration_s, is_json, place
 from kafka_migration.cli.shell.conf_options import OFFERED, ROLLBACKS, add_conf, conf_of
-from kafka_migration.cli.shell.output import ExitCode, aligned, complain, say, say_json
+from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, complain, say, say_json
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
@@ -109,7 +109,7 @@ def _prepared(run: TriggeredRun, *, unpauses: bool) -> bool:
     return is_paused and not unpauses
 
 
-def _created(run: TriggeredRun, conf: Mapping[str, Any]) -> bool:
+def _created(run: TriggeredRun, conf: Mapping[str, str | list[str]]) -> bool:
     """Create the run; return false if that is not known. The request is not repeated."""
     try:
         run.airflow.trigger(run.dag_id, run.run_id, conf)
@@ -153,7 +153,7 @@ def _say_nothing(_: str, __: str) -> None:
     """Take the news of a run whose answer is one JSON document."""
 
 
-def _document(arguments: Namespace, run: TriggeredRun, state: str, *, is_paused: bool) -> dict[str, Any]:
+def _document(arguments: Namespace, run: TriggeredRun, state: str, *, is_paused: bool) -> JsonObject:
     return {
         "schema": TRIGGER_SCHEMA,
         "migration": arguments.name,
