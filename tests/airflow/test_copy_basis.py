@@ -12,6 +12,7 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.steps.mirror.start_stop import start_generation
 from tests.airflow.world import P0, World
+from tests.shown_codes import shown_codes
 
 Change = Callable[[World], None]
 
@@ -70,7 +71,7 @@ def test_plan_names_only_the_change(
     change(copied)
 
     assert 3 == main(["plan", "shop"])
-    assert codes == [line.split(" · ")[0] for line in capsys.readouterr().err.splitlines()]
+    assert codes == shown_codes(capsys.readouterr().err)
 
 
 def test_change_after_preflight_is_found_before_the_target_is_changed(copied: World) -> None:

@@ -14,6 +14,7 @@ from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.resources import Operation, Resource
 from kafka_migration.core.ledger.cutovers import CutOver
 from tests.airflow.world import AUDIT, FOUR_RECORDS, P0, World
+from tests.shown_codes import shown_codes
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def planned(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, lis
     capsys.readouterr()
     code = main(["plan", "shop", *options])
     out, err = capsys.readouterr()
-    return code, out.splitlines(), [line.split(" · ")[0] for line in err.splitlines()]
+    return code, out.splitlines(), shown_codes(err)
 
 
 def document(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:

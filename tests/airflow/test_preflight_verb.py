@@ -104,7 +104,10 @@ def test_the_checks_see_the_ledger(shown: World, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("options", "found"),
     [
-        (["--topic", "foreign"], "RUN_CONF_INVALID · run conf field topics: found 'foreign'"),
+        (
+            ["--topic", "foreign"],
+            "  The run conf field topics is 'foreign', and the run accepts",
+        ),
         (["--mode", "sync", "--group", "billing"], "RUN_CONF_INVALID · run conf field groups"),
         (["--mode", "follow", "--follow-until", "tomorrow"], "RUN_CONF_INVALID · run conf field follow_until"),
         (["--mode", "validate", "--generations", "3,5"], "RUN_CONF_INVALID · run conf field generations"),

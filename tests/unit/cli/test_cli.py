@@ -148,10 +148,7 @@ def test_nothing_to_stop_is_refused(root: Path, capsys: pytest.CaptureFixture[st
     end(root, 2)
 
     assert kafka_migration(root, "stop", "shop") == 3
-    assert (
-        f"NOTHING_TO_STOP · migration shop: found generation 2 stopped at {AT}; ledger: 5 entries"
-        in capsys.readouterr().err
-    )
+    assert f"migration shop: generation 2 stopped at {AT}, and its ledger has 5 entries" in capsys.readouterr().err
     assert StopRequestStore(root, "shop").find(2) is None
 
 
@@ -168,7 +165,7 @@ def test_certificate_that_airflow_does_not_confirm_stops_nothing(
     assert "Ledger   4 entries, confirmed by Airflow\n" in shown
     assert "Ledger  5 entries; NOT CONFIRMED by Airflow: 5 to 5\n" in shown
     assert kafka_migration(root, "stop", "shop") == 3
-    assert "ledger: 5 entries; NOT CONFIRMED by Airflow: 5 to 5" in capsys.readouterr().err
+    assert "its ledger has 5 entries; NOT CONFIRMED by Airflow: 5 to 5" in capsys.readouterr().err
 
 
 def test_request_stands_although_airflow_cannot_be_asked(
@@ -188,7 +185,7 @@ def test_request_stands_although_airflow_cannot_be_asked(
 def test_evidence_root_that_is_not_there_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A root without any evidence is as likely the wrong place as a migration that never ran."""
     assert kafka_migration(tmp_path / "none", "status", "shop") == 3
-    assert "It has evidence of no migration." in capsys.readouterr().err
+    assert "has no evidence of any migration." in capsys.readouterr().err
 
 
 @dataclass

@@ -205,7 +205,7 @@ def test_document_that_makes_no_sense(
 
     code, complaints = ending(capsys, verb, "shop", "--evidence-root", str(root))
     assert code in {1, 3}
-    assert what != "ledger" or complaints[0].startswith(f"LEDGER_BROKEN · {path}: found ")
+    assert what != "ledger" or complaints[0].startswith(f"LEDGER_BROKEN · {path}\n")
 
 
 def document(root: Path, what: str) -> Path:
@@ -256,6 +256,6 @@ def test_stop_on_a_full_disk_names_it(
     code, (line,) = ending(capsys, "stop", "shop", "--evidence-root", str(root))
 
     assert code != 0
-    assert line.startswith(f"EVIDENCE_NOT_WRITABLE · {root}/shop/stop-requests: found ")
+    assert line.startswith(f"EVIDENCE_NOT_WRITABLE · {root}/shop/stop-requests\n")
     assert "No space left on device" in line
     assert [] == list((root / "shop" / "stop-requests").iterdir())

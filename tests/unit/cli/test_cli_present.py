@@ -235,7 +235,7 @@ def test_names_write_no_line_of_an_error(root: Path, capsys: pytest.CaptureFixtu
     error = capsys.readouterr().err
 
     assert (4, True) == (error.count("\n"), error.startswith("MIGRATION_UNKNOWN · migration \\u001b]0;owned"))
-    assert "It has evidence of shop." in error
+    assert "; it has that of shop." in error
 
 
 @pytest.mark.parametrize("text", ["plain", "größer 日本", HOSTILE, "\ud800", "\x7f", "back\\slash"])

@@ -37,9 +37,19 @@ def test_usage_error_shows_no_value(capsys: pytest.CaptureFixture[str], verb: st
     assert CANARY not in output
 
 
+def test_usage_error_leads_to_the_help_of_the_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    """The options of a verb are in the verb's help, not in that of the program."""
+    with pytest.raises(SystemExit):
+        parser().parse_args(["verdict", "shop", "--tok"])
+    error = capsys.readouterr().err
+
+    assert error.startswith("usage: kafka-migration verdict ")
+    assert "  See `kafka-migration verdict --help`.\n" in error
+
+
 def test_usage_error_names_unknown_options(capsys: pytest.CaptureFixture[str]) -> None:
     """Names of unknown options are shown, each once; of other words only the number is."""
     with pytest.raises(SystemExit):
         parser().parse_args(["verdict", "shop", "--tok", "a", "--tok=b", "-x1", "c"])
 
-    assert "found unknown option --tok, unknown option -x, 2 unknown values (not shown);" in capsys.readouterr().err
+    assert ": unknown option --tok, unknown option -x, 2 unknown values (not shown).\n" in capsys.readouterr().err

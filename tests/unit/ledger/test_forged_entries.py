@@ -106,7 +106,7 @@ def test_forged_entry_of_any_kind_is_refused(
     kept = anchor.kept
     forge(store.folder, lie.to_document())
 
-    assert "found entry 3, which Airflow did not announce" in refused(tmp_path, anchor)
+    assert "has entry 3, which Airflow did not announce" in refused(tmp_path, anchor)
     assert (kept, 3) == (anchor.kept, len(list(store.folder.iterdir())))
 
 
@@ -131,7 +131,7 @@ def test_forged_entry_after_an_announced_one_is_refused(
     anchor.announce(forge(store.folder, Reserved("ada", AT).to_document()))
     forge(store.folder, LIES[-4].to_document())
 
-    assert "found entries 3 to 4, which Airflow did not announce" in refused(tmp_path, anchor)
+    assert "has entries 3 to 4, which Airflow did not announce" in refused(tmp_path, anchor)
 
 
 def test_changed_entry_of_a_killed_writer_is_refused(tmp_path: Path, store: LedgerStore, anchor: MemoryAnchor) -> None:
@@ -139,7 +139,7 @@ def test_changed_entry_of_a_killed_writer_is_refused(tmp_path: Path, store: Ledg
     anchor.announce(forge(store.folder, Reserved("ada", AT).to_document()))
     forge(store.folder, Reserved("mallory", AT).to_document(), number=3)
 
-    assert "found entry 3, which Airflow did not announce" in refused(tmp_path, anchor)
+    assert "has entry 3, which Airflow did not announce" in refused(tmp_path, anchor)
 
 
 def test_entry_that_another_replaced_is_not_accepted_later(
@@ -195,7 +195,7 @@ def test_ledger_that_this_airflow_does_not_know_is_refused_with_the_command_that
     """A ledger of which Airflow has recorded nothing is not taken as it is; the command in the finding accepts it."""
     forge(tmp_path / "shop" / "ledger", LIES[-4].to_document())
     found = refused(tmp_path, anchor)
-    command = shlex.split(found.partition("accept them: ")[2].partition(". Nothing")[0])
+    command = shlex.split(found.partition(", run ")[2].partition(" to accept every")[0])
 
     assert ["airflow", "variables", "set", head_key("shop")] == command[:4]
     anchor.keep(Head.from_text(command[4]))
@@ -282,5 +282,5 @@ def test_entries_of_a_stranger_are_not_parsed(
 
     monkeypatch.setattr(ledger_store, "read_whole", noted)
 
-    assert "found entries 3 to 52, which Airflow did not announce" in refused(tmp_path, anchor)
+    assert "has entries 3 to 52, which Airflow did not announce" in refused(tmp_path, anchor)
     assert {"000001.json", "000002.json", "000052.json"} == set(read)

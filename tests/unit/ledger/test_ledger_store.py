@@ -63,17 +63,17 @@ def _without_link(folder: Path) -> None:
 
 
 TAMPERING: dict[str, tuple[Callable[[Path], Any], str]] = {
-    "first deleted": (lambda f: (f / "000001.json").unlink(), "no entry 1;"),
-    "middle deleted": (lambda f: (f / "000003.json").unlink(), "no entry 3;"),
-    "newest deleted": (lambda f: (f / "000005.json").unlink(), "entries up to 4; expected at least the 5"),
-    "two newest deleted": (lambda f: _delete(f / "000004.json", f / "000005.json"), "entries up to 3;"),
-    "all deleted": (lambda f: _delete(*f.iterdir()), "entries up to 0;"),
-    "folder deleted": (lambda f: f.rename(f.with_name("gone")), "entries up to 0;"),
+    "first deleted": (lambda f: (f / "000001.json").unlink(), r"no entry 1\."),
+    "middle deleted": (lambda f: (f / "000003.json").unlink(), r"no entry 3\."),
+    "newest deleted": (lambda f: (f / "000005.json").unlink(), r"at least the 5 that .* it has entries up to 4\."),
+    "two newest deleted": (lambda f: _delete(f / "000004.json", f / "000005.json"), r"entries up to 3\."),
+    "all deleted": (lambda f: _delete(*f.iterdir()), r"entries up to 0\."),
+    "folder deleted": (lambda f: f.rename(f.with_name("gone")), r"entries up to 0\."),
     "first changed": (lambda f: _rewrite(f / "000001.json", "t1", "x1"), "a digest that does not match entry 1"),
     "middle changed": (lambda f: _rewrite(f / "000003.json", "t3", "x3"), "a digest that does not match entry 3"),
     "newest changed": (lambda f: _rewrite(f / "000005.json", "t5", "x5"), "an entry 5 that Airflow did not record"),
     "link changed": (_without_link, "a digest that does not match entry 4"),
-    "renumbered": (lambda f: (f / "000005.json").rename(f / "000006.json"), "no entry 5;"),
+    "renumbered": (lambda f: (f / "000005.json").rename(f / "000006.json"), r"no entry 5\."),
     "doubled under another name": (
         lambda f: (f / "000003 copy.json").write_text((f / "000003.json").read_text()),
         "000003 copy.json, which is not an entry",

@@ -6,10 +6,10 @@ import os
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, add_output, is_json, place
-from kafka_migration.cli.shell.output import ExitCode, say, say_json
+from kafka_migration.cli.shell.output import ExitCode, JsonObject, say, say_json
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.rights.acl_commands import acl_lines
@@ -58,7 +58,7 @@ def acls(arguments: Namespace) -> int:
     return ExitCode.DONE
 
 
-def acls_document(migration: Migration, principals: Mapping[str, str], sides: Sequence[Side] = SIDES) -> dict[str, Any]:
+def acls_document(migration: Migration, principals: Mapping[str, str], sides: Sequence[Side] = SIDES) -> JsonObject:
     """Return the rights on the sides as plain JSON values, one per operation and resource."""
     return {
         "schema": ACLS_SCHEMA,
@@ -86,7 +86,7 @@ def _listed(migration: Migration) -> Migration:
         source.close()
 
 
-def _document(right: Right) -> dict[str, object]:
+def _document(right: Right) -> JsonObject:
     return {
         "resource": right.resource.kind,
         "name": right.resource.name,

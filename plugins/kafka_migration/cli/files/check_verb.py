@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from kafka_migration.cli.files.acls_verb import migrations_folder_of
 from kafka_migration.cli.shell.arguments import (
@@ -18,7 +17,7 @@ from kafka_migration.cli.shell.arguments import (
     migration_name,
 )
 from kafka_migration.cli.shell.option_names import complete_names
-from kafka_migration.cli.shell.output import ExitCode, complain, say, say_json
+from kafka_migration.cli.shell.output import ExitCode, JsonObject, complain, say, say_json
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.migration.settings import Migration
@@ -89,6 +88,8 @@ def _no_file(folder: Path) -> Finding:
         f"no file *.yaml, but {some(others)}" if others else "no file *.yaml",
         "a folder with migration files",
         "Correct --migrations, or [kafka_migration] migrations_folder. A migration file ends in .yaml.",
+        happened=f"The folder {folder} has no migration file *.yaml{f', but {some(others)}' if others else ''}.",
+        matters="Airflow makes its DAGs from these files, so it would have none.",
     )
 
 
@@ -98,6 +99,6 @@ def _words(findings: Collection[Finding]) -> str:
     return f"{len(findings)} mistake{'s' * (len(findings) > 1)}"
 
 
-def _document(findings: Mapping[str, Collection[Finding]]) -> dict[str, Any]:
+def _document(findings: Mapping[str, Collection[Finding]]) -> JsonObject:
     files = [{"migration": name, "findings": [each.to_document() for each in of]} for name, of in findings.items()]
     return {"schema": CHECK_SCHEMA, "is_valid": not any(findings.values()), "files": files}

@@ -8,11 +8,10 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from kafka_migration.cli.files.acls_verb import migrations_folder_of
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, add_output, is_json, place
-from kafka_migration.cli.shell.output import ExitCode, say, say_json
+from kafka_migration.cli.shell.output import ExitCode, JsonObject, say, say_json
 from kafka_migration.core.groups.selection import which_groups
 from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.kafka.resources import Acl
@@ -87,7 +86,7 @@ def _lines(migration: Migration, found: Sequence[MovedAcl], others: Sequence[str
     yield "# Not moved: quotas. To list them: kafka-configs.sh --describe --entity-type users (or clients)"
 
 
-def _document(migration: Migration, found: Sequence[MovedAcl]) -> dict[str, Any]:
+def _document(migration: Migration, found: Sequence[MovedAcl]) -> JsonObject:
     return {
         "schema": SOURCE_ACLS_SCHEMA,
         "migration": migration.name,
@@ -102,7 +101,7 @@ def _document(migration: Migration, found: Sequence[MovedAcl]) -> dict[str, Any]
     }
 
 
-def _acl(acl: Acl) -> dict[str, Any]:
+def _acl(acl: Acl) -> JsonObject:
     return {
         "resource": acl.resource.kind,
         "name": acl.resource.name,

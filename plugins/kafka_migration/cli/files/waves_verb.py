@@ -100,8 +100,10 @@ def waves(arguments: Namespace) -> int:
     )
     files = proposed_files(plan, names, arguments.prefix, not_known)
     written = _written(arguments.write, files, there)
-    document = waves_document(plan, list(files), names, not_known, datetime.now(UTC), written)
-    say_json(document) if is_json(arguments) else say(waves_lines(plan, document))
+    if is_json(arguments):
+        say_json(waves_document(plan, list(files), names, not_known, datetime.now(UTC), written))
+    else:
+        say(waves_lines(plan, list(files), names, not_known, written))
     return ExitCode.PARTLY_DONE if not_known else ExitCode.DONE
 
 
@@ -170,6 +172,9 @@ def _different(source: KafkaCluster, target: KafkaCluster) -> int:
                     f"the same cluster, id {source_facts.cluster_id}",
                     "two different clusters",
                     "Correct one of the two connections.",
+                    happened="The connections --source and --target lead to the same cluster, id "
+                    f"{source_facts.cluster_id}.",
+                    matters="A cluster cannot be copied to itself, so no wave was proposed.",
                 )
             ]
         )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from kafka_migration.cli.runs.airflow_deployment import shown_deployment, this_airflow
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, add_output, is_json
 from kafka_migration.cli.shell.conf_options import OFFERED, ROLLBACKS, add_conf, conf_of
-from kafka_migration.cli.shell.output import ExitCode, aligned, complain, remark, say, say_json
+from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, complain, remark, say, say_json
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.preflight.scene.check import CheckResult
 from kafka_migration.steps.before.dry_run import preview
@@ -58,7 +57,7 @@ def _words(result: CheckResult) -> str:
     return f"{result.state}{f': {result.reason}' if result.reason else ''}{warnings}"
 
 
-def _document(arguments: Namespace, results: Sequence[CheckResult]) -> dict[str, Any]:
+def _document(arguments: Namespace, results: Sequence[CheckResult]) -> JsonObject:
     return {
         "schema": PREFLIGHT_SCHEMA,
         "migration": arguments.name,

@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kafka_migration.adapters.system.system_clock import SystemClock
 from kafka_migration.cli.shell.airflow_server import add_server, airflow_of
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_name, add_output, duration_s, is_json, place
 from kafka_migration.cli.shell.conf_options import OFFERED, ROLLBACKS, add_conf, conf_of
-from kafka_migration.cli.shell.output import ExitCode, aligned, complain, say, say_json
+from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, complain, say, say_json
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
@@ -109,7 +109,7 @@ def _prepared(run: TriggeredRun, *, unpauses: bool) -> bool:
     return is_paused and not unpauses
 
 
-def _created(run: TriggeredRun, conf: Mapping[str, Any]) -> bool:
+def _created(run: TriggeredRun, conf: Mapping[str, str | list[str]]) -> bool:
     """Create the run; return false if that is not known. The request is not repeated."""
     try:
         run.airflow.trigger(run.dag_id, run.run_id, conf)
@@ -153,7 +153,7 @@ def _say_nothing(_: str, __: str) -> None:
     """Take the news of a run whose answer is one JSON document."""
 
 
-def _document(arguments: Namespace, run: TriggeredRun, state: str, *, is_paused: bool) -> dict[str, Any]:
+def _document(arguments: Namespace, run: TriggeredRun, state: str, *, is_paused: bool) -> JsonObject:
     return {
         "schema": TRIGGER_SCHEMA,
         "migration": arguments.name,
@@ -221,7 +221,9 @@ def _no_dag(run: TriggeredRun) -> Finding:
         f"DAG {run.dag_id}",
         f"no such DAG in {run.airflow.url}",
         "the DAG of a migration file that Airflow has read",
-        "Correct the name. For a new migration file, wait until Airflow has read it. No run was created.",
+        "Correct the name. For a new migration file, wait until Airflow has read it.",
+        happened=f"Airflow at {run.airflow.url} has no DAG {run.dag_id}.",
+        matters="Only the DAG of a migration file can be triggered, so no run was created.",
     )
 
 
@@ -232,6 +234,8 @@ def _not_confirmed(run: TriggeredRun, error: TransientError) -> Finding:
         str(error),
         "an answer that the run was created",
         f"Look for the run: {run.link}. Trigger again only if there is no such run.",
+        happened=f"Airflow did not confirm that it created run {run} ({error}).",
+        matters="The run may exist, and a second request would start a second run.",
     )
 
 
@@ -241,6 +245,7 @@ def _unreachable(error: TransientError) -> Finding:
         "Airflow's REST API",
         str(error),
         "an answer in time",
-        "Check that the API server runs and that this machine reaches it. A run that was already created keeps "
-        "running.",
+        "Check that the API server runs and that this machine reaches it.",
+        happened=f"Airflow's REST API did not answer in time ({error}).",
+        matters="The state of the run is unknown; a run that was already created keeps running.",
     )

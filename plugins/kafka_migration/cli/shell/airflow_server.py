@@ -88,7 +88,9 @@ def _no_address() -> Finding:
         "the command line",
         "no address of Airflow",
         f"--server, --connection, or the variable {SERVER}",
-        f"Give the address, and the login in {USER} and {PASSWORD}, or in {TOKEN}. Nothing was sent.",
+        f"Give the address, and the login in {USER} and {PASSWORD}, or in {TOKEN}.",
+        happened=f"The command line has no address of Airflow: neither --server nor --connection, nor {SERVER}.",
+        matters="The request has no destination, so nothing was sent.",
     )
 
 
@@ -98,5 +100,7 @@ def _no_certificates(path: str, reason: str) -> Finding:
         f"${CA_FILE}",
         f"{path}: {reason}",
         "a readable file with certificates in PEM",
-        "Correct the path, or remove the variable to trust the authorities of the system. Nothing was sent.",
+        "Correct the path, or remove the variable to trust the authorities of the system.",
+        happened=f"The variable {CA_FILE} names {path}, which is no readable file with certificates ({reason}).",
+        matters="The identity of the server cannot be checked, so nothing was sent.",
     )

@@ -29,7 +29,9 @@ class VerbParser(argparse.ArgumentParser):
         """Parse all arguments, and exit with a finding that names the unknown options."""
         parsed, unknown = self.parse_known_args(args, namespace)
         if unknown:
-            self.error(unknown_arguments(unknown))
+            # That of the verb, whose help has the options.
+            parser = getattr(parsed, "parser", self)
+            parser.error(unknown_arguments(unknown))
         return parsed
 
     def error(self, message: str) -> NoReturn:
@@ -92,7 +94,7 @@ def add_verb(
 
 def add_bare_verb(verbs: Verbs, name: str, text: str, example: str, exit_codes: str = EXIT_CODES) -> VerbParser:
     """Add a verb without arguments; `text` starts its help."""
-    return verbs.add_parser(
+    verb = verbs.add_parser(
         name,
         help=text,
         description=f"{text[0].upper()}{text[1:]}.",
@@ -100,6 +102,8 @@ def add_bare_verb(verbs: Verbs, name: str, text: str, example: str, exit_codes: 
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    verb.set_defaults(parser=verb)
+    return verb
 
 
 def add_file(verb: argparse.ArgumentParser) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Collection
-from typing import Any
 
 from kafka_migration.cli.shell.arguments import place
 from kafka_migration.core.migration.settings import Mode
@@ -43,7 +42,7 @@ def _add_names(verb: argparse.ArgumentParser, name: str, field: str, default: st
     verb.add_argument(f"--{name}", dest=field, type=place, action="append", metavar=name.upper(), default=[], help=text)
 
 
-def conf_of(arguments: argparse.Namespace) -> dict[str, Any]:
+def conf_of(arguments: argparse.Namespace) -> dict[str, str | list[str]]:
     """Return the given fields of the form by their names; a field that is not given is left out."""
     fields = ("mode", "topics", "groups", "generations", "follow_until", "leave_records_of", "note")
     return {name: value for name in fields if (value := getattr(arguments, name, None))}

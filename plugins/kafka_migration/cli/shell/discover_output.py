@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from kafka_migration.cli.shell.output import aligned
+from kafka_migration.cli.shell.output import JsonObject, aligned
 from kafka_migration.core.discovery.connections_to_create import ConnectionToCreate, placeholders
 from kafka_migration.core.discovery.described_cluster import (
     Broker,
@@ -50,7 +49,7 @@ def discovery_lines(found: Discovery) -> Iterator[str]:
     yield from (f"# {preset.title}: {limit}" for limit in preset.limits)
 
 
-def discovery_document(found: Discovery) -> dict[str, Any]:
+def discovery_document(found: Discovery) -> JsonObject:
     """Return the JSON document."""
     preset = PRESETS[found.preset]
     return {

@@ -9,13 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from enum import IntEnum
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 from kafka_migration.core.text.terminal_text import shown
 
 if TYPE_CHECKING:
     from kafka_migration.core.documents.codec import Document
     from kafka_migration.core.findings.errors import Finding
+
+# The JSON form of an answer. It is only printed: nothing reads a value back from it.
+JsonObject: TypeAlias = Mapping[str, object]
 
 # A wider cell, such as a topic's name of 249 characters, does not widen its column.
 WIDEST = 100
@@ -79,7 +82,7 @@ def say(lines: Iterable[str]) -> None:
         print(shown(line), file=_answers.get(), flush=True)
 
 
-def say_json(answer: Document | Mapping[str, object]) -> None:
+def say_json(answer: Document | JsonObject) -> None:
     """Write one JSON document to standard output: an answer, or the object of a foreign format."""
     document = answer if isinstance(answer, Mapping) else answer.to_document()
     say(json.dumps(document, indent=1, ensure_ascii=False).split("\n"))

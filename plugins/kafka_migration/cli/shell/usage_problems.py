@@ -31,7 +31,9 @@ def usage_finding(problem: str, verb: str) -> Finding:
         "the command line",
         masked(problem),
         "arguments as shown in the help",
-        f"See `{verb} --help`. Nothing was done.",
+        f"See `{verb} --help`.",
+        happened=f"The command line is not valid: {masked(problem)}.",
+        matters="It is unknown what you meant, so nothing was done.",
     )
 
 
@@ -42,6 +44,8 @@ def _unreachable(error: TransientError) -> Finding:
         str(error),
         "an answer in time",
         "Check that its brokers run and that this machine reaches the address. Then try again.",
+        happened=f"A cluster did not answer in time: {error}.",
+        matters="What the cluster has is unknown, so the command has no answer.",
     )
 
 
@@ -53,6 +57,9 @@ def _place(error: OSError) -> Finding:
         "a location that this user may read and write",
         "Correct the location or its permissions, then try again. The evidence root comes from --evidence-root or "
         "Airflow's configuration.",
+        happened=f"{error.filename or 'The evidence root or a given file'} could not be used "
+        f"({type(error).__name__}: {error.strerror or error}).",
+        matters="What it holds is unknown, so the command has no answer.",
     )
 
 
@@ -72,6 +79,8 @@ def _missing(error: ImportError) -> Finding:
         "a Python environment with Airflow and its providers",
         "Run the command with Airflow's Python. For status, verdict and stop with a local folder, --evidence-root "
         "is enough.",
+        happened=f"This Python cannot import {error.name or 'a module of Airflow'} ({error}).",
+        matters="The command needs Airflow's configuration and connections, so it did nothing.",
     )
 
 
@@ -83,5 +92,7 @@ def _unexpected(error: BaseException) -> Finding:
         "the command",
         f"{type(error).__name__}: {error}{place}",
         "no error",
-        "If a document of the evidence root was edited manually, restore it. Otherwise report this line.",
+        "If a document of the evidence root was edited manually, restore it. Otherwise report these lines.",
+        happened=f"The command ended with an unexpected error ({type(error).__name__}: {error}{place}).",
+        matters="Its answer is missing or incomplete, so do not rely on it.",
     )

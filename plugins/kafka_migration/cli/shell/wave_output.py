@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-from kafka_migration.cli.shell.output import aligned
+from kafka_migration.cli.shell.output import JsonObject, aligned
 from kafka_migration.core.waves.wave_file import Names
 from kafka_migration.core.waves.wave_plan import GroupReads, Wave, WavePlan, some
 from kafka_migration.core.waves.wording import readers, reasons, remarks, size_of
@@ -23,7 +22,7 @@ def waves_document(
     not_known: Sequence[str],
     at: datetime,
     written: Iterable[Path],
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the waves as plain JSON values."""
     return {
         "schema": WAVES_SCHEMA,
@@ -40,7 +39,7 @@ def waves_document(
     }
 
 
-def _wave_document(name: str, wave: Wave) -> dict[str, Any]:
+def _wave_document(name: str, wave: Wave) -> JsonObject:
     return {
         "name": name,
         "topics": list(wave.topics),
@@ -60,7 +59,7 @@ def _wave_document(name: str, wave: Wave) -> dict[str, Any]:
     }
 
 
-def _group_document(group: GroupReads) -> dict[str, Any]:
+def _group_document(group: GroupReads) -> JsonObject:
     return {
         "group": group.group,
         "kind": group.kind,
@@ -71,19 +70,20 @@ def _group_document(group: GroupReads) -> dict[str, Any]:
     }
 
 
-def waves_lines(plan: WavePlan, document: Mapping[str, Any]) -> list[str]:
+def waves_lines(
+    plan: WavePlan, called: Sequence[str], names: Names, not_known: Sequence[str], written: Iterable[Path]
+) -> list[str]:
     """Return a table of the waves, details of the waves that need them, and everything that is in no wave."""
-    names = [each["name"] for each in document["waves"]]
     topics = sum(len(wave.topics) for wave in plan.waves)
-    head = [("Source", document["source"]), ("Target", document["target"])]
-    lines = aligned([*head, ("Waves", f"{len(names):,}, of {topics:,} topics")])
-    if names:
-        lines += ["", *aligned([HEADS, *(_row(name, wave) for name, wave in zip(names, plan.waves, strict=True))])]
-    for name, wave in zip(names, plan.waves, strict=True):
+    head = [("Source", names.source), ("Target", names.target)]
+    lines = aligned([*head, ("Waves", f"{len(called):,}, of {topics:,} topics")])
+    if called:
+        lines += ["", *aligned([HEADS, *(_row(name, wave) for name, wave in zip(called, plan.waves, strict=True))])]
+    for name, wave in zip(called, plan.waves, strict=True):
         if len(wave.topics) > 1 or not wave.is_read or any(remarks(wave)):
             lines += ["", *_wave_lines(name, wave)]
-    lines += _rest(plan, document["not_known"])
-    return [*lines, *_written_lines(document["written"])]
+    lines += _rest(plan, not_known)
+    return [*lines, *_written_lines(written)]
 
 
 def _row(name: str, wave: Wave) -> tuple[str, ...]:
@@ -128,5 +128,5 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
     yield from ["", title, *indented] if indented else []
 
 
-def _written_lines(written: Sequence[str]) -> Iterator[str]:
-    yield from _section("Written; read each before you use it", written)
+def _written_lines(written: Iterable[Path]) -> Iterator[str]:
+    yield from _section("Written; read each before you use it", map(str, written))

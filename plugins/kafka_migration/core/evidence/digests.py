@@ -136,10 +136,13 @@ def is_sole(digest: str) -> bool:
 def changed_finding(name: str, found: str, digest: str | None) -> Finding:
     """Return the finding for evidence that differs from what the run wrote."""
     expected = f"the document that the run wrote, SHA-256 {digest[:12]}" if digest else "only documents of this run"
+    wrote = f"a document with SHA-256 {digest[:12]}" if digest else "nothing"
     return Finding(
         Code.EVIDENCE_CHANGED,
         f"document {name}",
         found,
         expected,
-        "Find out who changed the evidence root, and trigger a new run. This task wrote nothing to the clusters.",
+        "Find out who changed the evidence root, and trigger a new run.",
+        happened=f"The evidence has {found} under the name {name}; the run wrote {wrote} there.",
+        matters="The document may state what no task did, so this task wrote nothing to the clusters.",
     )

@@ -28,8 +28,9 @@ def not_writable(folder: str, error: Exception, free_bytes: int | None) -> Store
         folder,
         f"{_reason(error)}{free}",
         "a folder that can be written",
-        "An action that is not recorded is unknown to later runs, so the step ended. "
         f"{_remedy(error)} Then clear the task with downstream, or trigger a new run.",
+        happened=f"The evidence store did not take a document in {folder} ({_reason(error)}{free}).",
+        matters="An action that is not recorded is unknown to later runs, so the step ended.",
     )
     return StoreFailed([finding])
 
@@ -41,8 +42,9 @@ def not_readable(path: str, error: Exception) -> StoreFailed:
         path,
         _reason(error),
         "a location that can be read",
-        "Without its records it is unknown what earlier steps did, so the step ended. "
         f"{_remedy(error)} Then clear the task with downstream, or trigger a new run.",
+        happened=f"The evidence store did not return {path} ({_reason(error)}).",
+        matters="Without its records it is unknown what earlier steps did, so the step ended.",
     )
     return StoreFailed([finding])
 

@@ -23,6 +23,10 @@ from kafka_migration.core.text.artifact_names import quoted
 
 SCHEMA = 2
 _ENTRY_NAME = re.compile(r"(?P<number>[0-9]{6})\.json")
+_MATTERS = (
+    "The ledger decides where a run continues and what is proved, so records could be lost or copied twice; nothing "
+    "was started."
+)
 # One file with a high number makes a million entries missing.
 _NAMED = 20
 
@@ -126,8 +130,9 @@ def not_announced(folder: str, migration: str, anchored: Head, newest: Head) -> 
         if anchored.number
         else "no entries, because this Airflow has recorded none of this migration",
         "Find out who wrote to this folder, and restore the whole folder from a backup. If you moved the evidence root "
-        f"to this Airflow, or restored Airflow's database, and trust every entry, accept them: {accept}. "
-        "Nothing was started.",
+        f"to this Airflow, or restored Airflow's database, run {accept} to accept every entry.",
+        happened=f"The ledger {folder} has {numbers}, which Airflow did not announce.",
+        matters=_MATTERS,
     )
 
 
@@ -173,5 +178,7 @@ def broken(subject: str, found: str, expected: str = "each entry 1, 2, 3 … onc
         subject,
         found,
         expected,
-        "Find out who wrote to this folder, and restore the whole folder from a backup. Nothing was started.",
+        "Find out who wrote to this folder, and restore the whole folder from a backup.",
+        happened=f"Runs wrote {expected} to the ledger {subject}, but it has {found}.",
+        matters=_MATTERS,
     )

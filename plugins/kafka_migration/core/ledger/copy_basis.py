@@ -80,18 +80,24 @@ def changed_settings(known: CopyBasis | None, migration: Migration) -> Iterator[
             "mirror.engine",
             migration.mirror.engine,
             known.engine,
-            "Each engine stores its own positions, so this one would copy everything again. "
+            "Each engine stores its own positions, so this one would copy everything again.",
             f"Set mirror.engine to {known.engine}. To copy with another engine, {_NEW_MIGRATION}.",
         )
     if migration.source.alias != known.source_alias and abilities_of(known.engine).has_own_positions:
-        yield _changed("source.alias", migration.source.alias, known.source_alias, _alias_remedy(known, migration))
+        yield _changed(
+            "source.alias",
+            migration.source.alias,
+            known.source_alias,
+            f"{abilities_of(known.engine).title} stores its positions under the alias, so it would copy everything again.",
+            _alias_remedy(known, migration),
+        )
     as_before = replace(migration, source=replace(migration.source, alias=known.source_alias))
     if (names := as_before.target_topic("{topic}")) != known.topic_names:
         yield _changed(
             "mirror.topic_names",
             f"target topics named {names}",
             known.topic_names,
-            "The copy is in topics with the earlier names, so MirrorMaker would continue in other, empty topics. "
+            "The copy is in topics with the earlier names, so MirrorMaker would continue in other, empty topics.",
             f"Set mirror.topic_names as it was. To copy into topics with other names, {_NEW_MIGRATION}.",
         )
 
@@ -99,14 +105,19 @@ def changed_settings(known: CopyBasis | None, migration: Migration) -> Iterator[
 def _alias_remedy(known: CopyBasis, migration: Migration) -> str:
     default = f"{migration.name}-source"
     way = "Remove source.alias" if known.source_alias == default else f"Set source.alias to {known.source_alias}"
-    return (
-        f"{abilities_of(known.engine).title} stores its positions under the alias, so it would copy everything again. "
-        f"{way}. To copy with another alias, {_NEW_MIGRATION}."
+    return f"{way}. To copy with another alias, {_NEW_MIGRATION}."
+
+
+def _changed(field: str, found: str, known: str, matters: str, remedy: str) -> Finding:
+    return Finding(
+        Code.COPY_BASIS_CHANGED,
+        field,
+        found,
+        f"{known}, as in earlier runs",
+        remedy,
+        happened=f"The migration file now has {found} as {field}, and earlier runs copied with {known}.",
+        matters=matters,
     )
-
-
-def _changed(field: str, found: str, known: str, remedy: str) -> Finding:
-    return Finding(Code.COPY_BASIS_CHANGED, field, found, f"{known}, as in earlier runs", remedy)
 
 
 def changed_clusters(
@@ -132,8 +143,10 @@ def _exchanged(migration: Migration, source: ClusterSeen, target: ClusterSeen) -
         f"source.connection {migration.source.connection} and target.connection {migration.target.connection}",
         f"source and target exchanged: the source is {source}, the target is {target}",
         "the clusters of earlier runs, which copied in the other direction",
-        "MirrorMaker would copy the copy back. Exchange the two connections in the migration file, or their addresses "
-        "in Airflow. To move groups back after a cutover, use the rollback DAG.",
+        "Exchange the two connections in the migration file, or their addresses in Airflow. To move groups back after "
+        "a cutover, use the rollback DAG.",
+        happened=f"Source and target are exchanged: the source is now {source}, and the target is {target}.",
+        matters="MirrorMaker would copy the copy back to the cluster that it came from.",
     )
 
 
@@ -145,6 +158,9 @@ def _another(side: str, connection: str, now: ClusterSeen, before: ClusterSeen, 
         f"{side}.connection {connection}",
         f"{now}{role}",
         f"{before}, which earlier runs {verb}",
-        "Topics, offsets and groups of another cluster are not those of the copy. Correct the address in the "
-        f"connection, or {side}.connection in the migration file. To copy {way} this cluster, {_NEW_MIGRATION}.",
+        f"Correct the address in the connection, or {side}.connection in the migration file. To copy {way} this "
+        f"cluster, {_NEW_MIGRATION}.",
+        happened=f"The {side} connection {connection} leads to {now}{role}, and earlier runs {verb} {before}.",
+        matters="Topics, offsets and groups of another cluster are not those of the copy, so the run would compare and "
+        "move the wrong ones.",
     )

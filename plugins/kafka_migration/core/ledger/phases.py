@@ -34,8 +34,10 @@ def phase_findings(
             f"migration {migration}" + (f", topics {some(moved)}" if moved else ""),
             f"cut over, last at {last.at} by {last.run}",
             f"mode {Mode.VALIDATE}, or topics that were not cut over",
-            "Pause the schedules if no topics are left, or run mode validate. Producers now write to the target, so "
-            "mirroring would mix their records with the copy.",
+            "Pause the schedules if no topics are left, or run mode validate.",
+            happened=f"Topics of migration {migration} were cut over, last at {last.at} by {last.run}, and mode {mode} "
+            "would mirror them again.",
+            matters="Producers now write to the target, so mirroring would mix their records with the copy.",
         ),
     )
 
@@ -48,6 +50,8 @@ def _nothing_to_roll_back(ledger: Ledger, migration: str) -> Finding:
         f"migration {migration}",
         f"phase {ledger.phase}{taken_back}",
         "topics that were cut over",
-        "The source cluster is the source of truth. If `sync_offsets` failed after it moved groups, the runbook says "
-        "what to do (OFFSETS_NOT_WRITTEN). Nothing was changed.",
+        "If `sync_offsets` failed after it moved groups, follow the runbook (OFFSETS_NOT_WRITTEN). Else nothing is to "
+        "be done.",
+        happened=f"Migration {migration} has no cut-over topics; its phase is {ledger.phase}{taken_back}.",
+        matters="Producers and consumers still use the source cluster, so nothing was changed.",
     )

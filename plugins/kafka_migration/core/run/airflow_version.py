@@ -9,10 +9,11 @@ from kafka_migration.core.findings.errors import Finding
 
 # The first version of 3.2 that was tested.
 OLDEST = (3, 2, 2)
+_OLDEST = f"{'.'.join(map(str, OLDEST))} or newer"
 # What the package needs and Airflow 3.1 does not have; its Task SDK is 1.1.
 _WHY = (
-    "The Task SDK of Airflow 3.1 lacks configuration, metrics, callbacks of deadlines and allowed run types. "
-    "Airflow 3.2.0 and 3.2.1 were not tested."
+    "The Task SDK of Airflow 3.1 lacks configuration, metrics, callbacks of deadlines and allowed run types, and 3.2.0 "
+    "and 3.2.1 were not tested, so nothing was started."
 )
 
 
@@ -26,13 +27,15 @@ def airflow_findings(version: str) -> tuple[Finding, ...]:
     """Return a finding if the package cannot work with this version of Airflow."""
     if release(version) >= OLDEST:
         return ()
-    remedy = "Upgrade Airflow on all components, or install a release of this package for it. Nothing was started."
+    remedy = "Upgrade Airflow on all components, or install a release of this package for it."
     return (
         Finding(
             Code.AIRFLOW_TOO_OLD,
             "the installed Airflow",
             version or "no version",
-            f"{'.'.join(map(str, OLDEST))} or newer",
-            f"{_WHY} {remedy}",
+            _OLDEST,
+            remedy,
+            happened=f"Airflow {version or 'without a version'} is installed, and this package needs {_OLDEST}.",
+            matters=_WHY,
         ),
     )

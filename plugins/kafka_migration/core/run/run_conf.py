@@ -32,14 +32,23 @@ USED_BY: Mapping[str, frozenset[Mode]] = {
 def conf_finding(field: str, found: str, expected: str, remedy: str = _REMEDY) -> Finding:
     """Return the finding about one field of the form or of `conf`."""
     subject = f"run conf field {brief(field, 100)}"
-    return Finding(Code.RUN_CONF_INVALID, subject, brief(found), brief(expected, 1000), remedy)
+    found, expected = brief(found), brief(expected, 1000)
+    return Finding(
+        Code.RUN_CONF_INVALID,
+        subject,
+        found,
+        expected,
+        remedy,
+        happened=f"The {subject} is {found}, and the run accepts {expected}.",
+        matters="The run would do something else than you asked for, so it did not start.",
+    )
 
 
 def unwritable_findings(conf: Mapping[str, object]) -> list[Finding]:
     """Refuse fields with a text that neither a file nor a database can store, at any depth, in names and in values."""
     found = [name for name, value in conf.items() if any(map(UNSTORABLE.search, texts_in([name, value])))]
     expected = "texts without NUL characters and without single surrogates (bytes that are not UTF-8)"
-    return [conf_finding(shown(name), "such a character", expected) for name in found[:MAX_UNKNOWN]]
+    return [conf_finding(shown(name), "a text that cannot be stored", expected) for name in found[:MAX_UNKNOWN]]
 
 
 def texts_in(value: object) -> Iterator[str]:

@@ -33,8 +33,10 @@ def stop_requested(request: StopRequest) -> Finding:
         f"generation {request.generation} of MirrorMaker",
         str(request),
         "mirroring up to the fenced end offsets of the source",
-        "Start the producers again if they were stopped, and trigger a new cutover later. No group was touched; copied "
-        "records are kept, and the next run validates them.",
+        "Start the producers again if they were stopped, and trigger a new cutover later.",
+        happened=f"Generation {request.generation} of MirrorMaker was {request}.",
+        matters="The cutover ended before the copy was complete: no group was moved, and the next run validates the "
+        "copied records.",
     )
 
 

@@ -104,7 +104,7 @@ def _is_migration(folder: Folder) -> bool:
 
 def _unknown(name: str, known: list[str], root: Folder) -> Finding:
     subject = f"migration {name}" if name else "migrations"
-    there = f"It has evidence of {some(known)}" if known else "It has evidence of no migration"
+    there = f"{subject}; it has that of {some(known)}" if known else "any migration"
     return Finding(
         Code.MIGRATION_UNKNOWN,
         subject,
@@ -112,6 +112,6 @@ def _unknown(name: str, known: list[str], root: Folder) -> Finding:
         f"one of {', '.join(known)}" if known else "evidence of at least one run",
         "Correct the name, or pass the evidence root that Airflow writes to (--evidence-root, or AIRFLOW_HOME with "
         "Airflow's own configuration).",
-        happened=f"The evidence root {root} has no evidence of {subject if name else 'a migration'}. {there}.",
+        happened=f"The evidence root {root} has no evidence of {there}.",
         matters="Without evidence nothing is known about its runs, so no answer is possible.",
     )

@@ -72,6 +72,8 @@ def _findings(folder: Path, name: str, text: str, others: tuple[Migration, ...])
             "an existing file",
             "no file, because existing files are never overwritten",
             "Use another name or another folder, or remove the file.",
+            happened=f"The file {folder / f'{name}.yaml'} exists already.",
+            matters="It may describe a migration that has already copied records, so it was not overwritten.",
         )
     if len(text.encode()) > MAX_FILE_BYTES:
         yield Finding(
@@ -80,6 +82,8 @@ def _findings(folder: Path, name: str, text: str, others: tuple[Migration, ...])
             f"{len(text.encode()):,} bytes",
             f"at most {MAX_FILE_BYTES:,}",
             "Make the wave smaller: use --ignore-group for groups that tie too many topics together.",
+            happened=f"The file {name}.yaml would have {len(text.encode()):,} bytes, more than {MAX_FILE_BYTES:,}.",
+            matters="No run would read a file of this size, so no file was written.",
         )
     try:
         migration = load_migration(text, where=f"{name}.yaml")
@@ -119,5 +123,7 @@ def not_written(path: Path, reason: str) -> Finding:
         str(path),
         reason,
         "a new file in a folder in which this user may write",
-        "Create the folder, or correct its permissions. No file was written.",
+        "Create the folder, or correct its permissions.",
+        happened=f"No file can be written at {path} ({reason}).",
+        matters="The files belong together, so none was written.",
     )
