@@ -33,7 +33,7 @@ def test_finding_has_lines_of_its_own(world: World, caplog: pytest.LogCaptureFix
     errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
     subjects = [line for line in errors if "CONNECTION_MISSING · " in line]
     assert len(subjects) == 2
-    assert len([line for line in errors if line.startswith("  What to do: ")]) == 2
+    assert len([line for line in errors if line.startswith("  Create it (airflow connections add ")]) == 2
     assert str(failed.value).count("CONNECTION_MISSING") == 2
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
 from threading import Barrier, Event
 
 import pytest
@@ -34,6 +35,11 @@ def question(scene: Scene, about: str) -> str:
 def other_question(scene: Scene, about: str) -> str:
     """Return another answer."""
     return f"not {about}"
+
+
+def test_scene_is_small() -> None:
+    """What one check needs is asked in its file: the scene has the run, Airflow, and what all checks share."""
+    assert 8 >= len(fields(Scene))
 
 
 def test_answer_is_kept_per_question_and_words(scene: Scene, migration: Migration) -> None:
