@@ -226,7 +226,7 @@ CASES: Mapping[str, tuple[dict[str, Any], str, str]] = {
     "a login without protocol": (
         PLAIN,
         INVALID,
-        "with no security.protocol. With this protocol the login would not be used",
+        "with no security.protocol",
     ),
     "a login over PLAINTEXT": ({**LOGIN, "security.protocol": "PLAINTEXT"}, INVALID, "security.protocol PLAINTEXT"),
     "a login over TLS alone": ({**LOGIN, "security.protocol": "ssl"}, INVALID, "security.protocol SSL"),

@@ -176,7 +176,7 @@ def test_sensor(monkeypatch: pytest.MonkeyPatch, listener: socket.socket) -> Non
 
 def test_missing_connection() -> None:
     """A connection that does not exist has a code of its own."""
-    with pytest.raises(Refused, match="CONNECTION_MISSING · connection nowhere: found no such connection"):
+    with pytest.raises(Refused, match="CONNECTION_MISSING · connection nowhere: Airflow has no connection nowhere"):
         connection_config("nowhere")
 
 

@@ -131,7 +131,7 @@ def test_refusal_shows_no_password(server: ManagerServer, capsys: pytest.Capture
     assert 3 == main(["discover", "--from", "manager"])
     captured = capsys.readouterr()
     (line,) = [line for line in captured.err.splitlines() if " · " in line]
-    assert line.startswith("MANAGER_REFUSED · connection manager: found a refused login or right")
+    assert line.startswith("MANAGER_REFUSED · connection manager")
     assert SECRET not in captured.out + captured.err
     assert SECRET not in str(redact(f"Authorization: {SECRET}"))
 
@@ -140,7 +140,7 @@ def test_refusal_shows_no_password(server: ManagerServer, capsys: pytest.Capture
     ("fields", "found"),
     [
         (None, "CONNECTION_MISSING · connection manager"),
-        ({"conn_type": "kafka"}, "found type kafka; expected type http"),
+        ({"conn_type": "kafka"}, "has type kafka"),
         ({"conn_type": "http", "host": "http://a", "login": "ada"}, "CONNECTION_INSECURE · connection manager"),
     ],
 )

@@ -37,10 +37,16 @@ def test_fields_become_the_address_and_the_login(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("fields", "found"),
     [
-        ({"conn_type": "kafka"}, "CONNECTION_INVALID · connection reg: found type kafka; expected type http"),
-        ({"host": "registry", "extra": "{"}, "CONNECTION_INVALID · connection reg: found an extra that is not valid"),
+        ({"conn_type": "kafka"}, "CONNECTION_INVALID · connection reg: The connection reg has type kafka"),
+        (
+            {"host": "registry", "extra": "{"},
+            "CONNECTION_INVALID · connection reg: The connection reg has an extra that is not valid",
+        ),
         ({"host": "http://registry", "login": "ada", "password": SECRET}, "CONNECTION_INSECURE · connection reg"),
-        ({"host": "https://registry", "extra": '{"verify": false}'}, "found in the extra 'verify'; expected only"),
+        (
+            {"host": "https://registry", "extra": '{"verify": false}'},
+            "The settings of reg have the name 'verify' in its extra",
+        ),
         ({}, "no address of a service"),
     ],
 )

@@ -77,7 +77,7 @@ def test_unknown_version_refuses_no_protected_cluster(world: World) -> None:
     world.spark_versions = SparkVersions("x", unknown="no memory")
     world.spark = SparkTarget("spark", MASTER, own=STRONG)
 
-    world.refuses("preflight", match="SPARK_VERSION_MISMATCH .*unknown version: no memory")
+    world.refuses("preflight", match="SPARK_VERSION_MISMATCH .*The version that .* has is unknown: no memory")
     with pytest.raises(TransientError, match="the version of Spark is unknown, because x failed: no memory"):
         world.do("validate_topics")
     world.spark = SparkTarget("spark", MASTER, own=SETTINGS)
@@ -331,7 +331,9 @@ def test_failure_of_the_job_is_a_finding(world: World, submitting: Submitting, c
     """The job's last message is the finding of the task, without its command line."""
     submitting.code, submitting.output = 1, [f"validate_topics: {code}: it was so", "25/11/22 20:14:03 INFO X: end"]
 
-    with pytest.raises(FailedForGood, match=f"{code} · the Spark job: found it was so") as raised:
+    with pytest.raises(
+        FailedForGood, match=f"{code} · the Spark job: The Spark job ended without a result: it was so"
+    ) as raised:
         world.do("validate_topics")
 
     assert "clients" not in str(raised.value)

@@ -71,5 +71,5 @@ class AirflowApiContract:
         self, made: Callable[..., HttpAirflow], login: dict[str, str], found: str
     ) -> None:
         """A wrong password, a missing login and a wrong token are findings."""
-        with pytest.raises(Refused, match=rf"AIRFLOW_API_REFUSED · --server: found .*{found}"):
+        with pytest.raises(Refused, match=rf"AIRFLOW_API_REFUSED · --server: .*{found}"):
             made(**login).dag(DAG_ID)

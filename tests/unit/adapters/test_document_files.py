@@ -127,7 +127,7 @@ def test_document_of_another_form_is_one_finding(tmp_path: Path, content: bytes,
     """Whatever a document holds, it is read or named with a code; there is no other error."""
     (tmp_path / "a.json").write_bytes(content)
 
-    with pytest.raises(EvidenceUnreadable, match=rf"EVIDENCE_UNREADABLE · .*a\.json: found .*{reason}"):
+    with pytest.raises(EvidenceUnreadable, match=rf"EVIDENCE_UNREADABLE · .*a\.json: .*{reason}"):
         read_json(tmp_path / "a.json")
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kafka_migration.core.cutover.not_moved import not_moved
-from kafka_migration.core.cutover.plan_page import render_plan
+from kafka_migration.core.cutover.plan_page import findings_list, render_plan
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.group_rules import plan_groups
@@ -231,3 +231,11 @@ def test_partitions_of_topics_that_are_not_shown_are_counted() -> None:
     text = render_plan(replace(PLAN, groups=(GroupPlan("g", tuple(whole(f"t{n}") for n in range(53))),)), "shop")
 
     assert "and 12 more partitions" in text
+
+
+def test_a_finding_of_a_group_is_a_list_of_its_sentences() -> None:
+    """An approver reads what happened, why it matters and what to do below code and subject, without markup."""
+    told = replace(NEVER, code=Code.GROUP_ACTIVE, happened="It *has* members.", matters="It stays.")
+
+    shown = "- **GROUP_ACTIVE** · group late\n    - It &#42;has&#42; members.\n    - It stays.\n    - Look."
+    assert shown == findings_list((told,))

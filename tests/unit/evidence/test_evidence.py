@@ -163,7 +163,7 @@ def test_broken_stop_request_is_no_missing_one(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "3.json").write_text("{")
 
-    with pytest.raises(EvidenceUnreadable, match=r"EVIDENCE_UNREADABLE · .*3\.json: found JSONDecodeError"):
+    with pytest.raises(EvidenceUnreadable, match=r"EVIDENCE_UNREADABLE · .*3\.json: .*wrote it: JSONDecodeError"):
         StopRequestStore(tmp_path, "shop").find(3)
 
 

@@ -125,3 +125,16 @@ def test_results_of_a_comparison_stay_apart() -> None:
     other = replace(one, subject="topic a, partition 2", found="5 missing records")
 
     assert (one, other) == by_cause((one, other))
+
+
+def test_names_at_the_end_of_sentences_are_one_sentence() -> None:
+    """Sentences of one cause that differ in their last word become one with a list; whole ones stand one after one."""
+    missing = [
+        replace(FULL, subject=name, happened=f"There is no {name}.", matters="None.", remedy=f"Run: add {name}.")
+        for name in ("a", "b")
+    ]
+    (finding,) = by_cause(missing)
+    (apart,) = by_cause([replace(each, happened=f"{each.subject} is not there.") for each in missing])
+
+    assert ("There is no a, b.", "None.", "Run: add a; add b.") == finding.sentences
+    assert "a, b is not there." == apart.happened

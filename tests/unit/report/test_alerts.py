@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from kafka_migration.core.findings.codes import Code
@@ -89,3 +92,23 @@ def test_link_of_a_run_survives_any_run_id() -> None:
         "http://airflow/dags/kafka_migration__shop/runs/manual__2030-01-01T00%3A00%3A00%2B00%3A00%2F%23x"
         "/tasks/approve/required_actions"
     ) == link
+
+
+def test_sentences_of_a_finding_have_lines_of_their_own() -> None:
+    """A mail says code and subject, what happened, why it matters and what to do, below each other."""
+    told = replace(finding(), happened="Orders differ.", matters="Consumers miss records.")
+    ended = Ended("failed", [{"error": "ValidationFailed", "findings": [told.to_document()]}])
+
+    alert = present(ended_alert("shop", "a run", "http://x", ended))
+
+    said = ("COPY_DIFFERS · topic orders", "  Orders differ.", "  Consumers miss records.", "  Do so.")
+    assert said == alert.lines[:4]
+
+
+@pytest.mark.parametrize("kind", AlertKind)
+def test_a_kind_has_all_its_texts(kind: AlertKind) -> None:
+    """A kind without a headline or a first step would be a message that helps no reader."""
+    assert kind.when
+    assert kind.headline
+    assert kind.first_step.endswith(".")
+    assert str(kind.urgency) == Alert(kind, "shop", "run", "http://x", "look").to_document()["urgency"]

@@ -83,12 +83,12 @@ def http_findings(settings: HttpSettings, extra: Mapping[str, object]) -> Iterat
             "a login over http, which anyone on the network path can read",
             "https",
             "Use the https address of the service, or remove the login if the service needs none.",
-            happened=f"The connection {settings.connection} has a login for an http address.",
+            happened=f"The settings of {settings.connection} have a login for an http address.",
             matters="Anyone on the network path could read user and password, so the login is not sent.",
         )
     unknown = sorted(ascii(name) for name in extra if name != CA)
     if unknown:
-        yield _invalid(settings, f"in the extra {', '.join(unknown)}", f"only {CA} in its extra")
+        yield _invalid(settings, f"the name {', '.join(unknown)} in its extra", f"only {CA} in its extra")
     if not isinstance(extra.get(CA, ""), str):
         yield _invalid(settings, f"{CA} that is no text", f"certificates in PEM as {CA}")
 
@@ -125,6 +125,6 @@ def _invalid(settings: HttpSettings, found: str, expected: str) -> Finding:
         found,
         expected,
         f"Correct the Airflow connection, so that it has {expected}.",
-        happened=f"The connection {settings.connection} has {found}.",
+        happened=f"The settings of {settings.connection} have {found}.",
         matters="No request is sent with such a connection, so nothing can be asked of the service.",
     )

@@ -100,7 +100,11 @@ def _joined(texts: Sequence[str], cut: _Cut) -> str:
     rests = [text[len(head) :] for text in texts]
     suffix = _common_start([rest[::-1] for rest in rests])[::-1]
     tail = suffix[min((suffix.find(start) for start in cut.before if start in suffix), default=len(suffix)) :]
-    return f"{head}{_listed([rest[: len(rest) - len(tail)] for rest in rests], cut.between)}{tail}"
+    parts = [rest[: len(rest) - len(tail)] for rest in rests]
+    if head and not head.endswith(". ") and all(part.endswith(".") for part in parts):
+        # The ends of one sentence, not whole ones.
+        parts, tail = [part[:-1] for part in parts], f".{tail}"
+    return f"{head}{_listed(parts, cut.between)}{tail}"
 
 
 def _listed(parts: Sequence[str], between: str) -> str:

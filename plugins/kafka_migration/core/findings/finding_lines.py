@@ -11,7 +11,10 @@ _LINE_WIDTH = 96
 
 
 def finding_lines(finding: Finding) -> list[str]:
-    """Return code and subject, then what happened, why it matters and what to do, each on a line of its own."""
+    """Return code and subject, then what happened, why it matters and what to do, each on a line of its own.
+
+    A document of an older version has no sentences and becomes one line.
+    """
     if not finding.happened:
         return [str(finding)]
     return [f"{finding.code} · {finding.subject}", *(f"  {sentence}" for sentence in finding.sentences)]

@@ -88,7 +88,8 @@ def changed_settings(known: CopyBasis | None, migration: Migration) -> Iterator[
             "source.alias",
             migration.source.alias,
             known.source_alias,
-            f"{abilities_of(known.engine).title} stores its positions under the alias, so it would copy everything again.",
+            f"{abilities_of(known.engine).title} stores its positions under the alias, so it would copy everything "
+            "again.",
             _alias_remedy(known, migration),
         )
     as_before = replace(migration, source=replace(migration.source, alias=known.source_alias))
