@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.engines.broker_versions import PROTOCOL, old_broker_findings
+from kafka_migration.engines.required_versions import PROTOCOL, old_broker_findings
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import KafkaCluster
-from kafka_migration.engines.broker_versions import PROTOCOL, needs_new_brokers, old_broker_findings
+from kafka_migration.engines.required_versions import PROTOCOL, needs_new_brokers, old_broker_findings
 from kafka_migration.preflight.scene.asking_host import only_with_mirrormaker
 from kafka_migration.preflight.scene.broker_settings import not_checked
 from kafka_migration.preflight.scene.check import Check, NotApplicable, Subject
