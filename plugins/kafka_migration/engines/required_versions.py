@@ -1,4 +1,4 @@
-"""The Kafka version that MirrorMaker on the host must have, and the Java that it needs.
+"""The Kafka version that MirrorMaker on the host must have, and the Java and the brokers that it needs.
 
 MirrorMaker silently ignores a key that it does not know. From the oldest version on, it knows every key that the
 engines render and that a migration file may tune: a test compares them with Kafka's own tables.

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, cached_property
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, TypeVar
 
 from kafka_migration.kafka_tables.accepted import AcceptedValues, Wrong, accepted_of, wrong_value
@@ -108,7 +108,7 @@ class KafkaKeys:
 @cache
 def kafka_keys() -> KafkaKeys:
     """Return the keys of the package's table."""
-    document: dict[str, Any] = json.loads(files(__package__).joinpath("kafka_keys.json").read_text("utf-8"))
+    document: dict[str, Any] = json.loads(Path(__file__).with_name("kafka_keys.json").read_text("utf-8"))
     versions = tuple(document["versions"])
     roles = document["roles"].items()
     keys = {role: {name: _key(role, name, row, versions) for name, row in of.items()} for role, of in roles}

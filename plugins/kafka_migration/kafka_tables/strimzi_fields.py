@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, cached_property
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 # How similar two names must be, from 0 to 1, for one to be a misspelling of the other.
@@ -131,5 +131,5 @@ class StrimziFields:
 @cache
 def strimzi_fields() -> StrimziFields:
     """Return the definitions of the package's table."""
-    document = json.loads(files(__package__).joinpath("strimzi_fields.json").read_text("utf-8"))
+    document = json.loads(Path(__file__).with_name("strimzi_fields.json").read_text("utf-8"))
     return StrimziFields(document["kinds"], tuple(document["nodes"]))

@@ -28,6 +28,7 @@ from kafka_migration.mirrormaker_import.import_rules import (
 )
 from kafka_migration.mirrormaker_import.imported_connections import addresses_in
 from kafka_migration.mirrormaker_import.imported_topics import TopicChoice
+from kafka_migration.mirrormaker_import.line_values import LineValues
 from kafka_migration.mirrormaker_import.names_on_target import TargetNames
 from kafka_migration.mirrormaker_import.plain_values import plain
 
@@ -64,7 +65,7 @@ class ImportFacts:
     names: TargetNames
     topics: TopicChoice
     groups: tuple[str, ...]
-    fields: Mapping[str, str]
+    values: LineValues
     decisions: Sequence[tuple[MirrorSetting, Decision]]
     connections: Sequence[ConnectionToCreate]
     kinds: frozenset[FileKind]
@@ -148,7 +149,7 @@ def _names(facts: ImportFacts) -> Iterator[str]:
 
 def _replication(facts: ImportFacts) -> Iterator[str]:
     given = facts.readers.line(CONNECTOR, "replication.factor")
-    factor = facts.fields.get("replication_factor")
+    factor = facts.values.replication_factor
     if facts.is_mirrormaker1:
         yield "3, the default of a migration file. MirrorMaker 1 leaves it to the brokers of the target."
     elif given is None:
@@ -170,7 +171,8 @@ def _topics(facts: ImportFacts) -> Iterator[str]:
         yield "Patterns never take topics of Kafka and its tools, such as __…, _schemas and ….replica. Name these."
     if topics.left_out:
         yield f"MirrorMaker does not copy {some(topics.left_out)}: excluded or internal."
-    old = [each.line for each, decision in facts.decisions if decision.field == OLD_NAMES["topics.exclude"]]
+    excluding = (each for each, decision in facts.decisions if decision.gives.topics_excluded is not None)
+    old = [each.line for each in excluding if each.key == OLD_NAMES["topics.exclude"]]
     if old and facts.readers.is_assumed:
         yield f"Line {old[-1]} counts up to Kafka 3.9; Kafka 4 ignores it. Give the version with --kafka-version."
     if loose := topics.loose_names():
@@ -224,8 +226,8 @@ def _disagreements(readers: FlowReaders) -> Iterator[str]:
 
 
 def _isolation(facts: ImportFacts) -> Iterator[str]:
-    level = facts.fields.get("isolation_level")
-    if facts.fields.get("exactly_once"):
+    level = facts.values.isolation_level
+    if facts.values.exactly_once:
         yield "read_committed, as exactly-once needs it."
     elif level == "read_committed":
         yield "read_committed: records of aborted transactions are not copied."

@@ -24,6 +24,7 @@ from kafka_migration.mirrormaker_import.flow_readers import (
     WORKER,
 )
 from kafka_migration.mirrormaker_import.imported_connections import is_reference, value_problem_of
+from kafka_migration.mirrormaker_import.line_values import NOTHING, LineValues
 from kafka_migration.mirrormaker_import.plain_values import plain, says_more
 
 
@@ -38,29 +39,26 @@ class Use(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The use of a setting and where it is now, or why it has no place. `field` and `value` go into the file."""
+    """The use of a setting and where it is now, or why it has no place. `gives` goes into the file."""
 
     use: Use
     where: str
-    field: str = ""
-    value: str = ""
+    gives: LineValues = NOTHING
 
 
-# The field that holds the group of a MirrorMaker 1.
-MIRROR_GROUP = "mirror_group"
 _GROUP = re.compile(r"[A-Za-z0-9._-]{1,200}")
 # Settings that name or enable the flow itself.
 _FLOW_KEYS = frozenset({"clusters", "enabled", "name", "connector.class", "target.cluster.alias"})
 _NAMES = frozenset({"replication.policy.class", "replication.policy.separator", "source.cluster.alias"})
 # The old names of keys, which Kafka reads if the new ones are not given.
 OLD_NAMES = {"topics.exclude": "topics.blacklist", "groups.exclude": "groups.blacklist"}
-_LISTS = {
-    "topics": "topics",
-    "topics.exclude": "topics",
-    "topics.blacklist": "topics",
-    "groups": "cutover.groups",
-    "groups.exclude": "cutover.groups",
-    "groups.blacklist": "cutover.groups",
+_LISTS: Mapping[str, tuple[str, Callable[[str], LineValues]]] = {
+    "topics": ("topics", lambda value: LineValues(topics=value)),
+    "topics.exclude": ("topics", lambda value: LineValues(topics_excluded=value)),
+    "topics.blacklist": ("topics", lambda value: LineValues(topics_excluded=value)),
+    "groups": ("cutover.groups", lambda value: LineValues(groups=value)),
+    "groups.exclude": ("cutover.groups", lambda value: LineValues(groups_excluded=value)),
+    "groups.blacklist": ("cutover.groups", lambda value: LineValues(groups_excluded=value)),
 }
 # What the package does instead, by the beginning of the key.
 _REPLACED = {
@@ -123,7 +121,7 @@ def decide_read(setting: MirrorSetting, readers: Mapping[str, str]) -> Decision:
     decision = next((each for each in decisions if each.use is Use.USED), decisions[0])
     if decision.use is Use.USED and says_more(setting) and not may_be_secret(setting):
         where = f"{decision.where}, without the comment or quotes, which MirrorMaker takes for a part of the value"
-        return Decision(decision.use, where, decision.field, decision.value)
+        return Decision(decision.use, where, decision.gives)
     return decision
 
 
@@ -166,7 +164,7 @@ def tuned(setting: MirrorSetting, key: str) -> Decision:
     """Return what becomes of a setting of the client that reads or writes the records, with the client in its key."""
     value = plain(setting)
     if key == "consumer.isolation.level" and value in {"read_committed", "read_uncommitted"}:
-        return Decision(Use.USED, "mirror.isolation_level", "isolation_level", value)
+        return Decision(Use.USED, "mirror.isolation_level", LineValues(isolation_level=value))
     if key in TUNING_KEYS:
         return _tuning(setting, key, value)
     owner = owner_of(key)
@@ -181,7 +179,7 @@ def _tuning(setting: MirrorSetting, key: str, value: str) -> Decision:
     if not re.fullmatch(r"[A-Za-z0-9._-]{1,100}", value) or has_secret_form(value):
         taken = "mirror.properties takes ASCII letters, digits, dots, _ and -, and nothing that looks like a secret"
         return Decision(Use.REPORTED, taken)
-    return Decision(Use.USED, "mirror.properties", f"properties.{key}", value)
+    return Decision(Use.USED, "mirror.properties", LineValues(properties={key: value}))
 
 
 def mirror_group(setting: MirrorSetting) -> Decision:
@@ -190,7 +188,7 @@ def mirror_group(setting: MirrorSetting) -> Decision:
     where = "the package names the group after the migration; cutover.groups leaves out the old one"
     if _GROUP.fullmatch(value) is None or has_secret_form(value):
         return Decision(Use.REPLACED, "the package names the group after the migration")
-    return Decision(Use.REPLACED, where, MIRROR_GROUP, value)
+    return Decision(Use.REPLACED, where, LineValues(mirror_group=value))
 
 
 # What a connector gets for clients; the lines that reach the clients of the records have another rule before.
@@ -225,7 +223,8 @@ def _list(key: str, setting: MirrorSetting, role: str) -> Decision:
         return Decision(Use.REPLACED, "groups are moved on all topics that are copied")
     if key.startswith("groups") and role == CONNECTOR:
         return NOBODY
-    return Decision(Use.USED, _LISTS[key], key, plain(setting))
+    where, gives = _LISTS[key]
+    return Decision(Use.USED, where, gives(plain(setting)))
 
 
 def replaced(setting: MirrorSetting, key: str) -> Decision | None:
@@ -236,10 +235,10 @@ def replaced(setting: MirrorSetting, key: str) -> Decision | None:
     return Decision(Use.REPLACED, instead) if instead else None
 
 
-_NUMBERS: Mapping[str, tuple[str, int]] = {
-    "tasks.max": ("mirror.tasks", 1000),
-    "num.streams": ("mirror.tasks", 1000),
-    "replication.factor": ("target.replication_factor", 32),
+_NUMBERS: Mapping[str, tuple[str, int, Callable[[int], LineValues]]] = {
+    "tasks.max": ("mirror.tasks", 1000, lambda number: LineValues(tasks=number)),
+    "num.streams": ("mirror.tasks", 1000, lambda number: LineValues(tasks=number)),
+    "replication.factor": ("target.replication_factor", 32, lambda number: LineValues(replication_factor=number)),
 }
 
 
@@ -247,12 +246,12 @@ def number(key: str, setting: MirrorSetting) -> Decision | None:
     """Return what becomes of a number of the copy; `None` for any other key."""
     if key not in _NUMBERS:
         return None
-    where, most = _NUMBERS[key]
+    where, most, gives = _NUMBERS[key]
     value = plain(setting)
     if is_reference(setting):
         return _REFERENCE
     if re.fullmatch(r"[1-9][0-9]{0,3}", value) and int(value) <= most:
-        return Decision(Use.USED, where, where.partition(".")[2], value)
+        return Decision(Use.USED, where, gives(int(value)))
     return Decision(Use.REPORTED, f"{where} takes numbers from 1 to {most}; it has its default")
 
 
@@ -260,7 +259,7 @@ def _of_worker(setting: MirrorSetting, readers: Mapping[str, str], role: str) ->
     key = readers[role]
     if key == "exactly.once.source.support":
         if plain(setting) == "enabled":
-            return Decision(Use.USED, "mirror.exactly_once", "exactly_once", "true")
+            return Decision(Use.USED, "mirror.exactly_once", LineValues(exactly_once=True))
         return Decision(Use.REPLACED, "mirror.exactly_once is false")
     return replaced(setting, key) or Decision(Use.REPLACED, "the package sets MirrorMaker's worker")
 
@@ -294,13 +293,13 @@ def of_option(setting: MirrorSetting) -> Decision:
     """Return what becomes of an option of MirrorMaker 1's command."""
     key = setting.key
     if setting.owner == ENVIRONMENT and key == "KAFKA_HEAP_OPTS" and (megabytes := _heap(setting.value)):
-        return Decision(Use.USED, "mirror.heap_mb", "heap_mb", str(megabytes))
+        return Decision(Use.USED, "mirror.heap_mb", LineValues(heap_mb=megabytes))
     if setting.owner == ENVIRONMENT:
         return Decision(Use.REPORTED, "check whether the host of the connection mirror_host needs it")
     if key in {"whitelist", "include"}:
-        return Decision(Use.USED, "topics", "topics", plain(setting))
+        return Decision(Use.USED, "topics", LineValues(topics=plain(setting)))
     if key == "blacklist":
-        return Decision(Use.USED, "topics", "topics.exclude", plain(setting))
+        return Decision(Use.USED, "topics", LineValues(topics_excluded=plain(setting)))
     if decision := number(key, setting):
         return decision
     if key in {"consumer.config", "producer.config", "new.consumer"}:
@@ -316,7 +315,7 @@ def of_field(setting: MirrorSetting) -> Decision:
     if name in {"authentication.type", "authentication.username"}:
         return Decision(Use.USED, "the connection of the cluster")
     if name == "jvmOptions.-Xmx" and (megabytes := _heap(f"-Xmx{plain(setting)}")):
-        return Decision(Use.USED, "mirror.heap_mb", "heap_mb", str(megabytes))
+        return Decision(Use.USED, "mirror.heap_mb", LineValues(heap_mb=megabytes))
     if re.match(r"(?:authentication|tls)\b", name):
         return Decision(Use.REPLACED, "placeholders in the connection of the cluster, which you fill in")
     if name in {"alias", "sourceCluster", "targetCluster", "connectCluster", "version"}:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kafka_migration.core.migration.migration_text import (
@@ -15,12 +14,13 @@ from kafka_migration.core.migration.migration_text import (
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.mirrormaker_files.model.mirror_settings import Flow
 from kafka_migration.mirrormaker_import.imported_topics import TopicChoice
+from kafka_migration.mirrormaker_import.line_values import LineValues
 from kafka_migration.mirrormaker_import.names_on_target import TargetNames
 
 
 @dataclass(frozen=True, slots=True)
 class FileParts:
-    """What the file is made of; `fields` are the values that MirrorMaker's files gave, by field name."""
+    """What the file is made of."""
 
     name: str
     origin: str
@@ -32,7 +32,7 @@ class FileParts:
     topics: TopicChoice
     groups: tuple[str, ...]
     names: TargetNames
-    fields: Mapping[str, str]
+    values: LineValues
     is_mirrormaker1: bool
     to_mirrormaker2: bool = False
 
@@ -45,11 +45,10 @@ def file_text(parts: FileParts) -> str:
 
 def _fields(parts: FileParts) -> dict[str, Value]:
     source, target = parts.insecure
-    replicas = _number(parts, "replication_factor")
     return {
         "name": parts.name,
         "source": cluster_section(parts.source, source, alias=parts.names.alias or None),
-        "target": cluster_section(parts.target, target, replication_factor=replicas),
+        "target": cluster_section(parts.target, target, replication_factor=parts.values.replication_factor),
         "topics": _topics(parts.topics),
         "mirror": _mirror(parts),
         "validation": {"spark_connection": "spark"},
@@ -71,18 +70,14 @@ def _topics(topics: TopicChoice) -> list[Value]:
 
 def _mirror(parts: FileParts) -> dict[str, Value]:
     is_old = parts.is_mirrormaker1 and not parts.to_mirrormaker2
-    tuning = {key.removeprefix("properties."): value for key, value in parts.fields.items() if "properties." in key}
+    values = parts.values
     return {
         "engine": "mirrormaker1" if is_old else "mirrormaker2",
         "connection": parts.mirror_host,
-        "isolation_level": parts.fields.get("isolation_level"),
-        "tasks": _number(parts, "tasks"),
-        "heap_mb": _number(parts, "heap_mb"),
-        "exactly_once": True if parts.fields.get("exactly_once") else None,
+        "isolation_level": values.isolation_level,
+        "tasks": values.tasks,
+        "heap_mb": values.heap_mb,
+        "exactly_once": values.exactly_once,
         "topic_names": {"naming": "prefixed"} if parts.names.naming == "prefixed" else None,
-        "properties": dict(sorted(tuning.items())) or None,
+        "properties": dict(sorted(values.properties.items())) or None,
     }
-
-
-def _number(parts: FileParts, field: str) -> int | None:
-    return int(parts.fields[field]) if field in parts.fields else None

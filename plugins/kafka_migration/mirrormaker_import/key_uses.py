@@ -51,6 +51,7 @@ from kafka_migration.mirrormaker_import.import_rules import (
     of_option,
     replaced,
 )
+from kafka_migration.mirrormaker_import.line_values import LineValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +84,9 @@ class KeyUses:
         """The decision about each line, in the order of the files."""
         return tuple((file, each, self._decide(file, each)) for file in self.files for each in file.settings)
 
-    def fields(self) -> dict[str, str]:
-        """Return the values that go into the migration file, by the names of its fields."""
-        return {each.field: each.value for _, _, each in self.decisions if each.field}
+    def values(self) -> LineValues:
+        """Return the values that go into the migration file."""
+        return LineValues.of(each.gives for _, _, each in self.decisions)
 
     def uses(self) -> Iterator[KeyUse]:
         """Yield the use of each line."""
@@ -135,9 +136,12 @@ class KeyUses:
         return self._unless_given(decide_read(setting, readers))
 
     def _unless_given(self, decision: Decision) -> Decision:
+        gives = decision.gives
         # The groups of the command line come without the exclusions of the files.
-        option = "groups" if decision.field.startswith("groups") else decision.field
-        return decision if option not in self.given else Decision(Use.REPLACED, f"--{option} of the command line")
+        lists = {"topics": (gives.topics,), "groups": (gives.groups, gives.groups_excluded)}
+        options = (option for option in self.given if any(each is not None for each in lists[option]))
+        option = next(options, None)
+        return Decision(Use.REPLACED, f"--{option} of the command line") if option else decision
 
     def _is_of_flow(self, file: MirrorFile, setting: MirrorSetting) -> bool:
         """Return whether a line is about the flow that is imported, or about all flows."""

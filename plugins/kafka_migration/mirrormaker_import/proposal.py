@@ -30,7 +30,6 @@ from kafka_migration.mirrormaker_import.flow_readers import (
     readers_of_flow,
 )
 from kafka_migration.mirrormaker_import.import_checks import ImportCheck, ImportFacts, checks_of
-from kafka_migration.mirrormaker_import.import_rules import MIRROR_GROUP
 from kafka_migration.mirrormaker_import.imported_connections import (
     insecurities_of,
     is_resource,
@@ -42,11 +41,12 @@ from kafka_migration.mirrormaker_import.imported_connections import (
 from kafka_migration.mirrormaker_import.imported_file import FileParts, file_text
 from kafka_migration.mirrormaker_import.imported_topics import TopicChoice, topic_choice
 from kafka_migration.mirrormaker_import.key_uses import KeyUse, KeyUses
+from kafka_migration.mirrormaker_import.line_values import LineValues
 from kafka_migration.mirrormaker_import.names_on_target import Naming, TargetNames, names_on_target
 from kafka_migration.mirrormaker_import.plain_values import plain
 
 # MirrorMaker 2 creates topics with this many replicas if it is not told otherwise.
-_DEFAULT_REPLICAS = "2"
+_DEFAULT_REPLICAS = 2
 _MIRROR = "org.apache.kafka.connect.mirror."
 # The classes that read the lists of topics and groups, by the option that replaces such a list.
 _FILTERS = {
@@ -132,13 +132,13 @@ def _imported(
     choices: ImportChoices,
 ) -> Imported:
     is_mirrormaker1 = files[0].kind.is_mirrormaker1
-    fields = {**_defaults(readers, uses.fields(), is_mirrormaker1), **uses.fields()}
-    _require_committed(files[0].name, fields)
+    values = _with_defaults(readers, uses.values(), is_mirrormaker1)
+    _require_committed(files[0].name, values)
     names = _KEPT if is_mirrormaker1 else names_on_target(readers, chosen.flow, name, choices.naming)
     target = _target_alias(readers, chosen.flow)
     _require_no_secret(files[0].name, [target])
-    topics = _topics(files, fields, choices, _cycle(names, target))
-    groups = _groups(readers, fields, choices, is_mirrormaker1)
+    topics = _topics(files, values, choices, _cycle(names, target))
+    groups = _groups(readers, values, choices, is_mirrormaker1)
     connections = _connections(files, readers, chosen.flow)
     require_target(readers, connections, str(chosen.flow))
     parts = FileParts(
@@ -152,13 +152,13 @@ def _imported(
         topics=topics,
         groups=groups,
         names=names,
-        fields=fields,
+        values=values,
         is_mirrormaker1=is_mirrormaker1,
         to_mirrormaker2=choices.to_mirrormaker2,
     )
     decisions = tuple((setting, decision) for _, setting, decision in uses.decisions)
     kinds = frozenset(file.kind for file in files)
-    facts = ImportFacts(chosen, readers, names, topics, groups, fields, decisions, connections[:2], kinds)
+    facts = ImportFacts(chosen, readers, names, topics, groups, values, decisions, connections[:2], kinds)
     return Imported(file_text(parts), connections, tuple(uses.uses()), checks_of(facts))
 
 
@@ -178,16 +178,16 @@ def _require_lists(readers: FlowReaders, choices: ImportChoices, flow: str) -> N
             raise Refused([not_imported(flow, text, f"the {key}", f"Give the names and patterns with --{key}.")])
 
 
-def _defaults(readers: FlowReaders, fields: dict[str, str], is_mirrormaker1: bool) -> dict[str, str]:
-    """Return what MirrorMaker does where the files say nothing, and a migration file has another default."""
-    found = {} if fields.get("exactly_once") else {"isolation_level": "read_uncommitted"}
-    if not is_mirrormaker1 and readers.line(CONNECTOR, "replication.factor") is None:
-        found["replication_factor"] = _DEFAULT_REPLICAS
-    return found
+def _with_defaults(readers: FlowReaders, values: LineValues, is_mirrormaker1: bool) -> LineValues:
+    """Return the values with what MirrorMaker does where the files say nothing, and a migration file would not do."""
+    level = None if values.exactly_once else "read_uncommitted"
+    has_factor = is_mirrormaker1 or readers.line(CONNECTOR, "replication.factor") is not None
+    replicas = None if has_factor else _DEFAULT_REPLICAS
+    return LineValues.of((LineValues(isolation_level=level, replication_factor=replicas), values))
 
 
-def _require_committed(file: str, fields: dict[str, str]) -> None:
-    if fields.get("exactly_once") and fields.get("isolation_level") == "read_uncommitted":
+def _require_committed(file: str, values: LineValues) -> None:
+    if values.exactly_once and values.isolation_level == "read_uncommitted":
         remedy = "MirrorMaker 2 refuses this too. Correct one of them in a copy of the file, and import the copy."
         found = "exactly-once with isolation.level=read_uncommitted"
         raise Refused([not_imported(file, found, "read_committed with exactly-once", remedy)])
@@ -209,14 +209,13 @@ def _escaped(alias: str) -> str:
 
 
 def _topics(
-    files: Sequence[MirrorFile], fields: dict[str, str], choices: ImportChoices, more: tuple[str, ...]
+    files: Sequence[MirrorFile], values: LineValues, choices: ImportChoices, more: tuple[str, ...]
 ) -> TopicChoice:
     is_mirrormaker1 = files[0].kind.is_mirrormaker1
     # A MirrorMaker 1 with only a list of exclusions copies all other topics.
-    usual = "" if is_mirrormaker1 and "topics.exclude" not in fields else ".*"
-    excluded = "" if is_mirrormaker1 else imported_topics.DEFAULT_EXCLUSIONS
-    excluded = fields.get("topics.exclude", fields.get("topics.blacklist", excluded))
-    value = choices.topics if choices.topics is not None else fields.get("topics", usual)
+    usual = "" if is_mirrormaker1 and values.topics_excluded is None else ".*"
+    excluded = _first(values.topics_excluded, "" if is_mirrormaker1 else imported_topics.DEFAULT_EXCLUSIONS)
+    value = _first(choices.topics, values.topics, usual)
     found = topic_choice(value, excluded, more, is_mirrormaker1=is_mirrormaker1 and choices.topics is None)
     if not found.items:
         raise Refused([not_imported(files[0].name, *_without_topics(files, found))])
@@ -234,18 +233,21 @@ def _without_topics(files: Sequence[MirrorFile], found: TopicChoice) -> tuple[st
     return "a blank list of topics, with which MirrorMaker copies nothing", expected, "Add `topics`."
 
 
-def _groups(
-    readers: FlowReaders, fields: dict[str, str], choices: ImportChoices, is_mirrormaker1: bool
-) -> tuple[str, ...]:
+def _groups(readers: FlowReaders, values: LineValues, choices: ImportChoices, is_mirrormaker1: bool) -> tuple[str, ...]:
     """Return the patterns of the groups to move; none for the default of a migration file."""
     if choices.groups is not None:
         return imported_groups.group_patterns(choices.groups, "")
-    if MIRROR_GROUP in fields:
-        return imported_groups.groups_without(fields[MIRROR_GROUP])
+    if values.mirror_group is not None:
+        return imported_groups.groups_without(values.mirror_group)
     if is_mirrormaker1 or not readers.has(CHECKPOINTS):
         return ()
-    excluded = fields.get("groups.exclude", fields.get("groups.blacklist", imported_groups.DEFAULT_EXCLUSIONS))
-    return imported_groups.group_patterns(fields.get("groups", ".*"), excluded)
+    excluded = _first(values.groups_excluded, imported_groups.DEFAULT_EXCLUSIONS)
+    return imported_groups.group_patterns(_first(values.groups, ".*"), excluded)
+
+
+def _first(*texts: str | None) -> str:
+    """Return the first text that is given; an empty one is given too."""
+    return next((each for each in texts if each is not None), "")
 
 
 def _connections(files: Sequence[MirrorFile], readers: FlowReaders, flow: Flow) -> tuple[ConnectionToCreate, ...]:

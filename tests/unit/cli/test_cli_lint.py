@@ -63,7 +63,7 @@ def test_an_unreadable_file_hides_the_findings_of_no_other(tmp_path: Path, capsy
 
     assert main(["lint", *names, str(tmp_path), str(tmp_path / "pipe"), "/dev/zero"]) == 3
     printed = capsys.readouterr()
-    refusals = [line.split(" · ")[:2] for line in printed.err.splitlines()]
+    refusals = [line.split(" · ")[:2] for line in printed.err.splitlines() if not line.startswith(" ")]
     assert {code for code, _ in refusals} == {"MIRROR_FILE_UNREADABLE"}
     assert sum(len(named.partition(": ")[0].split(", ")) for _, named in refusals) == 7
     assert any("KEY_MISSPELLED" in line for line in printed.out.splitlines())
@@ -85,8 +85,10 @@ def test_a_refusal_names_the_place_and_no_other_kinds(tmp_path: Path, capsys: py
     main(["lint", broken := write(tmp_path, "copy.json", '{"name": "a"\n "config": {}}')])
 
     assert capsys.readouterr().err.splitlines() == [
-        f"MIRROR_FILE_UNREADABLE · {broken}:2: found Expecting ',' delimiter, column 2; "
-        "expected connectors of MirrorMaker 2 for Kafka Connect. Correct it, or name its kind with --kind."
+        f"MIRROR_FILE_UNREADABLE · {broken}:2",
+        "  Instead of connectors of MirrorMaker 2 for Kafka Connect, there was: Expecting ',' delimiter, column 2.",
+        "  Nothing in this file was judged or imported.",
+        "  Correct it, or name its kind with --kind.",
     ]
 
 

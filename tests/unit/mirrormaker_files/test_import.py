@@ -20,6 +20,7 @@ from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
 from kafka_migration.mirrormaker_files.rules.linter import lint
 from kafka_migration.mirrormaker_import.imported_file import FileParts, file_text
 from kafka_migration.mirrormaker_import.imported_topics import NameItem, TopicChoice
+from kafka_migration.mirrormaker_import.line_values import LineValues
 from kafka_migration.mirrormaker_import.names_on_target import TargetNames
 from kafka_migration.mirrormaker_import.proposal import ImportChoices, Imported, import_files
 from tests.golden import assert_golden
@@ -196,7 +197,7 @@ def test_every_text_is_written_as_it_is(data: st.DataObject) -> None:
         topics=TopicChoice(items, items),
         groups=(group,),
         names=TargetNames("prefixed", alias),
-        fields={"isolation_level": value, f"properties.{key}": value},
+        values=LineValues(isolation_level=value, properties={key: value}),
         is_mirrormaker1=False,
     )
 

@@ -103,7 +103,10 @@ def test_here_documents_are_read_as_the_files_that_they_become() -> None:
 
 def test_an_open_quote_is_refused_with_its_line() -> None:
     """A command that no shell could run is refused."""
-    assert "start.sh:2: found No closing quotation" in refused("start.sh", f"#!/bin/sh\n{RUN} --whitelist 'a\n")
+    text = refused("start.sh", f"#!/bin/sh\n{RUN} --whitelist 'a\n")
+
+    assert "start.sh:2: Instead of" in text
+    assert "there was: No closing quotation" in text
 
 
 def test_a_script_without_mirrormaker_is_refused() -> None:
@@ -127,7 +130,7 @@ def test_large_scripts_are_read(text: str) -> None:
 
 def test_many_commands_are_refused() -> None:
     """A script with more commands than one person starts is refused."""
-    assert "101 commands; expected at most 100" in refused("start.sh", f"{RUN} --whitelist a\n" * 101)
+    assert "Instead of at most 100, there was: 101 commands." in refused("start.sh", f"{RUN} --whitelist a\n" * 101)
 
 
 WORDS = st.lists(

@@ -247,9 +247,24 @@ def quoted(text: str) -> str:
     return brief(_FOREIGN_COMMENT.split(masked(text[:_MOST_SEARCHED]), maxsplit=1)[0], _LONGEST_TEXT)
 
 
+# What happened and why it matters, by the code of a refusal.
+_SENTENCES = {
+    Code.MIRROR_FILE_UNREADABLE: (
+        "Instead of {expected}, there was: {found}.",
+        "Nothing in this file was judged or imported.",
+    ),
+    Code.MIRROR_FILE_NOT_IMPORTED: (
+        "The files have {found}; an import needs {expected}.",
+        "No migration file was made, because a guess could copy other records than MirrorMaker does.",
+    ),
+}
+
+
 def refusal(code: Code, subject: str, found: str, expected: str, remedy: str) -> Finding:
-    """Return a finding that refuses a file."""
-    return Finding(code, *map(quoted, (subject, found, expected, remedy)))
+    """Return a finding that refuses a file, with one of the two codes of such findings."""
+    subject, found, expected, remedy = map(quoted, (subject, found, expected, remedy))
+    happened, matters = _SENTENCES[code]
+    return Finding(code, subject, found, expected, remedy, happened.format(found=found, expected=expected), matters)
 
 
 def listed(value: str) -> list[str]:
