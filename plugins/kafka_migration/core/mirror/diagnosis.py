@@ -154,7 +154,7 @@ def explained(findings: Iterable[Finding], causes: Mapping[str, str]) -> tuple[F
         replace(
             f,
             found=f"{f.found}{_LIKELY}{causes[f.subject]}",
-            happened=f"{f.happened.rstrip('.')}{_LIKELY}{causes[f.subject].rstrip('.')}.",
+            happened=f.happened and f"{f.happened.rstrip('.')}{_LIKELY}{causes[f.subject].rstrip('.')}.",
         )
         if f.code is Code.MIRROR_STALLED and f.subject in causes
         else f
