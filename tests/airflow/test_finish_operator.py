@@ -115,7 +115,7 @@ def test_manual_run_that_is_behind_fails_whatever_when_late_is(world: World) -> 
     behind = {"outcome": "behind", "lag": 500, "rate": None, "reason": "asked to stop by ada", "progress": ""}
     world.run.evidence.write(Kind.WATCH, behind)
 
-    found = "BEHIND · migration shop: found 500 offsets left to copy"
+    found = "BEHIND · migration shop: Mirroring ended with 500 offsets left to copy"
     world.finish_fails(found, preflight="success", watch_lag="success")
 
 
