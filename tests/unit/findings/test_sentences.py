@@ -16,7 +16,6 @@ from kafka_migration.core.groups.unreadable import unreadable_finding
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import Remembered, StopCertificate
-from kafka_migration.core.mirror.diagnosis import explained
 from kafka_migration.core.target.topic_identity import IdentityWatch, recreated_finding
 from kafka_migration.core.watching.drain import beyond_end_findings, deletion_findings, gap_findings
 from kafka_migration.core.watching.gap_guard import continuity_findings, stale_state_findings
@@ -104,14 +103,6 @@ def test_each_line_says_something_else(name: str) -> None:
     assert all(text[:1].isupper() for text in (happened, matters, remedy))
     assert happened.endswith(".")
     assert matters.endswith(".")
-
-
-def test_likely_cause_of_a_stall_is_in_its_sentence() -> None:
-    """What the log says is read first, so it stands with what happened."""
-    stalled = Finding(Code.MIRROR_STALLED, "a[0]", "x", "y", "Z.", happened="No progress.", matters="No copy.")
-    (finding,) = explained([stalled], {"a[0]": "no disk"})
-
-    assert ("No progress; likely cause: no disk.", "No copy.", "Z.") == finding.sentences
 
 
 def test_members_that_stop_a_group_are_named() -> None:

@@ -151,11 +151,7 @@ def _joined(of: list[tuple[Finding, Sign]], heap_mb: int) -> Finding:
 def explained(findings: Iterable[Finding], causes: Mapping[str, str]) -> tuple[Finding, ...]:
     """Return the findings; those of stalled partitions get their likely cause, looked up by the partition's name."""
     return tuple(
-        replace(
-            f,
-            found=f"{f.found}{_LIKELY}{causes[f.subject]}",
-            happened=f.happened and f"{f.happened.rstrip('.')}{_LIKELY}{causes[f.subject].rstrip('.')}.",
-        )
+        replace(f, found=f"{f.found}{_LIKELY}{causes[f.subject]}")
         if f.code is Code.MIRROR_STALLED and f.subject in causes
         else f
         for f in findings
