@@ -133,7 +133,7 @@ def test_finish_that_is_cleared_alone_fails_as_before(world: World) -> None:
     """A cleared `finish` fails for the pending validation of the earlier attempt, not for the skipped tasks."""
     states = pending_run(world, "fail")
 
-    night_fails(world, r"^VALIDATION_PENDING · .*1 windows with 3 source offsets", **states)
+    night_fails(world, r"^VALIDATION_PENDING · .*1 window with 3 source offsets", **states)
 
 
 def test_finish_that_is_cleared_alone_warns_as_before(world: World) -> None:
