@@ -91,7 +91,7 @@ def test_producer_that_does_not_stop_is_refused(scene: Scene) -> None:
 
     scene.script = script
     event = watch(scene)
-    moves = r"FENCE_MOVING · topic orders: found orders\[1\] 72 → 80 \(\+8, 0.1/s\)"
+    moves = r"FENCE_MOVING · topic orders: .* was not quiet .*: orders\[1\] 72 → 80 \(\+8, 0.1/s\)"
     with pytest.raises(FailedForGood, match=moves):
         scene.world.end_watch(event)
 

@@ -88,7 +88,7 @@ def test_manual_run_that_is_behind_fails_whatever_when_late_is(world: World) -> 
     behind = {"outcome": "behind", "lag": 500, "rate": None, "reason": "asked to stop by ada", "progress": ""}
     world.run.evidence.write(Kind.WATCH, behind)
 
-    found = "BEHIND · migration shop: found 500 offsets left to copy"
+    found = "BEHIND · migration shop: Mirroring ended with 500 offsets left to copy"
     world.finish_fails(found, preflight="success", watch_lag="success")
 
 
@@ -106,7 +106,7 @@ def test_finish_that_is_cleared_alone_fails_as_before(world: World) -> None:
     """A cleared `finish` fails for the pending validation of the earlier attempt, not for the skipped tasks."""
     states = pending_run(world, "fail")
 
-    night_fails(world, r"^VALIDATION_PENDING · .*1 windows with 3 source offsets", **states)
+    night_fails(world, r"^VALIDATION_PENDING · .*1 window with 3 source offsets", **states)
 
 
 def test_finish_that_is_cleared_alone_warns_as_before(world: World) -> None:

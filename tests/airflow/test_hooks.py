@@ -261,7 +261,7 @@ def test_abort_ends_the_watch_and_fails_the_task(mirroring: World) -> None:
     """An abort fails the task and asks the watch to stop, as the command line does."""
     ask(mirroring)
 
-    abort(mirroring, r"CUTOVER_ABORTED · .*'Abort the cutover' by ada")
+    abort(mirroring, r"CUTOVER_ABORTED · .* was aborted by ada at ")
 
     request = mirroring.run.stop_requests.find(1)
     assert request is not None

@@ -95,7 +95,7 @@ def test_window_that_ends_keeps_what_was_copied(
     assert "behind" == watch(world, clock, monkeypatch, copies=6)["outcome"]
     world.do("stop_mirror")
     assert "PASS" == world.judge()["verdict"]
-    night_fails(world, "BEHIND · migration shop: found 4 offsets left to copy")
+    night_fails(world, "BEHIND · migration shop: Mirroring ended with 4 offsets left to copy")
 
     begin(world, clock, day=2)
     assert "drained" == watch(world, clock, monkeypatch, copies=4)["outcome"]
@@ -217,7 +217,7 @@ def test_cleared_run_that_mirrors_is_not_idle(world: World, clock: FakeClock, un
 
     assert [1] == [generation.number for generation in world.ledger.generations]
     assert (1, False) == (world.certified.mirror_positions[P0], world.host.status().is_running)
-    night_fails(world, r"BEHIND · migration shop: found 1 offsets left")
+    night_fails(world, r"BEHIND · migration shop: Mirroring ended with 1 offset left")
     assert "" == world.host.status().holder
 
 

@@ -23,7 +23,8 @@ def late_findings(
 def behind_finding(migration: str, watch: Mapping[str, Any]) -> Finding:
     """Return the finding of a watch that ended before everything was copied."""
     lag = watch.get("lag")
-    left = f"{'an unknown number of' if lag is None else f'{lag:,}'} offsets left to copy ({watch.get('reason')})"
+    number = "an unknown number of offsets" if lag is None else counted(lag, "offset")
+    left = f"{number} left to copy ({watch.get('reason')})"
     forecast = _forecast(lag, watch.get("rate"))
     return Finding(
         Code.BEHIND,
