@@ -96,7 +96,7 @@ def test_link_of_a_run_survives_any_run_id() -> None:
 def test_sentences_of_a_finding_have_lines_of_their_own() -> None:
     """A mail says code and subject, what happened, why it matters and what to do, below each other."""
     told = replace(finding(), happened="Orders differ.", matters="Consumers miss records.")
-    ended = Ended("failed", [{"error": "ValidationFailed", "findings": [told.to_document()]}])
+    ended = Ended("failed", [Refusal("judge", (told,), "ValidationFailed")])
 
     alert = present(ended_alert("shop", "a run", "http://x", ended))
 
