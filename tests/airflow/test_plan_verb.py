@@ -29,7 +29,7 @@ def planned(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, lis
     capsys.readouterr()
     code = main(["plan", "shop", *options])
     out, err = capsys.readouterr()
-    return code, out.splitlines(), [line.split(" · ")[0] for line in err.splitlines()]
+    return code, out.splitlines(), [line.split(" · ")[0] for line in err.splitlines() if not line.startswith("  ")]
 
 
 def document(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
