@@ -141,7 +141,7 @@ def _never_the_same(run: MigrationRun, holder: str | None) -> Finding:
         "a reservation that is free after its holder's run was found to be over",
         "Check on the MirrorMaker host which client writes the reservation, then run again.",
         happened=f"After each of {MOST_TAKE_OVERS} take-overs the host named another holder, the last time "
-        f"{quoted(holder or '')}.",
+        f"{quoted(holder) if holder else 'none'}.",
         matters="This run cannot be sure to be the only one that acts on the migration, so it started nothing.",
     )
 
