@@ -129,7 +129,7 @@ def test_records_on_the_target_only_are_never_lost_silently(moved: World, mode: 
     moved.refuses(*BEFORE_QUESTION, match="TARGET_ONLY_RECORDS")
     (found,) = planned(moved)["target_only"]
     assert {"topic": "orders", "first_offsets": {"orders": {"0": 4}}, "records": 2, "is_exact": True} == found
-    assert "name: shop-back" in (moved.run.evidence.folder / "reverse-migration.yaml").read_text()
+    assert 'name: "shop-back"' in (moved.run.evidence.folder / "reverse-migration.yaml").read_text()
 
     begin_rollback(moved, 3, mode=mode, leave_records_of=["orders"])
     roll_back(moved)

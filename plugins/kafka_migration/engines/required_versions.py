@@ -13,6 +13,7 @@ from typing import NamedTuple
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.text.shortened import given
 
 REMEDY = "Run MirrorMaker from a Kafka 3.9 release (mirror.kafka_home); it works with brokers 0.10 or newer."
 # The oldest Java that runs MirrorMaker of Kafka 4.
@@ -29,7 +30,7 @@ class KafkaVersion(NamedTuple):
     @classmethod
     def of(cls, text: str) -> KafkaVersion | None:
         """Parse `3.9.1` or `3.4.1.7.2.18.0-641`; `None` for any other text."""
-        match = re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
+        match = re.match(r"([0-9]{1,6})\.([0-9]{1,6})(?:\.([0-9]{1,6}))?(?![0-9])", text)
         return cls(int(match[1]), int(match[2]), int(match[3] or 0)) if match else None
 
     def __str__(self) -> str:
@@ -83,10 +84,10 @@ def _unknown(migration: Migration, kafka_version: str) -> Finding:
     return Finding(
         Code.MIRROR_VERSION_UNKNOWN,
         _home(migration),
-        f"{kafka_version!r} as the version" if kafka_version else "an unknown MirrorMaker version",
+        f"{given(kafka_version)} as the version" if kafka_version else "an unknown MirrorMaker version",
         "the version of a Kafka release",
         REMEDY,
-        happened=f"MirrorMaker on the host gives {kafka_version!r} as its version, which is no release of Kafka."
+        happened=f"MirrorMaker on the host gives {given(kafka_version)} as its version, which is no release of Kafka."
         if kafka_version
         else "The version of MirrorMaker on the host could not be read.",
         matters="MirrorMaker silently ignores settings that it does not know, so its copy could be incomplete.",
@@ -157,5 +158,5 @@ def java_findings(migration: Migration, kafka_version: str, java_version: str) -
 
 def _java_major(text: str) -> int | None:
     """Parse `17.0.1`, or `1.8.0_392` as 8; `None` for any other text."""
-    match = re.match(r"(?:1\.)?(\d+)", text)
+    match = re.match(r"(?:1\.)?([0-9]{1,6})(?![0-9])", text)
     return int(match[1]) if match else None

@@ -166,6 +166,7 @@ def test_a_later_minor_version_is_a_warning(migration: Migration, version: str, 
         ("4.0.0", "21", False),
         ("3.9.1", "1.8.0_392", False),
         ("4.0.0", "", False),
+        ("4.0.0", "1" * 5000, False),
         ("", "11.0.2", False),
     ],
 )
@@ -192,6 +193,7 @@ def test_an_older_version_is_refused_once(migration: Migration, engine: str, ver
     [
         ("mirrormaker2", "", Code.MIRROR_VERSION_UNKNOWN),
         ("mirrormaker2", "trunk", Code.MIRROR_VERSION_UNKNOWN),
+        ("mirrormaker2", f"3.{'9' * 5000}", Code.MIRROR_VERSION_UNKNOWN),
         ("mirrormaker1", "4.0.0", Code.MM1_REMOVED),
         ("mirrormaker2", "5.0.0", Code.MIRROR_VERSION_UNTESTED),
     ],
