@@ -22,8 +22,8 @@ from kafka_migration.core.run.stop_request import StopRequest
 from tests.unit.cli.test_cli import AT, RUN, mirrored_twice
 from tests.unit.cli.test_cli_present import POLLED
 
-# What every line on standard error must be: a code, what it is about, what was found and expected, and what to do.
-LINE = re.compile(r"([A-Z0-9_]+) · .+: found .+; expected .+[.!] .{8,}")
+# What every finding on standard error must be: a code, what it is about, what happened, why it matters, what to do.
+FINDING = re.compile(r"[A-Z0-9_]+ · .+(: found .+; expected .+[.!] .{8,}|(\n  .+[.!]){3})")
 
 
 @pytest.fixture
@@ -40,16 +40,16 @@ def root(tmp_path: Path) -> Path:
 
 
 def ending(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str]]:
-    """Run a command; return its exit code and its findings, each a complete line of standard error."""
+    """Run a command; return its exit code and its findings on standard error, each complete."""
     try:
         code = main(list(arguments))
     except SystemExit as exited:
         code = int(str(exited.code))
     error = capsys.readouterr().err
-    complaints = [line for line in error.splitlines() if not line.startswith(("usage: ", " "))]
+    complaints = [text for text in re.split(r"\n(?! )", error.rstrip("\n")) if text and not text.startswith("usage: ")]
     assert "Traceback" not in error
     assert bool(complaints) == (code != 0), (code, error)
-    assert [] == [line for line in complaints if not LINE.fullmatch(line)]
+    assert [] == [line for line in complaints if not FINDING.fullmatch(line)]
     assert {line.partition(" · ")[0] for line in complaints} <= set(map(str, Code))
     return code, complaints
 
