@@ -142,14 +142,14 @@ CASES: dict[str, tuple[Callable[[Refusing], Config], Code, str]] = {
     "certificate of another host": (
         lambda r: r.at("elsewhere"),
         Code.CERTIFICATE_OF_OTHER_HOST,
-        "is for elsewhere.example; expected a certificate for 127.0.0.1",
+        "is for elsewhere.example, not for 127.0.0.1",
     ),
     "certificate of a stranger": (lambda r: r.at("stranger"), Code.CERTIFICATE_NOT_TRUSTED, "CN=stranger"),
     "no CA": (lambda r: without(r.good("tls"), "ssl.ca.pem"), Code.CERTIFICATE_NOT_TRUSTED, "the trust store of this"),
     "no client certificate": (
         lambda r: without(r.good("mtls"), "ssl.certificate.pem", "ssl.key.pem"),
         Code.CLIENT_CERTIFICATE_REFUSED,
-        "no client certificate",
+        "requires a client certificate, and the connection has none",
     ),
     "client certificate of a stranger": (
         lambda r: r.own(r.stranger),
@@ -159,47 +159,47 @@ CASES: dict[str, tuple[Callable[[Refusing], Config], Code, str]] = {
     "client certificate ended": (
         lambda r: r.own(r.security.authority, starts=now() - 2 * DAY, ends=now() - DAY),
         Code.CERTIFICATE_EXPIRED,
-        f"the client certificate ended at {now() - DAY:%F}",
+        f"The client certificate ended at {now() - DAY:%F}",
     ),
     "client certificate not valid yet": (
         lambda r: r.own(r.security.authority, starts=now() + DAY),
         Code.CERTIFICATE_NOT_YET_VALID,
-        "the client certificate begins at",
+        "The client certificate begins at",
     ),
     "plaintext on a TLS listener": (
         lambda r: clear(r, **{"bootstrap.servers": r.security.address("tls")}),
         Code.PROTOCOL_DIFFERS,
-        "requires SSL;",
+        "requires security.protocol SSL, and",
     ),
     "TLS on a plaintext listener": (
         lambda r: r.good("tls", bootstrap_servers=r.kafka.bootstrap),
         Code.PROTOCOL_DIFFERS,
-        "requires PLAINTEXT;",
+        "requires security.protocol PLAINTEXT, and",
     ),
     "plaintext on a listener with TLS and login": (
         lambda r: clear(r, **{"bootstrap.servers": r.security.address("plain")}),
         Code.PROTOCOL_DIFFERS,
-        "requires SSL",
+        "requires security.protocol SSL",
     ),
     "no login on a listener with a login": (
         lambda r: r.good("tls", bootstrap_servers=r.security.address("plain")),
         Code.PROTOCOL_DIFFERS,
-        "requires SASL_SSL with PLAIN",
+        "requires security.protocol SASL_SSL with PLAIN",
     ),
     "login on a TLS listener without a login": (
         lambda r: r.good("plain", bootstrap_servers=r.security.address("tls")),
         Code.PROTOCOL_DIFFERS,
-        "requires SSL;",
+        "requires security.protocol SSL, and",
     ),
     "login over TLS on a plaintext listener": (
         lambda r: r.good("plain", bootstrap_servers=r.kafka.bootstrap),
         Code.PROTOCOL_DIFFERS,
-        "requires PLAINTEXT;",
+        "requires security.protocol PLAINTEXT, and",
     ),
     "login without TLS on a plaintext listener": (
         lambda r: without(r.good("plain", bootstrap_servers=r.kafka.bootstrap, security_protocol="SASL_PLAINTEXT")),
         Code.PROTOCOL_DIFFERS,
-        "requires PLAINTEXT;",
+        "requires security.protocol PLAINTEXT, and",
     ),
     "two listeners with wrong certificates": (
         lambda r: r.good("tls", bootstrap_servers=",".join(r.at(n)["bootstrap.servers"] for n in ("ended", "early"))),

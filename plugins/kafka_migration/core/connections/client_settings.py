@@ -12,6 +12,7 @@ from typing import Literal
 
 Form = Literal[
     "text",
+    "addresses",
     "number",
     "truth",
     "certificates",
@@ -144,7 +145,7 @@ SETTINGS: Mapping[str, Setting] = {
     **dict.fromkeys(_NUMBERS, Setting("number")),
     **dict.fromkeys(_TRUTHS, Setting("truth")),
     **dict.fromkeys(_TEXTS, Setting()),
-    "bootstrap.servers": Setting(in_java="same"),
+    "bootstrap.servers": Setting("addresses", "same"),
     "client.rack": Setting(in_java="same"),
     "security.protocol": Setting(in_java="built"),
     "sasl.mechanism": Setting(in_java="built"),

@@ -149,6 +149,7 @@ def _value_problems(name: str, value: object) -> Iterator[Problem]:
 
 _EXPECTED: Mapping[Form, str] = {
     "text": "a text, a number, or true or false",
+    "addresses": "addresses host:port separated by commas",
     "number": "a number",
     "truth": "true or false",
     "certificates": "a text with certificates in PEM (-----BEGIN CERTIFICATE----- …)",
@@ -239,7 +240,7 @@ def _server_problems(value: str) -> Iterator[Problem]:
         if match is None or not 0 < int(match[3]) <= _MAX_PORT:
             # A value with an @ may contain a login.
             seen = "a value with an @" if "@" in server else shown(server)
-            yield of_value("bootstrap.servers", seen, seen, "addresses host:port separated by commas")
+            yield of_value("bootstrap.servers", seen, seen, _EXPECTED["addresses"])
 
 
 def _mechanism_problems(config: Config) -> Iterator[Problem]:

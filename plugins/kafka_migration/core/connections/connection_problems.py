@@ -38,7 +38,7 @@ class Problem(NamedTuple):
             self.found,
             self.expected,
             self.remedy,
-            happened=f"The connection {connection} {self.says}.",
+            happened=f"The connection {connection} {self.says.rstrip('.')}.",
             matters=self.matters,
         )
 

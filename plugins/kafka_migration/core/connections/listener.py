@@ -171,7 +171,7 @@ def _distrusted(config: Config, listener: Listener, now: datetime) -> _Reason:
         f"the certificate of {listener.address}{issuer}: {listener.distrust}",
         f"a certificate whose CA is {trusted}",
         f"Make sure that the address is right. Then set ssl.ca.pem {_SET_IN_CONNECTION} to the certificate of the CA.",
-        f"The certificate of {listener.address}{issuer} is not trusted: {listener.distrust}.",
+        f"The certificate of {listener.address}{issuer and f'{issuer},'} is from no CA {trusted}: {listener.distrust}.",
         "Another machine may answer at this address, so the client does not log in.",
     )
 

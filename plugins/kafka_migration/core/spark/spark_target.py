@@ -183,7 +183,7 @@ def failure_finding(said: str, exit_code: str) -> Finding:
         found,
         "a complete result document",
         _FAILURES[code],
-        happened=f"The Spark job ended without a result: {found}.",
+        happened=f"The Spark job ended without a result: {found.rstrip('.')}.",
         matters="Nothing was judged, so the copy is not proved.",
     )
 

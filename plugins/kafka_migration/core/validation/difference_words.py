@@ -27,7 +27,7 @@ class Words:
             found,
             expected,
             self.remedy.format(commands=commands),
-            happened=self.happened.format(subject=subject, found=found),
+            happened=self.happened.format(subject=subject, found=found.rstrip(".")),
             matters=self.matters,
         )
 
