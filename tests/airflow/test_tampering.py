@@ -235,7 +235,7 @@ def test_step_refuses_a_link_even_to_its_own_documents(cutover: World, step: str
     _link_for_a_folder(folder / "document")
     there = sorted(folder.iterdir())
 
-    with pytest.raises(FailedForGood, match="EVIDENCE_CHANGED · .*: The evidence has a link or a file instead"):
+    with pytest.raises(FailedForGood, match=r"EVIDENCE_CHANGED · .*: The evidence has a link or a file instead"):
         act(cutover, step)
 
     assert there == sorted(folder.iterdir())
