@@ -11,6 +11,7 @@ import pytest
 
 from kafka_migration.cli.main import main
 from kafka_migration.migration_file.loading import load_migration
+from tests.shown_codes import shown_codes
 from tests.unit.mirrormaker_files.planted import HEAD, PLANTED
 
 pytestmark = pytest.mark.unit
@@ -148,7 +149,7 @@ def test_import_writes_a_file_once(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(command) == 3
 
     assert (tmp_path / "copied.yaml").read_text() == text
-    assert ["MIGRATION_FILE_EXISTS"] == [line.split()[0] for line in capsys.readouterr().err.splitlines()]
+    assert ["MIGRATION_FILE_EXISTS"] == shown_codes(capsys.readouterr().err)
 
 
 def test_import_into_a_missing_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,8 +158,7 @@ def test_import_into_a_missing_folder(tmp_path: Path, capsys: pytest.CaptureFixt
     command = ["import", write(tmp_path, "mm2.properties", HEAD), "--name", "copied", "--write", str(folder)]
 
     assert main(command) == 3
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"MIGRATION_FILE_NOT_WRITTEN · {folder}/copied.yaml")
+    assert capsys.readouterr().err.startswith(f"MIGRATION_FILE_NOT_WRITTEN · {folder}/copied.yaml\n")
 
 
 def test_import_answers_in_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

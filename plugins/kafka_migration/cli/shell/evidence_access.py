@@ -14,12 +14,12 @@ def opened(place: str | None, name: str) -> MigrationStore:
 
     Raises `Refused` (`MIGRATION_UNKNOWN`) if there is no evidence of this migration.
     """
-    return MigrationStore.open(evidence_root(place), name, no_anchor if place else _stored_anchor)
+    return MigrationStore.open(evidence_root(place), name, _stored_anchor if place is None else no_anchor)
 
 
 def all_opened(place: str | None) -> list[MigrationStore]:
     """Return all migrations in an evidence root, by name; raises `Refused` (`MIGRATION_UNKNOWN`) if there are none."""
-    return all_migrations(evidence_root(place), no_anchor if place else _stored_anchor)
+    return all_migrations(evidence_root(place), _stored_anchor if place is None else no_anchor)
 
 
 def _stored_anchor(name: str) -> Anchor | None:

@@ -29,7 +29,7 @@ def not_writable(folder: str, error: Exception, free_bytes: int | None) -> Store
         f"{_reason(error)}{free}",
         "a folder that can be written",
         f"{_remedy(error)} Then clear the task with downstream, or trigger a new run.",
-        happened=f"The evidence store did not take a document in {folder} ({_reason(error)}{free}).",
+        happened=f"The evidence store did not take a document ({_reason(error)}{free}).",
         matters="An action that is not recorded is unknown to later runs, so the step ended.",
     )
     return StoreFailed([finding])
@@ -43,7 +43,7 @@ def not_readable(path: str, error: Exception) -> StoreFailed:
         _reason(error),
         "a location that can be read",
         f"{_remedy(error)} Then clear the task with downstream, or trigger a new run.",
-        happened=f"The evidence store did not return {path} ({_reason(error)}).",
+        happened=f"The evidence store did not return a document ({_reason(error)}).",
         matters="Without its records it is unknown what earlier steps did, so the step ended.",
     )
     return StoreFailed([finding])

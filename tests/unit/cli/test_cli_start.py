@@ -1,0 +1,61 @@
+"""A command loads only what it needs: most of its time is the import of modules."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka_migration.cli.main import VERBS, parser
+
+PLUGINS = Path(__file__).parents[3] / "plugins"
+
+
+def loaded(*arguments: str) -> set[str]:
+    """Return the modules that a command loads in a process of its own."""
+    program = (
+        "import sys, contextlib\n"
+        "from kafka_migration.cli.main import main\n"
+        f"with contextlib.suppress(SystemExit): main({list(arguments)})\n"
+        "sys.stderr.write('\\n'.join(sys.modules))"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env={"PYTHONPATH": str(PLUGINS)}, capture_output=True, text=True, check=True)
+    return set(done.stderr.splitlines())
+
+
+def verbs_in(modules: set[str]) -> set[str]:
+    names = (name.rpartition(".")[2] for name in modules if name.startswith("kafka_migration.cli."))
+    return {name.removesuffix("_verb") for name in names if name.endswith("_verb")}
+
+
+def test_version_loads_no_verb() -> None:
+    """The version needs no verb, no finding and no library."""
+    modules = loaded("--version")
+
+    assert set() == verbs_in(modules)
+    assert not {"pydantic", "yaml", "kafka_migration.core.findings.codes"} & modules
+
+
+def test_lint_loads_neither_the_other_verbs_nor_the_clients(tmp_path: Path) -> None:
+    """The linter needs no migration file, no cluster and no Airflow."""
+    path = tmp_path / "mm2.properties"
+    path.write_text("clusters = a, b\na.bootstrap.servers = h:9092\nb.bootstrap.servers = i:9092\n")
+    modules = loaded("lint", str(path))
+
+    assert {"lint"} == verbs_in(modules)
+    assert not {"pydantic", "confluent_kafka", "airflow"} & modules
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["nonsense"], []], ids=["help", "unknown verb", "nothing"])
+def test_other_command_lines_know_all_verbs(arguments: list[str]) -> None:
+    """The help and the refusal of an unknown verb list all of them."""
+    assert {verb.replace("-", "_") for verb in VERBS} == verbs_in(loaded(*arguments))
+
+
+def test_a_verb_that_follows_an_option_is_found() -> None:
+    """The first word decides which verbs are loaded; if it is an option, all are."""
+    assert "status" in parser().format_help()
+    assert "status" in verbs_in(loaded("-h", "status"))
