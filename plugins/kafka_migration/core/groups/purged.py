@@ -63,8 +63,8 @@ def purged_findings(group: CommittedGroup, purged: Offsets) -> Iterator[Finding]
             f"committed offset is {committed:,}",
             "every unread record on one of the clusters",
             "If the group needs them, produce them again from another copy of the data.",
-            happened=f"The source deleted up to {count:,} offsets of {partition} after {committed:,}, the committed "
-            f"offset of {group_subject(group.group)}.",
+            happened=f"The source deleted up to {count:,} offsets of {partition} before "
+            f"{group_subject(group.group)} (committed offset {committed:,}) read them.",
             matters="The group cannot read these records on either cluster, and resumes at the first record that is "
             "left.",
         )

@@ -48,8 +48,10 @@ def changed_source_findings(
             change,
             "the topic on the source that was copied",
             "Stay on the target, or move the groups by hand.",
-            happened=f"The source's topic {topic} is not the one that was copied: {change}.",
-            matters="The groups have no place to return to in it, so a rollback is not possible.",
+            happened=f"The source's topic {topic} is not the one that was copied: {change}."
+            if topic in source
+            else f"Topic {topic} no longer exists on the source.",
+            matters="The groups cannot resume there where they stopped, so a rollback is not possible.",
         )
         for topic, change in found
         if change

@@ -144,7 +144,7 @@ def _function(hook: Hook) -> Any:
             f"{type(error).__name__}: {error}",
             "a function in a module that Airflow's workers can import",
             "Correct the path, or install the module on the workers (in the `plugins` folder or as a package).",
-            happened=f"The function {hook} of cutover.hooks cannot be imported: {type(error).__name__}: "
+            happened=f"The {hook} of cutover.hooks cannot be imported: {type(error).__name__}: "
             f"{str(error).rstrip('.')}.",
             matters="The hook was not called, so what it has to do in this cutover is not done.",
         )
