@@ -421,7 +421,7 @@ class Code(StrEnum):
         "TARGET_TOPIC_MISSING",
         "A topic that the run copies to does not exist on the target.",
         "Find out who deleted it. If MirrorMaker had not started yet, a new run creates it "
-        "again. Otherwise copy the topic with a migration file of another name.",
+        "again. Otherwise copy the topic with a second migration file.",
         contradicts=True,
     )
     TOPIC_NOT_CREATED = _CodeRow(
@@ -776,30 +776,29 @@ class Code(StrEnum):
         "STALE_MIRROR_STATE",
         "MirrorMaker has stored positions for topics that this migration has not copied yet.",
         "If the finding ends with a command, run it once nothing uses these positions. "
-        f"Otherwise copy the topic with a migration file of another name. {_NOT_STARTED}",
+        f"Otherwise copy the topic with a second migration file. {_NOT_STARTED}",
         contradicts=True,
     )
     POSITION_MISSING = _CodeRow(
         "POSITION_MISSING",
         "MirrorMaker's stored position is missing, although the last stop certificate records one.",
         "If the finding ends with a command, run it. Otherwise copy the topic with a "
-        f"migration file of another name. {_NOT_STARTED}",
+        f"second migration file. {_NOT_STARTED}",
         explained="before-a-run-starts",
         contradicts=True,
     )
     SOURCE_TRUNCATED = _CodeRow(
         "SOURCE_TRUNCATED",
         "A source topic lost records that were copied: its id is the same, and the last copied record is gone.",
-        "Delete nothing: the target holds the lost records. Copy the topic with a migration file of "
-        f"another name. {_NOT_STARTED}",
+        "Delete nothing: the target holds the lost records. Copy the topic with a second "
+        f"migration file. {_NOT_STARTED}",
         explained="before-a-run-starts",
         contradicts=True,
     )
     POSITION_BEYOND_END = _CodeRow(
         "POSITION_BEYOND_END",
         "MirrorMaker's stored position is beyond the log end offset of the source.",
-        "Find out who deleted and recreated the source topic. Copy it with a migration file of "
-        f"another name. {_NOT_STARTED}",
+        f"Find out who deleted and recreated the source topic. Copy it with a second migration file. {_NOT_STARTED}",
         explained="before-a-run-starts",
         contradicts=True,
     )

@@ -242,7 +242,7 @@ class LintCode(StrEnum):
         Severity.ERROR,
         "Kafka refuses a producer, because a value and the one of `enable.idempotence` do not fit each other.",
     )
-    FAILURE_IGNORED = "FAILURE_IGNORED", Severity.ERROR, "MirrorMaker 1 goes on after a record was not written."
+    FAILURE_IGNORED = "FAILURE_IGNORED", Severity.ERROR, "MirrorMaker 1 continues after a record was not written."
     OPTION_MISSING = "OPTION_MISSING", Severity.ERROR, "The command lacks an option that MirrorMaker 1 requires."
     OPTION_UNKNOWN = "OPTION_UNKNOWN", Severity.ERROR, "MirrorMaker 1 does not have this option."
     OPTION_OF_ANOTHER_VERSION = (
