@@ -410,7 +410,7 @@ def test_what_the_source_deleted_before_a_group_read_it_is_told(world: World) ->
     world.finish(plan_offsets="success")
 
     assert ["UNREAD_RECORDS_DELETED"] == codes(world, "billing")
-    said = "the source deleted 3 offsets (at most) before group billing read them"
+    said = "The source deleted up to 3 offsets of "
     assert said in world.run.evidence.require(Kind.OFFSETS_PLAN)["markdown"]
     assert said in world.report
 
