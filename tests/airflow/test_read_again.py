@@ -171,7 +171,7 @@ def test_generations_that_cannot_be_read_are_refused(world: World, params: dict[
     world.next_run()
     world.params = {"mode": "validate", **params}
 
-    world.refuses("preflight", match=f"RUN_CONF_INVALID · .* field generations is {found}")
+    world.refuses("preflight", match=f"RUN_CONF_INVALID · .* field generations has {found}")
 
 
 def test_generation_that_runs_cannot_be_read(world: World) -> None:
