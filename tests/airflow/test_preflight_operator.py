@@ -178,7 +178,7 @@ def test_preflight_refuses_two_evidence_roots(world: World, monkeypatch: pytest.
         ({"mode": "cutover!"}, "mode"),
         ({"modes": "sync"}, "modes"),
         ({"topics": "orders"}, "topics"),
-        ({"topics": ["orders", "foreign"]}, "topics: .* has 'foreign'"),
+        ({"topics": ["orders", "foreign"]}, "topics: .* accepts: 'foreign'"),
         ({"groups": "billing"}, "groups"),
         ({"groups": [""]}, "groups"),
         ({"mode": "validate", "generations": 3}, "generations"),
@@ -201,7 +201,7 @@ def test_preflight_refuses_a_group_that_is_not_the_migrations(world: World, grou
     world.source.commit("console-consumer-1", {P0: 0})
     world.params = {"mode": "rehearse", "groups": ["billing", group]}
 
-    world.refuses("preflight", match=f"RUN_CONF_INVALID · .* field groups has '{group}'")
+    world.refuses("preflight", match=f"RUN_CONF_INVALID · .* field groups is not what the run accepts: '{group}'")
 
 
 def test_preflight_takes_a_cutover_of_some_topics_once(world: World) -> None:

@@ -157,9 +157,9 @@ def test_copy_by_key_is_read_again_by_key(world: World) -> None:
     [
         (
             {"mode": "sync", "generations": "1"},
-            "1 in mode sync, and the run accepts mode validate",
+            "1 in mode sync, instead of mode validate",
         ),
-        ({"generations": "2"}, "2: there is no generation 2, and the run accepts stopped generations, of 1 to 1"),
+        ({"generations": "2"}, "2: there is no generation 2, instead of stopped generations, of 1 to 1"),
         ({"generations": "1-999999999"}, "1-999999999: there is no generation 2"),
         ({"generations": "1", "topics": ["audit"]}, "1, which copied none of audit"),
     ],
@@ -171,7 +171,7 @@ def test_generations_that_cannot_be_read_are_refused(world: World, params: dict[
     world.next_run()
     world.params = {"mode": "validate", **params}
 
-    world.refuses("preflight", match=f"RUN_CONF_INVALID · .* field generations has {found}")
+    world.refuses("preflight", match=f"RUN_CONF_INVALID · .* field generations is not what the run accepts: {found}")
 
 
 def test_generation_that_runs_cannot_be_read(world: World) -> None:
@@ -188,4 +188,4 @@ def test_generations_before_the_first_start_are_refused(world: World) -> None:
     """Before the first start of MirrorMaker there is nothing to read again."""
     world.params = {"mode": "validate", "generations": "1"}
 
-    world.refuses("preflight", match="the run accepts stopped generations; MirrorMaker was never started")
+    world.refuses("preflight", match="instead of stopped generations; MirrorMaker was never started")

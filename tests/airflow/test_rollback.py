@@ -140,7 +140,7 @@ def test_unknown_topic_in_leave_records_of_is_refused(moved: World) -> None:
     """A misspelt topic in `leave_records_of` is refused before anything is planned."""
     moved.params["leave_records_of"] = ["orders", "ordres"]
 
-    moved.refuses(*BEFORE_QUESTION, match=r"RUN_CONF_INVALID · .* field leave_records_of has 'ordres'")
+    moved.refuses(*BEFORE_QUESTION, match=r"RUN_CONF_INVALID · .* field leave_records_of .* accepts: 'ordres'")
     assert moved.run.evidence.newest(Kind.ROLLBACK_PLAN) is None
 
 

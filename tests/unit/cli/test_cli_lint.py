@@ -87,7 +87,7 @@ def test_a_refusal_names_the_place_and_no_other_kinds(tmp_path: Path, capsys: py
 
     assert capsys.readouterr().err.splitlines() == [
         f"MIRROR_FILE_UNREADABLE · {broken}:2",
-        "  Instead of connectors of MirrorMaker 2 for Kafka Connect, there was: Expecting ',' delimiter, column 2.",
+        "  Instead of connectors of MirrorMaker 2 for Kafka Connect, the file has: Expecting ',' delimiter, column 2.",
         "  Nothing in this file was judged or imported.",
         "  Correct it, or name its kind with --kind.",
     ]

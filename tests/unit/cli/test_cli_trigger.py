@@ -81,11 +81,14 @@ def test_modes_of_a_rollback_have_their_dag(server: AirflowServer, capsys: pytes
 @pytest.mark.parametrize(
     ("options", "found"),
     [
-        (["--mode", "sync", "--group", "billing"], "field groups is ['billing'] in mode sync"),
+        (
+            ["--mode", "sync", "--group", "billing"],
+            "the run accepts: ['billing'] in mode sync",
+        ),
         (["--mode", "follow", "--follow-until", "2030-01-01"], "field follow_until"),
         (["--mode", "validate", "--generations", "5-3"], "field generations"),
-        (["--mode", "restore", "--topic", "orders"], "field topics is an unknown field"),
-        (["--leave-records-of", "orders"], "field leave_records_of is an unknown field"),
+        (["--mode", "restore", "--topic", "orders"], "field topics is not what the run accepts: an unknown field"),
+        (["--leave-records-of", "orders"], "field leave_records_of is not what the run accepts: an unknown field"),
     ],
 )
 def test_fields_are_checked_before_anything_is_sent(

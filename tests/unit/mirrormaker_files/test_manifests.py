@@ -94,7 +94,7 @@ def test_an_alias_is_read_where_it_is_used() -> None:
             "kind: KafkaMirrorMaker2\nx0: &x0 [1]\n" + "".join(f"x{i}: &x{i} [*x{i - 1}]\n" for i in range(1, 90)),
             "more than 50 levels",
         ),
-        ("kind: KafkaMirrorMaker2\nspec: {a: [}\n", "mirror.yaml:2: The file has no "),
+        ("kind: KafkaMirrorMaker2\nspec: {a: [}\n", "mirror.yaml:2: Instead of "),
         ("kind: KafkaMirrorMaker2\nspec: {{ .Values.x }}\n", "only other resources"),
     ],
 )
@@ -135,7 +135,7 @@ def test_a_broken_entry_of_a_config_map_is_refused_with_its_line() -> None:
     text = 'kind: ConfigMap\ndata:\n  c.json: |\n    {"connector.class": "x",\n     "a" }\n'
 
     assert ": Expecting ':' delimiter" in (said := refused("map.yaml", text))
-    assert "map.yaml:5: The file has no " in said
+    assert "map.yaml:5: Instead of " in said
 
 
 def connector(name: str, more: str) -> str:

@@ -106,7 +106,7 @@ def test_an_open_quote_is_refused_with_its_line() -> None:
     text = refused("start.sh", f"#!/bin/sh\n{RUN} --whitelist 'a\n")
 
     assert "start.sh:2: Instead of" in text
-    assert "there was: No closing quotation" in text
+    assert "the file has: No closing quotation" in text
 
 
 def test_a_script_without_mirrormaker_is_refused() -> None:
@@ -130,7 +130,7 @@ def test_large_scripts_are_read(text: str) -> None:
 
 def test_many_commands_are_refused() -> None:
     """A script with more commands than one person starts is refused."""
-    assert "Instead of at most 100, there was: 101 commands." in refused("start.sh", f"{RUN} --whitelist a\n" * 101)
+    assert "Instead of at most 100, the file has: 101 commands." in refused("start.sh", f"{RUN} --whitelist a\n" * 101)
 
 
 WORDS = st.lists(

@@ -202,4 +202,4 @@ def test_a_comma_after_the_last_item_is_an_error() -> None:
 
     assert found("a.json", head + '"topics": "a",\n}', LintCode.JSON_REFUSED) == ["2 JSON_REFUSED"]
     said = refused("a.json", head + '"topics": a\n}')
-    assert (True, True) == ("a.json:2: The file has no " in said, "Expecting value" in said)
+    assert (True, True) == ("a.json:2: Instead of " in said, "Expecting value" in said)

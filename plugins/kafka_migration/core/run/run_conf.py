@@ -39,7 +39,7 @@ def conf_finding(field: str, found: str, expected: str, remedy: str = _REMEDY) -
         found,
         expected,
         remedy,
-        happened=f"The {subject} has {found}; the run accepts {expected}.",
+        happened=f"The {subject} is not what the run accepts: {found}, instead of {expected}.",
         matters="The run would do something else than you asked for, so it did not start.",
     )
 

@@ -250,7 +250,7 @@ def quoted(text: str) -> str:
 # What happened and why it matters, by the code of a refusal.
 _SENTENCES = {
     Code.MIRROR_FILE_UNREADABLE: (
-        "The file has no {expected} that can be read: {found}.",
+        "Instead of {expected}, the file has: {found}.",
         "Nothing in this file was judged or imported.",
     ),
     Code.MIRROR_FILE_NOT_IMPORTED: (
