@@ -125,17 +125,17 @@ def test_result_is_partly_when_a_group_remains_on_the_source() -> None:
 
     assert not OffsetsResult("d", (moved,), (empty,)).is_partly
     assert OffsetsResult("d", (moved, refused), ()).is_partly
-    document = OffsetsResult("d", (moved, refused), (active, empty)).to_document()
-    assert (["a"], {"b", "c"}) == (document["moved"], set(document["left_behind"]))
-    assert ["GROUP_ACTIVE", "GROUP_ACTIVE"] == [warning["code"] for warning in document["warnings"]]
+    document = OffsetsResult("d", (moved, refused), (active, empty)).document("now")
+    assert (("a",), {"b", "c"}) == (document.moved, set(document.left_behind))
+    assert ["GROUP_ACTIVE", "GROUP_ACTIVE"] == [warning.code for warning in document.warnings]
 
 
 def test_result_of_nothing_moved_warns_of_nothing() -> None:
     """If nothing moved, the reasons are in the refusal and not in warnings; an unknown outcome is a warning."""
     refused, unknown = GroupWrite("b", Write.REFUSED, {}, (DENIED,)), unknown_write("c", "no answer")
 
-    assert OffsetsResult("d", (refused,), ()).to_document()["warnings"] == []
-    assert len(OffsetsResult("d", (refused, unknown), ()).to_document()["warnings"]) == 2
+    assert OffsetsResult("d", (refused,), ()).document("now").warnings == ()
+    assert len(OffsetsResult("d", (refused, unknown), ()).document("now").warnings) == 2
 
 
 def test_cutover_that_could_move_no_group_is_refused() -> None:

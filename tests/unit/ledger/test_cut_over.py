@@ -122,7 +122,7 @@ def test_rows_of_restored_groups_do_not_say_how_much_is_read_again() -> None:
 def test_rows_of_a_cutover_say_what_became_of_each_group() -> None:
     """The result of the writing is joined to the plan's row, with its reasons."""
     result = OffsetsResult("d", (GroupWrite("billing", Write.REFUSED, {}, (replace(ACTIVE, found="late"),)),), ())
-    (row,) = group_rows({"groups": [PLANNED]}, result.to_document(), has_begun=True)
+    (row,) = group_rows({"groups": [PLANNED]}, result.document("now").to_document(), has_begun=True)
 
     assert ("refused", ["GROUP_ACTIVE: late"]) == (row["outcome"], row["reasons"])
 

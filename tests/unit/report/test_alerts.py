@@ -11,6 +11,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Alert, Ended, ended_alert, run_link
 from kafka_migration.core.watching.unfinished_work import behind_finding
+from kafka_migration.core.watching.watch import Outcome, WatchResult
 from tests.present import present
 
 
@@ -22,7 +23,7 @@ def refusal(error: str, *codes: Code) -> dict[str, Any]:
     return {"error": error, "findings": [finding(code).to_document() for code in codes]}
 
 
-LATE = (behind_finding("shop", {"progress": ""}),)
+LATE = (behind_finding("shop", WatchResult(Outcome.BEHIND, "")),)
 
 
 @pytest.mark.parametrize(

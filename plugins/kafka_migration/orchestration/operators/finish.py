@@ -33,8 +33,10 @@ from kafka_migration.core.report.run_note import run_note
 from kafka_migration.core.report.run_report import render_report
 from kafka_migration.core.rollback.decommission import NotKnown, WaitingTimes, condition, decommission_conditions
 from kafka_migration.core.run.task_steps import SKIPPED, SUCCESS, expected_skips, unsuccessful
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.text.terminal_text import shown
-from kafka_migration.core.watching.unfinished_work import late_findings
+from kafka_migration.core.watching.unfinished_work import PendingValidation, late_findings
+from kafka_migration.core.watching.watch_records import WatchEnded
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.orchestration.report_page import ReportLink
 from kafka_migration.orchestration.task.alerting import send, tell_of_lost_finish
@@ -273,10 +275,10 @@ def _timing(run: MigrationRun, tasks: Mapping[str, str | None]) -> _Timing:
     """Evaluate the successful tasks of this attempt, including results kept from an earlier attempt."""
     is_told = tasks.get("preflight") == SUCCESS and run.evidence.newest(Kind.PREFLIGHT) is not None
     idle_because = run.run_window.idle_because if is_told else ""
-    watch = run.evidence.newest(Kind.WATCH) if tasks.get("watch_lag") == SUCCESS else None
+    watch = run.evidence.newest(Stored.WATCH) if tasks.get("watch_lag") == SUCCESS else None
     is_left_out = tasks.get("validate_topics") == SKIPPED and not idle_because
     pending = _left_pending(run) if is_left_out else None
-    late = late_findings(run.name, watch, pending)
+    late = late_findings(run.name, watch if isinstance(watch, WatchEnded) else None, pending)
     return _Timing(
         idle_because=idle_because,
         is_pending=pending is not None,
@@ -285,11 +287,11 @@ def _timing(run: MigrationRun, tasks: Mapping[str, str | None]) -> _Timing:
     )
 
 
-def _left_pending(run: MigrationRun) -> dict[str, Any] | None:
+def _left_pending(run: MigrationRun) -> PendingValidation | None:
     """Return what this attempt left pending, or the earlier attempt if only `finish` was cleared."""
-    if pending := run.evidence.of_attempt(Kind.PENDING):
+    if pending := run.evidence.of_attempt(Stored.PENDING):
         return pending[-1]
-    return None if run.evidence.of_attempt(Kind.RESERVE) else run.evidence.newest(Kind.PENDING)
+    return None if run.evidence.of_attempt(Kind.RESERVE) else run.evidence.newest(Stored.PENDING)
 
 
 def _only_warns(run: MigrationRun) -> bool:

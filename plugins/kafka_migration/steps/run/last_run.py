@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Refused
-from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.report.alerts import Ended
 from kafka_migration.core.report.run_status import Contradiction, LastRun, contradictions
+from kafka_migration.core.stored.copy_documents import MirrorStarted
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.steps.run.migration_run import MigrationRun
 
 
@@ -43,12 +43,12 @@ def _contradictions_before(run: MigrationRun) -> tuple[Contradiction, ...]:
 
 def _refuted(run: MigrationRun) -> Collection[str] | None:
     """Return the topics that this run read completely and found good; `None` means all."""
-    judged = run.evidence.of_attempt(Kind.JUDGE)
-    if not judged or not Verdict(judged[-1]["verdict"]).is_good:
+    judged = run.evidence.of_attempt(Stored.JUDGE)
+    if not judged or not judged[-1].verdict.is_good:
         return ()
     try:
-        start = run.evidence.newest(Kind.START)
-        has_looked = run.request.reads_whole or bool(start and start["started"])
+        start = run.evidence.newest(Stored.START)
+        has_looked = run.request.reads_whole or isinstance(start, MirrorStarted)
         return (run.request.topics or None) if has_looked else ()
     except Refused:
         return ()
