@@ -1,7 +1,9 @@
 """The shapes of stored documents: fields, types, and which fields may be missing.
 
-`python -m tests.unit.documents.shapes` writes the shapes of new kinds and of new schema numbers. To a shape that is
-already there it only adds what every reader understands; it refuses every other change.
+    PYTHONPATH=plugins:spark_jobs:. python -m tests.unit.documents.shapes
+
+writes the shapes of new kinds and of new schema numbers. To a shape that is already there it only adds what every
+reader understands; it refuses every other change.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from kafka_migration.core.report.run_status import LastRun, Progress
 from kafka_migration.core.run.stop_request import StopRequest
 from kafka_migration.core.stored.stored_documents import Stored
 
+COMMAND = "PYTHONPATH=plugins:spark_jobs:. python -m tests.unit.documents.shapes"
 FOLDER = Path(__file__).parent / "fixed_shapes"
 MISSING = ", may be missing"
 Shape = dict[str, Any]

@@ -14,7 +14,7 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.evidence.stored_kind import StoredKind
 from kafka_migration.core.stored.stored_documents import Stored
-from tests.unit.documents.shapes import FOLDER, Shape, breaks, golden, shape_of, stored
+from tests.unit.documents.shapes import COMMAND, FOLDER, Shape, breaks, golden, shape_of, stored
 
 ROWS: dict[Kind, StoredKind[Document]] = {row.kind: row for row in vars(Stored).values() if isinstance(row, StoredKind)}
 # Documents that tasks wrote, one or more per kind, before their classes existed.
@@ -23,7 +23,8 @@ HOW_TO_DECIDE = """
 The shape of {name} changed:
 {changes}
 A new field that documents of before do not have: give it a default and name it in ADDED (or in OMITTED, if it is only
-written when it has a value). Then run `python -m tests.unit.documents.shapes`, which adds it to the shape.
+written when it has a value). Then run this, which adds it to the shape:
+{command}
 A field that goes, or that changes its type or meaning: raise `schema` of its row, and keep the class that reads the old
 number. Never edit a shape of an old number.
 """
@@ -48,10 +49,12 @@ def test_schema_of_a_row_is_that_of_its_documents() -> None:
 def test_shape_is_as_it_was_fixed(name: str) -> None:
     """Fields, types, nested classes, and which fields may be missing: a change needs a decision."""
     before, now = golden(name), shape_of(*stored()[name])
-    assert before is not None, f"{name} has no shape: run `python -m tests.unit.documents.shapes`"
+    assert before is not None, f"{name} has no shape: run `{COMMAND}`"
     changes = list(breaks(before, now)) or ["only what readers of before understand was added"]
 
-    assert before == now, HOW_TO_DECIDE.format(name=name, changes="\n".join(f"- {each}" for each in changes))
+    assert before == now, HOW_TO_DECIDE.format(
+        name=name, command=COMMAND, changes="\n".join(f"- {each}" for each in changes)
+    )
 
 
 def test_no_shape_is_left_over() -> None:

@@ -20,8 +20,9 @@ from kafka_migration.core.groups.group_writes import (
 )
 from kafka_migration.core.groups.offsets_plan import GroupPlan
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState
-from kafka_migration.core.kafka.commits import commits_document, commits_from_document, reset_offsets_csv
+from kafka_migration.core.kafka.commits import reset_offsets_csv
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.stored.group_documents import OffsetsBeforeDocument
 from tests.present import present
 from tests.unit.partitions import P0, P1
 
@@ -151,7 +152,9 @@ def test_saved_offsets_come_back_as_they_were() -> None:
     """The document of saved offsets holds offsets and metadata, also of a group without any."""
     groups = {"billing": PROPOSED, "none": {}}
 
-    assert groups == commits_from_document(commits_document(groups))
+    saved = OffsetsBeforeDocument("now", "d", groups, {})
+
+    assert saved == OffsetsBeforeDocument.from_document(saved.to_document())
 
 
 def test_saved_offsets_are_lines_for_kafkas_own_tool() -> None:

@@ -9,8 +9,8 @@ from typing import ClassVar, Literal
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.core.kafka.offsets import Offsets, Ranges
-from kafka_migration.core.ledger.generations import StopCertificate
+from kafka_migration.core.kafka.offsets import Ranges
+from kafka_migration.core.ledger.generations import KeptOffsets, StopCertificate
 from kafka_migration.core.ledger.interval_bounds import IntervalBounds
 from kafka_migration.core.watching.retention_forecast import Forecast
 
@@ -36,8 +36,8 @@ class PlanDocument(Document):
     frozen_configs: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
     grow: Mapping[str, int] = field(default_factory=dict)
     interval: IntervalBounds | None = None
-    positions: Offsets = field(default_factory=dict)
-    goals: Offsets = field(default_factory=dict)
+    positions: KeptOffsets = field(default_factory=dict)
+    goals: KeptOffsets = field(default_factory=dict)
     offsets_to_copy: int = 0
     held_back: Ranges | None = None
     open_transactions: tuple[Finding, ...] | None = None
