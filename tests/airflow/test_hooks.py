@@ -56,7 +56,8 @@ def mirroring(world: World, asked: list[dict[str, Any]]) -> World:
 
 def announce(world: World) -> None:
     """Write what the watch writes when it tells the producers to stop."""
-    document = Announced(at="now", generation=1, announced_at=ANNOUNCED_AT.isoformat(), lag="0")
+    at = ANNOUNCED_AT.isoformat()
+    document = Announced(at=at, generation=1, announced_at=at, lag="0")
     world.run.evidence.write(Stored.WATCH, document)
 
 

@@ -10,10 +10,12 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.documents.codec import Document, DoesNotFit
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.evidence.stored_kind import StoredKind
+from kafka_migration.core.migration.settings import HookName
 from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.orchestration import cutover, operators, sensors
 from tests.unit.documents.shapes import COMMAND, FOLDER, Shape, breaks, golden, shape_of, stored
 
 ROWS: dict[Kind, StoredKind[Document]] = {row.kind: row for row in vars(Stored).values() if isinstance(row, StoredKind)}
@@ -139,3 +141,19 @@ def _lost(before: Any, now: Any, where: str = "") -> list[str]:
         pairs = enumerate(zip(before, now, strict=True))
         return [each for number, (one, other) in pairs for each in _lost(one, other, f"{where}[{number}]")]
     return [] if before == now else [f"{where}: {before!r}, now {now!r}"]
+
+
+def test_writers_are_tasks() -> None:
+    """The module of a task has the task's name; hooks are tasks of one module."""
+    folders = (Path(operators.__file__).parent, Path(sensors.__file__).parent, Path(cutover.__file__).parent)
+    tasks = {path.stem for folder in folders for path in folder.glob("*.py")} | set(map(str, HookName)) | {"any"}
+
+    assert set() == {writer for row in ROWS.values() for writer in row.writers} - tasks
+
+
+def test_text_says_why_a_document_fits_no_form() -> None:
+    """A damaged announcement is not called an end of the watch that lacks its outcome only."""
+    damaged = {"at": "now", "stage": "announced", "generation": 1, "announced_at": "then"}
+
+    with pytest.raises(DoesNotFit, match=r"as Announced: no lag; as Fenced: .*; as WatchEnded: no outcome"):
+        Stored.WATCH.read(damaged)

@@ -57,6 +57,9 @@ class RunEvidence:
 
     With a keeper, only unchanged documents of the run's tasks are read; anything else raises `Refused`
     (`EVIDENCE_CHANGED`). Without a keeper, documents are read unchecked: use them only to show them.
+
+    Readers and writers take a row of `core.stored.stored_documents.Stored` and give or take values of its classes. With
+    a bare `Kind` they give or take the JSON object: only `run.json`, which has documents as they are, needs it.
     """
 
     def __init__(self, root: Folder, migration: str, run: RunIdentity, keeper: Keeper | None = None) -> None:

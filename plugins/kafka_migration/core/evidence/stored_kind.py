@@ -26,14 +26,14 @@ class StoredKind(Generic[D]):
     schema: int = 1
 
     def read(self, document: Mapping[str, Any]) -> D:
-        """Read a JSON object. Raises `DoesNotFit` if it fits no form; the error is that of the last form."""
-        *others, last = self.forms
-        for form in others:
+        """Read a JSON object. Raises `DoesNotFit` if it fits no form; the text says why for each form."""
+        reasons = []
+        for form in self.forms:
             try:
                 return form.from_document(document)
-            except DoesNotFit:
-                continue
-        return last.from_document(document)
+            except DoesNotFit as error:
+                reasons.append(str(error) if len(self.forms) == 1 else f"as {form.__name__}: {error}")
+        raise DoesNotFit("; ".join(reasons))
 
     def __str__(self) -> str:
         return str(self.kind)
