@@ -1,4 +1,4 @@
-"""A row of the table of stored documents: the kind of a document, its classes and who writes it."""
+"""A row of the table of stored documents: the kind of a document and its classes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ D = TypeVar("D", bound=Document)
 class StoredKind(Generic[D]):
     """One kind of evidence document.
 
-    `forms` are the classes of its documents; a document has the first form that it fits. `writers` are the tasks that
-    write it. `schema` is the number of its shape: it is raised if a field changes its meaning or goes.
+    `forms` are the classes of its documents; a document has the first form that it fits. `schema` is the number of its
+    shape: it is raised if a field changes its meaning or goes. `core.run.task_steps` has the tasks that write it.
     """
 
     kind: Kind
     forms: tuple[type[D], ...]
-    writers: tuple[str, ...]
     schema: int = 1
 
     def read(self, document: Mapping[str, Any]) -> D:

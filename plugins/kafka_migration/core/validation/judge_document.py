@@ -44,6 +44,16 @@ class JudgedTopic(Document):
     findings: tuple[Finding, ...]
     differences: JudgedDifferences | None
 
+    @property
+    def is_proved(self) -> bool:
+        """Whether all runs together prove the topic."""
+        return self.whole is not None and self.whole.proved
+
+    @property
+    def standing(self) -> str:
+        """The verdict of all runs together, in words."""
+        return self.whole.standing if self.whole else "not yet compared"
+
 
 @dataclass(frozen=True, slots=True)
 class RecordCounts(Document):

@@ -25,7 +25,7 @@ class TranslatingOperator(SparkJobOperator):
         if request.topics:
             result_path = run.evidence.announced_path(Stored.TRANSLATION_RESULT)
             self.submit(context, run, APPLICATION, request.client_id, request_path, str(result_path))
-            result = result_of(run, Stored.TRANSLATION_RESULT, result_path)
+            result = result_of(run, self.task_id, Stored.TRANSLATION_RESULT, result_path)
         else:
             self.log.info("No topic needs translation by its records.")
             result = nothing_to_translate(request)

@@ -171,8 +171,8 @@ def _is_last_try(context: Context) -> bool:
     return getattr(task_instance, "try_number", 1) > getattr(task_instance, "max_tries", 0)
 
 
-def result_of(run: MigrationRun, kind: StoredKind[D], path: Any) -> D:
-    """Return the result document of a job and record its digest.
+def result_of(run: MigrationRun, task_id: str, kind: StoredKind[D], path: Any) -> D:
+    """Return the result document of a task's job and record its digest.
 
     Raises `ValidationFailed` if the document is missing, or if another version of the job wrote it.
     """
@@ -192,7 +192,7 @@ def result_of(run: MigrationRun, kind: StoredKind[D], path: Any) -> D:
             ]
         )
     flush(path)
-    return understood(lambda: run.evidence.taken(kind, path), kind.writers[0])
+    return understood(lambda: run.evidence.taken(kind, path), task_id)
 
 
 def _clients(run: MigrationRun, client_id: str) -> dict[str, dict[str, str]]:

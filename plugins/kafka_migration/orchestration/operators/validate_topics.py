@@ -54,7 +54,7 @@ class ValidateTopicsOperator(SparkJobOperator):
             result_path = run.evidence.announced_path(Stored.VALIDATION_RESULT)
             if not self._submit_in_time(context, run, request, request_path, result_path):
                 _leave_pending(run, request)
-            return _summary(result_of(run, Stored.VALIDATION_RESULT, result_path))
+            return _summary(result_of(run, self.task_id, Stored.VALIDATION_RESULT, result_path))
 
     def _submit_in_time(
         self, context: Context, run: MigrationRun, request: ValidationRequest, request_path: str, result_path: Any

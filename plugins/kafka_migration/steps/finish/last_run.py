@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.report.alerts import Ended
 from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.report.run_status import Contradiction, LastRun, contradictions
 from kafka_migration.core.stored.copy_documents import MirrorStarted
 from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.steps.finish.outcome import newest
 from kafka_migration.steps.run.migration_run import MigrationRun
 
 
@@ -44,10 +46,10 @@ def _contradictions_before(run: MigrationRun) -> tuple[Contradiction, ...]:
 
 def _refuted(run: MigrationRun, document: RunDocument) -> Collection[str] | None:
     """Return the topics that this run read completely and found good; `None` means all."""
-    if not run.evidence.of_attempt(Stored.JUDGE) or document.verdict is None or not document.verdict.is_good:
+    if not run.evidence.of_attempt(Kind.JUDGE) or document.verdict is None or not document.verdict.is_good:
         return ()
     try:
-        has_looked = run.request.reads_whole or isinstance(run.evidence.newest(Stored.START), MirrorStarted)
+        has_looked = run.request.reads_whole or isinstance(newest(run, Stored.START), MirrorStarted)
         return (run.request.topics or None) if has_looked else ()
     except Refused:
         return ()

@@ -16,6 +16,8 @@ from kafka_migration.core.watching.watch_records import WatchEnded
 from kafka_migration.steps.run.migration_run import MigrationRun
 
 FAILED = "failed"
+# The findings of refusals are read one by one; alerts tell others about the run.
+_NO_RESULTS = {Kind.REFUSAL, Kind.ALERT}
 _LATE = {Code.BEHIND: "behind", Code.VALIDATION_PENDING: "validation pending"}
 
 
@@ -99,8 +101,10 @@ def newest(run: MigrationRun, kind: StoredKind[D]) -> D | None:
 
 
 def unfit_documents(run: MigrationRun) -> Iterator[str]:
-    """Yield the kinds whose newest document has another form, each with the reason."""
+    """Yield the kinds whose newest document has another form, each with the reason, as far as the result needs them."""
     for kind in STORED_KINDS:
+        if kind.kind in _NO_RESULTS:
+            continue
         try:
             run.evidence.newest(kind)
         except EvidenceUnfit as error:

@@ -243,7 +243,7 @@ class MigrationRun:
             if self.keeper is not None:
                 self.keeper.keep_refusal({**refusal.to_document(), "attempt": self.identity.attempt})
 
-    def refusals(self) -> list[dict[str, Any]]:
+    def refusals(self) -> list[Mapping[str, object]]:
         """Return why tasks of this attempt refused, also those reasons that the evidence store did not take."""
         self.evidence.look_again()
         kept = [dict(refusal) for refusal in self.kept.refusals if refusal["attempt"] == self.identity.attempt]
