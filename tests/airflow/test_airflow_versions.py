@@ -39,7 +39,7 @@ def test_airflow_that_is_too_old_is_named(version: str) -> None:
         finding.found,
         finding.expected,
     )
-    assert "lacks configuration, metrics, callbacks of deadlines" in finding.remedy
+    assert "lacks configuration, metrics, callbacks of deadlines" in finding.matters
 
 
 @pytest.mark.parametrize("version", ["3.2.2", "3.2.10", "3.3", "3.3.2rc1", "3.10.0", "4.0.0"])
@@ -71,7 +71,9 @@ def test_dag_file_of_an_old_airflow_has_one_dag_with_the_reason(
     with caplog.at_level(logging.ERROR), pytest.raises(SystemExit):
         task.execute({})
     for text in (str(dag.doc_md), caplog.text):
-        assert "AIRFLOW_TOO_OLD · the installed Airflow: found 3.1.8; expected 3.2.2 or newer." in text
+        assert (
+            "AIRFLOW_TOO_OLD · the installed Airflow: Airflow 3.1.8 is installed, and this package needs 3.2.2 " in text
+        )
 
 
 def test_plugin_and_commands_survive_an_old_airflow() -> None:

@@ -361,7 +361,7 @@ def test_files_with_a_common_topic_are_invalid(folder: Path, migration_text: str
         for kind in ("kafka_migration", "kafka_nightly_sync"):
             assert "invalid" in found[f"{kind}__{name}"].tags
             assert f"MIGRATIONS_OVERLAP · {name}.yaml" in (found[f"{kind}__{name}"].doc_md or "")
-            assert f"also in {its_other}.yaml" in (found[f"{kind}__{name}"].doc_md or "")
+            assert f"{name}.yaml and {its_other}.yaml both copy the topics " in (found[f"{kind}__{name}"].doc_md or "")
     assert isinstance(found["kafka_nightly_sync__shop"].timetable, CronDataIntervalTimetable)
 
 

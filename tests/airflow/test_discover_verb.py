@@ -120,7 +120,7 @@ def test_answer_of_another_shape_shows_no_secret(server: ManagerServer, capsys: 
 
     assert 3 == main(["discover", "--from", "manager"])
     captured = capsys.readouterr()
-    assert "found a list in /api/v1/clusters/demo/configurations, items[0], properties" in captured.err
+    assert "answered a list in /api/v1/clusters/demo/configurations, items[0], properties" in captured.err
     assert KEYSTORE_SECRET not in captured.out + captured.err
 
 

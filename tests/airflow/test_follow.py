@@ -257,6 +257,9 @@ def test_time_to_follow_must_make_sense(world: World, params: dict[str, Any], fo
     """A `follow_until` in the past, or in another mode, is refused before anything is started."""
     world.params = params
 
-    with pytest.raises(FailedForGood, match=f"RUN_CONF_INVALID · run conf field follow_until: found {found}"):
+    with pytest.raises(
+        FailedForGood,
+        match=f"RUN_CONF_INVALID · run conf field follow_until: The run conf field follow_until is {found}",
+    ):
         world.start()
     assert not world.host.status().is_running

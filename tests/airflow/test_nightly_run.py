@@ -280,4 +280,5 @@ def test_two_files_with_one_topic_are_refused(world: World, migration_text: str)
     text = migration_text.replace("name: shop", "name: other").replace("[orders, audit]", "[audit, bills]")
     (world.migrations / "other.yaml").write_text(text)
 
-    world.refuses("preflight", match=r"MIGRATIONS_OVERLAP · shop\.yaml: topics: found audit, also in other")
+    both = r"The files shop\.yaml and other\.yaml both copy the topics audit"
+    world.refuses("preflight", match=rf"MIGRATIONS_OVERLAP · shop\.yaml: topics: {both}")

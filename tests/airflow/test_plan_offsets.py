@@ -412,8 +412,9 @@ def test_what_the_source_deleted_before_a_group_read_it_is_told(world: World) ->
     world.finish(plan_offsets="success")
 
     assert ["UNREAD_RECORDS_DELETED"] == codes(world, "billing")
-    said = "the source deleted 3 offsets (at most) before group billing read them"
-    assert said in world.run.evidence.require(Kind.OFFSETS_PLAN)["markdown"]
+    said = "The source deleted up to 3 offsets of orders[1] after 1, the committed offset of group billing."
+    page = world.run.evidence.require(Stored.OFFSETS_PLAN).markdown
+    assert said in page.replace("&#91;", "[").replace("&#93;", "]")
     assert said in world.report
 
 

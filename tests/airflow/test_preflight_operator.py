@@ -151,7 +151,7 @@ def test_preflight_refuses_an_invalid_file(world: World) -> None:
     """Preflight refuses an invalid file with its mistakes."""
     world.file.write_text("version: 1\nname: shop\n")
 
-    world.refuses("preflight", match="source: found nothing")
+    world.refuses("preflight", match="source: The required field source is missing")
 
 
 def test_preflight_refuses_a_driver_that_cannot_see_the_evidence(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +178,7 @@ def test_preflight_refuses_two_evidence_roots(world: World, monkeypatch: pytest.
         ({"mode": "cutover!"}, "mode"),
         ({"modes": "sync"}, "modes"),
         ({"topics": "orders"}, "topics"),
-        ({"topics": ["orders", "foreign"]}, "topics: found 'foreign'"),
+        ({"topics": ["orders", "foreign"]}, "topics: The run conf field topics is 'foreign'"),
         ({"groups": "billing"}, "groups"),
         ({"groups": [""]}, "groups"),
         ({"mode": "validate", "generations": 3}, "generations"),
@@ -201,7 +201,9 @@ def test_preflight_refuses_a_group_that_is_not_the_migrations(world: World, grou
     world.source.commit("console-consumer-1", {P0: 0})
     world.params = {"mode": "rehearse", "groups": ["billing", group]}
 
-    world.refuses("preflight", match=f"RUN_CONF_INVALID · run conf field groups: found '{group}'")
+    world.refuses(
+        "preflight", match=f"RUN_CONF_INVALID · run conf field groups: The run conf field groups is '{group}'"
+    )
 
 
 def test_preflight_takes_a_cutover_of_some_topics_once(world: World) -> None:
@@ -233,13 +235,15 @@ def test_login_needs_a_newer_mirrormaker(world: World, version: str) -> None:
     if version == "3.9.1":
         world.do("preflight")
     else:
-        world.refuses("preflight", match=r"MIRROR_KAFKA_TOO_OLD .*Kafka 3\.9\.0 on the MirrorMaker host")
+        world.refuses("preflight", match=r"MIRROR_KAFKA_TOO_OLD .*MirrorMaker of Kafka 3\.9\.0 would get the login")
 
 
 def test_mirrormaker_of_kafka_4_needs_java_17(world: World) -> None:
     """Preflight refuses a Java on which MirrorMaker would not start, and warns of a MirrorMaker that was not tested."""
     world.host.facts = {"kafka": "4.3.1", "java": "11.0.2"}
-    world.refuses("preflight", match=r"MIRROR_JAVA_TOO_OLD .*Java 11\.0\.2 for MirrorMaker of Kafka 4\.3\.1")
+    world.refuses(
+        "preflight", match=r"MIRROR_JAVA_TOO_OLD .*has Java 11\.0\.2; MirrorMaker of Kafka 4\.3\.1 needs Java 17"
+    )
 
     world.host.facts = {"kafka": "4.3.1", "java": "17.0.1"}
     world.do("preflight")

@@ -106,7 +106,7 @@ def test_the_checks_see_the_ledger(shown: World, capsys: pytest.CaptureFixture[s
     [
         (
             ["--topic", "foreign"],
-            "  The run conf field topics is 'foreign', and the run accepts",
+            "RUN_CONF_INVALID · run conf field topics\n  The run conf field topics is 'foreign', and the run accepts",
         ),
         (["--mode", "sync", "--group", "billing"], "RUN_CONF_INVALID · run conf field groups"),
         (["--mode", "follow", "--follow-until", "tomorrow"], "RUN_CONF_INVALID · run conf field follow_until"),

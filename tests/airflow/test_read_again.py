@@ -155,8 +155,11 @@ def test_copy_by_key_is_read_again_by_key(world: World) -> None:
 @pytest.mark.parametrize(
     ("params", "found"),
     [
-        ({"mode": "sync", "generations": "1"}, "1 in mode sync; expected mode validate, or no field generations"),
-        ({"generations": "2"}, "2: there is no generation 2; expected stopped generations, of 1 to 1"),
+        (
+            {"mode": "sync", "generations": "1"},
+            "1 in mode sync, and the run accepts mode validate, or no field generations",
+        ),
+        ({"generations": "2"}, "2: there is no generation 2, and the run accepts stopped generations, of 1 to 1"),
         ({"generations": "1-999999999"}, "1-999999999: there is no generation 2"),
         ({"generations": "1", "topics": ["audit"]}, "1, which copied none of audit"),
     ],
@@ -168,7 +171,9 @@ def test_generations_that_cannot_be_read_are_refused(world: World, params: dict[
     world.next_run()
     world.params = {"mode": "validate", **params}
 
-    world.refuses("preflight", match=f"RUN_CONF_INVALID · run conf field generations: found {found}")
+    world.refuses(
+        "preflight", match=f"RUN_CONF_INVALID · run conf field generations: The run conf field generations is {found}"
+    )
 
 
 def test_generation_that_runs_cannot_be_read(world: World) -> None:
@@ -185,4 +190,4 @@ def test_generations_before_the_first_start_are_refused(world: World) -> None:
     """Before the first start of MirrorMaker there is nothing to read again."""
     world.params = {"mode": "validate", "generations": "1"}
 
-    world.refuses("preflight", match="expected stopped generations; MirrorMaker was never started")
+    world.refuses("preflight", match="the run accepts stopped generations; MirrorMaker was never started")

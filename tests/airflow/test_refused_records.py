@@ -68,7 +68,7 @@ def test_death_at_the_first_start_is_called_after_its_cause(world: World) -> Non
     world.host.log = f"[2026-01-01 10:00:00,000] ERROR x\n{ERRORS}.SaslAuthenticationException: No\n\tat x\nrest"
 
     said = world.refuses("start_mirror", match="LOGIN_REFUSED · migration shop on the MirrorMaker host")
-    assert f"MirrorMaker says: {ERRORS}.SaslAuthenticationException: No;" in said
+    assert f"MirrorMaker says: {ERRORS}.SaslAuthenticationException: No." in said
     assert "rest" not in said
 
 

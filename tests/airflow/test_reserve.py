@@ -81,7 +81,9 @@ def test_waiting_has_an_end(world: World, clock: FakeClock) -> None:
     clock.elapsed_s += 2 * 3600
 
     assert timedelta(hours=2, minutes=10) == again.timeout
-    with pytest.raises(FailedForGood, match=rf"RESERVED_BY · .*{HOLDER} after waiting 4h00m"):
+    with pytest.raises(
+        FailedForGood, match=rf"RESERVED_BY · .*{HOLDER} still held the reservation after this run had waited 4h00m"
+    ):
         woken(world)
     assert ["RESERVED_BY"] == world.refusal_codes
     assert 1 == len(world.run.evidence.of_attempt(Kind.WAIT))
@@ -270,7 +272,7 @@ def test_host_that_names_ever_other_ended_runs_is_refused(world: World, monkeypa
 
     monkeypatch.setattr(world.host, "reserve", named)
 
-    world.refuses("reserve", match="RESERVED_BY .*another holder after each of 3 take-overs")
+    world.refuses("reserve", match="RESERVED_BY .*After each of 3 take-overs the host named another holder")
 
     assert 4 == len(asked)
 
@@ -282,4 +284,4 @@ def test_host_that_refuses_a_free_reservation_is_refused(world: World, monkeypat
     status = world.host.status
     monkeypatch.setattr(world.host, "status", lambda: replace(status(), holder=""))
 
-    world.refuses("reserve", match="RESERVED_BY .*another holder after each of 3 take-overs")
+    world.refuses("reserve", match="RESERVED_BY .*After each of 3 take-overs the host named another holder")

@@ -159,7 +159,7 @@ def test_stopped_on_purpose_is_not_started_again(dead: World) -> None:
     """A MirrorMaker that was stopped on request is not restarted, and fails the watch."""
     dead.host.stop(dead.run.identity.holder, 1, 90)
 
-    with pytest.raises(MirrorFailed, match="generation 1 was stopped on request") as error:
+    with pytest.raises(MirrorFailed, match="Generation 1 of MirrorMaker was stopped on request") as error:
         poll(dead)
     assert ["MIRROR_DEAD"] == codes(error)
     assert [1] == [g.number for g in dead.ledger.generations]

@@ -129,7 +129,7 @@ def test_records_on_the_target_only_are_never_lost_silently(moved: World, mode: 
     moved.refuses(*BEFORE_QUESTION, match="TARGET_ONLY_RECORDS")
     (found,) = planned(moved)["target_only"]
     assert {"topic": "orders", "first_offsets": {"orders": {"0": 4}}, "records": 2, "is_exact": True} == found
-    assert "name: shop-back" in (moved.run.evidence.folder / "reverse-migration.yaml").read_text()
+    assert 'name: "shop-back"' in (moved.run.evidence.folder / "reverse-migration.yaml").read_text()
 
     begin_rollback(moved, 3, mode=mode, leave_records_of=["orders"])
     roll_back(moved)
@@ -140,7 +140,10 @@ def test_unknown_topic_in_leave_records_of_is_refused(moved: World) -> None:
     """A misspelt topic in `leave_records_of` is refused before anything is planned."""
     moved.params["leave_records_of"] = ["orders", "ordres"]
 
-    moved.refuses(*BEFORE_QUESTION, match=r"RUN_CONF_INVALID · run conf field leave_records_of: found 'ordres'")
+    moved.refuses(
+        *BEFORE_QUESTION,
+        match=r"RUN_CONF_INVALID · run conf field leave_records_of: The run conf field leave_records_of is 'ordres'",
+    )
     assert moved.run.evidence.newest(Kind.ROLLBACK_PLAN) is None
 
 

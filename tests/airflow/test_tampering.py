@@ -120,7 +120,7 @@ def outside(world: World) -> dict[str, Any]:
 def assert_refused(world: World, step: str, name: str) -> None:
     """The step refuses with the document's name and has changed nothing; its record of that is removed."""
     before, kept, there = outside(world), deepcopy(world.task_instance.kept), set(documents(world))
-    with pytest.raises(FailedForGood, match=rf"EVIDENCE_CHANGED · document attempt-1/{name}: found "):
+    with pytest.raises(FailedForGood, match=rf"EVIDENCE_CHANGED · document attempt-1/{name}: The evidence has "):
         act(world, step)
     assert before == outside(world)
     (refusal,) = set(documents(world)) - there
@@ -237,7 +237,9 @@ def test_step_refuses_a_link_even_to_its_own_documents(cutover: World, step: str
     _link_for_a_folder(folder / "document")
     there = sorted(folder.iterdir())
 
-    with pytest.raises(FailedForGood, match="EVIDENCE_CHANGED · document attempt-1: found a link or a file instead"):
+    with pytest.raises(
+        FailedForGood, match="EVIDENCE_CHANGED · document attempt-1: The evidence has a link or a file instead"
+    ):
         act(cutover, step)
 
     assert there == sorted(folder.iterdir())
