@@ -148,7 +148,8 @@ def test_import_writes_a_file_once(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(command) == 3
 
     assert (tmp_path / "copied.yaml").read_text() == text
-    assert ["MIGRATION_FILE_EXISTS"] == [line.split()[0] for line in capsys.readouterr().err.splitlines()]
+    said = capsys.readouterr().err.splitlines()
+    assert ["MIGRATION_FILE_EXISTS"] == [line.split()[0] for line in said if not line.startswith(" ")]
 
 
 def test_import_into_a_missing_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,7 +158,7 @@ def test_import_into_a_missing_folder(tmp_path: Path, capsys: pytest.CaptureFixt
     command = ["import", write(tmp_path, "mm2.properties", HEAD), "--name", "copied", "--write", str(folder)]
 
     assert main(command) == 3
-    (line,) = capsys.readouterr().err.splitlines()
+    (line,) = (each for each in capsys.readouterr().err.splitlines() if not each.startswith(" "))
     assert line.startswith(f"MIGRATION_FILE_NOT_WRITTEN · {folder}/copied.yaml")
 
 
