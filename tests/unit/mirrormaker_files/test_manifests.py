@@ -52,7 +52,7 @@ def test_a_file_of_other_resources_is_refused_with_their_kinds() -> None:
     """The refusal says what the file has instead."""
     text = "kind: Deployment\nspec: {}\n---\nkind: Service\n---\nkind: Service\n"
 
-    assert "found only other resources (kind Deployment, Service)" in refused("app.yaml", text)
+    assert "only other resources (kind Deployment, Service)" in refused("app.yaml", text)
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_an_alias_is_read_where_it_is_used() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("kind: KafkaMirrorMaker2\na: &a [*a]\n", ":2: found an alias (*name) within what it names"),
-        ("kind: KafkaMirrorMaker2\na: &a {b: *a}\n", ":2: found an alias (*name) within what it names"),
+        ("kind: KafkaMirrorMaker2\na: &a [*a]\n", ":2: … an alias (*name) within what it names"),
+        ("kind: KafkaMirrorMaker2\na: &a {b: *a}\n", ":2: … an alias (*name) within what it names"),
         (
             "kind: KafkaMirrorMaker2\nx0: &x0 [1, 2]\n"
             + "".join(f"x{i}: &x{i} [*x{i - 1}, *x{i - 1}]\n" for i in range(1, 20)),
@@ -94,8 +94,8 @@ def test_an_alias_is_read_where_it_is_used() -> None:
             "kind: KafkaMirrorMaker2\nx0: &x0 [1]\n" + "".join(f"x{i}: &x{i} [*x{i - 1}]\n" for i in range(1, 90)),
             "more than 50 levels",
         ),
-        ("kind: KafkaMirrorMaker2\nspec: {a: [}\n", "mirror.yaml:2: found "),
-        ("kind: KafkaMirrorMaker2\nspec: {{ .Values.x }}\n", "found only other resources"),
+        ("kind: KafkaMirrorMaker2\nspec: {a: [}\n", "mirror.yaml:2: … expected the node content"),
+        ("kind: KafkaMirrorMaker2\nspec: {{ .Values.x }}\n", "only other resources"),
     ],
 )
 def test_documents_that_cannot_be_read_are_refused_with_their_line(text: str, reason: str) -> None:
@@ -103,7 +103,8 @@ def test_documents_that_cannot_be_read_are_refused_with_their_line(text: str, re
     if "Values" in text:
         assert [each[0] for each in read("mirror.yaml", text)] == ["strimzi"]
     else:
-        assert reason in refused("mirror.yaml", text)
+        said = refused("mirror.yaml", text)
+        assert all(part in said for part in reason.split("…"))
 
 
 def test_properties_in_a_config_map_have_the_lines_of_the_file() -> None:
@@ -134,7 +135,9 @@ def test_a_broken_entry_of_a_config_map_is_refused_with_its_line() -> None:
     """The line of a mistake within an entry is that of the file."""
     text = 'kind: ConfigMap\ndata:\n  c.json: |\n    {"connector.class": "x",\n     "a" }\n'
 
-    assert "map.yaml:5: found Expecting ':' delimiter" in refused("map.yaml", text)
+    said = refused("map.yaml", text)
+    assert "map.yaml:5: " in said
+    assert "Expecting ':' delimiter" in said
 
 
 def connector(name: str, more: str) -> str:
