@@ -107,7 +107,6 @@ def _created_s(folder: Path, name: str, count: int) -> float:
 
 def _check_and_create(folder: Path, name: str, count: int) -> None:
     from kafka_migration.cli.runs.airflow_deployment import shown_deployment, this_airflow
-    from kafka_migration.core.kafka.cluster import NewTopic
     from kafka_migration.steps.before.dry_run import preview
     from kafka_migration.steps.before.preflight_checks import checked
     from kafka_migration.steps.mirror.plan_mirror import plan_document
@@ -116,8 +115,8 @@ def _check_and_create(folder: Path, name: str, count: int) -> None:
         found = [finding for result in checked(run, this_airflow()) for finding in result.findings]
         assert not found, found
         planned = plan_document(run, run.ledger.known(), run.describe("source"), run.describe("target"))
-        assert len(planned["create"]) == count
-        run.target.create_topics([NewTopic(**topic) for topic in planned["create"]])
+        assert len(planned.create) == count
+        run.target.create_topics(planned.create)
 
 
 def _by_pattern(folder: Path, size: Size) -> Row:

@@ -22,14 +22,14 @@ from airflow.triggers.base import TriggerEvent
 
 from bench.results import Arm, Row, compared
 from bench.sizes import Triggerer as Size
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart
 from kafka_migration.core.mirror.host import OpenedMirror
 from kafka_migration.core.mirror.mirror_process import AnyProcess, ProcessReply, ProcessState
 from kafka_migration.core.run.run_identity import RunIdentity
-from kafka_migration.core.run.run_window import RunWindow
+from kafka_migration.core.stored.copy_documents import PlanDocument
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.task import context as context_module
 from kafka_migration.orchestration.task import digest_store as keeping_module
@@ -39,6 +39,7 @@ from kafka_migration.steps.run.deployment import Deployment
 from kafka_migration.steps.run.migration_run import MigrationRun
 from sandbox.sandbox import Sandbox
 from tests.airflow.conftest import AirflowKeeps, FakeAnchor, FakeXCom
+from tests.stored_examples import checked
 
 TICK_S = 0.01
 LONGEST_BLOCK_S = 0.2
@@ -113,9 +114,10 @@ def _waiting(name: str) -> MirrorLagTrigger:
     # Only evidence whose digest Airflow keeps is accepted.
     run = run_from({**new.to_arguments(), "tasks": ["preflight"]})
     run.evidence.freeze_migration(_FILE.format(name=name))
-    run.evidence.write(Kind.PREFLIGHT, {"run_window": RunWindow().to_document()})
-    run.evidence.write(Kind.PLAN, {"positions": {name: {"0": 0}}, "goals": {name: {"0": 1}}})
-    nothing = {TopicPartition(name, 0): 0}
+    partition = TopicPartition(name, 0)
+    nothing = {partition: 0}
+    run.evidence.write(Stored.PREFLIGHT, checked(run.request.mode))
+    run.evidence.write(Stored.PLAN, PlanDocument(at=run.now(), positions=nothing, goals={partition: 1}))
     run.ledger.append(GenerationStart(1, run.identity.holder, run.now(), nothing, nothing).to_document())
     run.source.create_topics([NewTopic(name, 1, 1, {})])
     internal = InternalTopics.of(name, 1)

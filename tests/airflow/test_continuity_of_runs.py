@@ -7,18 +7,20 @@ from collections.abc import Callable
 import pytest
 
 from kafka_migration.adapters.store.ledger_store import LedgerStore
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, TransientError
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.records import RecordPrint
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.validation.compared_windows import delta_windows
+from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.steps.mirror.start_stop import start_generation
 from tests.airflow.engines import ALARM, AlarmingHost, LossyEngine, lossy
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import AUDIT, FOUR_RECORDS, P0, P1, World
+from tests.stored_examples import watch_ended
 
 
 def refused(world: World) -> list[str]:
@@ -272,8 +274,7 @@ def test_target_topic_that_is_recreated_while_mirrormaker_runs_is_detected(copie
 def test_topic_that_only_the_watch_saw_recreated_is_certified_as_another(copied_three: World) -> None:
     """Without topic ids the watch's finding counts, however the new topic has grown by the stop."""
     finding = Finding(Code.SOURCE_TOPIC_RECREATED, "topic orders", "end 0", "at least 4", "Delete nothing.")
-    event = {"outcome": "failed", "generation": 1, "findings": [finding.to_document()]}
-    copied_three.run.evidence.write(Kind.WATCH, event)
+    copied_three.run.evidence.write(Stored.WATCH, watch_ended(Outcome.FAILED, findings=(finding,)))
     recreate_source(copied_three, 8)
     copied_three.source.topics["orders"].topic_id = ""
     copied_three.refuses("stop_mirror", match="SOURCE_TOPIC_RECREATED · topic orders")

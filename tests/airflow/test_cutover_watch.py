@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.watching.watch_records import Announced, Fenced
 from kafka_migration.orchestration.task.alerting import send
 from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.steps.run.alert_sending import producers_alert, stop_producers
@@ -214,8 +216,8 @@ def test_source_that_does_not_answer_is_waited_for(scene: Scene) -> None:
 
 def test_cleared_run_announces_again(scene: Scene) -> None:
     """The announcement of another generation does not count."""
-    document = {"stage": "announced", "announced_at": "2029-12-31T00:00:00+00:00", "lag": "0"}
-    scene.world.run.evidence.write(Kind.WATCH, {**document, "generation": 7})
+    document = Announced(at="now", generation=7, announced_at="2029-12-31T00:00:00+00:00", lag="0")
+    scene.world.run.evidence.write(Stored.WATCH, document)
     event = watch(scene)
 
     assert (event["outcome"], event["fence"]["announced_at"]) == ("drained", "2030-01-01T00:00:00+00:00")
@@ -236,8 +238,8 @@ def test_fenced_ends_are_what_the_stop_certifies(scene: Scene) -> None:
 
 def test_stage_alone_proves_nothing(scene: Scene) -> None:
     """After a watch that did not end the stop certifies the positions that MirrorMaker stored."""
-    fenced = {"stage": "fenced", "generation": 1, "ends": {"orders": {"0": 99}}}
-    scene.world.run.evidence.write(Kind.WATCH, fenced)
+    fenced = Fenced(at="now", generation=1, announced_at="then", quiet_s=5, ends={P0: 99})
+    scene.world.run.evidence.write(Stored.WATCH, fenced)
     scene.world.do("stop_mirror")
 
     assert scene.world.certified.mirror_positions[P0] == 0

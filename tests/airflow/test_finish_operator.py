@@ -8,10 +8,14 @@ import pytest
 
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.watching.watch import Outcome
+from kafka_migration.core.watching.watch_records import Announced
 from kafka_migration.steps.run.guards import hold_reservation
 from tests.airflow.nights import at_night, begin, finish_night, night_fails
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import World
+from tests.stored_examples import watch_ended
 
 
 @pytest.fixture
@@ -72,7 +76,7 @@ def test_watch_that_was_marked_successful_does_not_break_finish(world: World) ->
     """The evidence is assembled also if the newest document of the watch has no outcome."""
     world.params = {"mode": "cutover"}
     world.do(*BEFORE_START)
-    world.run.evidence.write(Kind.WATCH, {"stage": "announced", "announced_at": "then", "lag": 0})
+    world.run.evidence.write(Stored.WATCH, Announced(at="then", generation=1, announced_at="then", lag="0"))
 
     states = {"preflight": "success", "watch_lag": "success", "judge": "upstream_failed"}
     world.finish_fails("TASK_NOT_SUCCESSFUL · task judge", **states)
@@ -85,8 +89,8 @@ def test_manual_run_that_is_behind_fails_whatever_when_late_is(world: World) -> 
     at_night(world, "  when_late: warn\n")
     world.params = {"mode": "sync"}
     world.do(*BEFORE_START)
-    behind = {"outcome": "behind", "lag": 500, "rate": None, "reason": "asked to stop by ada", "progress": ""}
-    world.run.evidence.write(Kind.WATCH, behind)
+    behind = watch_ended(Outcome.BEHIND, lag=500, reason="asked to stop by ada")
+    world.run.evidence.write(Stored.WATCH, behind)
 
     found = "BEHIND · migration shop: Mirroring ended with 500 offsets left to copy"
     world.finish_fails(found, preflight="success", watch_lag="success")

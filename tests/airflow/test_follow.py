@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from kafka_migration.cli.main import main
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.cluster import NewTopic, Side
 from kafka_migration.core.run.stop_request import StopRequest
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.validation.coverage_rules import topic_verdict
+from kafka_migration.core.watching.watch import WatchResult
+from kafka_migration.core.watching.watch_records import WatchEnded
 from kafka_migration.orchestration.task.failures import FailedForGood
 from tests.airflow.driving import deferred_by, revived
 from tests.airflow.watching import Restart, Scene, a_trigger, codes, found, started, watch
@@ -56,7 +58,8 @@ def test_following_from_the_start_to_the_ledger(following: Scene) -> None:
     arguments = ["stop", "shop", "--evidence-root", str(world.root), "--reason", "enough"]
     at(8100, following, lambda now: main(arguments))
     event = watch(following)
-    world.run.evidence.write(Kind.WATCH, event)
+    ended = WatchEnded.of(WatchResult.from_document(event), at=world.run.now(), generation=1)
+    world.run.evidence.write(Stored.WATCH, ended)
     world.do("stop_mirror")
     world.judge()
 

@@ -16,6 +16,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import CommittedOffset, IsolationLevel, NewTopic, Probe
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.orchestration.sensors import group_lag as sensor_module
 from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor
 from kafka_migration.orchestration.task.failures import FailedForGood
@@ -25,6 +26,7 @@ from tests.airflow.driving import FakeClock, TriggerLog, deferred_by, event_of, 
 from tests.airflow.notifying import with_alerts
 from tests.airflow.world import AUDIT, P0, P1, RECORD, World
 from tests.contract.fake_cluster import FakeCluster
+from tests.stored_examples import judged
 
 CONTEXT: Any = {}
 EVERYTHING = {P0: 3, P1: 3}
@@ -244,7 +246,7 @@ def cutover(world: World, scene: Scene) -> World:
     world.extend_file("cutover:\n  groups: [shop-.*]\n  drain_groups: 10m\n")
     world.params["mode"] = "cutover"
     world.do("preflight")
-    world.run.evidence.write(Kind.JUDGE, {"verdict": "PASS"})
+    world.run.evidence.write(Stored.JUDGE, judged())
     return world
 
 

@@ -12,14 +12,17 @@ from airflow.providers.standard.operators.trigger_dagrun import DagIsPaused
 from airflow.sdk.exceptions import AirflowSkipException, DagRunTriggerException, TaskDeferred
 
 from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.watching.producers_question import ABORT, STOPPED
+from kafka_migration.core.watching.watch import Outcome
+from kafka_migration.core.watching.watch_records import Announced
 from kafka_migration.orchestration.cutover import asking_producers
 from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger, has_ended, was_announced
-from kafka_migration.steps.mirror.cutover_guide import Stage
 from tests.airflow.driving import deferred_by
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import RECORD, World
+from tests.stored_examples import stopped, watch_ended
 
 HOOKS = """\
 cutover:
@@ -53,8 +56,9 @@ def mirroring(world: World, asked: list[dict[str, Any]]) -> World:
 
 def announce(world: World) -> None:
     """Write what the watch writes when it tells the producers to stop."""
-    document = {"stage": str(Stage.ANNOUNCED), "generation": 1, "announced_at": ANNOUNCED_AT.isoformat(), "lag": "0"}
-    world.run.evidence.write(Kind.WATCH, document)
+    at = ANNOUNCED_AT.isoformat()
+    document = Announced(at=at, generation=1, announced_at=at, lag="0")
+    world.run.evidence.write(Stored.WATCH, document)
 
 
 def announced(world: World, *, is_announced: bool = True) -> Any:
@@ -117,7 +121,7 @@ def test_wait_ends_with_the_watch(hooked: World) -> None:
     arguments = hooked.run.to_arguments()
     late = AnnouncementTrigger(run=arguments, deadline=datetime(2020, 1, 1, tzinfo=UTC).isoformat())
     assert [{"announced": False}] == payloads(late)
-    hooked.run.evidence.write(Kind.STOP, {"certificate": None})
+    hooked.run.evidence.write(Stored.STOP, stopped())
     assert was_announced(hooked.run) is False
     ended = AnnouncementTrigger(run=arguments, deadline=datetime(2100, 1, 1, tzinfo=UTC).isoformat())
     assert [{"announced": False}] == payloads(ended)
@@ -307,7 +311,7 @@ def test_late_abort_stops_no_other_run(mirroring: World) -> None:
 def test_question_closes_with_the_watch(mirroring: World) -> None:
     """After the end of the watch the trigger ends, and the task succeeds without an answer."""
     trigger = ask(mirroring).trigger
-    mirroring.run.evidence.write(Kind.WATCH, {"outcome": "drained", "generation": 1})
+    mirroring.run.evidence.write(Stored.WATCH, watch_ended(Outcome.DRAINED))
 
     (event,) = payloads(trigger)
     assert {"announced": True} == event

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from kafka_migration.cli.main import main
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MirrorFailed
 from kafka_migration.core.report.run_status import LastRun
+from kafka_migration.core.stored.copy_documents import MirrorStarted
+from kafka_migration.core.stored.stored_documents import Stored
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import World
+from tests.stored_examples import judged
 
 FOREIGN = Finding(Code.TARGET_WRITTEN_BY_OTHERS, "orders[0]", "end 31", "end 30", "Look at it.")
 
@@ -71,14 +73,14 @@ def test_contradiction_remains_until_a_good_copy(world: World) -> None:
 
     world.dag_run.run_id = "manual__3"
     world.do("preflight", "reserve")
-    world.run.evidence.write(Kind.JUDGE, {"verdict": "PASS"})
+    world.run.evidence.write(Stored.JUDGE, judged())
     world.finish(preflight="success")
     assert last_run(world).contradictions
 
     world.dag_run.run_id = "manual__4"
     world.do("preflight", "reserve")
-    world.run.evidence.write(Kind.START, {"started": True, "generation": 1})
-    world.run.evidence.write(Kind.JUDGE, {"verdict": "PASS"})
+    world.run.evidence.write(Stored.START, MirrorStarted("now", 1, 4711))
+    world.run.evidence.write(Stored.JUDGE, judged())
     world.finish(preflight="success")
     assert () == last_run(world).contradictions
 

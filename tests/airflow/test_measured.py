@@ -11,9 +11,11 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.unproved import unproved_copies
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.validation.coverage_rules import topic_verdict
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import AUDIT, P0, RECORD, World
+from tests.stored_examples import judged
 
 
 def begin(world: World, run_id: str, mode: str = "sync", topics: tuple[str, ...] = ()) -> None:
@@ -87,7 +89,7 @@ def test_cutover_is_refused_until_pending_topics_are_validated(world: World) -> 
     assert Verdict.PASS is topic_verdict(world.ledger, "audit")
     begin(world, "cutover", "cutover")
     world.do(*BEFORE_START, "start_mirror", "stop_mirror")
-    world.run.evidence.write(Kind.JUDGE, {"verdict": "PASS"})
+    world.run.evidence.write(Stored.JUDGE, judged())
     world.refuses("plan_offsets", match=r"RECORDS_NOT_VERIFIABLE · topic audit")
     world.judge()
     assert {} == unproved_copies(world.ledger, ("orders", "audit"))

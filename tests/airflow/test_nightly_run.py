@@ -7,13 +7,16 @@ import pytest
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.cutovers import CutOver
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.validation.coverage_rules import topic_verdict
+from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.orchestration.task.failures import FailedForGood
 from tests.airflow.conftest import NIGHTLY_DAG_ID
 from tests.airflow.driving import FakeClock
 from tests.airflow.nights import ALL_SKIPPED, at_night, begin, finish_night, night_fails, watch
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import P0, World
+from tests.stored_examples import watch_ended
 
 
 @pytest.fixture
@@ -254,7 +257,7 @@ def test_watch_of_an_earlier_attempt_does_not_make_the_run_behind(world: World, 
     """An attempt without a watch is not behind because an earlier attempt was."""
     begin(world, clock)
     world.do(*BEFORE_START)
-    world.run.evidence.write(Kind.WATCH, {"outcome": "behind", "progress": "", "lag": 3, "reason": "x"})
+    world.run.evidence.write(Stored.WATCH, watch_ended(Outcome.BEHIND, lag=3, reason="x"))
     world.dag_run.clear_number = 1
 
     assert "BEHIND" not in world.finish_fails(preflight="failed", watch_lag="upstream_failed")

@@ -13,14 +13,17 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.judgements import ReadOffsets
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
+from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.orchestration.operators.spark_job import zip_package
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.steps.validation.spark_request import request_of
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import AUDIT, P0, P1, RECORD, World
+from tests.stored_examples import watch_ended
 
 
 def test_reservation_of_a_living_run_is_respected(world: World) -> None:
@@ -184,8 +187,7 @@ def test_proved_goal_counts_as_copied(world: World) -> None:
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"), (b"marker", None))
     world.start()
     world.mirror({P0: 2})
-    proved = {"orders": {"0": 3, "1": 0}, "audit": {"0": 0}}
-    world.run.evidence.write(Kind.WATCH, {"outcome": "drained", "generation": 1, "proved": proved})
+    world.run.evidence.write(Stored.WATCH, watch_ended(Outcome.DRAINED, proved={P0: 3, P1: 0, AUDIT: 0}))
     world.do("stop_mirror")
 
     assert world.certified.mirror_positions[P0] == 3

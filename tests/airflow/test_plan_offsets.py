@@ -13,12 +13,15 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.groups.offsets_plan import GroupVerdict, OffsetsPlan
 from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.core.kafka.offsets import TopicPartition, to_document
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.steps.groups.plan_groups import make_offsets_plan
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import AUDIT, P0, P1, World
 from tests.contract.fake_cluster import FakeGroup
+from tests.stored_examples import watch_ended
 
 # With holes, such as transaction markers, in the middle and at the end.
 VISIBLE = (b"a", b"b", None, b"c", None)
@@ -38,9 +41,8 @@ def copied(world: World, *, equal: bool = True) -> None:
     """Mirror everything, stop and judge."""
     world.start()
     world.mirror(dict.fromkeys((P0, P1, AUDIT), 100))
-    goals = to_document(world.run.plan_offsets().goals)
-    watch = {"outcome": "drained", "generation": world.host.last, "goals": goals, "progress": ""}
-    world.run.evidence.write(Kind.WATCH, watch)
+    goals = world.run.plan_offsets().goals
+    world.run.evidence.write(Stored.WATCH, watch_ended(Outcome.DRAINED, world.host.last, goals=goals))
     world.do("stop_mirror")
     world.judge(equal)
 
@@ -410,8 +412,9 @@ def test_what_the_source_deleted_before_a_group_read_it_is_told(world: World) ->
     world.finish(plan_offsets="success")
 
     assert ["UNREAD_RECORDS_DELETED"] == codes(world, "billing")
-    said = "The source deleted up to 3 offsets of "
-    assert said in world.run.evidence.require(Kind.OFFSETS_PLAN)["markdown"]
+    said = "The source deleted up to 3 offsets of orders[1] after 1, the committed offset of group billing."
+    page = world.run.evidence.require(Stored.OFFSETS_PLAN).markdown
+    assert said in page.replace("&#91;", "[").replace("&#93;", "]")
     assert said in world.report
 
 

@@ -15,6 +15,7 @@ from kafka_migration.core.findings.errors import Finding, Refused, TransientErro
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.migration.settings import Phase
 from kafka_migration.core.mirror.host import HostReply
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.orchestration.triggers import reservation
 from tests.airflow.conftest import DAG_ID
@@ -252,8 +253,8 @@ def test_reservation_of_a_stranger_is_refused(world: World, holder: str) -> None
 
     world.refuses("reserve", match="RESERVED_BY .*which is no run of Airflow")
 
-    (refusal,) = world.run.refusals()
-    found = refusal["findings"][0]["found"]
+    (refusal,) = world.run.evidence.of_attempt(Stored.REFUSAL)
+    found = refusal.findings[0].found
     assert (True, True) == (found.isprintable(), len(found) < 500)
 
 

@@ -15,11 +15,14 @@ from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.mirror.mirror_process import ProcessState
+from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.watching.watch import Outcome
 from tests.airflow.driving import FakeClock
 from tests.airflow.engines import set_mirror
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import FOUR_RECORDS, P0, World
 from tests.contract.fake_mirror_host import FakeMirrorHost
+from tests.stored_examples import watch_ended
 
 P2 = TopicPartition("orders", 2)
 
@@ -78,7 +81,7 @@ def test_records_lost_while_it_ran_fail_the_stop_when_it_is_certified(running: W
 
     running.refuses("stop_mirror", match=r"GAP_DURING_RUN · orders\[0\].*offsets 1–2")
     assert {P0: (1, 3)} == running.certified.gaps
-    assert 1 == running.run.evidence.require(Kind.STOP)["certificate"]["generation"]
+    assert 1 == running.run.evidence.require(Stored.STOP).certificate.generation
     assert {"generation": 1, "stopped": False} == running.do("stop_mirror")
 
 
@@ -90,8 +93,8 @@ def test_loss_is_told_by_the_next_try_if_its_document_could_not_be_written(
     running.source.purge("orders", 0, 3)
     write = RunEvidence.write
 
-    def full(evidence: RunEvidence, kind: Kind, document: Any) -> str:
-        if kind is Kind.STOP:
+    def full(evidence: RunEvidence, kind: Any, document: Any) -> str:
+        if kind is Stored.STOP:
             raise TransientError("the evidence store does not answer")
         return write(evidence, kind, document)
 
@@ -107,8 +110,7 @@ def test_loss_is_told_by_the_next_try_if_its_document_could_not_be_written(
 
 def test_gap_that_the_watch_saw_is_certified(running: World) -> None:
     """A gap that only the watch saw is kept although MirrorMaker's position moves past it, without what was copied."""
-    gaps = {"orders": {"0": [0, 3]}}
-    running.run.evidence.write(Kind.WATCH, {"outcome": "failed", "generation": 1, "gaps": gaps})
+    running.run.evidence.write(Stored.WATCH, watch_ended(Outcome.FAILED, gaps={P0: (0, 3)}))
     running.mirror({P0: 1})
     running.source.purge("orders", 0, 3)
     running.target.produce("orders", 0, FOUR_RECORDS[3])
@@ -121,8 +123,7 @@ def test_gap_that_the_watch_saw_is_certified(running: World) -> None:
 def test_watch_of_another_generation_proves_nothing(running: World) -> None:
     """Offsets that were proved for another generation are not certified."""
     running.mirror({P0: 2})
-    proved = {"orders": {"0": 4}}
-    running.run.evidence.write(Kind.WATCH, {"outcome": "drained", "generation": 7, "proved": proved})
+    running.run.evidence.write(Stored.WATCH, watch_ended(Outcome.DRAINED, 7, proved={P0: 4}))
     running.do("stop_mirror")
 
     assert 2 == running.certified.mirror_positions[P0]
@@ -132,7 +133,7 @@ def test_markers_that_were_proved_and_then_deleted_are_no_gap(running: World) ->
     """Markers that the watch proved, and that retention then deleted, are no gap."""
     running.source.leave_holes("orders", 0, 2)
     running.mirror({P0: 4})
-    running.run.evidence.write(Kind.WATCH, {"outcome": "behind", "generation": 1, "proved": {"orders": {"0": 6}}})
+    running.run.evidence.write(Stored.WATCH, watch_ended(Outcome.BEHIND, proved={P0: 6}))
     running.source.purge("orders", 0, 6)
     running.do("stop_mirror")
 

@@ -102,7 +102,7 @@ def test_answer_of_another_version_is_refused(world: World, spark: TranslatingSp
     newest = world.run.evidence.require(Kind.TRANSLATION_RESULT)
     world.run.evidence.write(Kind.TRANSLATION_RESULT, {**newest, "schema": 7})
 
-    world.refuses("plan_offsets", match=r"schema 2, found .*7.*Clear translate_offsets")
+    world.refuses("plan_offsets", match=r"schema: expected one of 2, found 7.*Clear translate_offsets")
 
 
 def test_request_without_its_commits_is_refused(world: World, spark: TranslatingSpark) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from kafka_migration.adapters.store.evidence_store import RunEvidence
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.evidence.stored_kind import StoredKind
 from kafka_migration.core.run.task_steps import STEPS, WRITTEN_BY_ANY
 from tests.airflow.cutover import begin_rollback, cut_over, judge_cutover
 from tests.airflow.test_rollback import roll_back
@@ -25,12 +27,13 @@ def test_tasks_write_the_documents_of_the_table(
 ) -> None:
     """A cutover and its rollback write no document that the table does not name for the task."""
     written: set[tuple[str, Kind]] = set()
-    write = RunEvidence.write
+    write: Any = RunEvidence.write
 
-    def noted(evidence: RunEvidence, kind: Kind, document: Any) -> str:
+    def noted(evidence: RunEvidence, row: StoredKind[Document] | Kind, document: Any) -> str:
         task = world.task_instance.task_id
-        written.add((OF_DAG.get(task, task), kind))
-        return write(evidence, kind, document)
+        written.add((OF_DAG.get(task, task), Kind(str(row))))
+        path: str = write(evidence, row, document)
+        return path
 
     monkeypatch.setattr(RunEvidence, "write", noted)
     judge_cutover(world)

@@ -22,8 +22,7 @@ from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.translation.translation_contract import (
     TopicToTranslate,
     TranslationRequest,
-    translations_from_document,
-    untranslated_topics,
+    TranslationResult,
 )
 from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
 from kafka_migration.core.validation.validation_contract import (
@@ -223,12 +222,10 @@ def test_groups_on_other_topics_are_translated(scene: Scene, tmp_path: Path) -> 
     arguments = ["--clients-once", str(clients), "--request", str(request), "--result", result.as_uri()]
     ended = run_spark(tmp_path, JOB.parent / "translate_offsets.py", arguments, package, scene.jars)
     assert ended.returncode == 0, ended.stderr[-4000:] + ended.stdout[-4000:]
-    found = json.loads(result.read_text())
-    refused = untranslated_topics(found)
+    found = TranslationResult.from_document(json.loads(result.read_text()))
+    refused = found.untranslated
 
-    assert {t: 1 for t in topics if t not in bad} == {
-        t: len(v) for t, v in translations_from_document(found).items() if v
-    }
+    assert {t: 1 for t in topics if t not in bad} == {t: len(v) for t, v in found.translations.items() if v}
     assert dict.fromkeys(bad, True) == {t: why.has_bad_record for t, why in refused.items()}
     assert all(bad[t] in why.unreadable for t, why in refused.items())
 
@@ -236,4 +233,4 @@ def test_groups_on_other_topics_are_translated(scene: Scene, tmp_path: Path) -> 
 def to_translate(window: Window) -> TopicToTranslate:
     """Return a topic with a group that has read one record."""
     ranges = {0: (1, window.source_end)}, {0: (0, window.target_end)}
-    return TopicToTranslate(window.topic, window.topic, True, False, True, *ranges, vectors=(((0, 1),),))
+    return TopicToTranslate(window.topic, window.topic, True, False, True, *ranges, vectors=({0: 1},))

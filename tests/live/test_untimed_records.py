@@ -20,8 +20,7 @@ from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.translation.translation_contract import (
     TopicToTranslate,
     TranslationRequest,
-    translations_from_document,
-    vector_of,
+    TranslationResult,
 )
 from kafka_migration.core.validation.untimed_records import with_untimed_records
 from kafka_migration.core.validation.validation_contract import DIGESTS
@@ -129,7 +128,7 @@ def require_exact_groups(brokers: Sandbox, folder: Path, ends: Offsets) -> None:
     """Groups that stand among the old records and among the new ones get their own offsets, by key and in order."""
     topics = []
     for topic in ("old", "mixed"):
-        vectors = tuple(vector_of(dict.fromkeys(range(PARTITIONS), at)) for at in (UNTIMED // 2, UNTIMED + 5))
+        vectors = tuple(dict.fromkeys(range(PARTITIONS), at) for at in (UNTIMED // 2, UNTIMED + 5))
         whole = {number: (0, ends[TopicPartition(topic, number)]) for number in range(PARTITIONS)}
         source = {number: (UNTIMED // 2, end) for number, (_, end) in whole.items()}
         topics += [TopicToTranslate(topic, topic, topic == "old", False, True, source, whole, vectors)]
@@ -147,9 +146,9 @@ def require_exact_groups(brokers: Sandbox, folder: Path, ends: Offsets) -> None:
     job = JOB.parent / "translate_offsets.py"
     ended = run_spark(folder, job, [*arguments, "--result", files["result"].as_uri()], package, state.spark_jars)
     assert ended.returncode == 0, ended.stderr[-4000:] + ended.stdout[-4000:]
-    found = translations_from_document(json.loads(files["result"].read_text()))
+    found = TranslationResult.from_document(json.loads(files["result"].read_text())).translations
 
     for each in topics:
         for vector in each.vectors:
-            plan = found[each.topic][vector]
-            assert (dict(vector), {}, True, 0) == (plan.goes_on_at, plan.missing, plan.is_minimal, plan.delivered_again)
+            plan = found[each.topic][tuple(sorted(vector.items()))]
+            assert (vector, {}, True, 0) == (plan.goes_on_at, plan.missing, plan.is_minimal, plan.delivered_again)

@@ -11,10 +11,10 @@ import pytest
 from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.adapters.store.run_status_store import NewsStore
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.groups.group_writes import OffsetsResult
 from kafka_migration.core.kafka.cluster import KafkaCluster, NewTopic, Side
 from kafka_migration.core.ledger.chain import Head
 from kafka_migration.core.ledger.cutovers import CutOver
@@ -24,6 +24,8 @@ from kafka_migration.core.migration.settings import Cluster, Phase
 from kafka_migration.core.report.run_status import contradictions
 from kafka_migration.core.rollback.decommission import State, WaitingTimes
 from kafka_migration.core.run.run_identity import RunIdentity
+from kafka_migration.core.stored.group_documents import OffsetsBeforeDocument
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
 from kafka_migration.steps.answers.decommission_answer import DecommissionAnswer, decommission_answer
 from kafka_migration.steps.answers.kept_migration import MigrationStore, all_migrations
@@ -154,8 +156,8 @@ def moved(tmp_path: Path, migration_text: str) -> MigrationStore:
     store = copied(tmp_path)
     evidence = RunEvidence(tmp_path, "shop", RUN)
     evidence.freeze_migration(migration_text)
-    evidence.write(Kind.OFFSETS_BEFORE, {"source": {}, "target": {}})
-    evidence.write(Kind.OFFSETS_RESULT, {"groups": []})
+    evidence.write(Stored.OFFSETS_BEFORE, OffsetsBeforeDocument("t", "d", {}, {}))
+    evidence.write(Stored.OFFSETS_RESULT, OffsetsResult("d", (), ()).document("t"))
     store.ledger.append(CutOver(RUN.holder, AT, (), ("audit", "orders"), False).to_document())
     return store
 

@@ -13,6 +13,8 @@ import pytest
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError, ValidationFailed
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.groups.group_writes import OffsetsResult
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.ledger.cutovers import CutOver
@@ -23,9 +25,15 @@ from kafka_migration.core.report.run_assembly import read_run
 from kafka_migration.core.report.run_status import LastRun
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunWindow
+from kafka_migration.core.stored.group_documents import CutoverDocument, OffsetsBeforeDocument, OffsetsPlanDocument
+from kafka_migration.core.stored.run_documents import ReserveDocument
+from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.watching.unfinished_work import PendingValidation
+from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.steps.finish.finish_run import Finished, finish_run, look_at_evidence
 from kafka_migration.steps.finish.outcome import EndedTasks
 from tests.steps.run_stage import DAG_ID, MemoryKeeper, RunStage
+from tests.stored_examples import checked, judged, watch_ended
 from tests.unit.partitions import P0
 
 DONE = {"preflight": "success", "reserve": "success"}
@@ -38,8 +46,8 @@ def stage(tmp_path: Path, migration_text: str) -> RunStage:
     made = RunStage(tmp_path)
     run = made.run
     run.evidence.freeze_migration(migration_text)
-    run.evidence.write(Kind.PREFLIGHT, {"at": run.now(), "run_window": RunWindow().to_document()})
-    run.evidence.write(Kind.RESERVE, {"at": run.now()})
+    run.evidence.write(Stored.PREFLIGHT, checked(Mode.SYNC))
+    run.evidence.write(Stored.RESERVE, ReserveDocument(run.now(), run.identity.holder, None))
     made.host.holder = run.identity.holder
     return made
 
@@ -136,17 +144,17 @@ def at_night(stage: RunStage, migration_text: str, when_late: str) -> None:
     stage.identity, stage.keeper = RunIdentity("kafka_nightly_sync__shop", "scheduled__1", 1), MemoryKeeper()
     night = f"nightly:\n  cron: '0 22 * * *'\n  until: '04:00'\n  when_late: {when_late}\n"
     stage.run.evidence.freeze_migration(migration_text + night)
-    stage.run.evidence.write(Kind.PREFLIGHT, {"run_window": RunWindow().to_document()})
+    stage.run.evidence.write(Stored.PREFLIGHT, checked(Mode.SYNC))
 
 
-BEHIND = {"outcome": "behind", "lag": 5, "rate": None, "reason": "the time is over", "progress": ""}
+BEHIND = watch_ended(Outcome.BEHIND, lag=5, reason="the time is over")
 
 
 @pytest.mark.parametrize(("when_late", "outcome"), [("fail", "failed"), ("warn", "behind")])
 def test_late_night_ends_as_the_file_says(stage: RunStage, migration_text: str, when_late: str, outcome: str) -> None:
     """A nightly run that is behind fails, or only warns; an alert is sent in either case."""
     at_night(stage, migration_text, when_late)
-    stage.run.evidence.write(Kind.WATCH, BEHIND)
+    stage.run.evidence.write(Stored.WATCH, BEHIND)
 
     finished = finish(stage, preflight="success", watch_lag="success")
 
@@ -159,7 +167,7 @@ def test_late_night_ends_as_the_file_says(stage: RunStage, migration_text: str, 
 def test_validation_that_is_pending_is_no_skip(stage: RunStage, migration_text: str) -> None:
     """A night that left its validation to the next one is late; its skipped tasks do not fail it."""
     at_night(stage, migration_text, "warn")
-    stage.run.evidence.write(Kind.PENDING, {"at": "t", "reason": "too late", "windows": 1, "source_offsets": 3})
+    stage.run.evidence.write(Stored.PENDING, PendingValidation("t", "too late", 1, 3))
 
     skipped = dict.fromkeys(("validate_topics", "judge"), "skipped")
 
@@ -169,7 +177,7 @@ def test_validation_that_is_pending_is_no_skip(stage: RunStage, migration_text: 
 def test_run_outside_its_window_did_nothing(stage: RunStage) -> None:
     """A run that had nothing to do succeeds, says why, and expects its skips."""
     window = replace(RunWindow(), idle_because="it is Sunday")
-    stage.run.evidence.write(Kind.PREFLIGHT, {"run_window": window.to_document()})
+    stage.run.evidence.write(Stored.PREFLIGHT, replace(checked(Mode.SYNC), run_window=window))
 
     document = finish(stage, preflight="success", plan="skipped", judge="skipped").document
 
@@ -178,7 +186,8 @@ def test_run_outside_its_window_did_nothing(stage: RunStage) -> None:
 
 def test_groups_that_stayed_make_it_partly_done(stage: RunStage) -> None:
     """A cutover that left groups or topics out is partly done."""
-    stage.run.evidence.write(Kind.CUTOVER, {"partly": True, "next_steps": ["Go."]})
+    cut = CutOver(stage.identity.holder, "t", (), (), partly=True)
+    stage.run.evidence.write(Stored.CUTOVER, CutoverDocument.of(cut, ("Go.",)))
 
     document = finish(stage).document
 
@@ -188,7 +197,8 @@ def test_groups_that_stayed_make_it_partly_done(stage: RunStage) -> None:
 def test_topics_that_the_plan_left_out_fail_a_run_that_moved_nothing(stage: RunStage) -> None:
     """Topics whose copy is not proved fail the run, unless its cutover of the others is confirmed."""
     plan = OffsetsPlan("t", Mode.CUTOVER, ("audit",), (), {}, unproved={"orders": GAP})
-    stage.run.evidence.write(Kind.OFFSETS_PLAN, {"plan": plan.to_document()})
+    document = OffsetsPlanDocument("d", plan, "", not_moved=(), final=True)
+    stage.run.evidence.write(Stored.OFFSETS_PLAN, document)
 
     refused = finish(stage, **DONE, plan_offsets="success")
     moved = finish(stage, **DONE, plan_offsets="success", confirm_cutover="success")
@@ -229,6 +239,15 @@ def test_document_of_another_version_fails_the_run_and_hides_nothing(stage: RunS
     assert "failed" == run_file(stage)["outcome"]
 
 
+def test_watch_of_another_form_is_no_success(stage: RunStage) -> None:
+    """A report shows what it knows of a watch without an outcome; whether everything was copied is not known."""
+    stage.run.evidence.write(Kind.WATCH, {"at": "t", "progress": "half"})
+
+    finished = finish(stage, **DONE, watch_lag="success")
+
+    assert (["EVIDENCE_UNREADABLE"], "failed") == (codes(finished), finished.document.outcome)
+
+
 def test_refusal_of_another_version_is_a_finding(stage: RunStage) -> None:
     """A refusal with a code that this version does not know is not lost."""
     stage.run.evidence.write(Kind.REFUSAL, {"task": "plan", "error": "Refused", "findings": [{"code": "OLD"}]})
@@ -238,7 +257,7 @@ def test_refusal_of_another_version_is_a_finding(stage: RunStage) -> None:
 
 def test_modified_evidence_is_told_once_and_left_out(stage: RunStage) -> None:
     """A changed document fails the run with its name, and is not read."""
-    path = Path(stage.run.evidence.write(Kind.JUDGE, {"verdict": "FAIL"}))
+    path = Path(stage.run.evidence.write(Stored.JUDGE, judged(Verdict.FAIL)))
     path.write_text('{"verdict": "PASS"}')
     run = stage.run
 
@@ -265,8 +284,8 @@ def test_evidence_that_cannot_be_read_keeps_nothing_alive(stage: RunStage) -> No
 def cut_over(stage: RunStage) -> None:
     """Let the run have moved everything."""
     stage.params = {"mode": "validate", "topics": [], "note": ""}
-    stage.run.evidence.write(Kind.OFFSETS_BEFORE, {"source": {}, "target": {}})
-    stage.run.evidence.write(Kind.OFFSETS_RESULT, {"groups": [], "moved": [], "partly": False})
+    stage.run.evidence.write(Stored.OFFSETS_BEFORE, OffsetsBeforeDocument("t", "d", {}, {}))
+    stage.run.evidence.write(Stored.OFFSETS_RESULT, OffsetsResult("d", (), ()).document("t"))
     stage.run.ledger.append(
         CutOver(stage.identity.holder, "2029-01-01T00:00:00+00:00", (), ("orders", "audit"), False).to_document()
     )

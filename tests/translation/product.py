@@ -15,11 +15,10 @@ from kafka_digest.translate.translate_tasks import _HASHED, _PLACED, COMMITTED, 
 from kafka_digest.translate.vectors import TopicCopy, delivered_from, places_of, sum_of
 from kafka_migration.core.kafka.records import NO_TIMESTAMP
 from kafka_migration.core.translation.translation_contract import (
-    RESULT_KIND,
     SCHEMA,
     TopicToTranslate,
     TopicTranslations,
-    translations_from_document,
+    TranslationResult,
 )
 from tests.compaction.cleaner import Log, Record
 from tests.translation.histories import History, Logs
@@ -72,7 +71,8 @@ def translations(history: History, *, max_known_records: int) -> TopicTranslatio
     told = [row for batch in counts([pa.RecordBatch.from_pylist(at, _PLACED)], places) for row in batch.to_pylist()]
     delivered = delivered_from(told, places)
     full = [replace(one, delivered=sum_of(delivered, 0, one.goes_on_at)) for one in found]
-    return translations_from_document({"schema": SCHEMA, "kind": RESULT_KIND, "topics": [_topic(copy.topic, full)]})
+    result = {"schema": SCHEMA, "kind": "translation-result", "id": "", "spark_version": ""}
+    return TranslationResult.from_document({**result, "topics": [_topic(copy.topic, full)]}).translations
 
 
 def _steps(topic: Topic, copy: TopicCopy, asked: TopicToTranslate, max_known_records: int) -> list[dict[str, Any]]:

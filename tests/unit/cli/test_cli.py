@@ -23,7 +23,6 @@ from kafka_migration.cli.runs.status_verb import status_lines
 from kafka_migration.cli.runs.stop_verb import login_name, wait_for_stop
 from kafka_migration.cli.shell.output import aligned
 from kafka_migration.core.evidence.digests import digest_of
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.chain import Confirmation, Head
@@ -33,12 +32,14 @@ from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOf
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.stop_request import StopRequest
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
 from kafka_migration.steps.answers.kept_migration import MigrationStore
 from kafka_migration.steps.answers.status_answer import status_answer
 from kafka_migration.steps.answers.verdict_answer import verdict_answer
 from tests.contract.memory_anchor import MemoryAnchor
 from tests.present import present
+from tests.stored_examples import checked
 from tests.unit.partitions import P0
 
 PLUGINS = Path(__file__).parents[3] / "plugins"
@@ -66,7 +67,7 @@ def check(root: Path, mode: str, text: str) -> None:
     """Leave what preflight leaves."""
     evidence = RunEvidence(root, "shop", RUN)
     evidence.freeze_migration(text)
-    evidence.write(Kind.PREFLIGHT, {"mode": mode})
+    evidence.write(Stored.PREFLIGHT, checked(Mode(mode)))
 
 
 def mirrored_twice(folder: Path) -> Path:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.cutover.approval_page import Asking, approval_page
 from kafka_migration.core.cutover.plan_page import render_plan
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.offsets_plan import GroupPlan
 from kafka_migration.core.kafka.offsets import TopicPartition
+from tests.stored_examples import judged, judged_topic
 from tests.unit.cutover.test_plan_page import OFFSET, PLAN
 
-WHOLE = {"standing": "PASS", "target_records": 260_000, "reasons": []}
-TOPIC: dict[str, Any] = {"topic": "orders", "verdict": "PASS", "target_records": 1200, "whole": WHOLE}
 ASKING = Asking(
     ask=Ask("d" * 64, "2030-01-01T22:00:00+00:00", 4 * 3600, ("ada", "grace")),
-    judged={"verdict": "PASS", "topics": [TOPIC]},
+    judged=judged(Verdict.PASS, judged_topic("orders", "PASS", 1200, in_all=260_000)),
     approve="writes them.",
     folder="/evidence/shop/manual__1/attempt-1",
     link="http://airflow/dags/d/runs/r",

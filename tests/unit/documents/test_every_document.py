@@ -106,22 +106,25 @@ def test_no_changed_field_goes_unnoticed(kind: type[Document]) -> None:
     """A field that is missing, of another type or swapped with another is refused, or gives another value."""
     for seed in SEEDS[:5]:
         made = example(kind, Random(seed))
+        text = json.dumps(made.to_document())
         for what, changed in _changes(made):
             try:
-                is_the_same = made == kind.from_document(changed)
+                found = json.dumps(kind.from_document(changed).to_document())
             except ValueError:
                 continue
-            assert not is_the_same, what
+            assert text != found, what
 
 
 def _changes(made: Document) -> Iterator[tuple[str, dict[str, Any]]]:
     """Return the document of a value with one field missing, of another type, or swapped."""
     document = json.loads(json.dumps(made.to_document()))
-    for path, names in _objects(made):
+    for path, names, optional in _objects(made):
         for name in names:
             changed, place = _copied(document, path)
             del place[name]
-            yield f"without {path} {name}", changed
+            # Without it, an optional field has its default, which may be its value.
+            if name not in optional:
+                yield f"without {path} {name}", changed
             for other in OTHERS:
                 changed, place = _copied(document, path)
                 if json.dumps(place[name]) != json.dumps(other):
@@ -142,10 +145,12 @@ def _copied(document: dict[str, Any], path: tuple[Any, ...]) -> tuple[dict[str, 
     return changed, place
 
 
-def _objects(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], list[str]]]:
-    """Return the path of each object in the document of a value, with the names that are read from it."""
+def _objects(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], list[str], frozenset[str]]]:
+    """Return the path of each object in the document of a value, with its names, and those that may be missing."""
+    optional: frozenset[str] = frozenset()
     if isinstance(value, Document):
-        parts = {name: getattr(value, name) for name in _types(type(value))}
+        parts = {name: getattr(value, name) for name in value.to_document() if name in _types(type(value))}
+        optional = value.ADDED | value.OMITTED
     elif isinstance(value, Mapping) and not all(isinstance(key, tuple) for key in value):
         parts = {written(key): each for key, each in value.items()}
     elif isinstance(value, tuple):
@@ -153,6 +158,6 @@ def _objects(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any
         return
     else:
         return
-    yield path, [str(name) for name in parts]
+    yield path, [str(name) for name in parts], optional
     for name, part in parts.items():
         yield from _objects(part, (*path, str(name)))

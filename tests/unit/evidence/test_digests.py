@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,10 @@ from kafka_migration.core.evidence.digests import ANNOUNCED, Kept, change_of, di
 from kafka_migration.core.evidence.evidence_documents import Kind, document_name
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.run.run_identity import RunIdentity
+from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.validation.validation_contract import ValidationResult
 
+RESULT = Stored.VALIDATION_RESULT
 NAME = "attempt-1/03-plan-1.json"
 
 
@@ -210,13 +214,14 @@ def test_write_that_was_cut_short_is_neither_there_nor_missing(
 def test_result_of_another_program_counts_once_it_was_taken(tmp_path: Path, memory: Memory) -> None:
     """Spark's result is awaited, taken as it is, and must not change from then on."""
     made = evidence(tmp_path, memory)
-    path = made.announced_path(Kind.VALIDATION_RESULT)
+    path = made.announced_path(RESULT)
     path.parent.mkdir(parents=True)
-    path.write_text('{"rows": 1}')
-    assert ((), None) == (made.changes(), made.newest(Kind.VALIDATION_RESULT))
+    result = ValidationResult("3.5.0", "then", "now", ())
+    path.write_text(json.dumps(result.to_document()))
+    assert ((), None) == (made.changes(), made.newest(RESULT))
 
-    assert {"rows": 1} == made.taken(path) == made.require(Kind.VALIDATION_RESULT)
-    path.write_text('{"rows": 2}')
+    assert result == made.taken(RESULT, path) == made.require(RESULT)
+    path.write_text("{}")
     assert 1 == len(made.changes())
 
 

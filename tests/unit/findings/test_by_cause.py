@@ -138,3 +138,13 @@ def test_names_at_the_end_of_sentences_are_one_sentence() -> None:
 
     assert ("There is no a, b.", "None.", "Run: add a; add b.") == finding.sentences
     assert "a, b is not there." == apart.happened
+
+
+def test_path_in_a_sentence_is_a_name() -> None:
+    """Folders of other depths do not separate findings of one full disk."""
+    full = [
+        replace(FULL, subject=path, happened=f"The store took no document in {path}.")
+        for path in ("/root/shop/ledger", "/root/shop/run/attempt-1")
+    ]
+
+    assert 1 == len(by_cause(full))

@@ -20,8 +20,9 @@ from kafka_migration.core.groups.group_writes import (
 )
 from kafka_migration.core.groups.offsets_plan import GroupPlan
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState
-from kafka_migration.core.kafka.commits import commits_document, commits_from_document, reset_offsets_csv
+from kafka_migration.core.kafka.commits import reset_offsets_csv
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.stored.group_documents import OffsetsBeforeDocument
 from tests.present import present
 from tests.unit.partitions import P0, P1
 
@@ -125,17 +126,17 @@ def test_result_is_partly_when_a_group_remains_on_the_source() -> None:
 
     assert not OffsetsResult("d", (moved,), (empty,)).is_partly
     assert OffsetsResult("d", (moved, refused), ()).is_partly
-    document = OffsetsResult("d", (moved, refused), (active, empty)).to_document()
-    assert (["a"], {"b", "c"}) == (document["moved"], set(document["left_behind"]))
-    assert ["GROUP_ACTIVE", "GROUP_ACTIVE"] == [warning["code"] for warning in document["warnings"]]
+    document = OffsetsResult("d", (moved, refused), (active, empty)).document("now")
+    assert (("a",), {"b", "c"}) == (document.moved, set(document.left_behind))
+    assert ["GROUP_ACTIVE", "GROUP_ACTIVE"] == [warning.code for warning in document.warnings]
 
 
 def test_result_of_nothing_moved_warns_of_nothing() -> None:
     """If nothing moved, the reasons are in the refusal and not in warnings; an unknown outcome is a warning."""
     refused, unknown = GroupWrite("b", Write.REFUSED, {}, (DENIED,)), unknown_write("c", "no answer")
 
-    assert OffsetsResult("d", (refused,), ()).to_document()["warnings"] == []
-    assert len(OffsetsResult("d", (refused, unknown), ()).to_document()["warnings"]) == 2
+    assert OffsetsResult("d", (refused,), ()).document("now").warnings == ()
+    assert len(OffsetsResult("d", (refused, unknown), ()).document("now").warnings) == 2
 
 
 def test_cutover_that_could_move_no_group_is_refused() -> None:
@@ -151,7 +152,9 @@ def test_saved_offsets_come_back_as_they_were() -> None:
     """The document of saved offsets holds offsets and metadata, also of a group without any."""
     groups = {"billing": PROPOSED, "none": {}}
 
-    assert groups == commits_from_document(commits_document(groups))
+    saved = OffsetsBeforeDocument("now", "d", groups, {})
+
+    assert saved == OffsetsBeforeDocument.from_document(saved.to_document())
 
 
 def test_saved_offsets_are_lines_for_kafkas_own_tool() -> None:

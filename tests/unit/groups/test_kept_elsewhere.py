@@ -66,5 +66,6 @@ def test_plan_and_approval_name_it(at: list[int]) -> None:
 
     assert Code.OFFSETS_KEPT_ELSEWHERE in {finding.code for finding in plans[0][0].warnings}
     text = render_plan(warned, "shop")
-    assert "**OFFSETS_KEPT_ELSEWHERE** · group connect-archive" in text
+    assert "**OFFSETS_KEPT_ELSEWHERE** · group connect-archive\n" in text
+    assert "sink of Kafka Connect" in text
     assert warned.digest == plain.digest

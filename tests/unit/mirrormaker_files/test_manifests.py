@@ -103,7 +103,8 @@ def test_documents_that_cannot_be_read_are_refused_with_their_line(text: str, re
     if "Values" in text:
         assert [each[0] for each in read("mirror.yaml", text)] == ["strimzi"]
     else:
-        assert reason in refused("mirror.yaml", text)
+        said = refused("mirror.yaml", text)
+        assert all(part in said for part in reason.split("…"))
 
 
 def test_properties_in_a_config_map_have_the_lines_of_the_file() -> None:

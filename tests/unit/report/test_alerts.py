@@ -12,6 +12,7 @@ from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Alert, Ended, ended_alert, run_link
 from kafka_migration.core.report.run_document import Refusal
 from kafka_migration.core.watching.unfinished_work import behind_finding
+from kafka_migration.core.watching.watch import Outcome, WatchResult
 from tests.present import present
 
 
@@ -23,7 +24,7 @@ def refusal(error: str, *codes: Code) -> Refusal:
     return Refusal("judge", tuple(map(finding, codes)), error)
 
 
-LATE = (behind_finding("shop", {"progress": ""}),)
+LATE = (behind_finding("shop", WatchResult(Outcome.BEHIND, "")),)
 
 
 @pytest.mark.parametrize(

@@ -222,7 +222,7 @@ def test_rows_of_restored_groups_do_not_say_how_much_is_read_again() -> None:
 def test_rows_of_a_cutover_say_what_became_of_each_group() -> None:
     """The result of the writing is joined to the plan's row, with its reasons."""
     result = OffsetsResult("d", (GroupWrite("billing", Write.REFUSED, {}, (replace(ACTIVE, found="late"),)),), ())
-    (row,) = groups_of({Kind.OFFSETS_RESULT: result.to_document()}, PLANNED)
+    (row,) = groups_of({Kind.OFFSETS_RESULT: result.document("now").to_document()}, PLANNED)
 
     assert ("refused", ("GROUP_ACTIVE: late",)) == (row.outcome, row.reasons)
 

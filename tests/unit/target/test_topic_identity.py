@@ -27,7 +27,7 @@ def test_another_id_names_the_topic_with_both_ids(side: Side, code: Code) -> Non
     ]
     assert "1, the topic id when generation 4 started" == findings[0].expected
     assert "remove this one from topics" in findings[0].remedy
-    assert {"a", "c"} == recreated_topics([f.to_document() for f in findings], side)
+    assert {"a", "c"} == recreated_topics(findings, side)
 
 
 @pytest.mark.parametrize(

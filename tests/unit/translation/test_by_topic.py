@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kafka_migration.core.cutover.plan_page import render_plan
+from kafka_migration.core.documents.codec import DoesNotFit
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.groups.group_rules import Translated, plan_groups
 from kafka_migration.core.groups.offsets_plan import GroupPlan, GroupVerdict, OffsetsPlan, Proof
@@ -20,12 +21,10 @@ from kafka_migration.core.migration.settings import Mode, Uncommitted
 from kafka_migration.core.translation.by_topic import Began, HowCopied, RepartitionedTopic
 from kafka_migration.core.translation.copies import PartitionCopy
 from kafka_migration.core.translation.translation_contract import (
-    RESULT_KIND,
     TranslationRequest,
+    TranslationResult,
     Untranslated,
     VectorTranslation,
-    translations_from_document,
-    untranslated_topics,
 )
 from tests.unit.groups.copied_partition import committed
 from tests.unit.partitions import P0, P1
@@ -105,16 +104,20 @@ def test_topic_that_spark_could_not_read_is_named(has_bad_record: bool, code: Co
 def test_answer_about_an_unreadable_topic_leaves_the_others_as_they_are() -> None:
     """The result of the job has the translations of one topic and the reason of the other."""
     document = {
-        "kind": RESULT_KIND,
+        "kind": "translation-result",
         "schema": 2,
+        "id": "7f",
+        "spark_version": "4",
         "topics": [
             {"topic": "orders", "translations": [{"vector": {"0": 8}, **FOUND.to_document()}], "unreadable": None},
             {"topic": "audit", "translations": [], "unreadable": "offset 2", "has_bad_record": True},
         ],
     }
 
-    assert {"audit": Untranslated("offset 2", has_bad_record=True)} == untranslated_topics(document)
-    assert {"orders": {((0, 8),): FOUND}, "audit": {}} == translations_from_document(document)
+    result = TranslationResult.from_document(document)
+
+    assert {"audit": Untranslated("offset 2", has_bad_record=True)} == result.untranslated
+    assert {"orders": {((0, 8),): FOUND}, "audit": {}} == result.translations
 
 
 def test_rehearsal_shows_a_group_that_is_ahead_of_the_copy() -> None:
@@ -171,13 +174,13 @@ def test_spark_is_asked_once_for_all_groups() -> None:
     ]
     (asked,) = topics_to_translate(groups, vectors())
 
-    assert (((0, 7), (1, 6)), ((0, 8), (1, 5))) == asked.vectors
+    assert ({0: 7, 1: 6}, {0: 8, 1: 5}) == asked.vectors
     assert {0: (7, 10), 1: (5, 6)} == asked.source
     assert {0: (2, 5), 1: (6, 9), 2: (0, 2)} == asked.target
     assert () == topics_to_translate(groups[3:], vectors())
 
 
-def request_and_result() -> tuple[dict[str, Any], dict[str, Any]]:
+def request_and_result() -> tuple[TranslationRequest, TranslationResult]:
     """Return a request and its answer, as the evidence keeps them."""
     group = committed({P0: 8, P1: 5})
     topics = topics_to_translate([group], vectors())
@@ -192,14 +195,14 @@ def request_and_result() -> tuple[dict[str, Any], dict[str, Any]]:
         "is_minimal": True,
     }
     topic = {"topic": "orders", "translations": [answer]}
-    result = {"kind": RESULT_KIND, "schema": 2, "id": "7f", "spark_version": "4", "topics": [topic]}
-    return request.to_document(), result
+    result = {"kind": "translation-result", "schema": 2, "id": "7f", "spark_version": "4", "topics": [topic]}
+    written = json.loads(json.dumps(request.to_document()))
+    return TranslationRequest.from_document(written), TranslationResult.from_document(result)
 
 
 def test_answer_is_taken_from_the_documents() -> None:
     """What was written is read back, through JSON."""
-    request, result = json.loads(json.dumps(request_and_result()))
-    seen = vectors().answered(request, result)
+    seen = vectors().answered(*request_and_result())
 
     assert {"orders": {((0, 8), (1, 5)): FOUND}} == seen.translations
 
@@ -218,7 +221,7 @@ def test_answer_to_another_question_is_none(
     """A result counts only for its own request, and only while the copy is as it was then."""
     request, result = request_and_result()
 
-    assert expected == vectors(topic=topic).answered({**request, **changed}, result).translations
+    assert expected == vectors(topic=topic).answered(replace(request, **changed), result).translations
 
 
 def test_answer_stays_when_the_source_deletes_on() -> None:
@@ -275,8 +278,10 @@ def test_copy_that_keeps_partitions_is_refused_if_the_file_says_so() -> None:
 
 def test_result_of_another_version_is_not_read() -> None:
     """What an older or newer job wrote may mean something else."""
-    with pytest.raises(ValueError, match="schema 2"):
-        translations_from_document({"kind": RESULT_KIND, "schema": 1, "topics": []})
+    document = {"kind": "translation-result", "schema": 1, "id": "7f", "spark_version": "4", "topics": []}
+
+    with pytest.raises(DoesNotFit, match="schema: expected one of 2, found 1"):
+        TranslationResult.from_document(document)
 
 
 def test_plan_is_approved_as_a_whole() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kafka_migration.core.stored.copy_documents import ForecastDocument
 from kafka_migration.core.watching.retention_forecast import CopyProgress, Forecast, TopicRetention, next_start_before
 from tests.present import present
 from tests.unit.partitions import P0, P1
@@ -72,7 +73,7 @@ def test_by_size_the_log_start_moves_as_fast_as_records_come() -> None:
     full = forecast(BY_SIZE)
 
     assert (NOW + 2 * HOUR, P0) == (full.at, full.partition)
-    assert "2030-01-01T02:00:00+00:00" == full.to_document()["at"]
+    assert "2030-01-01T02:00:00+00:00" == ForecastDocument.of(full).at
 
 
 @pytest.mark.parametrize(

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.watching.unfinished_work import late_findings, pending_document
+from kafka_migration.core.watching.unfinished_work import PendingValidation, late_findings
+from kafka_migration.core.watching.watch import Outcome, WatchResult
 
-BEHIND = {"outcome": "behind", "reason": "the window ended", "lag": 90_000, "rate": 1_000.0}
+BEHIND = WatchResult(Outcome.BEHIND, "", reason="the window ended", lag=90_000, rate=1_000.0)
 
 
-@pytest.mark.parametrize("watch", [None, {"outcome": "drained"}, {"outcome": "followed"}])
-def test_run_that_copied_everything_is_not_late(watch: dict[str, Any] | None) -> None:
+@pytest.mark.parametrize("watch", [None, WatchResult(Outcome.DRAINED, ""), WatchResult(Outcome.FOLLOWED, "")])
+def test_run_that_copied_everything_is_not_late(watch: WatchResult | None) -> None:
     """A watch that reached its goals, ended as planned, or did not take place has no finding."""
     assert () == late_findings("shop", watch, None)
 
@@ -31,7 +33,7 @@ def test_behind_forecasts_how_long_the_rest_takes() -> None:
 @pytest.mark.parametrize("unknown", [{"rate": None}, {"rate": 0.0}, {"lag": None}])
 def test_unknown_rate_forecasts_nothing(unknown: dict[str, Any]) -> None:
     """Without a rate or a lag, the time left is shown as unknown."""
-    (finding,) = late_findings("shop", {**BEHIND, **unknown}, None)
+    (finding,) = late_findings("shop", replace(BEHIND, **unknown), None)
 
     assert finding.found.endswith("the time left is unknown")
 
@@ -39,17 +41,17 @@ def test_unknown_rate_forecasts_nothing(unknown: dict[str, Any]) -> None:
 def test_pending_counts_the_windows_that_hold_something() -> None:
     """An empty window is not waited for."""
     windows = (Window(1, "orders", "orders", 0, 5, 15, 5, 15), Window(1, "orders", "orders", 1, 7, 7, 7, 7))
-    document = pending_document("now", "too late", windows)
+    document = PendingValidation.of("now", "too late", windows)
 
     (finding,) = late_findings("shop", None, document)
 
-    assert (1, 10) == (document["windows"], document["source_offsets"])
+    assert (1, 10) == (document.windows, document.source_offsets)
     assert Code.VALIDATION_PENDING is finding.code
     assert "1 windows with 10 source offsets not validated (too late)" == finding.found
 
 
 def test_both_are_told_mirroring_first() -> None:
     """A run can be late in both."""
-    document = pending_document("now", "too late", ())
+    document = PendingValidation.of("now", "too late", ())
 
     assert [Code.BEHIND, Code.VALIDATION_PENDING] == [f.code for f in late_findings("shop", BEHIND, document)]

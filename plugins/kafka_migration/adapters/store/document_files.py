@@ -18,9 +18,10 @@ from typing import Any
 
 from kafka_migration.adapters.store import local_files
 from kafka_migration.adapters.store.local_files import LocalPath, local_path
+from kafka_migration.core.documents.codec import DoesNotFit
 from kafka_migration.core.evidence.evidence_places import not_readable, not_writable
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding
+from kafka_migration.core.findings.errors import EvidenceUnfit, EvidenceUnreadable, Finding
 from kafka_migration.core.text.storable import storable
 
 # `LocalPath`, `pathlib.Path` or Airflow's `ObjectStoragePath`: all have `/`, `name`, `parent` and `str`.
@@ -261,7 +262,16 @@ def flush(path: Any) -> None:
 
 def unreadable(path: Any, reason: str) -> EvidenceUnreadable:
     """Return the error for a document, or for a folder with it, whose content has not the expected form."""
-    finding = Finding(
+    return EvidenceUnreadable([_unreadable(path, reason)])
+
+
+def unfit(path: Any, error: DoesNotFit) -> EvidenceUnfit:
+    """Return the error for a JSON object that has not the form of its kind."""
+    return EvidenceUnfit([_unreadable(path, f"{type(error).__name__}: {error}")], str(error))
+
+
+def _unreadable(path: Any, reason: str) -> Finding:
+    return Finding(
         Code.EVIDENCE_UNREADABLE,
         str(path),
         reason,
@@ -270,4 +280,3 @@ def unreadable(path: Any, reason: str) -> EvidenceUnreadable:
         happened=f"The document {path} cannot be read as this package wrote it: {reason}.",
         matters="What an earlier step or run found is not known, so nothing is decided from it.",
     )
-    return EvidenceUnreadable([finding])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from kafka_migration.cli.files.lint_verb import add_mirror_files, mirror_files_of
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_output, is_json, migration_name
@@ -129,7 +128,7 @@ def _row(use: KeyUse) -> tuple[str, str, str, str]:
 
 def _document(
     files: Sequence[MirrorFile], findings: Sequence[LintFinding], imported: Imported, written: Sequence[Path]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     connections = [
         {"id": each.name, "fields": dict(each.fields), "command": each.command()} for each in imported.connections
     ]

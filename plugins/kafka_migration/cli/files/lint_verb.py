@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from pathlib import Path
-from typing import Any
 
 from kafka_migration.cli.shell.arguments import VerbParser, Verbs, add_bare_verb, add_output, is_json
 from kafka_migration.cli.shell.output import ExitCode, complain, say, say_json
@@ -108,7 +107,7 @@ def _effective_lines(shown: Sequence[ShownReaders], unread: Sequence[ShownLine])
 
 def _effective_document(
     version: str | None, shown: Sequence[ShownReaders], unread: Sequence[ShownLine], refusals: Sequence[Finding]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     return {
         "schema": LINT_SCHEMA,
         "kafka_version": version,
@@ -170,7 +169,9 @@ def lint_lines(files: Sequence[MirrorFile], findings: Sequence[LintFinding], ver
     yield f"{errors} and {warnings} in {number} file{'s' * (number != 1)}, compared with {judged}"
 
 
-def lint_document(files: Sequence[MirrorFile], findings: Sequence[LintFinding], version: str | None) -> dict[str, Any]:
+def lint_document(
+    files: Sequence[MirrorFile], findings: Sequence[LintFinding], version: str | None
+) -> dict[str, object]:
     """Return the JSON document without its schema."""
     return {
         "kafka_version": version,

@@ -15,13 +15,13 @@ from kafka_migration.cli.shell.arguments import Verbs, add_verb, duration_s
 from kafka_migration.cli.shell.evidence_access import opened
 from kafka_migration.cli.shell.output import ExitCode, aligned, say
 from kafka_migration.core.clock import Clock
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MigrationError, Refused
 from kafka_migration.core.ledger.generations import Generation, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Mode, WatchSettings
 from kafka_migration.core.run.stop_request import StopRequest, what_follows
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.steps.answers.kept_migration import MigrationStore
@@ -132,8 +132,8 @@ def promised_s(watch: WatchSettings) -> float:
 def mode_of(store: MigrationStore, holder: str) -> Mode | None:
     """Return the mode of a run from its preflight document; `None` if it cannot be read."""
     with suppress(*_UNREADABLE):
-        preflight = store.evidence_of(holder).newest(Kind.PREFLIGHT)
-        return None if preflight is None else Mode(preflight["mode"])
+        preflight = store.evidence_of(holder).newest(Stored.PREFLIGHT)
+        return None if preflight is None else preflight.mode
     return None
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.text.markdown import shown, table
 from kafka_migration.core.text.terminal_text import duration, record_count
+from kafka_migration.core.validation.judge_document import JudgeDocument, JudgedTopic
 
 # The text is stored with the question; the report has every topic.
 MAX_TOPICS = 100
@@ -24,7 +23,7 @@ class Asking:
     """
 
     ask: Ask
-    judged: Mapping[str, Any] | None
+    judged: JudgeDocument | None
     approve: str
     folder: str
     link: str
@@ -58,19 +57,19 @@ def _who(asking: Asking) -> str:
     return f"{approvers}{other}"
 
 
-def _verdict(judged: Mapping[str, Any] | None) -> str:
+def _verdict(judged: JudgeDocument | None) -> str:
     if judged is None:
         return ""
-    topics = judged.get("topics", [])
+    topics = judged.topics
     rows = [
-        (shown(topic["topic"]), topic["verdict"], *_whole(topic), record_count(topic["target_records"]))
+        (shown(topic.topic), topic.verdict, *_whole(topic), record_count(topic.target_records))
         for topic in topics[:MAX_TOPICS]
     ]
     header = ("Topic", "This run", "Whole topic", "Proved in total", "Compared by this run")
     more = f"\n\n… and {len(topics) - MAX_TOPICS:,} more topics." if len(topics) > MAX_TOPICS else ""
-    return f"## Verdict on the copy: {judged['verdict']}\n\n{table(header, rows)}{more}"
+    return f"## Verdict on the copy: {judged.verdict}\n\n{table(header, rows)}{more}"
 
 
-def _whole(topic: Mapping[str, Any]) -> tuple[str, str]:
-    whole = topic.get("whole")
-    return (whole["standing"], record_count(whole["target_records"])) if whole else ("not yet compared", "–")
+def _whole(topic: JudgedTopic) -> tuple[str, str]:
+    whole = topic.whole
+    return (whole.standing, record_count(whole.target_records)) if whole else ("not yet compared", "–")

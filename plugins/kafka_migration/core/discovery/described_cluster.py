@@ -150,4 +150,4 @@ def _not_one(names: Sequence[str], wanted: str | None, subject: str, fitting: st
         happened = f"The server manages no Kafka cluster {brief(wanted or '')}, but {some(names)}."
     matters = "Without exactly one cluster, addresses and logins could be those of another cluster."
     expected = "exactly one Kafka cluster"
-    return Finding(Code.MANAGED_CLUSTER_UNKNOWN, subject, found, expected, remedy, happened, matters)
+    return Finding(Code.MANAGED_CLUSTER_UNKNOWN, subject, found, expected, remedy, happened=happened, matters=matters)

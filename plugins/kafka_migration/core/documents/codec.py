@@ -31,15 +31,18 @@ class Document:
     """Base of the frozen dataclasses that have a JSON form.
 
     A JSON object must have every field of the class, also those with a default, except those in `ADDED`: documents of
-    earlier versions do not have them. Further fields are for people and other programs; they are ignored.
+    earlier versions do not have them. Fields in `OMITTED` are left out of the object while they are `None`. Further
+    fields are for people and other programs; they are ignored.
     """
 
     __slots__ = ()
     ADDED: ClassVar[frozenset[str]] = frozenset()
+    OMITTED: ClassVar[frozenset[str]] = frozenset()
 
     def to_document(self) -> dict[str, Any]:
         """Return the JSON object."""
-        return {name: written(getattr(self, name)) for name in _types(type(self))}
+        values = {name: getattr(self, name) for name in _types(type(self))}
+        return {name: written(v) for name, v in values.items() if v is not None or name not in self.OMITTED}
 
     @classmethod
     def from_document(cls, document: Any) -> Self:
@@ -49,7 +52,8 @@ class Document:
         when it is used.
         """
         types, values = _types(cls), _of(dict, document)
-        if missing := [name for name in types if name not in values and name not in cls.ADDED]:
+        optional = cls.ADDED | cls.OMITTED
+        if missing := [name for name in types if name not in values and name not in optional]:
             raise DoesNotFit(f"no {', '.join(missing)}")
         return cls(**{name: _part(name, kind, values[name]) for name, kind in types.items() if name in values})
 

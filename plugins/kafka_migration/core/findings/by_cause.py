@@ -13,7 +13,8 @@ from itertools import accumulate, takewhile
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 
-_WORD = re.compile(r"[\w.-]+")
+# A name, or a path with all its names.
+_WORD = re.compile(r"[\w./-]+")
 # Numbers, and ids of topics and clusters (22 characters of base64).
 _VALUE = re.compile(r"(?<![\w-])[\w-]{22}(?![\w-])|[0-9][0-9,.]*")
 # What is listed of one text: evidence, mails and pages show a finding as a whole.

@@ -84,6 +84,14 @@ class EvidenceUnreadable(FindingsError):
     """A document of the evidence store exists but cannot be parsed; the finding names the document."""
 
 
+class EvidenceUnfit(EvidenceUnreadable):
+    """A document of the evidence store is a JSON object, but not of the form of its kind; `reason` says why."""
+
+    def __init__(self, findings: Iterable[Finding], reason: str) -> None:
+        self.reason = reason
+        super().__init__(findings)
+
+
 class StoreFailed(FindingsError, OSError):
     """The evidence store refused a read or a write, as with a full disk; the same call may succeed later."""
 

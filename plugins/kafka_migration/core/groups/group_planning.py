@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import ClustersSeen, CommittedGroup
@@ -17,14 +16,15 @@ from kafka_migration.core.groups.rules_by_topic import Vectors
 from kafka_migration.core.groups.selection import OtherGroups, unsupported_groups, which_groups
 from kafka_migration.core.groups.uncommitted import UncommittedRule, never_committed
 from kafka_migration.core.kafka.cluster import GroupListing
-from kafka_migration.core.kafka.commits import commits_from_document, commits_on
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document
+from kafka_migration.core.kafka.commits import commits_on
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX, Migration, Mode
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.translation.by_partition import Position, target_probes, translate
 from kafka_migration.core.translation.by_topic import repartitioned_topics
 from kafka_migration.core.translation.copies import PartitionCopy, copies_of
+from kafka_migration.core.translation.translation_contract import TranslationRequest, TranslationResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class CutoverScope:
     file_topics: tuple[str, ...]
     moved_topics: frozenset[str]
     chosen: tuple[str, ...]
-    translation: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None
+    translation: tuple[TranslationRequest, TranslationResult] | None = None
     unproved: Mapping[str, Finding] = field(default_factory=dict)
 
     @property
@@ -114,7 +114,7 @@ class Planning:
         if self.scope.translation is None:
             return group
         request, _ = self.scope.translation
-        then = commits_from_document(request["commits"]).get(group.group, {})
+        then = request.commits.get(group.group, {})
         return replace(group, source_commits={**group.source_commits, **commits_on(then, self.vectors.topics)})
 
     @cached_property
@@ -123,7 +123,7 @@ class Planning:
         if self.scope.translation is None:
             return Vectors()
         request, result = self.scope.translation
-        vectors = self.untranslated(from_document(request["source_log_start"])).answered(request, result)
+        vectors = self.untranslated(request.source_log_start).answered(request, result)
         return replace(vectors, target_log_start=self.seen.target.log_start)
 
     def untranslated(self, source_log_start: Offsets) -> Vectors:

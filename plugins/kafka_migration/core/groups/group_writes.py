@@ -7,17 +7,18 @@ committed by another client and are not overwritten.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsPlan
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, Side
-from kafka_migration.core.kafka.commits import Commits
-from kafka_migration.core.kafka.offsets import TopicPartition, to_document
+from kafka_migration.core.kafka.commits import Commits, offsets_of
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.text.artifact_names import group_subject
 from kafka_migration.core.text.shell import shell_word
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
@@ -52,14 +53,37 @@ class GroupWrite:
     read_back: Commits
     findings: tuple[Finding, ...] = ()
 
-    def to_document(self) -> dict[str, Any]:
-        """Return the result as plain JSON values."""
-        return {
-            "group": self.group,
-            "outcome": str(self.outcome),
-            "read_back": to_document({p: commit.offset for p, commit in self.read_back.items()}),
-            "findings": [finding.to_document() for finding in self.findings],
-        }
+    @property
+    def document(self) -> GroupWriteDocument:
+        """The result as it is stored."""
+        return GroupWriteDocument(self.group, self.outcome, offsets_of(self.read_back), self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupWriteDocument(Document):
+    """The stored result of one group: the offsets read back, without their metadata."""
+
+    group: str
+    outcome: Write
+    read_back: Offsets
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsResultDocument(Document):
+    """The stored result of an approved plan, one entry per planned group.
+
+    `left_behind` says why each group with offsets was not moved; `warnings` are these reasons, unless no group was
+    moved: then they are the refusal.
+    """
+
+    at: str
+    digest: str
+    groups: tuple[GroupWriteDocument, ...]
+    moved: tuple[str, ...]
+    left_behind: Mapping[str, tuple[Finding, ...]]
+    partly: bool
+    warnings: tuple[Finding, ...]
 
 
 class Writing(NamedTuple):
@@ -254,21 +278,19 @@ class OffsetsResult:
         """Whether any group was not moved."""
         return bool(self.left_behind)
 
-    def to_document(self) -> dict[str, Any]:
-        """Return the result as plain JSON values.
-
-        Its warnings say why groups were not moved. If no group was moved, these reasons are the refusal instead.
-        """
-        left_behind = {name: [f.to_document() for f in findings] for name, findings in self.left_behind.items()}
-        is_refusal = self.moves and not self.moved and not self.unknown
-        return {
-            "digest": self.digest,
-            "groups": [move.to_document() for move in self.moves],
-            "moved": list(self.moved),
-            "left_behind": left_behind,
-            "partly": self.is_partly,
-            "warnings": [] if is_refusal else [f for findings in left_behind.values() for f in findings],
-        }
+    def document(self, at: str) -> OffsetsResultDocument:
+        """Return the result as it is stored."""
+        left_behind = self.left_behind
+        is_refusal = bool(self.moves) and not self.moved and not self.unknown
+        return OffsetsResultDocument(
+            at=at,
+            digest=self.digest,
+            groups=tuple(move.document for move in self.moves),
+            moved=self.moved,
+            left_behind=left_behind,
+            partly=self.is_partly,
+            warnings=() if is_refusal else tuple(f for findings in left_behind.values() for f in findings),
+        )
 
 
 def has_something_to_move(group: GroupPlan) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
@@ -20,12 +19,11 @@ from kafka_migration.core.translation.translation_contract import (
     PartitionOffsets,
     TopicToTranslate,
     TopicTranslations,
+    TranslationRequest,
+    TranslationResult,
     Untranslated,
     Vector,
     VectorTranslation,
-    ends_asked,
-    translations_from_document,
-    untranslated_topics,
 )
 
 
@@ -41,19 +39,19 @@ class Vectors:
     unreadable: Mapping[str, Untranslated] = field(default_factory=dict)
     target_log_start: Offsets = field(default_factory=dict)
 
-    def answered(self, request: Mapping[str, Any], result: Mapping[str, Any]) -> Vectors:
+    def answered(self, request: TranslationRequest, result: TranslationResult) -> Vectors:
         """Return this with the result's translations of the topics that were not copied further since the request.
 
         Raises `ValueError` if a translation lacks a partition of the target, or has another one.
         """
-        if result["id"] != request["id"]:
+        if result.id != request.id:
             return self
-        asked, found = ends_asked(request), translations_from_document(result)
+        asked, found = {topic.topic: topic.ends for topic in request.topics}, result.translations
         ends = {name: (topic.mirror_positions, topic.target_ends) for name, topic in self.topics.items()}
         answered = {t: vectors for t, vectors in found.items() if t in ends and asked.get(t) == ends[t]}
         for name, vectors in answered.items():
             _require_every_partition(self.topics[name], vectors.values())
-        return replace(self, translations=answered, unreadable=untranslated_topics(result))
+        return replace(self, translations=answered, unreadable=result.untranslated)
 
     def commits_of(self, group: CommittedGroup) -> Iterator[tuple[RepartitionedTopic, Commits]]:
         """Yield the topics that the group reads, each with its commits."""

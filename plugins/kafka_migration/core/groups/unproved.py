@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
@@ -11,6 +10,7 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.coverage import TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
+from kafka_migration.core.validation.judge_document import JudgeDocument
 
 _WHY_PROVED = "On a copy that is not proved, a translated offset could make a group skip records."
 
@@ -25,7 +25,7 @@ def unproved_copies(ledger: Ledger, topics: Iterable[str]) -> dict[str, Finding]
 
 
 def stopping_findings(
-    unproved: Mapping[str, Finding], topics: Collection[str], judged: Mapping[str, Any]
+    unproved: Mapping[str, Finding], topics: Collection[str], judged: JudgeDocument
 ) -> tuple[Finding, ...]:
     """Return why no group of any topic can be planned; empty if the unproved topics can be left out.
 
@@ -34,16 +34,16 @@ def stopping_findings(
 
     :param judged: the document of `judge`
     """
-    verdict = Verdict(judged["verdict"])
+    verdict = judged.verdict
     if not verdict.is_good and not (verdict is Verdict.NOT_VERIFIABLE and _explain(unproved, judged)):
         return tuple(unproved.values()) or (_bad_verdict(verdict),)
     differs = any(finding.code is Code.COPY_DIFFERS for finding in unproved.values())
     return tuple(unproved.values()) if differs or unproved.keys() >= set(topics) else ()
 
 
-def _explain(unproved: Mapping[str, Finding], judged: Mapping[str, Any]) -> bool:
+def _explain(unproved: Mapping[str, Finding], judged: JudgeDocument) -> bool:
     """Return whether every finding of `judge` is about a topic that is left out."""
-    found = {row["topic"] for row in judged.get("topics", ()) if row["findings"]}
+    found = {each.topic for each in judged.topics if each.findings}
     return bool(unproved) and found <= unproved.keys()
 
 

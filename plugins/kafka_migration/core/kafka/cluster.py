@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal, NamedTuple, Protocol
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint, RecordShape, SampledRecord
@@ -42,7 +43,7 @@ class TopicDescription:
 
 
 @dataclass(frozen=True, slots=True)
-class NewTopic:
+class NewTopic(Document):
     """A topic to create."""
 
     topic: str

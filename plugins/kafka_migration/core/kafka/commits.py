@@ -1,11 +1,9 @@
-"""Committed offsets of several groups, as documents and as CSV for Kafka's own tool."""
+"""Committed offsets of several groups, and their CSV form for Kafka's own tool."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
-from kafka_migration.core.documents.codec import read, written
 from kafka_migration.core.kafka.cluster import CommittedOffset
 from kafka_migration.core.kafka.offsets import TopicPartition
 
@@ -28,18 +26,6 @@ def topics_of(commits: Commits) -> set[str]:
 def commits_on(commits: Commits, topics: Collection[str]) -> dict[TopicPartition, CommittedOffset]:
     """Return a group's committed offsets on these topics."""
     return {partition: commit for partition, commit in commits.items() if partition.topic in topics}
-
-
-def commits_document(groups: GroupsCommits) -> dict[str, Any]:
-    """Return `{group: {topic: {"0": [offset, metadata]}}}`."""
-    document: dict[str, Any] = written(groups)
-    return document
-
-
-def commits_from_document(document: Mapping[str, Any]) -> GroupsCommits:
-    """Read back what `commits_document` wrote."""
-    groups: GroupsCommits = read(GroupsCommits, document)
-    return groups
 
 
 def reset_offsets_csv(groups: GroupsCommits, names: Mapping[str, str] | None = None) -> str:

@@ -14,16 +14,15 @@ from kafka_migration.core.groups.offsets_plan import GroupPlan, GroupVerdict, Of
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.next_steps import after_run, readiness
 from kafka_migration.core.report.run_document import (
-    ComparedRecords,
     GroupResult,
     HookCall,
-    JudgedTopic,
     Refusal,
     RunDocument,
 )
 from kafka_migration.core.report.run_phases import deadlines, phases
 from kafka_migration.core.report.run_steps import Steps, View, ViewsOf
 from kafka_migration.core.run.run_window import Interval
+from kafka_migration.core.validation.judge_document import JudgedTopic, RecordCounts
 
 Documents = Mapping[Kind, object]
 NOT_WRITTEN, UNKNOWN = "not written", "unknown"
@@ -37,7 +36,7 @@ class _JudgedTopics(View):
 
     verdict: Verdict | None = None
     at: str | None = None
-    records: Mapping[str, ComparedRecords] = field(default_factory=dict)
+    records: Mapping[str, RecordCounts] = field(default_factory=dict)
     topics: tuple[JudgedTopic, ...] = ()
 
 

@@ -15,7 +15,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.report.run_steps import Steps
 from kafka_migration.core.run.run_window import Interval
-from kafka_migration.core.validation.differences import Differences
+from kafka_migration.core.validation.judge_document import JudgedTopic, RecordCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,68 +25,6 @@ class Refusal(Document):
     task: str
     findings: tuple[Finding, ...]
     error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedRecords(Document):
-    """How many records of a topic a run compared on each side; `None` is unknown."""
-
-    source: int | None
-    target: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class TopicProof(Document):
-    """What all runs together prove about a topic: `standing` is the verdict in words, `proved` whether all is proved.
-
-    `target_records` is the number of proved records, `None` if it is unknown.
-    """
-
-    verdict: str | None
-    standing: str
-    proved: bool
-    source_offsets: int | None
-    target_records: int | None
-    surplus_records: int | None
-    pending_generations: tuple[int, ...]
-    judged_at: str | None
-    judged_by: str | None
-    reasons: tuple[str, ...]
-    further_reasons: int
-
-
-@dataclass(frozen=True, slots=True)
-class TopicDifferences(Differences):
-    """The differences of a topic, with its name on the target."""
-
-    target_topic: str
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedTopic(Document):
-    """The verdict of the run on a topic with the records that it compared, and what all runs together prove.
-
-    `whole` is `None` for a topic that no run has compared so far. `whole_verdict` is its verdict, for programs.
-    """
-
-    topic: str
-    verdict: str
-    source_records: int | None
-    target_records: int | None
-    whole_verdict: str | None
-    whole: TopicProof | None
-    findings: tuple[Finding, ...]
-    differences: TopicDifferences | None
-
-    @property
-    def is_proved(self) -> bool:
-        """Whether all runs together prove the topic."""
-        return self.whole is not None and self.whole.proved
-
-    @property
-    def standing(self) -> str:
-        """The verdict of all runs together, in words."""
-        return self.whole.standing if self.whole else "not yet compared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +127,7 @@ class RunDocument(Document):
     started_at: str | None = None
     interval: Interval | None = None
     verdict: Verdict | None = None
-    records: Mapping[str, ComparedRecords] = field(default_factory=dict)
+    records: Mapping[str, RecordCounts] = field(default_factory=dict)
     topics: tuple[JudgedTopic, ...] = ()
     groups: tuple[GroupResult, ...] = ()
     findings: tuple[Finding, ...] = ()

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.report.run_document import JudgedTopic, RunDocument
+from kafka_migration.core.report.run_document import RunDocument
+from kafka_migration.core.validation.judge_document import JudgedTopic
 
 # Airflow keeps 1,000 characters, and a user's own note is kept below ours.
 MAX_NOTE = 300

@@ -27,7 +27,7 @@ class View(Document):
 
 
 @dataclass(frozen=True, slots=True)
-class PreflightView(View):
+class AcceptedAtPreflight(View):
     """What preflight recorded: the findings that the migration file accepts."""
 
     ADDED: ClassVar[frozenset[str]] = frozenset({"accepted"})
@@ -151,7 +151,7 @@ class Steps(Document):
     """
 
     documents: Mapping[str, object] = field(default_factory=dict)
-    preflight: PreflightView | None = None
+    preflight: AcceptedAtPreflight | None = None
     topic_list: TopicList | None = None
     plan: PlannedCopy | None = None
     start: StartedCopy | None = None
@@ -193,7 +193,7 @@ class Steps(Document):
         views = ViewsOf(document)
         read = cls(
             document,
-            preflight=views.of("preflight", PreflightView),
+            preflight=views.of("preflight", AcceptedAtPreflight),
             topic_list=views.of("topic-list", TopicList),
             plan=views.of("plan", PlannedCopy),
             start=views.of("start", StartedCopy),

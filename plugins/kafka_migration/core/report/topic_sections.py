@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_migration.core.report.run_document import JudgedTopic, RunDocument, TopicDifferences
+from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.report.sections import Line, Name, Section, ShellCommand, Table, section_of
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import record_count
 from kafka_migration.core.validation.difference_words import describe_counts, kcat_command
 from kafka_migration.core.validation.differences import Difference
+from kafka_migration.core.validation.judge_document import JudgedDifferences, JudgedTopic
 
 _HOW_TO_LOOK = (
     "The first differences of each topic; all of them are in the Parquet file next to the validation's result. The "
@@ -72,7 +73,7 @@ def differences(run: RunDocument) -> tuple[Section, ...]:
     return (Section("Differences", (_HOW_TO_LOOK,), parts=parts),) if parts else ()
 
 
-def _differences(topic: str, found: TopicDifferences) -> Section:
+def _differences(topic: str, found: JudgedDifferences) -> Section:
     rows = tuple(_difference(topic, found.target_topic, each) for each in found.first)
     title = (Name(topic), f": {describe_counts(found.counts)}")
     return Section(title, (), Table(("Kind", "Fields", "Source", "Target"), rows))

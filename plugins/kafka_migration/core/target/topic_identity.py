@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
@@ -84,6 +83,6 @@ def _finding(side: Side, topic: str, found: str, expected: str, happened: str) -
     )
 
 
-def recreated_topics(findings: Iterable[Mapping[str, Any]], side: Side) -> frozenset[str]:
-    """Return the topics of one side that findings, as documents, name as created again."""
-    return frozenset(f["subject"].removeprefix("topic ") for f in findings if f["code"] == _CODES[side])
+def recreated_topics(findings: Iterable[Finding], side: Side) -> frozenset[str]:
+    """Return the topics of one side that findings name as created again."""
+    return frozenset(each.subject.removeprefix("topic ") for each in findings if each.code is _CODES[side])

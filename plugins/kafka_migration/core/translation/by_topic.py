@@ -115,7 +115,7 @@ class RepartitionedTopic:
             has_timestamps=self.how.has_timestamps,
             source={p: (offset, self.mirror_positions[p]) for p, offset in first.items()},
             target={p: (at, self.target_ends[p]) for p, at in self.nothing_before(vector_of(first)).items()},
-            vectors=asked,
+            vectors=tuple(dict(vector) for vector in asked),
         )
 
     def nothing_before(self, vector: Vector) -> PartitionOffsets:

@@ -106,6 +106,6 @@ class CopiedTopic:
             has_timestamps=how.has_timestamps,
             source={p: (at, self.topic.mirror_positions[p]) for p, at in least.items()},
             target={p: (at, self.topic.target_ends[p]) for p, at in target.items()},
-            vectors=tuple(vector for vector, _ in asked),
-            read=tuple(read for _, read in asked),
+            vectors=tuple(dict(vector) for vector, _ in asked),
+            read=tuple(dict(read) for _, read in asked),
         )

@@ -11,20 +11,18 @@ Offsets are *next to read*. Partitions are keys of JSON objects and therefore st
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Literal
 
-from kafka_migration.core.documents.codec import Document, read, written
+from kafka_migration.core.documents.codec import Document, DoesNotFit
+from kafka_migration.core.kafka.cluster import IsolationLevel
 from kafka_migration.core.kafka.commits import GroupsCommits
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.validation.validation_contract import client_id_of
 
-if TYPE_CHECKING:
-    from kafka_migration.core.kafka.cluster import IsolationLevel
-
-SCHEMA = 2
-REQUEST_KIND = "translation-request"
-RESULT_KIND = "translation-result"
+Schema = Literal[2]
+SCHEMA: Schema = 2
 
 PartitionOffsets = Mapping[int, int]
 """An offset per partition of one topic."""
@@ -38,7 +36,7 @@ def vector_of(offsets: PartitionOffsets) -> Vector:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicToTranslate:
+class TopicToTranslate(Document):
     """One topic with the vectors that groups committed on it.
 
     :param by_key: whether records are matched in the order of each key; otherwise in the order of the partition
@@ -56,18 +54,17 @@ class TopicToTranslate:
     has_timestamps: bool
     source: Mapping[int, tuple[int, int]]
     target: Mapping[int, tuple[int, int]]
-    vectors: tuple[Vector, ...]
-    read: tuple[Vector, ...] = ()
+    vectors: tuple[PartitionOffsets, ...]
+    read: tuple[PartitionOffsets, ...] = ()
 
-    def to_document(self) -> dict[str, Any]:
-        """Return the topic as plain JSON values."""
-        vectors = {"vectors": self.vectors, "read": self.read}
-        offsets = {name: [written(dict(vector)) for vector in each] for name, each in vectors.items()}
-        return {**{each.name: written(getattr(self, each.name)) for each in fields(self)}, **offsets}
+    @property
+    def ends(self) -> tuple[PartitionOffsets, PartitionOffsets]:
+        """The ends up to which the job reads the topic on the source and on the target."""
+        return {p: end for p, (_, end) in self.source.items()}, {p: end for p, (_, end) in self.target.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class TranslationRequest:
+class TranslationRequest(Document):
     """The request to translate offsets.
 
     `commits` are those from which the vectors were made, `source_log_start` the source's log starts at that time; the
@@ -75,7 +72,6 @@ class TranslationRequest:
     """
 
     id: str
-
     migration: str
     run: str
     isolation_level: IsolationLevel
@@ -84,16 +80,13 @@ class TranslationRequest:
     source_log_start: Offsets
     max_bytes_per_s: int | None = None
     is_back: bool = False
+    kind: Literal["translation-request"] = "translation-request"
+    schema: Schema = SCHEMA
 
     @property
     def client_id(self) -> str:
         """The client id of the job's consumers on both clusters."""
         return client_id_of("offsets", self.migration, is_limited=self.max_bytes_per_s is not None)
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the request document."""
-        said = {each.name: written(getattr(self, each.name)) for each in fields(self) if each.name != "topics"}
-        return {"schema": SCHEMA, "kind": REQUEST_KIND, **said, "topics": [t.to_document() for t in self.topics]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,80 +114,87 @@ class VectorTranslation(Document):
 
 TopicTranslations = Mapping[str, Mapping[Vector, VectorTranslation]]
 """The translations of the vectors, by topic."""
-
-
 TranslationsBack = Mapping[str, Mapping[tuple[Vector, Vector], VectorTranslation]]
 """The translations of the vectors in a rollback, by topic, each with the offsets read before."""
 
 
-def translations_back_from_document(document: Mapping[str, Any]) -> TranslationsBack:
-    """Read the result of a request `is_back`.
-
-    Raises `ValueError` for another kind or schema, and for a translation that lacks a partition of the source.
-    """
-    _require_result(document)
-    return {
-        topic["topic"]: dict(_translation_back(topic["topic"], entry) for entry in topic["translations"])
-        for topic in document["topics"]
-    }
-
-
-def _translation_back(topic: str, entry: Mapping[str, Any]) -> tuple[tuple[Vector, Vector], VectorTranslation]:
-    read_before, found = _vector_of(entry["read"]), VectorTranslation.from_document(entry)
-    # Both have every partition of the source.
-    if found.goes_on_at.keys() != dict(read_before).keys():
-        there, expected = sorted(found.goes_on_at), sorted(dict(read_before))
-        raise ValueError(f"topic {topic}: offsets of partitions {there}, expected those of {expected}")
-    return (_vector_of(entry["vector"]), read_before), found
-
-
 @dataclass(frozen=True, slots=True)
-class Untranslated(Document):
+class Untranslated:
     """Why a topic was not translated; `has_bad_record` says whether Spark cannot read one of its records."""
 
     unreadable: str
     has_bad_record: bool = False
 
 
-def untranslated_topics(document: Mapping[str, Any]) -> dict[str, Untranslated]:
-    """Return the topics of a result whose records could not be read."""
-    return {
-        topic["topic"]: Untranslated(topic["unreadable"], topic["has_bad_record"])
-        for topic in document["topics"]
-        if topic.get("unreadable") is not None
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranslatedVector(VectorTranslation):
+    """A vector and where it resumes; in a rollback with the offsets `read` before it."""
+
+    OMITTED: ClassVar[frozenset[str]] = frozenset({"read"})
+
+    vector: PartitionOffsets
+    read: PartitionOffsets | None = None
+
+    @property
+    def found(self) -> VectorTranslation:
+        """Where the vector resumes."""
+        return VectorTranslation(self.goes_on_at, self.unread, self.delivered, self.missing, self.is_minimal)
 
 
-def _require_result(document: Mapping[str, Any]) -> None:
-    found = (document.get("kind"), document.get("schema"))
-    if found != (RESULT_KIND, SCHEMA):
-        raise ValueError(f"expected a {RESULT_KIND} of schema {SCHEMA}, found {found}")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranslatedTopic(Document):
+    """The translations of one topic; `unreadable` says why there are none, if a record could not be read."""
+
+    OMITTED: ClassVar[frozenset[str]] = frozenset({"unreadable", "has_bad_record"})
+
+    topic: str
+    translations: tuple[TranslatedVector, ...]
+    unreadable: str | None = None
+    has_bad_record: bool | None = None
 
 
-def translations_from_document(document: Mapping[str, Any]) -> TopicTranslations:
-    """Read a result. Raises `ValueError` for another kind or schema."""
-    _require_result(document)
-    return {
-        topic["topic"]: {
-            _vector_of(entry["vector"]): VectorTranslation.from_document(entry) for entry in topic["translations"]
+@dataclass(frozen=True)
+class TranslationResult(Document):
+    """The result of a request with the same `id`."""
+
+    id: str
+    spark_version: str
+    topics: tuple[TranslatedTopic, ...]
+    kind: Literal["translation-result"] = "translation-result"
+    schema: Schema = SCHEMA
+
+    @cached_property
+    def translations(self) -> TopicTranslations:
+        """The translations of the vectors of a cutover."""
+        return {each.topic: {vector_of(one.vector): one.found for one in each.translations} for each in self.topics}
+
+    @cached_property
+    def translations_back(self) -> TranslationsBack:
+        """The translations of a request `is_back`.
+
+        Raises `DoesNotFit` for a translation that lacks a partition of the source.
+        """
+        return {each.topic: dict(_back(each.topic, one) for one in each.translations) for each in self.topics}
+
+    @cached_property
+    def untranslated(self) -> Mapping[str, Untranslated]:
+        """The topics whose records could not be read."""
+        return {
+            each.topic: Untranslated(each.unreadable, has_bad_record=bool(each.has_bad_record))
+            for each in self.topics
+            if each.unreadable is not None
         }
-        for topic in document["topics"]
-    }
 
 
-def ends_asked(request: Mapping[str, Any]) -> dict[str, tuple[PartitionOffsets, PartitionOffsets]]:
-    """Return the ends up to which a request reads each topic on the source and on the target."""
-    return {topic["topic"]: (_ends(topic["source"]), _ends(topic["target"])) for topic in request["topics"]}
+def _back(topic: str, one: TranslatedVector) -> tuple[tuple[Vector, Vector], VectorTranslation]:
+    read_before = one.read or {}
+    # Both have every partition of the source.
+    if one.goes_on_at.keys() != read_before.keys():
+        there, expected = sorted(one.goes_on_at), sorted(read_before)
+        raise DoesNotFit(f"topic {topic}: offsets of partitions {there}, expected those of {expected}")
+    return (vector_of(one.vector), vector_of(read_before)), one.found
 
 
-def _ends(ranges: Mapping[str, tuple[int, int]]) -> PartitionOffsets:
-    return {int(partition): end for partition, (_, end) in ranges.items()}
-
-
-def nothing_to_translate(request: TranslationRequest) -> dict[str, Any]:
+def nothing_to_translate(request: TranslationRequest) -> TranslationResult:
     """Return the result of a request without topics."""
-    return {"schema": SCHEMA, "kind": RESULT_KIND, "id": request.id, "spark_version": "not started", "topics": []}
-
-
-def _vector_of(offsets: Mapping[str, int]) -> Vector:
-    return vector_of(read(PartitionOffsets, offsets))
+    return TranslationResult(request.id, "not started", ())

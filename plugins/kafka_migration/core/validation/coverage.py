@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.spans import Span, joined
@@ -97,6 +97,23 @@ class PartitionCoverage:
         return joined(s.span for s in self.stretches(side) if s.verdict.is_good)
 
 
+@dataclass(frozen=True, slots=True)
+class CoverageSummary(Document):
+    """What the ledger proves about a topic, without its partitions: the properties of `TopicCoverage`."""
+
+    verdict: Verdict | None
+    standing: str
+    proved: bool
+    source_offsets: int
+    target_records: int | None
+    surplus_records: int
+    pending_generations: tuple[int, ...]
+    judged_at: str | None
+    judged_by: str | None
+    reasons: tuple[str, ...]
+    further_reasons: int
+
+
 @dataclass(frozen=True)
 class TopicCoverage:
     """What the ledger proves about a topic.
@@ -165,22 +182,22 @@ class TopicCoverage:
             found[id(stretch.comparison)] = (known[0], known[1] + stretch.end - stretch.start)
         return found.values()
 
-    def summary(self, shown: int = 20) -> dict[str, Any]:
-        """Return it without its partitions, as plain JSON values, with the first `shown` reasons."""
-        reasons = list(self.reasons())
-        return {
-            "verdict": None if self.verdict is None else str(self.verdict),
-            "standing": self.standing,
-            "proved": self.is_proved,
-            "source_offsets": self.source_offsets,
-            "target_records": self.target_records,
-            "surplus_records": self.surplus_records,
-            "pending_generations": list(self.pending),
-            "judged_at": self.last and self.last.at,
-            "judged_by": self.last and self.last.run,
-            "reasons": reasons[:shown],
-            "further_reasons": len(reasons[shown:]),
-        }
+    def summary(self, shown: int = 20) -> CoverageSummary:
+        """Return it without its partitions, with the first `shown` reasons."""
+        reasons = tuple(self.reasons())
+        return CoverageSummary(
+            verdict=self.verdict,
+            standing=self.standing,
+            proved=self.is_proved,
+            source_offsets=self.source_offsets,
+            target_records=self.target_records,
+            surplus_records=self.surplus_records,
+            pending_generations=self.pending,
+            judged_at=None if self.last is None else self.last.at,
+            judged_by=None if self.last is None else self.last.run,
+            reasons=reasons[:shown],
+            further_reasons=len(reasons[shown:]),
+        )
 
     def reasons(self) -> Iterator[str]:
         """Describe what is not proved."""

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
@@ -19,6 +20,15 @@ from kafka_migration.core.text.terminal_text import duration
 
 # A text names at most this many partitions and counts the others.
 NAMED_PARTITIONS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FenceProof(Document):
+    """When the stop of the producers was announced, how long the source received no records, and its ends then."""
+
+    announced_at: str
+    quiet_s: int
+    ends: Offsets
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
@@ -63,10 +62,6 @@ class Forecast:
             f"the next run must start before {self.at.astimezone(UTC).isoformat(timespec='minutes')}: "
             f"{self.partition}, {self.reason}"
         )
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the forecast as plain JSON values."""
-        return {"at": self.at.isoformat(timespec="seconds"), "partition": str(self.partition), "reason": self.reason}
 
 
 def next_start_before(progress: CopyProgress, retention: Mapping[str, TopicRetention]) -> Forecast | None:

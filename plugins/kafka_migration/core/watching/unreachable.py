@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
@@ -136,7 +135,7 @@ _MATTERS = {
 }
 
 
-def silences_of(documents: Iterable[Mapping[str, Any]]) -> dict[Party, Silence]:
+def silences_of(documents: Iterable[object]) -> dict[Party, Silence]:
     """Read saved silences back, for a watch that continues after a restart of the triggerer."""
     known = (Silence.from_document(document) for document in documents)
     return {silence.party: silence for silence in known}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import ClassVar
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
@@ -25,6 +25,7 @@ from kafka_migration.core.watching.drain import (
     gaps_of,
     lag_of,
 )
+from kafka_migration.core.watching.fence import FenceProof
 from kafka_migration.core.watching.progress import ProgressMeter, progress_line
 
 # Two passes in a row, so that a single reading between two flushes cannot end the watch.
@@ -127,16 +128,21 @@ class WatchResult(Document):
     """The end of a watch: outcome, the last progress line, and when drained the goals that were proved.
 
     `proved` are offsets before which nothing is left to copy. `gaps` are ranges that the source deleted before they
-    were copied. `fence` is the document of the fence proof, if the goals are fenced ends. If the watch did not reach
+    were copied. `fence` is the proof of the fence, if the goals are fenced ends. If the watch did not reach
     its goals, `reason` says why, `lag` is the number of offsets left, and `rate` the average number copied per second
     (`None`: unknown).
     """
+
+    # The event of a trigger that an earlier version started may lack them.
+    ADDED: ClassVar[frozenset[str]] = frozenset(
+        {"findings", "goals", "fence", "reason", "lag", "rate", "proved", "gaps"}
+    )
 
     outcome: Outcome
     progress: str
     findings: tuple[Finding, ...] = ()
     goals: Offsets = field(default_factory=dict)
-    fence: Mapping[str, Any] | None = None
+    fence: FenceProof | None = None
     reason: str = ""
     lag: int | None = None
     rate: float | None = None

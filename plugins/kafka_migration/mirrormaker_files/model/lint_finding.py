@@ -264,7 +264,8 @@ def refusal(code: Code, subject: str, found: str, expected: str, remedy: str) ->
     """Return a finding that refuses a file, with one of the two codes of such findings."""
     subject, found, expected, remedy = map(quoted, (subject, found, expected, remedy))
     happened, matters = _SENTENCES[code]
-    return Finding(code, subject, found, expected, remedy, happened.format(found=found, expected=expected), matters)
+    happened = happened.format(found=found, expected=expected)
+    return Finding(code, subject, found, expected, remedy, happened=happened, matters=matters)
 
 
 def listed(value: str) -> list[str]:

@@ -13,12 +13,13 @@ from airflow.sdk import Context
 
 from kafka_migration.core.cutover.approval import Ask, Responder, not_final, rejected, stale_asks, timed_out
 from kafka_migration.core.cutover.approval_page import Asking, approval_page
-from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.evidence.stored_kind import StoredKind
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.groups.group_writes import stuck_findings
-from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Alert
+from kafka_migration.core.stored.group_documents import PlanOfGroups
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.orchestration.operators.operator_base import Summary, reporting, skip_unless_moving
 from kafka_migration.orchestration.task.alerting import send
@@ -73,7 +74,7 @@ class ApproveOperator(ApprovalOperator):
     def question(self, run: MigrationRun) -> Question:
         """Return the question; skip the task in a mode that needs no approval."""
         skip_unless_moving(run)
-        return question_of(run, Kind.OFFSETS_PLAN)
+        return question_of(run, Stored.OFFSETS_PLAN)
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
         """Record the answer; raise unless it is a valid approval."""
@@ -105,7 +106,7 @@ class ApproveOperator(ApprovalOperator):
         cutover = run.migration.cutover
         asking = Asking(
             ask=asked,
-            judged=run.evidence.newest(Kind.JUDGE),
+            judged=run.evidence.newest(Stored.JUDGE),
             approve=self.APPROVE_DOES,
             folder=str(run.evidence.folder),
             link=link_to(run.identity),
@@ -116,21 +117,21 @@ class ApproveOperator(ApprovalOperator):
         self.assigned_users = [{"id": user, "name": user} for user in cutover.approvers] or None
 
 
-def question_of(run: MigrationRun, kind: Kind) -> Question:
+def question_of(run: MigrationRun, kind: StoredKind[PlanOfGroups]) -> Question:
     """Return the question about the newest plan, of a cutover or of a rollback."""
     document = run.evidence.require(kind)
-    plan = OffsetsPlan.from_document(document["plan"])
-    return Question(plan.digest, document["markdown"], not_final(plan) or stuck_findings(plan))
+    plan = document.plan
+    return Question(plan.digest, document.markdown, not_final(plan) or stuck_findings(plan))
 
 
 def _record(run: MigrationRun, question: Question) -> Ask:
     """Record the question and return it; raises `Refused` if it must not be asked."""
-    asks = (Ask.from_document(document) for document in run.evidence.of_run(Kind.APPROVE))
-    findings = question.findings or stale_asks(asks, question.digest, run.migration.cutover.approvers)
+    cutover = run.migration.cutover
+    asks = run.evidence.of_run(Stored.APPROVE)
+    findings = question.findings or stale_asks(asks, question.digest, cutover.approvers)
     if findings:
         raise Refused(findings)
     hold_reservation(run)
-    cutover = run.migration.cutover
     ask = Ask(question.digest, run.now(), cutover.approval_time_limit_s, cutover.approvers)
     _keep(run, ask)
     return ask
@@ -140,12 +141,12 @@ def _keep(run: MigrationRun, ask: Ask) -> None:
     """Keep a question or its answer: in Airflow for the tasks that act on it, in the evidence for readers."""
     if run.keeper is not None:
         run.keeper.keep_answer(ask.to_document())
-    run.evidence.write(Kind.APPROVE, ask.to_document())
+    run.evidence.write(Stored.APPROVE, ask)
 
 
 def _answered(run: MigrationRun, event: Mapping[str, Any]) -> Ask:
     """Return the latest question with the event's answer; a time-out has no answer."""
-    ask = Ask.from_document(run.evidence.require(Kind.APPROVE))
+    ask = run.evidence.require(Stored.APPROVE)
     user = event.get("responded_by_user") or {}
     answered_at = event.get("responded_at")
     return replace(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.orchestration.cutover.approve import ApproveOperator, Question, question_of
 from kafka_migration.steps.run.migration_run import MigrationRun
 
@@ -21,4 +21,4 @@ class ApproveRollbackOperator(ApproveOperator):
 
     def question(self, run: MigrationRun) -> Question:
         """Return the question."""
-        return question_of(run, Kind.ROLLBACK_PLAN)
+        return question_of(run, Stored.ROLLBACK_PLAN)

@@ -16,13 +16,14 @@ from airflow.sdk.exceptions import TaskDeferred
 from airflow.sdk.execution_time.hitl import upsert_hitl_detail
 
 from kafka_migration.airflow_adapters.deployed_airflow import RESUMES_TASKS_WITH_ANSWERS
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.run.stop_request import StopRequest
+from kafka_migration.core.stored.copy_documents import MirrorStarted
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.watching.producers_question import ABORT, OPTIONS, ProducersAsk, aborted, question_body
 from kafka_migration.core.watching.watch import TRIGGER_MARGIN
+from kafka_migration.core.watching.watch_records import Announced
 from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger
-from kafka_migration.steps.mirror.cutover_guide import Stage
 from kafka_migration.steps.run.alert_sending import stop_producers
 from kafka_migration.steps.run.migration_run import MigrationRun
 
@@ -49,7 +50,7 @@ def waiting_for_watch(
 def ask(run: MigrationRun, context: Context) -> None:
     """Ask whether the producers have stopped. An earlier answer is discarded."""
     asked = _asked(run)
-    run.evidence.write(Kind.PRODUCERS, asked.to_document())
+    run.evidence.write(Stored.PRODUCERS, asked)
     stop = stop_producers(run, datetime.fromisoformat(asked.announced_at))
     upsert_hitl_detail(
         ti_id=context["task_instance"].id,
@@ -66,7 +67,7 @@ def known_answer(run: MigrationRun) -> ProducersAsk | None:
     Airflow retries a task if the answer arrives while Airflow is still recording the question. Raises `Refused` if the
     answer aborts the cutover.
     """
-    asks = [ProducersAsk.from_document(document) for document in run.evidence.of_attempt(Kind.PRODUCERS)]
+    asks = run.evidence.of_attempt(Stored.PRODUCERS)
     answered = asks[-1] if asks and asks[-1].chosen is not None else None
     if answered is not None and answered.chosen == ABORT:
         _end_mirroring(run, str(answered.by))
@@ -85,7 +86,7 @@ def take_answer(run: MigrationRun, event: Mapping[str, Any]) -> ProducersAsk | N
         _end_mirroring(run, by)
     at = event["responded_at"].isoformat(timespec="seconds")
     answered = replace(_asked(run), chosen=chosen, answered_at=at, by=by)
-    run.evidence.write(Kind.PRODUCERS, answered.to_document())
+    run.evidence.write(Stored.PRODUCERS, answered)
     if chosen == ABORT:
         raise Refused([aborted(answered)])
     return answered
@@ -93,8 +94,8 @@ def take_answer(run: MigrationRun, event: Mapping[str, Any]) -> ProducersAsk | N
 
 def _asked(run: MigrationRun) -> ProducersAsk:
     """Return the question for the newest announcement of the run, possibly from an earlier attempt."""
-    watch = run.evidence.of_run(Kind.WATCH)
-    announced_at = [document["announced_at"] for document in watch if document.get("stage") == Stage.ANNOUNCED][-1]
+    watch = run.evidence.of_run(Stored.WATCH)
+    announced_at = [document.announced_at for document in watch if isinstance(document, Announced)][-1]
     until = stop_producers(run, datetime.fromisoformat(announced_at)).until
     return ProducersAsk(announced_at, until.isoformat(timespec="seconds"))
 
@@ -108,9 +109,9 @@ def _end_mirroring(run: MigrationRun, by: str) -> None:
     try:
         generation = run.ledger.read().open_generation_of(run.identity)
     except Exception:
-        started = run.evidence.newest(Kind.START) or {}
-        if started.get("generation"):
-            ask(started["generation"], run.identity.holder)
+        start = run.evidence.newest(Stored.START)
+        if isinstance(start, MirrorStarted):
+            ask(start.generation, run.identity.holder)
         raise
     if generation is not None:
         ask(generation.number, generation.start.run)

@@ -9,10 +9,12 @@ from airflow.providers.apache.kafka.assets.kafka import create_asset
 from airflow.sdk import AssetAlias, Context
 
 from kafka_migration.core.evidence.evidence_documents import Kind
-from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.groups.group_writes import OffsetsResultDocument
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.report.next_steps import ConfirmedCutover, after_cutover
+from kafka_migration.core.stored.group_documents import CutoverDocument
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary, skip_unless_moving
 from kafka_migration.orchestration.task.lineage import CopiedTopics, TellsLineage
 from kafka_migration.steps.run.guards import hold_reservation
@@ -36,18 +38,18 @@ class ConfirmCutoverOperator(TellsLineage, MigrationOperator):
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Write the ledger entry, the events and the next steps."""
         skip_unless_moving(run)
-        result = run.evidence.require(Kind.OFFSETS_RESULT)
-        plan = OffsetsPlan.from_document(run.evidence.require(Kind.OFFSETS_PLAN)["plan"])
+        result = run.evidence.require(Stored.OFFSETS_RESULT)
+        plan = run.evidence.require(Stored.OFFSETS_PLAN).plan
         cut_over = self._recorded(run, plan, result)
         self._announce(run, context, cut_over)
-        document = {**cut_over.to_document(), "next_steps": _next_steps(run, plan, cut_over, result)}
-        run.evidence.write(Kind.CUTOVER, document)
-        for number, text in enumerate(document["next_steps"], start=1):
+        steps = _next_steps(run, plan, cut_over, result)
+        run.evidence.write(Stored.CUTOVER, CutoverDocument.of(cut_over, steps))
+        for number, text in enumerate(steps, start=1):
             self.log.info("%d. %s", number, text)
         return {"groups": list(cut_over.groups), "topics": list(cut_over.topics), "partly": cut_over.partly}
 
     @staticmethod
-    def _recorded(run: MigrationRun, plan: OffsetsPlan, result: dict[str, Any]) -> CutOver:
+    def _recorded(run: MigrationRun, plan: OffsetsPlan, result: OffsetsResultDocument) -> CutOver:
         """Return the ledger entry of this run, written now or by an earlier try."""
         known = run.ledger.known().cutover_of(run.identity)
         if known is not None:
@@ -55,11 +57,10 @@ class ConfirmCutoverOperator(TellsLineage, MigrationOperator):
         hold_reservation(run)
         topics = tuple(topic for topic in run.migration.topics if topic in plan.topics)
         remaining = run.whole_migration.without({*topics, *run.moved_topics}).topics
-        moved = tuple(result["moved"])
-        left = _left(plan, moved)
+        left = _left(plan, result.moved)
         evidence = run.evidence.digests_of(Kind.TOPIC_LIST, Kind.OFFSETS_BEFORE, Kind.OFFSETS_RESULT)
-        partly = result["partly"] or bool(plan.unproved)
-        cut_over = CutOver(run.identity.holder, run.now(), moved, topics, partly, remaining, left, evidence)
+        partly = result.partly or bool(plan.unproved)
+        cut_over = CutOver(run.identity.holder, run.now(), result.moved, topics, partly, remaining, left, evidence)
         run.ledger.append(cut_over.to_document())
         return cut_over
 
@@ -78,21 +79,19 @@ def _left(plan: OffsetsPlan, moved: Collection[str]) -> dict[str, tuple[str, ...
     return {group: tuple(sorted(topics)) for group, topics in committed.items() if topics and group not in moved}
 
 
-def _next_steps(run: MigrationRun, plan: OffsetsPlan, cut_over: CutOver, result: dict[str, Any]) -> list[str]:
-    left_behind = {
-        group: tuple(Finding.from_document(finding) for finding in findings)
-        for group, findings in result["left_behind"].items()
-    }
+def _next_steps(
+    run: MigrationRun, plan: OffsetsPlan, cut_over: CutOver, result: OffsetsResultDocument
+) -> tuple[str, ...]:
     done = ConfirmedCutover(
         migration=run.name,
         source=run.migration.source.connection,
         target=run.migration.target.connection,
         moved=cut_over.groups,
-        left_behind=left_behind,
+        left_behind=result.left_behind,
         not_chosen=plan.others.not_chosen,
         topics=[run.migration.target_topic(topic) for topic in cut_over.topics],
         remaining=cut_over.remaining,
         unproved=sorted(plan.unproved),
         folder=str(run.evidence.folder.parent),
     )
-    return list(after_cutover(done))
+    return after_cutover(done)

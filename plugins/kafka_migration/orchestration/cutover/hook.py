@@ -11,10 +11,11 @@ from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunLin
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException
 
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.migration.settings import Hook, HookName
+from kafka_migration.core.stored.run_documents import HookDocument
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.watching.producers_question import ProducersAsk
 from kafka_migration.orchestration.cutover.asking_producers import ask, known_answer, take_answer, waiting_for_watch
 from kafka_migration.orchestration.operators.operator_base import Summary, reporting, skip_unless_moving
@@ -122,8 +123,8 @@ class HookOperator(TriggerDagRunOperator):
 
 
 def _arguments(run: MigrationRun) -> dict[str, Any]:
-    done = run.evidence.newest(Kind.CUTOVER)
-    topics = done["topics"] if done else run.migration.topics
+    done = run.evidence.newest(Stored.CUTOVER)
+    topics = done.topics if done else run.migration.topics
     return {
         "migration": run.name,
         "run": run.identity.holder,
@@ -161,6 +162,5 @@ def _as_json(result: Any) -> Any:
 
 
 def _record(run: MigrationRun, name: str, hook: Hook, result: Any) -> Summary:
-    document = {"at": run.now(), "hook": name, "called": str(hook), "result": result}
-    run.evidence.write(Kind.HOOK, document)
+    run.evidence.write(Stored.HOOK, HookDocument(run.now(), name, str(hook), result))
     return {"called": str(hook)}

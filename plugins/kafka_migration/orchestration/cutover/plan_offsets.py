@@ -8,10 +8,11 @@ from airflow.sdk import Context
 
 from kafka_migration.core.cutover.not_moved import not_moved
 from kafka_migration.core.cutover.plan_page import render_plan
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.stored.group_documents import OffsetsPlanDocument
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary, skip_unless_planning
 from kafka_migration.orchestration.task.failures import log_findings
 from kafka_migration.steps.groups.plan_groups import make_offsets_plan
@@ -33,7 +34,7 @@ class PlanOffsetsOperator(MigrationOperator):
         skip_unless_planning(run)
         unproved = require_proved_copy(run)
         plan = make_offsets_plan(run, unproved, with_others=True)
-        run.evidence.write(Kind.OFFSETS_PLAN, _document(plan, render_plan(plan, run.name)))
+        run.evidence.write(Stored.OFFSETS_PLAN, _document(plan, render_plan(plan, run.name)))
         self._log_plan(plan)
         if plan.is_final and (findings := plan.uncopied_findings()):
             raise Refused(findings)
@@ -51,11 +52,5 @@ class PlanOffsetsOperator(MigrationOperator):
         self.log.info("Plan %s. This task wrote nothing.", plan.digest)
 
 
-def _document(plan: OffsetsPlan, markdown: str) -> dict[str, object]:
-    return {
-        "digest": plan.digest,
-        "plan": plan.to_document(),
-        "not_moved": [row.to_document() for row in not_moved(plan)],
-        "markdown": markdown,
-        "final": plan.is_final,
-    }
+def _document(plan: OffsetsPlan, markdown: str) -> OffsetsPlanDocument:
+    return OffsetsPlanDocument(plan.digest, plan, markdown, not_moved=tuple(not_moved(plan)), final=plan.is_final)

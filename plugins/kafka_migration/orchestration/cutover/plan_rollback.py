@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from airflow.sdk import Context
 
 from kafka_migration.core.cutover.plan_page import render_plan
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.rollback.reverse_migration import reverse_migration
 from kafka_migration.core.rollback.rollback_refusals import target_only_findings
 from kafka_migration.core.run.run_conf import unknown_findings
+from kafka_migration.core.stored.group_documents import RollbackPlanDocument
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.text.shortened import some
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.orchestration.task.failures import log_findings
@@ -45,8 +46,8 @@ class PlanRollbackOperator(MigrationOperator):
         if refusals := (*phase_findings(run.ledger.known(), run.name, run.request.mode, ()), *_unknown_topics(run)):
             raise Refused(refusals)
         plan = make_rollback_plan(run)
-        document = {"digest": plan.digest, "plan": plan.to_document(), "markdown": render_plan(plan, run.name)}
-        run.evidence.write(Kind.ROLLBACK_PLAN, document)
+        page = render_plan(plan, run.name)
+        run.evidence.write(Stored.ROLLBACK_PLAN, RollbackPlanDocument(plan.digest, plan, page))
         if plan.target_only:
             run.evidence.publish(REVERSE_MIGRATION, reverse_migration(run.whole_migration, plan.target_only)[1])
         self._log_plan(plan)

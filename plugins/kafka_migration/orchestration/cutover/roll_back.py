@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from airflow.sdk import Context
 
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.groups.group_writes import OffsetsResult
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.ledger.cutovers import RolledBack
 from kafka_migration.core.report.next_steps import after_rollback
+from kafka_migration.core.stored.group_documents import RolledBackDocument
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.orchestration.task.context import triggered_by
 from kafka_migration.steps.groups.write_groups import approved_plan, write_plan
@@ -30,9 +31,9 @@ class RollBackOperator(MigrationOperator):
         done = run.ledger.known().rollback_of(run.identity)
         if done is None:
             hold_reservation(run)
-            plan = approved_plan(run, Kind.ROLLBACK_PLAN, triggered_by(context), make_rollback_plan)
+            plan = approved_plan(run, Stored.ROLLBACK_PLAN, triggered_by(context), make_rollback_plan)
             done = _recorded(run, plan, write_plan(run, plan))
-        for number, text in enumerate(run.evidence.require(Kind.ROLLED_BACK)["next_steps"], start=1):
+        for number, text in enumerate(run.evidence.require(Stored.ROLLED_BACK).next_steps, start=1):
             self.log.info("%d. %s", number, text)
         return {"topics": list(done.topics), "groups": list(done.groups), "left": list(done.left)}
 
@@ -55,6 +56,6 @@ def _recorded(run: MigrationRun, plan: OffsetsPlan, result: OffsetsResult) -> Ro
         put_back=result.moved,
         left_behind=result.left_behind,
     )
-    run.evidence.write(Kind.ROLLED_BACK, {**rolled_back.to_document(), "next_steps": list(steps)})
+    run.evidence.write(Stored.ROLLED_BACK, RolledBackDocument.of(rolled_back, steps))
     run.ledger.append(rolled_back.to_document())
     return rolled_back

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from airflow.sdk import Context
 
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary, skip_unless_moving
 from kafka_migration.orchestration.task.context import triggered_by
 from kafka_migration.steps.groups.plan_groups import make_offsets_plan
@@ -29,7 +29,7 @@ class SyncOffsetsOperator(MigrationOperator):
         """Check the approval, save the present offsets, write group by group, and record the result."""
         skip_unless_moving(run)
         hold_reservation(run)
-        plan = approved_plan(run, Kind.OFFSETS_PLAN, triggered_by(context), _present_plan)
+        plan = approved_plan(run, Stored.OFFSETS_PLAN, triggered_by(context), _present_plan)
         result = write_plan(run, plan)
         return {"moved": list(result.moved), "partly": result.is_partly}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from airflow.sdk import Context
 
-from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.translation.translation_contract import TranslationRequest, nothing_to_translate
 from kafka_migration.orchestration.operators.operator_base import Summary, reporting, skip_unless_planning
 from kafka_migration.orchestration.operators.spark_job import SparkJobOperator, result_of
@@ -21,16 +21,16 @@ class TranslatingOperator(SparkJobOperator):
 
     def translate(self, context: Context, run: MigrationRun, request: TranslationRequest) -> Summary:
         """Write the request, run Spark, check that the result is there."""
-        request_path = run.evidence.write(Kind.TRANSLATION_REQUEST, request.to_document())
+        request_path = run.evidence.write(Stored.TRANSLATION_REQUEST, request)
         if request.topics:
-            result_path = run.evidence.announced_path(Kind.TRANSLATION_RESULT)
+            result_path = run.evidence.announced_path(Stored.TRANSLATION_RESULT)
             self.submit(context, run, APPLICATION, request.client_id, request_path, str(result_path))
-            result = result_of(run, result_path)
+            result = result_of(run, self.task_id, Stored.TRANSLATION_RESULT, result_path)
         else:
             self.log.info("No topic needs translation by its records.")
             result = nothing_to_translate(request)
-            run.evidence.write(Kind.TRANSLATION_RESULT, result)
-        return {"topics": len(result["topics"]), "vectors": sum(len(t["translations"]) for t in result["topics"])}
+            run.evidence.write(Stored.TRANSLATION_RESULT, result)
+        return {"topics": len(result.topics), "vectors": sum(len(each.translations) for each in result.topics)}
 
 
 class TranslateOffsetsOperator(TranslatingOperator):

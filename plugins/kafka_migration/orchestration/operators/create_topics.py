@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from airflow.sdk import Context
 
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.ledger.cutovers import SettingsFrozen
+from kafka_migration.core.stored.copy_documents import TopicsDocument
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.target.target_topics import settings_to_freeze
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.steps.mirror.topic_creation import adopt_announced, create_announced
@@ -26,19 +29,19 @@ class CreateTopicsOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Create topics, add partitions, freeze settings, and record the result. Refuses a login without rights."""
-        plan = run.evidence.require(Kind.PLAN)
+        plan = run.evidence.require(Stored.PLAN)
         adopt_announced(run)
-        if plan["create"] or plan["grow"]:
+        if plan.create or plan.grow:
             record_basis(run, require_same_basis(run))
         topics = create_announced(run, plan)
-        run.target.create_partitions(plan["grow"])
+        run.target.create_partitions(plan.grow)
         require_rights_on_target_topics(run)
         self._freeze_again(run)
-        run.evidence.write(Kind.TOPICS, {"at": run.now(), "created": plan["create"], "grown": plan["grow"]})
-        self._log(topics, plan["grow"])
-        return {"created": len(topics), "grown": len(plan["grow"])}
+        run.evidence.write(Stored.TOPICS, TopicsDocument(run.now(), plan.create, plan.grow))
+        self._log(topics, plan.grow)
+        return {"created": len(topics), "grown": len(plan.grow)}
 
-    def _log(self, created: list[NewTopic], grown: dict[str, int]) -> None:
+    def _log(self, created: Collection[NewTopic], grown: Mapping[str, int]) -> None:
         for topic in created:
             configs = ", ".join(f"{name}={value}" for name, value in sorted(topic.configs.items())) or "none"
             what = f"{topic.partitions} partitions, replication factor {topic.replication_factor}, settings: {configs}"

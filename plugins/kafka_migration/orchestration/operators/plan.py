@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from typing import Any
 
 from airflow.sdk import Context
 
-from kafka_migration.core.evidence.evidence_documents import Kind
-from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.kafka.offsets import from_document
+from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
+from kafka_migration.core.stored.copy_documents import PlanDocument
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.target.planned_topics import offsets_to_copy
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.orchestration.task.failures import log_findings
@@ -45,13 +43,13 @@ class PlanOperator(MigrationOperator):
         document = (
             plan_document(run, ledger, source, target) if mirrors else nothing_to_mirror(run, ledger, source, target)
         )
-        run.evidence.write(Kind.PLAN, document)
+        run.evidence.write(Stored.PLAN, document)
         self._log_plan(document)
         return {
             **({"new": new} if new else {}),
-            "create": [topic["topic"] for topic in document["create"]],
-            "grow": document["grow"],
-            "offsets_to_copy": document["offsets_to_copy"],
+            "create": [topic.topic for topic in document.create],
+            "grow": dict(document.grow),
+            "offsets_to_copy": document.offsets_to_copy,
         }
 
     def _topic_list(self, run: MigrationRun) -> list[str]:
@@ -69,10 +67,10 @@ class PlanOperator(MigrationOperator):
             self.log.info("%-40s not copied: %s", topic, reason)
         return list(found.new)
 
-    def _log_plan(self, document: Mapping[str, Any]) -> None:
+    def _log_plan(self, document: PlanDocument) -> None:
         """Log the number of offsets to copy, one line per topic."""
-        to_copy = offsets_to_copy(from_document(document["positions"]), from_document(document["goals"]))
+        to_copy = offsets_to_copy(document.positions, document.goals)
         for topic, offsets in sorted(to_copy.items()):
             self.log.info("%-40s %s offsets to copy", topic, f"{offsets:,}")
-        log_findings(map(Finding.from_document, document.get("open_transactions", ())), logging.WARNING, self.log)
-        self.log.info("Total: %s offsets to copy.", f"{document['offsets_to_copy']:,}")
+        log_findings(document.open_transactions or (), logging.WARNING, self.log)
+        self.log.info("Total: %s offsets to copy.", f"{document.offsets_to_copy:,}")

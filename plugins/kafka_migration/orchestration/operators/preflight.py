@@ -8,9 +8,10 @@ from airflow.sdk import Context
 
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.checked_airflow import ThisAirflow
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.run.run_window import RunWindow
+from kafka_migration.core.stored.run_documents import CheckDocument, PreflightDocument
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary, translating
 from kafka_migration.orchestration.task.context import run_of, run_type_of
@@ -49,7 +50,7 @@ class PreflightOperator(MigrationOperator):
         else:
             results = checked(run, ThisAirflow(), run_type_of(context))
         warnings = [warning for result in results for warning in result.warnings]
-        run.evidence.write(Kind.PREFLIGHT, _document(run, window, results, warnings))
+        run.evidence.write(Stored.PREFLIGHT, _document(run, window, results, warnings))
         self._log(results)
         findings = [finding for result in results for finding in result.findings]
         if findings:
@@ -69,16 +70,19 @@ class PreflightOperator(MigrationOperator):
 
 def _document(
     run: MigrationRun, window: RunWindow, results: tuple[CheckResult, ...], warnings: list[Finding]
-) -> dict[str, object]:
-    return {
-        "at": run.now(),
-        "dag_id": run.identity.dag_id,
-        "run_id": run.identity.run_id,
-        "mode": str(run.request.mode),
-        "digest": run.migration.digest,
-        "phase": str(run.ledger.known().phase),
-        "run_window": window.to_document(),
-        "checks": [result.to_document() for result in results],
-        "warnings": [warning.to_document() for warning in warnings],
-        "accepted": [finding.to_document() for result in results for finding in result.accepted],
-    }
+) -> PreflightDocument:
+    return PreflightDocument(
+        at=run.now(),
+        dag_id=run.identity.dag_id,
+        run_id=run.identity.run_id,
+        mode=run.request.mode,
+        digest=run.migration.digest,
+        phase=run.ledger.known().phase,
+        run_window=window,
+        checks=tuple(
+            CheckDocument(each.name, each.state, each.reason, each.findings, each.warnings, each.accepted)
+            for each in results
+        ),
+        warnings=tuple(warnings),
+        accepted=tuple(finding for result in results for finding in result.accepted),
+    )

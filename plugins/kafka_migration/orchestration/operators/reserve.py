@@ -9,11 +9,12 @@ from typing import Any, NoReturn
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException, TaskDeferred
 
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import reservation_deadline
+from kafka_migration.core.stored.run_documents import WaitDocument
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.text.artifact_names import quoted
 from kafka_migration.core.text.terminal_text import duration, shown
 from kafka_migration.core.watching.watch import TRIGGER_MARGIN
@@ -84,9 +85,8 @@ class ReserveOperator(MigrationOperator):
         if now >= deadline:
             raise Refused([_waited_too_long(run, holder, (now - (since or now)).total_seconds())])
         if since is None:
-            run.evidence.write(
-                Kind.WAIT, {"at": now.isoformat(), "holder": holder, "until": deadline.isoformat(timespec="seconds")}
-            )
+            until = deadline.isoformat(timespec="seconds")
+            run.evidence.write(Stored.WAIT, WaitDocument(now.isoformat(), holder, until))
         self.log.info("%s holds the reservation. Waiting until %s at the latest.", shown(holder), deadline.isoformat())
         raise TaskDeferred(
             trigger=ReservationTrigger(run=run.to_arguments(), holder=holder, deadline=deadline.isoformat()),
@@ -97,8 +97,8 @@ class ReserveOperator(MigrationOperator):
 
 def _waiting_since(run: MigrationRun) -> datetime | None:
     """Return when this attempt first found the migration reserved; a retry of the task continues the wait."""
-    waits = run.evidence.of_attempt(Kind.WAIT)
-    return datetime.fromisoformat(waits[0]["at"]) if waits else None
+    waits = run.evidence.of_attempt(Stored.WAIT)
+    return datetime.fromisoformat(waits[0].at) if waits else None
 
 
 def _is_reserved_by(refused: Refused) -> bool:

@@ -9,11 +9,12 @@ from typing import Any
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException
 
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.ledger.cutovers import SettingsRestored
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Phase
+from kafka_migration.core.stored.group_documents import SettingsDocument
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.target.target_topics import settings_to_restore
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.orchestration.task.failures import log_findings
@@ -37,14 +38,13 @@ class RestoreSettingsOperator(MigrationOperator):
             raise AirflowSkipException(f"Mode {mode} keeps the settings frozen.")
         hold_reservation(run)
         ledger = run.ledger.known()
-        done = run.evidence.require(Kind.ROLLED_BACK if mode.rolls_back else Kind.CUTOVER)
-        topics = _no_copies(ledger, done["topics"])
+        done = run.evidence.require(Stored.ROLLED_BACK if mode.rolls_back else Stored.CUTOVER)
+        topics = _no_copies(ledger, done.topics)
         configs = settings_to_restore(ledger, topics, run.describe("target", topics))
         denials = {topic: _restore(run, topic, values) for topic, values in configs.items()}
         denied = [finding for findings in denials.values() for finding in findings]
         restored = {topic: dict(configs[topic]) for topic, findings in denials.items() if not findings}
-        document = {"at": run.now(), "restored": restored, "warnings": [finding.to_document() for finding in denied]}
-        run.evidence.write(Kind.SETTINGS, document)
+        run.evidence.write(Stored.SETTINGS, SettingsDocument(run.now(), restored, tuple(denied)))
         log_findings(denied, logging.WARNING, self.log)
         return {"restored": sorted(restored)}
 

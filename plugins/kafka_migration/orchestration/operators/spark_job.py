@@ -22,6 +22,7 @@ from kafka_migration.airflow_adapters.deployed_airflow import HAS_STATE_STORE
 from kafka_migration.airflow_adapters.installed_spark import spark_versions
 from kafka_migration.airflow_adapters.spark_connection import spark_client_findings, spark_target
 from kafka_migration.core.connections.java_properties import spark_options
+from kafka_migration.core.evidence.stored_kind import D, StoredKind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, ValidationFailed
 from kafka_migration.core.spark.spark_target import (
@@ -37,6 +38,7 @@ from kafka_migration.core.spark.spark_target import (
 from kafka_migration.core.spark.spark_versions import known_numbers, unknown_findings
 from kafka_migration.orchestration.operators.spark_log import SparkLog
 from kafka_migration.orchestration.task.failures import FailedForNow, log_findings, never_again
+from kafka_migration.steps.reading.spark_documents import understood
 from kafka_migration.steps.run.migration_run import MigrationRun
 
 CLIENTS_FILE = "clients.json"
@@ -169,10 +171,10 @@ def _is_last_try(context: Context) -> bool:
     return getattr(task_instance, "try_number", 1) > getattr(task_instance, "max_tries", 0)
 
 
-def result_of(run: MigrationRun, path: Any) -> dict[str, Any]:
-    """Return the result document of a job and record its digest.
+def result_of(run: MigrationRun, task_id: str, kind: StoredKind[D], path: Any) -> D:
+    """Return the result document of a task's job and record its digest.
 
-    Raises `ValidationFailed` if the document is missing.
+    Raises `ValidationFailed` if the document is missing, or if another version of the job wrote it.
     """
     if not is_there(path):
         raise ValidationFailed(
@@ -190,7 +192,7 @@ def result_of(run: MigrationRun, path: Any) -> dict[str, Any]:
             ]
         )
     flush(path)
-    return run.evidence.taken(path)
+    return understood(lambda: run.evidence.taken(kind, path), task_id)
 
 
 def _clients(run: MigrationRun, client_id: str) -> dict[str, dict[str, str]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from airflow.sdk import Context
 
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import MirrorFailed
 from kafka_migration.core.mirror.diagnosis import with_causes
 from kafka_migration.core.mirror.mirror_process import ProcessReply
+from kafka_migration.core.stored.copy_documents import MirrorNotStarted, MirrorStarted
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.steps.mirror.start_stop import end_when_settled, start_generation, stop_generation
 from kafka_migration.steps.run.migration_run import MigrationRun
@@ -26,15 +27,14 @@ class StartMirrorOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Adopt the running process, or close what a dead run left open and start the next generation."""
-        plan = run.evidence.require(Kind.PLAN)
-        if not plan["offsets_to_copy"] and not run.request.mode.follows_source:
+        plan = run.evidence.require(Stored.PLAN)
+        if not plan.offsets_to_copy and not run.request.mode.follows_source:
             return self._not_started(run, "nothing to copy")
         reply = self._present(run)
         if reply is None and (reason := run.run_window.still_at(run.clock.now())):
             return self._not_started(run, reason)
         reply = reply or self._start(run)
-        document = {"at": run.now(), "started": True, "generation": reply.generation, "pid": reply.pid}
-        run.evidence.write(Kind.START, document)
+        run.evidence.write(Stored.START, MirrorStarted(run.now(), reply.generation, reply.pid))
         self.log.info("MirrorMaker generation %d is running with pid %s", reply.generation, reply.pid)
         return {"generation": reply.generation, "pid": reply.pid}
 
@@ -47,7 +47,7 @@ class StartMirrorOperator(MigrationOperator):
 
     def _not_started(self, run: MigrationRun, reason: str) -> Summary:
         self.log.info("MirrorMaker is not started: %s.", reason)
-        run.evidence.write(Kind.START, {"at": run.now(), "started": False, "reason": reason})
+        run.evidence.write(Stored.START, MirrorNotStarted(run.now(), reason))
         return {"generation": None, "pid": None}
 
     def _present(self, run: MigrationRun) -> ProcessReply | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from airflow.sdk import Context
 
 from kafka_migration.airflow_adapters.airflow_metrics import emit
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import (
     Finding,
@@ -18,6 +17,8 @@ from kafka_migration.core.findings.errors import (
 from kafka_migration.core.ledger.generations import Generation, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.report.metrics import MetricsOf
+from kafka_migration.core.stored.copy_documents import ForecastDocument, StopDocument
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.target.topic_identity import recreated_finding
 from kafka_migration.core.watching.drain import gap_findings
 from kafka_migration.core.watching.retention_forecast import Forecast
@@ -67,7 +68,7 @@ class StopMirrorOperator(MigrationOperator):
         last = ledger.last_generation
         certificate = last.stop if last else None
         self.log.info("No generation of this migration is open.")
-        if certificate and certificate.run == run.identity.holder and not run.evidence.of_attempt(Kind.STOP):
+        if certificate and certificate.run == run.identity.holder and not run.evidence.of_attempt(Stored.STOP):
             return self._recorded(run, certificate, None, "")
         return {"generation": certificate.generation if certificate else None, "stopped": False}
 
@@ -77,10 +78,8 @@ class StopMirrorOperator(MigrationOperator):
         """Record how a generation ended; raises `MirrorFailed` if records were lost."""
         forecast = self._forecast(run, certificate, before)
         opened = held_back_warnings(run, certificate.held_back)
-        document = {"at": run.now(), "certificate": certificate.to_document(), "log": text}
-        run.evidence.write(
-            Kind.STOP, {**document, "open_transactions": opened, "forecast": forecast and forecast.to_document()}
-        )
+        told = None if forecast is None else ForecastDocument.of(forecast)
+        run.evidence.write(Stored.STOP, StopDocument(run.now(), certificate, text, opened, told))
         self.log.info("Generation %d: %s", certificate.generation, certificate.reason)
         self._clean(run)
         if losses := _losses(certificate):

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException
 
 from kafka_migration.adapters.store.document_files import is_there
-from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.validation.validation_contract import (
     ValidationRequest,
+    ValidationResult,
     empty_result,
 )
-from kafka_migration.core.watching.unfinished_work import pending_document
+from kafka_migration.core.watching.unfinished_work import PendingValidation
 from kafka_migration.orchestration.operators.operator_base import Summary, reporting
 from kafka_migration.orchestration.operators.spark_job import SparkJobOperator, result_of
 from kafka_migration.orchestration.task.context import run_of
@@ -46,15 +46,15 @@ class ValidateTopicsOperator(SparkJobOperator):
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             request = request_of(run)
-            request_path = run.evidence.write(Kind.VALIDATION_REQUEST, request.to_document())
+            request_path = run.evidence.write(Stored.VALIDATION_REQUEST, request)
             if all(window.is_empty for window in request.windows):
                 self.log.info("Nothing to read: every window is empty.")
-                run.evidence.write(Kind.VALIDATION_RESULT, empty_result(request, run.now()).to_document())
+                run.evidence.write(Stored.VALIDATION_RESULT, empty_result(request, run.now()))
                 return {"source_records": 0, "target_records": 0}
-            result_path = run.evidence.announced_path(Kind.VALIDATION_RESULT)
+            result_path = run.evidence.announced_path(Stored.VALIDATION_RESULT)
             if not self._submit_in_time(context, run, request, request_path, result_path):
                 _leave_pending(run, request)
-            return _summary(result_of(run, result_path))
+            return _summary(result_of(run, self.task_id, Stored.VALIDATION_RESULT, result_path))
 
     def _submit_in_time(
         self, context: Context, run: MigrationRun, request: ValidationRequest, request_path: str, result_path: Any
@@ -80,7 +80,7 @@ class ValidateTopicsOperator(SparkJobOperator):
 
 def _time_left_s(run: MigrationRun) -> float | None:
     """Return the seconds until the time limit for validation that this attempt's preflight set; `None`: no limit."""
-    if not run.evidence.of_attempt(Kind.PREFLIGHT) or run.run_window.validate_until is None:
+    if not run.evidence.of_attempt(Stored.PREFLIGHT) or run.run_window.validate_until is None:
         return None
     return (run.run_window.validate_until - run.clock.now()).total_seconds()
 
@@ -88,9 +88,9 @@ def _time_left_s(run: MigrationRun) -> float | None:
 def _leave_pending(run: MigrationRun, request: ValidationRequest) -> NoReturn:
     """Record what is left to validate, and skip the task with its downstream tasks."""
     reason = f"the time for validation ended at {run.run_window.validate_until}"
-    run.evidence.write(Kind.PENDING, pending_document(run.now(), reason, request.windows))
+    run.evidence.write(Stored.PENDING, PendingValidation.of(run.now(), reason, request.windows))
     raise AirflowSkipException(f"{reason}; the next run validates the rest.")
 
 
-def _summary(result: Mapping[str, Any]) -> Summary:
-    return {"source_records": result["source_records"], "target_records": result["target_records"]}
+def _summary(result: ValidationResult) -> Summary:
+    return {"source_records": result.source_records, "target_records": result.target_records}

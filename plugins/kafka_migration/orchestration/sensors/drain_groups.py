@@ -23,7 +23,7 @@ from kafka_migration.orchestration.operators.operator_base import Summary, repor
 from kafka_migration.orchestration.sensors.group_lag import lag_trigger
 from kafka_migration.orchestration.sensors.sensor_base import MigrationSensor
 from kafka_migration.orchestration.task.context import run_of
-from kafka_migration.steps.groups.group_lag_reading import LagOutcome
+from kafka_migration.steps.groups.group_lag_reading import LagEnded, LagOutcome
 from kafka_migration.steps.reading.one_by_one import commits_of
 from kafka_migration.steps.run.guards import require_proved_copy
 from kafka_migration.steps.run.migration_run import MigrationRun
@@ -75,12 +75,13 @@ class DrainGroupsSensor(MigrationSensor):
         """Return the last progress line; refuse if a group has not read everything."""
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
-            self.log.info("%s", event["progress"])
-            if event["outcome"] == LagOutcome.FAILED:
-                raise Refused(Finding.from_document(finding) for finding in event["findings"])
-            if event["outcome"] == LagOutcome.TIMED_OUT:
-                raise Refused(_not_drained(run, event))
-            return {"outcome": event["outcome"], "progress": event["progress"]}
+            ended = LagEnded.from_document(event)
+            self.log.info("%s", ended.progress)
+            if ended.outcome is LagOutcome.FAILED:
+                raise Refused(ended.findings)
+            if ended.outcome is LagOutcome.TIMED_OUT:
+                raise Refused(_not_drained(run, ended))
+            return {"outcome": str(ended.outcome), "progress": ended.progress}
 
 
 def _time_limit_s(run: MigrationRun) -> int | None:
@@ -101,8 +102,8 @@ def _groups_with_topics(run: MigrationRun) -> dict[str, list[str] | None]:
     return {name: sorted(mine) for name, mine in topics.items() if mine}
 
 
-def _not_drained(run: MigrationRun, event: Mapping[str, Any]) -> list[Finding]:
-    behind = event["behind"] or {"": event["progress"]}
+def _not_drained(run: MigrationRun, ended: LagEnded) -> list[Finding]:
+    behind = ended.behind or {"": ended.progress}
     limit_s = run.migration.cutover.drain_groups_s or 0
     return [
         Finding(

@@ -11,7 +11,6 @@ from airflow.sdk.exceptions import AirflowSensorTimeout
 
 from kafka_migration.adapters.system.system_clock import SystemClock
 from kafka_migration.core.cutover.lag_policy import LagPolicy
-from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
 from kafka_migration.core.watching.watch import TRIGGER_MARGIN
@@ -22,7 +21,7 @@ from kafka_migration.orchestration.triggers.group_lag_trigger import (
     UNREACHABLE_AFTER_S,
     ConsumerGroupLagTrigger,
 )
-from kafka_migration.steps.groups.group_lag_reading import LagOutcome
+from kafka_migration.steps.groups.group_lag_reading import LagEnded, LagOutcome
 
 
 class ConsumerGroupLagSensor(BaseSensorOperator):
@@ -106,16 +105,16 @@ class ConsumerGroupLagSensor(BaseSensorOperator):
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
         """Return the last progress line; raise unless all groups have caught up."""
-        self.log.info("%s", event["progress"])
-        if event["outcome"] == LagOutcome.FAILED:
-            findings = [Finding.from_document(finding) for finding in event["findings"]]
-            log_findings(findings)
-            raise FailedForGood("\n".join(map(str, findings)))
-        if event["outcome"] == LagOutcome.TIMED_OUT:
-            texts = [f"group {group}: {text}" for group, text in event["behind"].items()]
+        ended = LagEnded.from_document(event)
+        self.log.info("%s", ended.progress)
+        if ended.outcome is LagOutcome.FAILED:
+            log_findings(ended.findings)
+            raise FailedForGood("\n".join(map(str, ended.findings)))
+        if ended.outcome is LagOutcome.TIMED_OUT:
+            texts = [f"group {group}: {text}" for group, text in ended.behind.items()]
             behind = some(texts, separator="; ", longest=LONGEST_SENTENCE)
-            raise AirflowSensorTimeout(f"not caught up within {self.timeout:,.0f} s: {behind or event['progress']}")
-        return {"outcome": event["outcome"], "progress": event["progress"]}
+            raise AirflowSensorTimeout(f"not caught up within {self.timeout:,.0f} s: {behind or ended.progress}")
+        return {"outcome": str(ended.outcome), "progress": ended.progress}
 
 
 def lag_trigger(

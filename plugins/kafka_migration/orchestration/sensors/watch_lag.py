@@ -7,10 +7,12 @@ from typing import Any
 
 from airflow.sdk import Context
 
-from kafka_migration.core.evidence.evidence_documents import Kind
-from kafka_migration.core.findings.errors import Finding, MirrorFailed
+from kafka_migration.core.findings.errors import MirrorFailed
+from kafka_migration.core.stored.copy_documents import MirrorNotStarted, MirrorStarted
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.watching.unfinished_work import behind_finding
 from kafka_migration.core.watching.watch import Outcome, WatchResult
+from kafka_migration.core.watching.watch_records import WatchEnded
 from kafka_migration.orchestration.operators.operator_base import Summary, reporting
 from kafka_migration.orchestration.sensors.sensor_base import MigrationSensor
 from kafka_migration.orchestration.task.context import run_of
@@ -43,20 +45,20 @@ class MirrorLagSensor(MigrationSensor):
         """Defer to the trigger, unless this run did not start MirrorMaker."""
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
-            start = run.evidence.require(Kind.START)
-            if not start["started"]:
-                self.log.info("Nothing to watch: %s.", start["reason"])
-                return _without_mirror(run, start["reason"])
+            start = run.evidence.require(Stored.START)
+            if isinstance(start, MirrorNotStarted):
+                self.log.info("Nothing to watch: %s.", start.reason)
+                return _without_mirror(run, start.reason)
             # A cleared watch belongs to another attempt than the one that holds the reservation.
             hold_reservation(run)
-        self._defer(run)
+        self._defer(run, start.generation)
         return None
 
-    def _defer(self, run: MigrationRun) -> None:
+    def _defer(self, run: MigrationRun, generation: int) -> None:
         limits = limits_of(run)
         trigger = MirrorLagTrigger(
             run=run.to_arguments(),
-            generation=run.evidence.require(Kind.START)["generation"],
+            generation=generation,
             deadline=None if limits.deadline is None else limits.deadline.isoformat(),
         )
         self.defer(trigger=trigger, method_name="execute_complete", timeout=limits.trigger_timeout)
@@ -70,30 +72,37 @@ class MirrorLagSensor(MigrationSensor):
         run = run_of(context, self.migration)
         if event["holder"] != run.identity.holder:
             self.log.warning("Ignoring an event of another attempt, %s: %s", event["holder"], event["progress"])
-            self._defer(run)
+            self._defer(run, _started_generation(run))
         with reporting(run, self.task_id):
-            run.evidence.write(Kind.WATCH, {"at": run.now(), **event})
-            self.log.info("%s", event["progress"])
-            if event["outcome"] == Outcome.FAILED:
-                findings = tuple(Finding.from_document(finding) for finding in event["findings"])
-                raise MirrorFailed(findings)
-            if event["outcome"] != Outcome.DRAINED:
-                self.log.warning("%s: %s", event["outcome"], event.get("reason"))
-                _refuse_half_a_cutover(run, event)
-            return {"outcome": event["outcome"], "progress": event["progress"]}
+            ended = WatchEnded.from_document({"at": run.now(), **event})
+            run.evidence.write(Stored.WATCH, ended)
+            self.log.info("%s", ended.progress)
+            if ended.outcome is Outcome.FAILED:
+                raise MirrorFailed(ended.findings)
+            if ended.outcome is not Outcome.DRAINED:
+                self.log.warning("%s: %s", ended.outcome, ended.reason)
+                _refuse_half_a_cutover(run, ended)
+            return {"outcome": str(ended.outcome), "progress": ended.progress}
 
 
-def _refuse_half_a_cutover(run: MigrationRun, event: Mapping[str, Any]) -> None:
+def _started_generation(run: MigrationRun) -> int:
+    """Return the generation that this run started; the watch of no other run is deferred."""
+    start = run.evidence.require(Stored.START)
+    assert isinstance(start, MirrorStarted)
+    return start.generation
+
+
+def _refuse_half_a_cutover(run: MigrationRun, ended: WatchEnded) -> None:
     """Consumers may only be moved to a complete copy."""
     if run.request.mode.moves_groups:
-        raise MirrorFailed([behind_finding(run.name, event)])
+        raise MirrorFailed([behind_finding(run.name, ended)])
 
 
 def _without_mirror(run: MigrationRun, reason: str) -> Summary:
     """Record that the plan's goals were already reached, or that MirrorMaker must not be started."""
-    left = run.evidence.require(Kind.PLAN)["offsets_to_copy"]
+    left = run.evidence.require(Stored.PLAN).offsets_to_copy
     result = WatchResult(Outcome.DRAINED, "", goals=run.plan_offsets().goals)
     if left:
         result = WatchResult(Outcome.BEHIND, "", reason=reason, lag=left)
-    run.evidence.write(Kind.WATCH, {"at": run.now(), **result.to_document(), "generation": None})
+    run.evidence.write(Stored.WATCH, WatchEnded.of(result, at=run.now(), generation=None))
     return {"outcome": str(result.outcome), "progress": result.progress}

@@ -15,7 +15,6 @@ from asgiref.sync import sync_to_async
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.airflow_metrics import begin_metrics, emit
 from kafka_migration.airflow_adapters.notifiers import notify
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import StoreFailed
 from kafka_migration.core.migration.alert_settings import AlertKind, AlertSettings
 from kafka_migration.core.migration.settings import Migration
@@ -23,6 +22,8 @@ from kafka_migration.core.report.alerts import Alert
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunType
+from kafka_migration.core.stored.run_documents import AlertDocument
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.migration_file.loading import alert_settings
 from kafka_migration.orchestration.task.context import bare_run_of, link_to
@@ -46,7 +47,8 @@ def send(run: MigrationRun, alert: Alert) -> None:
         return
     try:
         told = _tell(_settings(run), alert)
-        run.evidence.write(Kind.ALERT, {"at": run.now(), **alert.to_document(), "once": alert.once, "told": told})
+        document = {"at": run.now(), **alert.to_document(), "once": alert.once, "told": told}
+        run.evidence.write(Stored.ALERT, AlertDocument.from_document(document))
     except StoreFailed as error:
         log.warning("The alert was sent, but not recorded: %s", error)
     except Exception:
@@ -150,7 +152,7 @@ def tell_of_lost_finish(context: Context) -> None:
 def _told(run: MigrationRun) -> set[tuple[str, str]]:
     """Return the kinds of alerts that this attempt of the run has sent, each with its `once` key."""
     try:
-        return {(document["kind"], document.get("once", "")) for document in run.evidence.of_attempt(Kind.ALERT)}
+        return {(alert.kind, alert.once) for alert in run.evidence.of_attempt(Stored.ALERT)}
     except Exception:
         # A duplicate alert is better than a lost one.
         return set()

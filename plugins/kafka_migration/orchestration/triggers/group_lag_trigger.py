@@ -18,7 +18,7 @@ from kafka_migration.core.watching.unreachable import Party, Silence, SilenceWat
 from kafka_migration.orchestration.task.context import cluster_at, run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
 from kafka_migration.orchestration.triggers.telling import tell
-from kafka_migration.steps.groups.group_lag_reading import GroupLagReader, GroupLagWatcher, failed_event
+from kafka_migration.steps.groups.group_lag_reading import GroupLagReader, GroupLagWatcher, LagEnded, LagOutcome
 from kafka_migration.steps.run.alert_sending import unreachable_alert
 
 # The defaults of a migration file, for a sensor without one.
@@ -88,15 +88,15 @@ class ConsumerGroupLagTrigger(PatientTrigger):
         try:
             watcher = await sync_to_async(self._watcher)()
         except FindingsError as error:
-            yield TriggerEvent(failed_event(error))
+            yield TriggerEvent(LagEnded(LagOutcome.FAILED, findings=error.findings).to_document())
             return
         while True:
-            event = await asyncio.to_thread(watcher.poll)
+            ended = await asyncio.to_thread(watcher.poll)
             self.log.info("%s", watcher.progress)
             for silence in watcher.silence.take_untold(watcher.clock.now()):
                 self._tell(silence, watcher.silence.gives_up_at(silence))
-            if event is not None:
-                yield TriggerEvent(event)
+            if ended is not None:
+                yield TriggerEvent(ended.to_document())
                 return
             await asyncio.sleep(self.poll_interval_s)
 

@@ -12,7 +12,6 @@ from kafka_migration.core.backfill.backfill_answers import (
     positions_to_translate,
     scopes_of,
 )
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
@@ -27,6 +26,8 @@ from kafka_migration.core.ledger.interval_bounds import (
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.run.run_window import Interval
+from kafka_migration.core.stored.copy_documents import MirrorStarted
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.translation.by_partition import counts_needed, translate
 from kafka_migration.core.translation.copies import copies_of
 from kafka_migration.steps.reading.exact_reads import every_value, visible_counts
@@ -105,5 +106,5 @@ def _answer(run: MigrationRun, interval: Interval, ledger: Ledger) -> IntervalAn
 
 def _still_because(run: MigrationRun) -> str:
     """Return why the run did not start MirrorMaker; empty if it did."""
-    start = run.evidence.newest(Kind.START)
-    return "" if start is not None and start["started"] else run.run_window.still_at(run.clock.now())
+    start = run.evidence.newest(Stored.START)
+    return "" if isinstance(start, MirrorStarted) else run.run_window.still_at(run.clock.now())

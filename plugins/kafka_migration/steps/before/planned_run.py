@@ -11,7 +11,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.planned_groups import PlannedGroup, planned_groups
 from kafka_migration.core.groups.selection import which_groups
 from kafka_migration.core.kafka.cluster import GroupListing, TopicDescription
-from kafka_migration.core.kafka.offsets import Offsets, from_document
+from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.copy_basis import ClusterSeen
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.ledger.phases import phase_findings
@@ -85,7 +85,7 @@ def run_plan(run: MigrationRun) -> RunPlan:
     document, refusals = (
         read_plan(run, ledger, source, target) if mirrors else (nothing_to_mirror(run, ledger, source, target), ())
     )
-    positions, goals = from_document(document["positions"]), from_document(document["goals"])
+    positions, goals = document.positions, document.goals
     seen = TopicsSeen(run.migration, source, target, ledger)
     return RunPlan(
         phase=ledger.phase,
@@ -104,7 +104,7 @@ def run_plan(run: MigrationRun) -> RunPlan:
             *topic_list_warnings(run.filed_migration, found, run.request.mode),
             *(unseen_groups(run) if run.request.mode.plans_groups else ()),
             *(() if mirrors else recreated_findings(target, ledger)),
-            *map(Finding.from_document, document.get("open_transactions", ())),
+            *(document.open_transactions or ()),
         ),
     )
 

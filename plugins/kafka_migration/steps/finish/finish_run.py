@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 import kafka_migration
 from kafka_migration.adapters.store.document_files import to_json, unreadable
@@ -14,14 +13,13 @@ from kafka_migration.adapters.store.evidence_store import REPORT_FILE
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding, FindingsError, Refused, StoreFailed, ValidationFailed
+from kafka_migration.core.findings.errors import FindingsError, Refused, StoreFailed, ValidationFailed
 from kafka_migration.core.ledger.generations import generations_text
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.report.alerts import Alert, Ended, ended_alert
 from kafka_migration.core.report.markdown_report import render_report
 from kafka_migration.core.report.run_assembly import assembled
 from kafka_migration.core.report.run_document import ConditionResult, Refusal, RunDocument
-from kafka_migration.core.report.run_steps import View
 from kafka_migration.core.rollback.decommission import (
     Condition,
     NotKnown,
@@ -30,15 +28,17 @@ from kafka_migration.core.rollback.decommission import (
     decommission_conditions,
 )
 from kafka_migration.core.run.task_steps import unsuccessful
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.steps.finish.last_run import tell_last_run
 from kafka_migration.steps.finish.outcome import (
     FAILED,
     EndedTasks,
     Timing,
     good_outcome,
-    newest_view,
+    newest,
     skips_of,
     timing_of,
+    unfit_documents,
 )
 from kafka_migration.steps.finish.release import may_still_run, release
 from kafka_migration.steps.rollback.decommissioning import read_old_cluster
@@ -49,22 +49,6 @@ log = logging.getLogger(__name__)
 TASK = "finish"
 RUN_FILE = "run.json"
 Build = Callable[[str, tuple[Refusal, ...]], RunDocument]
-
-
-@dataclass(frozen=True, slots=True)
-class _LeftOut(View):
-    """The topics that a plan leaves on the source because their copy is not proved, each with the reason."""
-
-    ADDED: ClassVar[frozenset[str]] = frozenset({"unproved"})
-
-    unproved: Mapping[str, Finding] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Planned(View):
-    """What `plan_offsets` recorded, as far as it decides the outcome."""
-
-    plan: _LeftOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +133,7 @@ def _published(
 
 def _unfit(run: MigrationRun, document: RunDocument) -> FindingsError | None:
     """Return the refusal of documents that another version of the package wrote."""
-    unfit = document.steps.unfit
+    unfit = dict.fromkeys((*document.steps.unfit, *unfit_documents(run)))
     return unreadable(run.evidence.folder, "; ".join(unfit)) if unfit else None
 
 
@@ -177,7 +161,7 @@ def _refusal(run: MigrationRun, document: object) -> Refusal:
 
 def _unproved(run: MigrationRun, tasks: EndedTasks) -> tuple[Refusal, ...]:
     """Return the refusal of the topics that the plan left out because their copy is not proved; without any, none."""
-    planned = newest_view(run, Kind.OFFSETS_PLAN, _Planned) if tasks.succeeded("plan_offsets") else None
+    planned = newest(run, Stored.OFFSETS_PLAN) if tasks.succeeded("plan_offsets") else None
     findings = tuple(planned.plan.unproved.values()) if planned else ()
     return (Refusal("judge", findings, ValidationFailed.__name__),) if findings else ()
 

@@ -10,6 +10,9 @@ from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.report.alerts import Ended
 from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.report.run_status import Contradiction, LastRun, contradictions
+from kafka_migration.core.stored.copy_documents import MirrorStarted
+from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.steps.finish.outcome import newest
 from kafka_migration.steps.run.migration_run import MigrationRun
 
 
@@ -46,8 +49,7 @@ def _refuted(run: MigrationRun, document: RunDocument) -> Collection[str] | None
     if not run.evidence.of_attempt(Kind.JUDGE) or document.verdict is None or not document.verdict.is_good:
         return ()
     try:
-        start = document.steps.start
-        has_looked = run.request.reads_whole or bool(start and start.started)
+        has_looked = run.request.reads_whole or isinstance(newest(run, Stored.START), MirrorStarted)
         return (run.request.topics or None) if has_looked else ()
     except Refused:
         return ()

@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.evidence.stored_kind import D, StoredKind
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.report.run_steps import SomeView, View, ViewsOf
-from kafka_migration.core.run.run_window import RunWindow
+from kafka_migration.core.findings.errors import EvidenceUnfit, Finding, Refused
 from kafka_migration.core.run.task_steps import SKIPPED, SUCCESS, expected_skips
-from kafka_migration.core.watching.unfinished_work import late_findings
+from kafka_migration.core.stored.stored_documents import STORED_KINDS, Stored
+from kafka_migration.core.watching.unfinished_work import PendingValidation, late_findings
+from kafka_migration.core.watching.watch_records import WatchEnded
 from kafka_migration.steps.run.migration_run import MigrationRun
 
 FAILED = "failed"
+# The findings of refusals are read one by one; alerts tell others about the run.
+_NO_RESULTS = {Kind.REFUSAL, Kind.ALERT}
 _LATE = {Code.BEHIND: "behind", Code.VALIDATION_PENDING: "validation pending"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Checked(View):
-    """What preflight decided about the run's time."""
-
-    run_window: RunWindow
-
-
-@dataclass(frozen=True, slots=True)
-class _Pending(View):
-    """What was left to validate, as its finding names it."""
-
-    reason: str
-    windows: int
-    source_offsets: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Moved(View):
-    """Whether groups or topics remained where they were."""
-
-    partly: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +49,19 @@ class Timing:
 
 def timing_of(run: MigrationRun, tasks: EndedTasks) -> Timing:
     """Evaluate the successful tasks of this attempt, including results kept from an earlier attempt."""
-    checked = newest_view(run, Kind.PREFLIGHT, _Checked) if tasks.succeeded("preflight") else None
+    checked = newest(run, Stored.PREFLIGHT) if tasks.succeeded("preflight") else None
     idle_because = checked.run_window.idle_because if checked else ""
-    watch = run.evidence.newest(Kind.WATCH) if tasks.succeeded("watch_lag") else None
+    watch = newest(run, Stored.WATCH) if tasks.succeeded("watch_lag") else None
     is_left_out = tasks.states.get("validate_topics") == SKIPPED and not idle_because
     pending = _left_pending(run) if is_left_out else None
-    is_pending = pending is not None and ViewsOf({Kind.PENDING: pending}).of(Kind.PENDING, _Pending) is not None
-    late = late_findings(run.name, watch, pending if is_pending else None)
-    return Timing(idle_because, is_pending, late, late_fails=bool(late) and not _only_warns(run))
+    late = late_findings(run.name, watch if isinstance(watch, WatchEnded) else None, pending)
+    return Timing(idle_because, pending is not None, late, late_fails=bool(late) and not _only_warns(run))
 
 
-def _left_pending(run: MigrationRun) -> Mapping[str, object] | None:
+def _left_pending(run: MigrationRun) -> PendingValidation | None:
     """Return what this attempt left pending, or the earlier attempt if only `finish` was cleared."""
-    if pending := run.evidence.of_attempt(Kind.PENDING):
-        return pending[-1]
-    return None if run.evidence.of_attempt(Kind.RESERVE) else run.evidence.newest(Kind.PENDING)
+    written = run.evidence.of_attempt
+    return newest(run, Stored.PENDING) if written(Kind.PENDING) or not written(Kind.RESERVE) else None
 
 
 def _only_warns(run: MigrationRun) -> bool:
@@ -110,11 +88,24 @@ def good_outcome(run: MigrationRun, timing: Timing) -> str:
         return "not in window"
     if timing.late:
         return _LATE[timing.late[0].code]
-    done = newest_view(run, Kind.CUTOVER, _Moved) or newest_view(run, Kind.OFFSETS_RESULT, _Moved)
+    done = newest(run, Stored.CUTOVER) or newest(run, Stored.OFFSETS_RESULT)
     return "partly done" if done is not None and done.partly else "success"
 
 
-def newest_view(run: MigrationRun, kind: Kind, view: type[SomeView]) -> SomeView | None:
-    """Return the newest document of a kind as a view; `None` if there is none, or if it does not fit."""
-    document = run.evidence.newest(kind)
-    return None if document is None else ViewsOf({kind: document}).of(kind, view)
+def newest(run: MigrationRun, kind: StoredKind[D]) -> D | None:
+    """Return the newest document of a kind; `None` if there is none, or if it is one of `unfit_documents`."""
+    try:
+        return run.evidence.newest(kind)
+    except EvidenceUnfit:
+        return None
+
+
+def unfit_documents(run: MigrationRun) -> Iterator[str]:
+    """Yield the kinds whose newest document has another form, each with the reason, as far as the result needs them."""
+    for kind in STORED_KINDS:
+        if kind.kind in _NO_RESULTS:
+            continue
+        try:
+            run.evidence.newest(kind)
+        except EvidenceUnfit as error:
+            yield f"{kind}: {error.reason}"

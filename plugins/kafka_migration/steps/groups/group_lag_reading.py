@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 from kafka_migration.adapters.system.deadlines import at_most
 from kafka_migration.core.clock import Clock
@@ -18,6 +17,7 @@ from kafka_migration.core.cutover.lag_policy import (
     next_to_read,
     partition_lag,
 )
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.errors import Finding, FindingsError, TransientError
 from kafka_migration.core.kafka.cluster import KafkaCluster, Probe, TopicDescription
 from kafka_migration.core.kafka.lag import Lag
@@ -37,6 +37,16 @@ class LagOutcome(StrEnum):
     CAUGHT_UP = "caught_up"
     TIMED_OUT = "timed_out"
     FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class LagEnded(Document):
+    """How the wait ended: the last progress line, and per group the partitions that are behind, as text."""
+
+    outcome: LagOutcome
+    progress: str = ""
+    behind: Mapping[str, str] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(eq=False)
@@ -128,8 +138,8 @@ class GroupLagWatcher:
         """The progress line of the last poll."""
         return self.state.progress
 
-    def poll(self) -> dict[str, Any] | None:
-        """Take one sample; return the event's payload when the wait is over.
+    def poll(self) -> LagEnded | None:
+        """Take one sample; return how the wait ended when it is over.
 
         If the cluster does not answer, the wait continues until the silence is too long. If it denies the request, the
         wait ends.
@@ -138,12 +148,12 @@ class GroupLagWatcher:
             with at_most(self.poll_limit_s):
                 has_caught_up = self._has_caught_up()
         except FindingsError as error:
-            return self._failed(error.findings)
+            return self._ended(LagOutcome.FAILED, error.findings)
         if has_caught_up:
-            return self._event(LagOutcome.CAUGHT_UP)
+            return self._ended(LagOutcome.CAUGHT_UP)
         if findings := self.silence.too_long(self.clock.now()):
-            return self._failed(findings)
-        return self._event(LagOutcome.TIMED_OUT) if self.clock.now() >= self.deadline else None
+            return self._ended(LagOutcome.FAILED, findings)
+        return self._ended(LagOutcome.TIMED_OUT) if self.clock.now() >= self.deadline else None
 
     def _has_caught_up(self) -> bool:
         begun = self.clock.now()
@@ -156,23 +166,6 @@ class GroupLagWatcher:
         self.silence.take({self.party}, {}, begun)
         return self.state.take(sample, self.clock.monotonic_s())
 
-    def _failed(self, findings: tuple[Finding, ...]) -> dict[str, Any]:
-        return {**self._event(LagOutcome.FAILED), "findings": _documents(findings)}
-
-    def _event(self, outcome: LagOutcome) -> dict[str, Any]:
-        behind = self.state.behind
-        return {
-            "outcome": str(outcome),
-            "progress": self.progress,
-            "behind": {group: behind_text(lags, NAMED_PARTITIONS) for group, lags in behind.items()},
-            "findings": [],
-        }
-
-
-def failed_event(error: FindingsError) -> dict[str, Any]:
-    """Return the event of a wait that could not begin."""
-    return {"outcome": str(LagOutcome.FAILED), "progress": "", "behind": {}, "findings": _documents(error.findings)}
-
-
-def _documents(findings: Iterable[Finding]) -> list[dict[str, str]]:
-    return [finding.to_document() for finding in findings]
+    def _ended(self, outcome: LagOutcome, findings: tuple[Finding, ...] = ()) -> LagEnded:
+        behind = {group: behind_text(lags, NAMED_PARTITIONS) for group, lags in self.state.behind.items()}
+        return LagEnded(outcome, self.progress, behind, findings)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import RecordsSeen
 from kafka_migration.core.groups.group_planning import CutoverScope, Planning
@@ -21,7 +20,7 @@ from kafka_migration.core.translation.by_partition import (
     translate,
 )
 from kafka_migration.core.translation.translation_contract import TranslationRequest
-from kafka_migration.steps.groups.read_groups import read_clusters, request_of
+from kafka_migration.steps.groups.read_groups import read_clusters, request_of, translation_documents
 from kafka_migration.steps.groups.resent_records import read_resent
 from kafka_migration.steps.reading.exact_reads import record_prints, visible_counts
 from kafka_migration.steps.reading.spark_documents import understood
@@ -49,12 +48,11 @@ def read_planning(
     planning = Planning(scope, read_clusters(run, scope, with_others=with_others))
     if scope.translation is not None:
         # The positions need both documents of the job.
-        understood(lambda _: planning.positions, scope.translation[1], TaskId.TRANSLATE_OFFSETS)
+        understood(lambda: planning.positions, TaskId.TRANSLATE_OFFSETS)
     return replace(planning, seen=replace(planning.seen, records=_read_records(run, planning)))
 
 
 def _scope_of(run: MigrationRun, unproved: Mapping[str, Finding], *, is_translated: bool) -> CutoverScope:
-    request, result = Kind.TRANSLATION_REQUEST, Kind.TRANSLATION_RESULT
     return CutoverScope(
         ledger=run.ledger.known(),
         identity=run.identity,
@@ -63,7 +61,7 @@ def _scope_of(run: MigrationRun, unproved: Mapping[str, Finding], *, is_translat
         file_topics=run.whole_migration.topics,
         moved_topics=run.moved_topics,
         chosen=tuple(run.request.groups),
-        translation=(run.evidence.require(request), run.evidence.require(result)) if is_translated else None,
+        translation=translation_documents(run, TaskId.TRANSLATE_OFFSETS) if is_translated else None,
         unproved=unproved,
     )
 

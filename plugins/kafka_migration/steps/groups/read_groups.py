@@ -11,10 +11,16 @@ from kafka_migration.core.groups.uncommitted import never_committed
 from kafka_migration.core.kafka.cluster import GroupDescription, GroupState, KafkaCluster, Side
 from kafka_migration.core.kafka.commits import GroupsCommits, topics_of
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.translation.by_topic import HowCopied
-from kafka_migration.core.translation.translation_contract import TopicToTranslate, TranslationRequest
+from kafka_migration.core.translation.translation_contract import (
+    TopicToTranslate,
+    TranslationRequest,
+    TranslationResult,
+)
 from kafka_migration.steps.reading.exact_reads import every_value
 from kafka_migration.steps.reading.one_by_one import commits_of, described, unreadable_of
+from kafka_migration.steps.reading.spark_documents import understood
 from kafka_migration.steps.reading.topic_settings import compared_topics
 from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
 
@@ -112,4 +118,12 @@ def request_of(
         source_log_start=source_log_start or {},
         max_bytes_per_s=run.migration.validation.max_bytes_per_s,
         is_back=is_back,
+    )
+
+
+def translation_documents(run: MigrationRun, task_id: str) -> tuple[TranslationRequest, TranslationResult]:
+    """Return the newest request and result of a task that translates; they may be of different tries."""
+    return (
+        understood(lambda: run.evidence.require(Stored.TRANSLATION_REQUEST), task_id),
+        understood(lambda: run.evidence.require(Stored.TRANSLATION_RESULT), task_id),
     )

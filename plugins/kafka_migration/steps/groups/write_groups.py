@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 
 from kafka_migration.adapters.system.parallel import of_each
 from kafka_migration.core.cutover.approval import not_final
-from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.evidence.stored_kind import StoredKind
 from kafka_migration.core.findings.errors import Finding, OffsetsNotMoved, OutcomeUnknown, Refused, TransientError
 from kafka_migration.core.groups.group_writes import (
     GroupWrite,
@@ -26,11 +26,11 @@ from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.kafka.commits import (
     Commits,
     GroupsCommits,
-    commits_document,
-    commits_from_document,
     commits_on,
     reset_offsets_csv,
 )
+from kafka_migration.core.stored.group_documents import OffsetsBeforeDocument, PlanOfGroups
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import shown
 from kafka_migration.steps.run.find_copy_basis import require_same_basis
@@ -44,10 +44,13 @@ TARGET_CSV = "offsets-before-target.csv"
 
 
 def approved_plan(
-    run: MigrationRun, kind: Kind, triggered_by: str | None, make: Callable[[MigrationRun], OffsetsPlan]
+    run: MigrationRun,
+    kind: StoredKind[PlanOfGroups],
+    triggered_by: str | None,
+    make: Callable[[MigrationRun], OffsetsPlan],
 ) -> OffsetsPlan:
     """Return the plan that was approved and that the clusters still give; `make` plans from their present state."""
-    approved = OffsetsPlan.from_document(run.evidence.require(kind)["plan"])
+    approved = run.evidence.require(kind).plan
     if findings := not_final(approved):
         raise Refused(findings)
     require_approved(run, approved.digest, triggered_by)
@@ -62,12 +65,12 @@ def write_plan(run: MigrationRun, plan: OffsetsPlan) -> OffsetsResult:
     Raises `OutcomeUnknown` or `OffsetsNotMoved`, as `require_moved`.
     """
     readable = [group.group for group in plan.groups if not group.is_unreadable]
-    saved = saved_before(run, plan.digest, readable, plan.topics)[plan.written_side]
+    saved = saved_before(run, plan.digest, readable, plan.topics).of_side(plan.written_side)
     writing = Writing.of(plan)
     groups = {group.group: group for group in plan.changed}
     moves = of_each(groups, lambda name: _write_group(run, writing, groups[name], saved.get(name, {})))
     result = OffsetsResult(plan.digest, tuple(moves.values()), plan.left_out)
-    run.evidence.write(Kind.OFFSETS_RESULT, {"at": run.now(), **result.to_document()})
+    run.evidence.write(Stored.OFFSETS_RESULT, result.document(run.now()))
     for move in result.moves:
         log.info("%-40s %s", shown(move.group), move.outcome)
     require_moved(result, writing)
@@ -93,21 +96,17 @@ def _written(run: MigrationRun, writing: Writing, group: GroupPlan, saved: Commi
 
 def saved_before(
     run: MigrationRun, digest: str, groups: Collection[str], topics: Collection[str]
-) -> dict[str, GroupsCommits]:
+) -> OffsetsBeforeDocument:
     """Return the offsets on both sides before this run wrote any; save them the first time."""
-    document = run.evidence.newest(Kind.OFFSETS_BEFORE)
-    if document is None:
-        sides = {
-            "source": _commits(run.source, groups, topics),
-            "target": _commits(run.target, groups, topics),
-        }
-        document = {"at": run.now(), "digest": digest}
-        document |= {side: commits_document(commits) for side, commits in sides.items()}
+    saved = run.evidence.newest(Stored.OFFSETS_BEFORE)
+    if saved is None:
+        source, target = _commits(run.source, groups, topics), _commits(run.target, groups, topics)
+        saved = OffsetsBeforeDocument(run.now(), digest, source, target)
         # The document is written last, so that its files exist whenever it does.
-        run.evidence.publish(SOURCE_CSV, reset_offsets_csv(sides["source"]))
-        run.evidence.publish(TARGET_CSV, reset_offsets_csv(sides["target"], run.target_names))
-        run.evidence.write(Kind.OFFSETS_BEFORE, document)
-    return {side: commits_from_document(document[side]) for side in ("source", "target")}
+        run.evidence.publish(SOURCE_CSV, reset_offsets_csv(source))
+        run.evidence.publish(TARGET_CSV, reset_offsets_csv(target, run.target_names))
+        run.evidence.write(Stored.OFFSETS_BEFORE, saved)
+    return saved
 
 
 def _commits(cluster: KafkaCluster, groups: Collection[str], topics: Collection[str]) -> GroupsCommits:

@@ -6,33 +6,24 @@ and `{"stage": "fenced", …}`. Each is written before its alert is sent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
-from typing import Any
 
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.lag import Lag
-from kafka_migration.core.kafka.offsets import Offsets, from_document, to_document
+from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.migration.settings import HookName
 from kafka_migration.core.report.alerts import Alert
 from kafka_migration.core.run.stop_request import StopRequest, stop_requested
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.text.terminal_text import duration
-from kafka_migration.core.watching.fence import FenceWatch, SourceEnds
+from kafka_migration.core.watching.fence import FenceProof, FenceWatch, SourceEnds
 from kafka_migration.core.watching.producers_question import StopProducers
 from kafka_migration.core.watching.watch import Aim, Ending, Outcome
 from kafka_migration.core.watching.watch_goals import CutoverCourse
+from kafka_migration.core.watching.watch_records import Announced, Fenced
 from kafka_migration.steps.mirror.follow_guide import source_ends
 from kafka_migration.steps.run.alert_sending import producers_alert, stop_producers
 from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
-
-
-class Stage(StrEnum):
-    """The stages that are recorded."""
-
-    ANNOUNCED = "announced"
-    FENCED = "fenced"
 
 
 @dataclass(eq=False)
@@ -53,12 +44,13 @@ class CutoverGuide:
         settings = self.run.migration.cutover
         goals = self.run.plan_offsets().goals
         self.course = CutoverCourse(goals, settings.near_offsets, self.run.migration.mirror.isolation_level)
-        recorded = self._recorded()
-        if Stage.ANNOUNCED in recorded:
-            announced = recorded[Stage.ANNOUNCED]
-            self._begin_fence(datetime.fromisoformat(announced["announced_at"]), announced["lag"])
-        if Stage.FENCED in recorded:
-            self.course.fenced_ends = from_document(recorded[Stage.FENCED]["ends"])
+        recorded = [each for each in self.run.evidence.of_attempt(Stored.WATCH) if each.generation == self.generation]
+        announced = next((each for each in recorded if isinstance(each, Announced)), None)
+        if announced is not None:
+            self._begin_fence(datetime.fromisoformat(announced.announced_at), announced.lag)
+        for fenced in recorded:
+            if isinstance(fenced, Fenced):
+                self.course.fenced_ends = fenced.ends
 
     @property
     def stage(self) -> str:
@@ -85,15 +77,15 @@ class CutoverGuide:
         """Fail on request: a cutover either reaches its goals or is refused."""
         return None if asked is None else Ending(Outcome.FAILED, str(asked), (stop_requested(asked),))
 
-    def proof(self) -> Mapping[str, Any] | None:
+    def proof(self) -> FenceProof | None:
         """Return when the stop was announced, how long the source received no records, and its log end offsets."""
         if self.announced_at is None or self.course.fenced_ends is None:
             return None
-        return {
-            "announced_at": _text(self.announced_at),
-            "quiet_s": self.run.migration.cutover.fence_quiet_s,
-            "ends": to_document(self.course.fenced_ends),
-        }
+        return FenceProof(
+            announced_at=_text(self.announced_at),
+            quiet_s=self.run.migration.cutover.fence_quiet_s,
+            ends=self.course.fenced_ends,
+        )
 
     def take_notices(self) -> list[str]:
         """Return the new notices for the log since the last call."""
@@ -114,7 +106,10 @@ class CutoverGuide:
 
     def _announce(self, lag: Lag) -> None:
         announced_at = self.run.clock.now()
-        self._record(Stage.ANNOUNCED, {"announced_at": _text(announced_at), "lag": str(lag)})
+        document = Announced(
+            at=self.run.now(), generation=self.generation, announced_at=_text(announced_at), lag=str(lag)
+        )
+        self.run.evidence.write(Stored.WATCH, document)
         self._begin_fence(announced_at, str(lag))
 
     def _begin_fence(self, announced_at: datetime, lag: str) -> None:
@@ -141,26 +136,19 @@ class CutoverGuide:
         return self.run.deployment.run_link(self.run.identity, str(HookName.STOP_PRODUCERS))
 
     def _record_fenced(self, ends: Offsets) -> None:
-        self._record(Stage.FENCED, {**(self.proof() or {}), "ends": to_document(ends)})
+        assert self.announced_at is not None
+        document = Fenced(
+            at=self.run.now(),
+            generation=self.generation,
+            announced_at=_text(self.announced_at),
+            quiet_s=self.run.migration.cutover.fence_quiet_s,
+            ends=ends,
+        )
+        self.run.evidence.write(Stored.WATCH, document)
         self._notices.append(
             f"The fence is proved: the source received no records for {self.run.migration.cutover.fence_quiet_s} s and "
             "has no open transaction. Its log end offsets are now the goals. Keep the producers stopped."
         )
-
-    def _record(self, stage: Stage, document: Mapping[str, Any]) -> None:
-        now = self.run.now()
-        self.run.evidence.write(Kind.WATCH, {"at": now, "stage": str(stage), "generation": self.generation, **document})
-
-    def _recorded(self) -> dict[str, dict[str, Any]]:
-        """Return what this attempt recorded for this generation: the first announcement and the newest fence."""
-        documents = [
-            document
-            for document in self.run.evidence.of_attempt(Kind.WATCH)
-            if document.get("generation") == self.generation and "stage" in document
-        ]
-        recorded = {document["stage"]: document for document in documents}
-        first = next((d for d in documents if d["stage"] == Stage.ANNOUNCED), None)
-        return recorded if first is None else {**recorded, Stage.ANNOUNCED: first}
 
 
 def _text(moment: datetime) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from typing import Any
 
-from kafka_migration.core.findings.errors import Refused, TransientError
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.offsets import Ranges, TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.watching.open_transactions import held_back, held_back_findings
@@ -26,9 +25,9 @@ def read_held_back(run: MigrationRun, partitions: Collection[TopicPartition]) ->
     return held_back(*(every_value(each, partitions, "source end") for each in (ends, stable)))
 
 
-def held_back_warnings(run: MigrationRun, held: Ranges) -> list[dict[str, Any]]:
-    """Return the findings about these offsets as documents, with the time of a transaction's first record if known."""
+def held_back_warnings(run: MigrationRun, held: Ranges) -> tuple[Finding, ...]:
+    """Return the findings about these offsets, with the time of a transaction's first record if known."""
     firsts: Mapping[TopicPartition, RecordPrint | None] = {}
     with suppress(TransientError, Refused):
         firsts = run.source.records_at({p: stable for p, (stable, _) in held.items()}, "read_uncommitted")
-    return [finding.to_document() for finding in held_back_findings(held, firsts)]
+    return tuple(held_back_findings(held, firsts))

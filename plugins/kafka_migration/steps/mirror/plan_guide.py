@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.kafka.lag import Lag
 from kafka_migration.core.report.alerts import Alert
 from kafka_migration.core.run.stop_request import StopRequest
+from kafka_migration.core.watching.fence import FenceProof
 from kafka_migration.core.watching.watch import Aim, Ending, Outcome
 
 
@@ -36,8 +36,8 @@ class Guide(Protocol):
         `asked` is the request to end mirroring, if there is one.
         """
 
-    def proof(self) -> Mapping[str, Any] | None:
-        """Return the document of the fence that proves the goals, if there is one."""
+    def proof(self) -> FenceProof | None:
+        """Return the fence that proves the goals, if there is one."""
 
     def take_notices(self) -> list[str]:
         """Return the new notices for the log since the last call."""
@@ -52,7 +52,7 @@ class QuietGuide:
     def took(self, lag: Lag) -> None:
         """Ignore the lag."""
 
-    def proof(self) -> Mapping[str, Any] | None:
+    def proof(self) -> FenceProof | None:
         """Return none: there is no fence."""
         return None
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from kafka_migration.core.documents.codec import written
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import TopicDescription
-from kafka_migration.core.kafka.offsets import Offsets, to_document
+from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.interval_bounds import IntervalBounds
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.stored.copy_documents import PlanDocument
 from kafka_migration.core.target.planned_topics import offsets_to_copy
-from kafka_migration.core.target.target_topics import plan_topics, recreated_findings, target_topic_findings
+from kafka_migration.core.target.target_topics import TopicPlan, plan_topics, recreated_findings, target_topic_findings
 from kafka_migration.core.watching.drain import gap_findings, gaps_of
 from kafka_migration.core.watching.gap_guard import SourceTruth, recreated_source_findings
 from kafka_migration.steps.backfill.backfilled_interval import resolve_bounds
@@ -27,7 +26,7 @@ def plan_document(
     ledger: Ledger,
     source: Mapping[str, TopicDescription],
     target: Mapping[str, TopicDescription],
-) -> dict[str, Any]:
+) -> PlanDocument:
     """Return the plan of a run that mirrors; raises `Refused` for what must not be copied."""
     document, refusals = read_plan(run, ledger, source, target)
     if refusals:
@@ -40,7 +39,7 @@ def read_plan(
     ledger: Ledger,
     source: Mapping[str, TopicDescription],
     target: Mapping[str, TopicDescription],
-) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+) -> tuple[PlanDocument, tuple[Finding, ...]]:
     """Return the plan of a run that mirrors, and the findings that refuse it."""
     bounds = resolve_bounds(run, ledger, source)
     state = mirror_state(run, ledger, source, target)
@@ -53,17 +52,20 @@ def read_plan(
         *recreated_findings(target, ledger),
         *_state(run, ledger, state),
     )
-    document = {
-        "at": run.now(),
-        **(_NO_TOPICS if only_answers else _topics(run, source, target, ledger)),
-        "interval": bounds and bounds.to_document(),
-        "positions": to_document(state.mirror_positions),
-        "goals": to_document(goals),
-        "offsets_to_copy": to_copy,
-        "held_back": written(held),
-        "open_transactions": held_back_warnings(run, held),
-        "warnings": [finding.to_document() for finding in findings],
-    }
+    topics = TopicPlan((), {}, {}) if only_answers else plan_topics(run.migration, source, target, ledger)
+    document = PlanDocument(
+        at=run.now(),
+        create=topics.create,
+        frozen_configs=topics.frozen_configs,
+        grow=topics.grow,
+        interval=bounds,
+        positions=state.mirror_positions,
+        goals=goals,
+        offsets_to_copy=to_copy,
+        held_back=held,
+        open_transactions=held_back_warnings(run, held),
+        warnings=findings,
+    )
     return document, () if only_answers else findings
 
 
@@ -83,43 +85,12 @@ def _state(run: MigrationRun, ledger: Ledger, state: MirrorState) -> tuple[Findi
     return state_findings(run, ledger, state)
 
 
-_NO_TOPICS: dict[str, Any] = {"create": [], "frozen_configs": {}, "grow": {}}
-
-
-def _topics(
-    run: MigrationRun, source: Mapping[str, TopicDescription], target: Mapping[str, TopicDescription], ledger: Ledger
-) -> dict[str, Any]:
-    """Return the part of the plan that `create_topics` carries out."""
-    topics = plan_topics(run.migration, source, target, ledger)
-    return {
-        "create": [
-            {
-                "topic": t.topic,
-                "partitions": t.partitions,
-                "replication_factor": t.replication_factor,
-                "configs": dict(t.configs),
-            }
-            for t in topics.create
-        ],
-        "frozen_configs": {topic: dict(configs) for topic, configs in topics.frozen_configs.items()},
-        "grow": dict(topics.grow),
-    }
-
-
 def nothing_to_mirror(
     run: MigrationRun, ledger: Ledger, source: Mapping[str, TopicDescription], target: Mapping[str, TopicDescription]
-) -> dict[str, Any]:
+) -> PlanDocument:
     """Return the plan of a run that only reads; a recreated topic is a warning, and validation decides."""
     recreated = (
         *recreated_source_findings(ledger.last_stop, SourceTruth(source, {})),
         *recreated_findings(target, ledger),
     )
-    return {
-        "at": run.now(),
-        **_NO_TOPICS,
-        "interval": None,
-        "positions": {},
-        "goals": {},
-        "offsets_to_copy": 0,
-        "warnings": [f.to_document() for f in recreated],
-    }
+    return PlanDocument(at=run.now(), warnings=recreated)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, Refused
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.generations import Generation
 from kafka_migration.core.mirror.mirror_process import ProcessReply
 from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others, was_told_to_stop
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.steps.mirror.start_stop import end_generation, start_generation, stop_generation
 from kafka_migration.steps.run.migration_run import MigrationRun
 
@@ -75,7 +75,7 @@ class Reviver:
 
     def _deaths(self, reply: ProcessReply) -> list[Death]:
         """Return the deaths of this attempt; record the present one as the last."""
-        deaths = [Death.from_document(d) for d in self.run.evidence.of_attempt(Kind.RESTART)]
+        deaths = self.run.evidence.of_attempt(Stored.RESTART)
         if deaths and deaths[-1].generation == reply.generation:
             return deaths
         if was_told_to_stop(reply) and not self._is_of_earlier_attempt(reply.generation):
@@ -84,7 +84,7 @@ class Reviver:
         restarts = 0 if deaths[-1].ends_each_start else self.run.migration.mirror.restarts
         if len(deaths) > restarts:
             raise MirrorFailed([dead_for_good(deaths, restarts)])
-        self.run.evidence.write(Kind.RESTART, deaths[-1].to_document())
+        self.run.evidence.write(Stored.RESTART, deaths[-1])
         self._notices.append(f"{deaths[-1].with_log}; restart {len(deaths)} of {restarts} follows")
         return deaths
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from kafka_migration.core.documents.codec import read
-from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side, TopicDescription
-from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition, from_document
+from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition
 from kafka_migration.core.ledger.generations import (
     Fingerprint,
     Generation,
@@ -18,8 +17,10 @@ from kafka_migration.core.ledger.generations import (
     StopCertificate,
 )
 from kafka_migration.core.mirror.mirror_process import ProcessEnding, ProcessReply
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.target.topic_identity import recreated_topics
 from kafka_migration.core.watching.drain import expected_next, gaps_of, without_copied
+from kafka_migration.core.watching.watch_records import WatchEnded
 from kafka_migration.steps.mirror.held_back import read_held_back
 from kafka_migration.steps.mirror.state import MirrorState, mirror_state, probe_held
 from kafka_migration.steps.reading.exact_reads import every_value
@@ -130,7 +131,7 @@ class _Watched(NamedTuple):
 
     proved: Offsets
     gaps: Ranges
-    findings: Sequence[Mapping[str, Any]] = ()
+    findings: Sequence[Finding] = ()
 
 
 def _watched(run: MigrationRun, generation: int) -> _Watched:
@@ -138,11 +139,10 @@ def _watched(run: MigrationRun, generation: int) -> _Watched:
 
     That position stops before trailing transaction markers or gaps, and jumps over offsets that the source deleted.
     """
-    watch = run.evidence.newest(Kind.WATCH)
-    if watch is None or watch.get("generation") != generation:
+    watch = run.evidence.newest(Stored.WATCH)
+    if not isinstance(watch, WatchEnded) or watch.generation != generation:
         return _Watched({}, {})
-    proved, gaps = from_document(watch.get("proved", {})), read(Ranges, watch.get("gaps", {}))
-    return _Watched(proved, gaps, watch.get("findings", ()))
+    return _Watched(watch.proved, watch.gaps, watch.findings)
 
 
 def _fingerprints(run: MigrationRun, state: MirrorState) -> Mapping[TopicPartition, Fingerprint]:

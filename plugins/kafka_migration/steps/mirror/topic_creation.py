@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import NewTopic, TopicDescription
 from kafka_migration.core.ledger.cutovers import AnnouncedTopic, CreatedTopic, TopicsAnnounced, TopicsCreated
+from kafka_migration.core.stored.copy_documents import PlanDocument
 from kafka_migration.core.target.target_topics import is_as_announced, unclear_creations
 from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
 
@@ -31,17 +31,17 @@ def adopt_announced(run: MigrationRun) -> None:
     _record(run, found, announced)
 
 
-def create_announced(run: MigrationRun, plan: Mapping[str, Any]) -> list[NewTopic]:
+def create_announced(run: MigrationRun, plan: PlanDocument) -> tuple[NewTopic, ...]:
     """Announce the planned topics, create them, and record those that exist; return them.
 
     A topic that another client created since the plan is not announced, and remains as it is.
     """
-    topics = [NewTopic(**topic) for topic in plan["create"]]
+    topics = plan.create
     there = run.describe("target", [topic.topic for topic in topics]) if topics else {}
     known = run.ledger.known().topics
     _tell_others(name for name in there if name not in known)
     announced = {
-        topic.topic: AnnouncedTopic(topic.partitions, topic.configs, plan["frozen_configs"][topic.topic])
+        topic.topic: AnnouncedTopic(topic.partitions, topic.configs, plan.frozen_configs[topic.topic])
         for topic in topics
         if topic.topic not in there
     }

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from kafka_migration.adapters.store.stop_requests import StopRequestStore
 from kafka_migration.adapters.system.deadlines import Aside, at_most, no_limit
@@ -97,7 +96,7 @@ class MirrorWatcher:
         self._notices += [f"{silence}. {self._outlook(silence)}" for silence in untold]
         return untold
 
-    def news(self) -> dict[str, Any]:
+    def news(self) -> dict[str, object]:
         """Return the result of the last poll, for readers outside Airflow such as the CLI."""
         run, meter, lag = self.reviver.run, self.watch.meter, self.watch.lag
         known = lag.offsets if isinstance(lag, Known) else None

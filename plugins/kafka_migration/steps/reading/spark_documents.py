@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import TypeVar
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding, ValidationFailed
+from kafka_migration.core.findings.errors import EvidenceUnfit, Finding, ValidationFailed
 
 T = TypeVar("T")
 
 
-def understood(read: Callable[[Mapping[str, Any]], T], document: Mapping[str, Any], task_id: str) -> T:
+def understood(read: Callable[[], T], task_id: str) -> T:
     """Read the request or the result of a task's Spark job.
 
     Raises `ValidationFailed` (`VALIDATION_RESULT_MISSING`) for a document that this version cannot read.
     """
     try:
-        return read(document)
-    except (KeyError, ValueError) as error:
-        found = str(error) if isinstance(error, ValueError) else f"no field {error}"
+        return read()
+    except (EvidenceUnfit, ValueError) as error:
+        found = error.reason if isinstance(error, EvidenceUnfit) else str(error)
         finding = Finding(
             Code.VALIDATION_RESULT_MISSING,
             f"the newest document of {task_id}",

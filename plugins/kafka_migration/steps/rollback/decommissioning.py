@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 
 from kafka_migration.adapters.store.evidence_store import RunEvidence
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import KafkaCluster
-from kafka_migration.core.kafka.commits import commits_from_document, offsets_of
-from kafka_migration.core.kafka.offsets import TopicPartition, from_document
+from kafka_migration.core.kafka.commits import offsets_of
+from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX
 from kafka_migration.core.rollback.decommission import OldCluster, SourceGroup
 from kafka_migration.core.rollback.rollback_rules import Move
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.steps.mirror.forecast import retention_of
 from kafka_migration.steps.reading.one_by_one import commits_of, described, unreadable_of
 
@@ -61,15 +61,14 @@ def moves_of(ledger: Ledger, evidence_of: Callable[[str], RunEvidence]) -> dict[
     moves: dict[str, Move] = {}
     for cutover in ledger.cutovers:
         evidence = evidence_of(cutover.run)
-        before, result = evidence.require(Kind.OFFSETS_BEFORE), evidence.require(Kind.OFFSETS_RESULT)
-        sides = {side: commits_from_document(before[side]) for side in ("source", "target")}
-        read_back = {each["group"]: from_document(each["read_back"]) for each in result["groups"]}
+        before, result = evidence.require(Stored.OFFSETS_BEFORE), evidence.require(Stored.OFFSETS_RESULT)
+        read_back = {each.group: each.read_back for each in result.groups}
         for group in cutover.groups:
             earlier = moves.get(group, Move({}, {}, {}))
             moves[group] = Move(
                 {**earlier.written, **read_back[group]},
-                {**sides["target"].get(group, {}), **earlier.target_before},
-                {**sides["source"].get(group, {}), **earlier.source_before},
+                {**before.target.get(group, {}), **earlier.target_before},
+                {**before.source.get(group, {}), **earlier.source_before},
             )
     return moves
 

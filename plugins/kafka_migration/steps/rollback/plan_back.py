@@ -6,23 +6,19 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from kafka_migration.adapters.system.parallel import of_each
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.groups.clusters_seen import ClustersSeen, RecordsSeen, SideSeen
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan, TargetOnly
 from kafka_migration.core.groups.selection import which_groups
-from kafka_migration.core.kafka.commits import commits_from_document, commits_on
+from kafka_migration.core.kafka.commits import commits_on
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.rollback.rollback_planning import RollbackPlanning, RollbackScope
 from kafka_migration.core.run.task_steps import TaskId
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.target.target_topics import missing_target_findings
-from kafka_migration.core.translation.translation_contract import (
-    TranslationRequest,
-    translations_back_from_document,
-    untranslated_topics,
-)
-from kafka_migration.steps.groups.read_groups import how_copied, read_side, request_of
+from kafka_migration.core.translation.translation_contract import TranslationRequest
+from kafka_migration.steps.groups.read_groups import how_copied, read_side, request_of, translation_documents
 from kafka_migration.steps.reading.exact_reads import every_value, record_prints
 from kafka_migration.steps.reading.spark_documents import understood
 from kafka_migration.steps.rollback.decommissioning import moves_of
@@ -60,11 +56,11 @@ def translation_back_request(run: MigrationRun) -> TranslationRequest:
 
 def _translated(run: MigrationRun, scope: RollbackScope) -> RollbackScope:
     """Return the scope with the answer of `translate_back`, if it is about this run's last request."""
-    request, result = run.evidence.require(Kind.TRANSLATION_REQUEST), run.evidence.require(Kind.TRANSLATION_RESULT)
-    if result["id"] != request["id"]:
+    request, result = translation_documents(run, TaskId.TRANSLATE_BACK)
+    if result.id != request.id:
         return scope
-    translations = understood(translations_back_from_document, result, TaskId.TRANSLATE_BACK)
-    return replace(scope, translations=translations, unreadable=untranslated_topics(result))
+    translations = understood(lambda: result.translations_back, TaskId.TRANSLATE_BACK)
+    return replace(scope, translations=translations, unreadable=result.untranslated)
 
 
 def _read_clusters(run: MigrationRun, scope: RollbackScope) -> RollbackPlanning:
@@ -101,14 +97,14 @@ def _read_target(run: MigrationRun, scope: RollbackScope, groups: Collection[str
 
 def _scope_of(run: MigrationRun) -> RollbackScope:
     ledger, is_restore = run.ledger.known(), run.request.mode is Mode.RESTORE
-    before = run.evidence.newest(Kind.OFFSETS_BEFORE)
+    before = run.evidence.newest(Stored.OFFSETS_BEFORE)
     return RollbackScope(
         ledger=ledger,
         mode=run.request.mode,
         migration=run.whole_migration,
         topics=tuple(sorted(run.moved_topics)),
         moves=moves_of(ledger, run.evidence_of) if is_restore else {},
-        saved=commits_from_document(before["source"]) if before else {},
+        saved=before.source if before else {},
     )
 
 

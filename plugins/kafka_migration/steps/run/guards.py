@@ -16,7 +16,6 @@ from kafka_migration.core.cutover.approval import (
     plan_changes,
     unapproved,
 )
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
@@ -25,6 +24,8 @@ from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.resources import Resource
 from kafka_migration.core.ledger.cutovers import Reserved
 from kafka_migration.core.rights.rights import selected_groups, topics_on
+from kafka_migration.core.stored.run_documents import ReserveDocument
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.text.artifact_names import group_subject, quoted
 from kafka_migration.engines.engine_rights import missing_rights
 from kafka_migration.steps.run.migration_run import MigrationRun
@@ -63,7 +64,7 @@ def record_reservation(run: MigrationRun, taken_from: str | None) -> None:
     After the ledger entry, no other run can append to the ledger.
     """
     at, holder = run.now(), run.identity.holder
-    run.evidence.write(Kind.RESERVE, {"at": at, "holder": holder, "taken_over_from": taken_from})
+    run.evidence.write(Stored.RESERVE, ReserveDocument(at, holder, taken_from))
     if run.ledger.read().reserved_by != holder:
         run.ledger.append(Reserved(holder, at, taken_from).to_document())
 
@@ -73,7 +74,7 @@ def require_proved_copy(run: MigrationRun) -> Mapping[str, Finding]:
 
     Raises `Refused` if a copy differs, if no topic is proved, or if the verdict is bad for another reason.
     """
-    judged, topics = run.evidence.require(Kind.JUDGE), run.migration.topics
+    judged, topics = run.evidence.require(Stored.JUDGE), run.migration.topics
     unproved = unproved_copies(run.ledger.known(), topics)
     if findings := stopping_findings(unproved, topics, judged):
         raise Refused(findings)
@@ -88,7 +89,7 @@ def require_approved(run: MigrationRun, digest: str, triggered_by: str | None) -
     answer = run.kept.answer
     ask = None if answer is None else Ask.from_document(answer)
     findings = unapproved(ask, digest)
-    if not findings and answer != run.evidence.newest(Kind.APPROVE):
+    if not findings and ask != run.evidence.newest(Stored.APPROVE):
         findings = (answer_changed(str(run.evidence.folder)),)
     if findings:
         raise Refused(findings)
@@ -117,7 +118,7 @@ def require_unchanged(run: MigrationRun, approved: OffsetsPlan, live: OffsetsPla
     if unknown := [group for group in live.left_out if group.is_unreadable and group.group not in left]:
         raise TransientError(f"{group_subject(unknown[0].group)} cannot be read now: {unknown[0].refusals[0].found}")
     if live.digest != approved.digest:
-        has_written = run.evidence.newest(Kind.OFFSETS_BEFORE) is not None
+        has_written = run.evidence.newest(Stored.OFFSETS_BEFORE) is not None
         raise Refused([evidence_changed(plan_changes(approved, live), has_written=has_written)])
 
 

@@ -13,21 +13,22 @@ from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.adapters.store.run_status_store import NewsStore
 from kafka_migration.adapters.store.stop_requests import StopRequestStore
-from kafka_migration.core.documents.codec import read
 from kafka_migration.core.evidence.digests import Keeper, Kept
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import FindingsError, StoreFailed
 from kafka_migration.core.kafka.cluster import ClusterFacts, KafkaCluster, Side, TopicDescription
-from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition, from_document
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.chain import writer_of
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration, Mode
-from kafka_migration.core.migration.topic_rules import TopicList, resolve
+from kafka_migration.core.migration.topic_rules import resolve
 from kafka_migration.core.mirror.engine import AnyEngine
 from kafka_migration.core.mirror.host import HostTools, OpenedMirror
 from kafka_migration.core.mirror.mirror_process import AnyProcess
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunWindow
+from kafka_migration.core.stored.run_documents import RefusalDocument
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.watching.open_transactions import held_offsets
 from kafka_migration.migration_file.loading import load_migration, load_migration_file
 from kafka_migration.steps.run.deployment import Deployment
@@ -110,8 +111,7 @@ class MigrationRun:
     @cached_property
     def run_window(self) -> RunWindow:
         """The purpose and the time limits of the run, as decided by its preflight."""
-        document = self.evidence.require(Kind.PREFLIGHT)
-        return RunWindow.from_document(document["run_window"])
+        return self.evidence.require(Stored.PREFLIGHT).run_window
 
     @cached_property
     def migration(self) -> Migration:
@@ -224,9 +224,8 @@ class MigrationRun:
 
     def plan_offsets(self) -> PlanOffsets:
         """Return the positions and frozen goals of the run's plan."""
-        plan = self.evidence.require(Kind.PLAN)
-        held = held_offsets(read(Ranges, plan.get("held_back", {})))
-        return PlanOffsets(from_document(plan["positions"]), from_document(plan["goals"]), held)
+        plan = self.evidence.require(Stored.PLAN)
+        return PlanOffsets(plan.positions, plan.goals, held_offsets(plan.held_back or {}))
 
     def now(self) -> str:
         """Return the present time in UTC as ISO 8601 text with seconds."""
@@ -237,15 +236,14 @@ class MigrationRun:
 
         If the evidence store does not take it, Airflow keeps it.
         """
-        findings = [finding.to_document() for finding in error.findings]
-        document = {"task": task_id, "at": self.now(), "error": type(error).__name__, "findings": findings}
+        refusal = RefusalDocument(task_id, self.now(), type(error).__name__, error.findings)
         try:
-            self.evidence.write(Kind.REFUSAL, document)
+            self.evidence.write(Stored.REFUSAL, refusal)
         except StoreFailed:
             if self.keeper is not None:
-                self.keeper.keep_refusal({**document, "attempt": self.identity.attempt})
+                self.keeper.keep_refusal({**refusal.to_document(), "attempt": self.identity.attempt})
 
-    def refusals(self) -> list[dict[str, Any]]:
+    def refusals(self) -> list[Mapping[str, object]]:
         """Return why tasks of this attempt refused, also those reasons that the evidence store did not take."""
         self.evidence.look_again()
         kept = [dict(refusal) for refusal in self.kept.refusals if refusal["attempt"] == self.identity.attempt]
@@ -256,9 +254,9 @@ def resolved(migration: Migration, evidence: RunEvidence, ledger: Callable[[], L
     """Return the migration with its exact topics: those that the run recorded, else those that earlier runs copied."""
     if not migration.rules.patterns:
         return migration
-    recorded = evidence.newest(Kind.TOPIC_LIST)
+    recorded = evidence.newest(Stored.TOPIC_LIST)
     if recorded is not None:
-        return migration.of_topics(TopicList.from_document(recorded).topics)
+        return migration.of_topics(recorded.topics)
     copied = ledger().copied_topics
     return migration.of_topics(resolve(migration.rules, copied, copied).topics)
 

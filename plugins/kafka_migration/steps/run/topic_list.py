@@ -6,10 +6,11 @@ MirrorMaker gets only topics that the evidence names.
 
 from __future__ import annotations
 
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.migration.settings import Migration, Phase
 from kafka_migration.core.migration.topic_rules import TopicList, resolve
+from kafka_migration.core.stored.run_documents import TopicListDocument
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.steps.run.migration_run import MigrationRun
 
 
@@ -33,6 +34,6 @@ def record_topic_list(run: MigrationRun) -> TopicList | None:
     ledger = run.ledger.known()
     is_over = ledger.phase is Phase.CUT_OVER
     found = resolve(rules, run.source.topic_names(), ledger.copied_topics, takes_new=not is_over)
-    run.evidence.write(Kind.TOPIC_LIST, {"at": run.now(), **found.to_document()})
+    run.evidence.write(Stored.TOPIC_LIST, TopicListDocument.of(found, run.now()))
     run.look_at_topics_again()
     return found

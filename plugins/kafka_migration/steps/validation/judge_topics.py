@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, ValidationFailed
 from kafka_migration.core.findings.verdict import Verdict, worst
@@ -15,9 +14,18 @@ from kafka_migration.core.ledger.interval_bounds import TopicAnswer
 from kafka_migration.core.ledger.judgements import Judgement
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.run.task_steps import TaskId
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.validation.comparisons import comparisons_of
 from kafka_migration.core.validation.coverage import TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
+from kafka_migration.core.validation.judge_document import (
+    NOTHING,
+    NOTHING_NEW,
+    JudgedDifferences,
+    JudgeDocument,
+    JudgedTopic,
+    RecordCounts,
+)
 from kafka_migration.core.validation.judging import TopicVerdict, judge_topics, with_untimed
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
 from kafka_migration.core.validation.schemas import SchemaFindings
@@ -45,7 +53,7 @@ class Judged:
     """The verdict of a run, and the document of `judge`."""
 
     verdict: Verdict
-    document: dict[str, Any]
+    document: JudgeDocument
 
 
 def judge(run: MigrationRun) -> Judged:
@@ -53,8 +61,8 @@ def judge(run: MigrationRun) -> Judged:
 
     Raises `ValidationFailed` (`VALIDATION_RESULT_MISSING`) if a requested window was not measured.
     """
-    result = understood(ValidationResult.from_document, run.evidence.require(Kind.VALIDATION_RESULT), MEASURING)
-    request = understood(ValidationRequest.from_document, run.evidence.require(Kind.VALIDATION_REQUEST), MEASURING)
+    result = understood(lambda: run.evidence.require(Stored.VALIDATION_RESULT), MEASURING)
+    request = understood(lambda: run.evidence.require(Stored.VALIDATION_REQUEST), MEASURING)
     _require_answered(request, result)
     topics = _topics(run, request, result)
     _record(run, _judgement(run, request, result, topics))
@@ -162,25 +170,25 @@ def _document(
     answered: IntervalAnswered | None,
     covered: Covered,
     schemas: Mapping[str, SchemaFindings],
-) -> dict[str, Any]:
+) -> JudgeDocument:
     """Return the document of `judge`: the verdict, and one row per topic of the run."""
     measured = {topic.topic: topic for topic in topics}
-    rows = [
+    rows = tuple(
         _topic(topic, measured.get(topic), answered, covered.get(topic), schemas.get(topic, SchemaFindings()))
         for topic in run.migration.topics
-    ]
-    counted = rows if answered else [row for row in rows if row["topic"] in measured]
-    return {
-        "at": run.now(),
-        "verdict": str(verdict),
-        "interval": answered and answered.answer.to_document(),
-        "records": {r["topic"]: {"source": r["source_records"], "target": r["target_records"]} for r in counted},
-        "topics": rows,
-        "warnings": [
-            *(warning.to_document() for topic in topics for warning in topic.warnings),
-            *(warning.to_document() for found in schemas.values() for warning in found.warnings),
-        ],
-    }
+    )
+    counted = rows if answered else [row for row in rows if row.topic in measured]
+    return JudgeDocument(
+        at=run.now(),
+        verdict=verdict,
+        interval=answered.answer if answered else None,
+        records={row.topic: RecordCounts(row.source_records, row.target_records) for row in counted},
+        topics=rows,
+        warnings=(
+            *(warning for topic in topics for warning in topic.warnings),
+            *(warning for found in schemas.values() for warning in found.warnings),
+        ),
+    )
 
 
 def _topic(
@@ -189,39 +197,47 @@ def _topic(
     answered: IntervalAnswered | None,
     covered: TopicCoverage | None,
     schemas: SchemaFindings,
-) -> dict[str, Any]:
+) -> JudgedTopic:
     """Return the row of one topic: the verdict of this run, and what all runs together prove."""
-    findings = [
+    findings = (
         *(measured.findings if measured else ()),
         *(answered.findings.get(name, ()) if answered else ()),
         *schemas.wrong,
-    ]
-    return {
-        "topic": name,
-        **(_answered_counts(answered.answer.topics.get(name)) if answered else _measured_counts(measured)),
-        "whole_verdict": None if covered is None or covered.verdict is None else str(covered.verdict),
-        "whole": covered and covered.summary(),
-        "findings": [finding.to_document() for finding in findings],
-        "differences": measured and {"target_topic": measured.target_topic, **measured.differences.to_document()},
-    }
+    )
+    counts = _answered_counts(answered.answer.topics.get(name)) if answered else _measured_counts(measured)
+    return JudgedTopic(
+        topic=name,
+        verdict=counts.verdict,
+        source_records=counts.source,
+        target_records=counts.target,
+        whole_verdict=None if covered is None else covered.verdict,
+        whole=None if covered is None else covered.summary(),
+        findings=findings,
+        differences=None if measured is None else _differences(measured),
+    )
 
 
-def _measured_counts(measured: TopicVerdict | None) -> dict[str, Any]:
+def _differences(measured: TopicVerdict) -> JudgedDifferences:
+    found = measured.differences
+    return JudgedDifferences(found.counts, found.first, measured.target_topic)
+
+
+class _Counts(NamedTuple):
+    """The verdict of a topic as text, and its records on both sides; `None`: unknown."""
+
+    verdict: str
+    source: int | None
+    target: int | None
+
+
+def _measured_counts(measured: TopicVerdict | None) -> _Counts:
     if measured is None:
-        return {"verdict": "nothing new", "source_records": 0, "target_records": 0}
-    return {
-        "verdict": str(measured.verdict),
-        "source_records": measured.source_records,
-        "target_records": measured.target_records,
-    }
+        return _Counts(NOTHING_NEW, 0, 0)
+    return _Counts(str(measured.verdict), measured.source_records, measured.target_records)
 
 
-def _answered_counts(answer: TopicAnswer | None) -> dict[str, Any]:
+def _answered_counts(answer: TopicAnswer | None) -> _Counts:
     """Return the counts of an interval; a good verdict proves equal numbers of records on source and target."""
     if answer is None or answer.verdict is None:
-        return {"verdict": "nothing", "source_records": 0, "target_records": 0}
-    return {
-        "verdict": str(answer.verdict),
-        "source_records": answer.records,
-        "target_records": answer.records if answer.verdict.is_good else None,
-    }
+        return _Counts(NOTHING, 0, 0)
+    return _Counts(str(answer.verdict), answer.records, answer.records if answer.verdict.is_good else None)

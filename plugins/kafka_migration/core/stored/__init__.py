@@ -1,0 +1,1 @@
+"""The documents that the tasks of a run store, and the table of their kinds."""
