@@ -412,7 +412,7 @@ def test_what_the_source_deleted_before_a_group_read_it_is_told(world: World) ->
     world.finish(plan_offsets="success")
 
     assert ["UNREAD_RECORDS_DELETED"] == codes(world, "billing")
-    said = "The source deleted up to 3 offsets of orders[1] after 1, the committed offset of group billing."
+    said = "The source deleted up to 3 offsets of orders[1] before group billing (committed offset 1) read them."
     page = world.run.evidence.require(Stored.OFFSETS_PLAN).markdown
     assert said in page.replace("&#91;", "[").replace("&#93;", "]")
     assert said in world.report
