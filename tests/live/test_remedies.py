@@ -103,8 +103,8 @@ def test_file_that_cannot_work(new_stage: Callable[..., Stage], capsys: pytest.C
     edit(stage, "engine: mirrormaker2", "engine: mirrormaker1")
     planned = told(capsys, "plan", stage.name)
 
-    assert (3, True) == (code, "MIGRATION_FILE_INVALID" in large and "at most" in large), large
-    assert (3, True) == (octal[0], "tasks: found 0777, which YAML reads as the number 511" in octal[1]), octal
+    assert (3, True) == (code, "MIGRATION_FILE_INVALID" in large and "the most that" in large), large
+    assert (3, True) == (octal[0], "tasks is 0777, which YAML reads as the number 511" in octal[1]), octal
     assert (3, True) == (never[0], never[1].startswith("TOPIC_NEVER_COPIED · ")), never
     assert "Copy it with engine mirrormaker1." in never[1]
     assert (0, "") == planned
