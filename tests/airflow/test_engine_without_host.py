@@ -33,7 +33,7 @@ def hostless(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def test_run_needs_no_host_and_no_log(hostless: World) -> None:
-    """It starts, copies, stops in order and is certified, although nobody can ask a host or read a log."""
+    """It starts, copies, stops in order and is certified, although it has no host to ask and no log to read."""
     assert hostless.do("stop_mirror")["stopped"]
 
     certificate = hostless.certified

@@ -56,7 +56,7 @@ def test_each_check_is_shown_in_order(shown: World, capsys: pytest.CaptureFixtur
 
 
 def test_a_person_who_waits_sees_what_is_asked(shown: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each party is told on standard error before its first check asks, also with the output for programs."""
+    """Standard error names each party before its first check asks, also with JSON output."""
     events: list[str] = []
     monkeypatch.setattr(preflight_module, "remark", events.append)
     monkeypatch.setattr(shown.host, "status", lambda: events.append("the host is asked"))

@@ -49,7 +49,7 @@ class ProcessContract(ABC):
         assert (0, ProcessState.NONE, "", False) == (reply.generation, reply.state, reply.holder, reply.is_running)
 
     def test_reservation_is_kept_for_its_holder(self) -> None:
-        """A holder may reserve again; nobody else may, and the refusal names the holder."""
+        """A holder may reserve again; any other run is refused, and the refusal names the holder."""
         self.process.reserve(ME)
 
         assert ME == self.process.reserve(ME).holder
@@ -58,7 +58,7 @@ class ProcessContract(ABC):
         assert {Code.RESERVED_BY} == codes(error)
 
     def test_take_over_needs_the_exact_holder(self) -> None:
-        """A reservation is taken over from exactly the holder named, and from nobody else."""
+        """A reservation is taken over only from exactly the holder named."""
         self.process.reserve(ME)
 
         with pytest.raises(Refused) as error:
@@ -78,7 +78,7 @@ class ProcessContract(ABC):
         assert not self.process.release(ME).holder
 
     def test_release_waits_for_the_end(self) -> None:
-        """Over a living process the reservation is not freed, as nobody would stop it then; after its end it is."""
+        """The reservation is not freed while the process lives: no run would stop it then. After its end it is."""
         self.started()
         with pytest.raises(Refused) as error:
             self.process.release(ME)

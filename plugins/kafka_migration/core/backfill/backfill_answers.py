@@ -28,6 +28,7 @@ from kafka_migration.core.ledger.interval_bounds import (
 from kafka_migration.core.ledger.judgements import Judgement
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.text.shortened import sentence
 from kafka_migration.core.translation.by_partition import OffsetRange, Position, Translation
 from kafka_migration.core.translation.copies import PartitionCopy
 
@@ -237,7 +238,7 @@ def interval_findings(scopes: Iterable[Scope], run: str, still_because: str = ""
         still = f"; MirrorMaker was not started: {still_because}" if _is_about_still(code, still_because) else ""
         where = f"{found[0]}{more}{still}"
         expected, matters, remedy = _TEXTS[code]
-        happened = f"In topic {topic}, {where.rstrip('.')}."
+        happened = sentence(f"In topic {topic}, {where}")
         finding = Finding(code, f"topic {topic}", where, expected, remedy, happened=happened, matters=matters)
         findings.setdefault(topic, []).append(finding)
     return findings

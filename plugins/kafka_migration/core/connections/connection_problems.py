@@ -9,6 +9,7 @@ from typing import NamedTuple
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.secret_forms import HIDDEN, has_secret_form
+from kafka_migration.core.text.shortened import sentence
 
 Config = Mapping[str, object]
 
@@ -38,7 +39,7 @@ class Problem(NamedTuple):
             self.found,
             self.expected,
             self.remedy,
-            happened=f"The connection {connection} {self.says.rstrip('.')}.",
+            happened=sentence(f"The connection {connection} {self.says}"),
             matters=self.matters,
         )
 

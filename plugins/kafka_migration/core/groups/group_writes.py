@@ -21,7 +21,7 @@ from kafka_migration.core.kafka.commits import Commits, offsets_of
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.text.artifact_names import group_subject
 from kafka_migration.core.text.shell import shell_word
-from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
+from kafka_migration.core.text.shortened import LONGEST_SENTENCE, sentence, some
 
 
 class Write(StrEnum):
@@ -155,7 +155,7 @@ def unknown_write(group: str, reason: str, writing: Writing = CUTOVER) -> GroupW
         "the proposed offsets, read back",
         f"Check with `kafka-consumer-groups --describe --group {shell_word(group)}` on the {writing.side}. Clearing "
         "this task is safe: it writes only where the offsets still match the saved snapshot.",
-        happened=f"The {writing.side} did not confirm the offsets of {group_subject(group)}: {reason.rstrip('.')}.",
+        happened=sentence(f"The {writing.side} did not confirm the offsets of {group_subject(group)}: {reason}"),
         matters="Whether the offsets were written is unknown, and so is where the group would resume.",
     )
     return GroupWrite(group, Write.UNKNOWN, {}, (finding,))

@@ -13,7 +13,7 @@ from kafka_migration.core.groups.uncommitted import never_committed, uncommitted
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.text.artifact_names import group_subject
-from kafka_migration.core.text.shortened import some
+from kafka_migration.core.text.shortened import sentence, some
 from kafka_migration.core.translation.by_topic import RepartitionedTopic, by_partition
 from kafka_migration.core.translation.translation_contract import (
     PartitionOffsets,
@@ -187,7 +187,7 @@ def unreadable_topic_finding(group: CommittedGroup, topic: str, why: Untranslate
         why.unreadable,
         "records that Spark can read, to find the copy of each unread one",
         "Make the records readable and plan again, or move the group by hand.",
-        happened=f"Spark cannot read topic {topic}: {why.unreadable.rstrip('.')}.",
+        happened=sentence(f"Spark cannot read topic {topic}: {why.unreadable}"),
         matters=f"Where {group_subject(group.group)} must resume on it is unknown, so the group is not moved.",
     )
 

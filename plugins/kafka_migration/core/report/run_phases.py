@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.report.run_document import Deadline, RunDocument, TimedPhase
 from kafka_migration.core.report.run_steps import DoneMove, PlannedGroups, StartedCopy, Steps, StoppedCopy, WatchedCopy
+from kafka_migration.core.run.task_steps import RunPhase
 
 
 def phases(run: RunDocument) -> Iterator[TimedPhase]:
@@ -23,14 +24,14 @@ def _limits(run: RunDocument) -> Iterator[tuple[str, str | None, str | None, str
     start, watch, stop = _at(steps.start), _at(steps.watch), _at(steps.stop)
     asked_at, answered_at = (steps.approve.asked_at, steps.approve.answered_at) if steps.approve else (None, None)
     has_mirrored = bool(steps.start and steps.start.started)
-    yield "Check and prepare", run.started_at, start or _at(steps.rollback_plan), ""
+    yield RunPhase.PREPARE, run.started_at, start or _at(steps.rollback_plan), ""
     if has_mirrored:
-        yield "Copy", start, watch, _copied(steps, seconds_between(start, watch))
-        yield "Stop MirrorMaker", watch, stop, ""
-    yield "Validate", stop if has_mirrored else start, judged_at, f"{_compared(run):,} records"
-    yield "Plan the groups", judged_at, _at(steps.offsets_plan), ""
-    yield "Wait for approval", asked_at, answered_at, ""
-    yield "Write the groups", answered_at, _at(steps.done), ""
+        yield RunPhase.COPY, start, watch, _copied(steps, seconds_between(start, watch))
+        yield RunPhase.STOP, watch, stop, ""
+    yield RunPhase.VALIDATE, stop if has_mirrored else start, judged_at, f"{_compared(run):,} records"
+    yield RunPhase.PLAN_GROUPS, judged_at, _at(steps.offsets_plan), ""
+    yield RunPhase.APPROVAL, asked_at, answered_at, ""
+    yield RunPhase.WRITE_GROUPS, answered_at, _at(steps.done), ""
 
 
 def _at(recorded: PlannedGroups | StartedCopy | WatchedCopy | StoppedCopy | DoneMove | None) -> str | None:

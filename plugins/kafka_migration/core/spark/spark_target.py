@@ -17,6 +17,7 @@ from kafka_migration.core.spark.spark_encryption import (
     weak_cipher,
 )
 from kafka_migration.core.spark.spark_versions import Version
+from kafka_migration.core.text.shortened import sentence
 
 SETTING_PREFIX = "spark."
 # The first version of Apache Kafka's clients with the fixes of CVE-2025-27817 and CVE-2025-27818.
@@ -183,7 +184,7 @@ def failure_finding(said: str, exit_code: str) -> Finding:
         found,
         "a complete result document",
         _FAILURES[code],
-        happened=f"The Spark job ended without a result: {found.rstrip('.')}.",
+        happened=sentence(f"The Spark job ended without a result: {found}"),
         matters="Nothing was judged, so the copy is not proved.",
     )
 

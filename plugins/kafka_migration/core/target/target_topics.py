@@ -15,6 +15,7 @@ from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.migration.topic_rules import TopicSettings
 from kafka_migration.core.target.leaving_out import RECREATED_MATTERS, RECREATED_TARGET
 from kafka_migration.core.text.shell import shell_word
+from kafka_migration.core.text.shortened import sentence
 
 # Broker-side state of a reassignment, not a property of the topic.
 NOT_COPIED = {
@@ -167,7 +168,7 @@ def refused_creations(migration: Migration, reasons: Mapping[str, str]) -> tuple
             "a topic that the target would create",
             "Correct the problem that the broker names (configs in the topic's item, a right, a policy of the "
             "target), or create the topic manually with the source's partition count.",
-            happened=f"The target refuses to create topic {migration.target_topic(topic)}: {reason.rstrip('.')}.",
+            happened=sentence(f"The target refuses to create topic {migration.target_topic(topic)}: {reason}"),
             matters="Without this topic MirrorMaker has no place for its records.",
         )
         for topic, reason in sorted(reasons.items())

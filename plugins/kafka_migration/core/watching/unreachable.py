@@ -10,6 +10,7 @@ from enum import StrEnum
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, OutcomeUnknown
+from kafka_migration.core.text.shortened import sentence
 from kafka_migration.core.text.terminal_text import duration
 
 
@@ -106,8 +107,9 @@ class SilenceWatch:
             f"no answer since {moment(silence.since)} ({silence.reason})",
             f"an answer within {duration(self.limit_s)} ({self.setting})",
             f"{remedy} {self.act}",
-            happened=f"There was no answer from the {silence.party} since {moment(silence.since)}: "
-            f"{silence.reason.rstrip('.')}.",
+            happened=sentence(
+                f"There was no answer from the {silence.party} since {moment(silence.since)}: {silence.reason}"
+            ),
             matters=f"{_MATTERS[silence.party]} The task fails after {duration(self.limit_s)} ({self.setting}).",
         )
 

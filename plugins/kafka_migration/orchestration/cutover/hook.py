@@ -16,6 +16,7 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.migration.settings import Hook, HookName
 from kafka_migration.core.stored.run_documents import HookDocument
 from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.text.shortened import sentence
 from kafka_migration.core.watching.producers_question import ProducersAsk
 from kafka_migration.orchestration.cutover.asking_producers import ask, known_answer, take_answer, waiting_for_watch
 from kafka_migration.orchestration.operators.operator_base import Summary, reporting, skip_unless_moving
@@ -145,8 +146,7 @@ def _function(hook: Hook) -> Any:
             f"{type(error).__name__}: {error}",
             "a function in a module that Airflow's workers can import",
             "Correct the path, or install the module on the workers (in the `plugins` folder or as a package).",
-            happened=f"The {hook} of cutover.hooks cannot be imported: {type(error).__name__}: "
-            f"{str(error).rstrip('.')}.",
+            happened=sentence(f"The {hook} of cutover.hooks cannot be imported: {type(error).__name__}: {error}"),
             matters="The hook was not called, so what it has to do in this cutover is not done.",
         )
         raise Refused([finding]) from None

@@ -9,6 +9,7 @@ from kafka_migration.core.findings.errors import Finding, Refused, TransientErro
 from kafka_migration.core.kafka.cluster import ClusterFacts, Side
 from kafka_migration.core.ledger.copy_basis import ClusterSeen, changed_clusters
 from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.text.shortened import sentence
 from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.cluster_questions import facts
 from kafka_migration.preflight.scene.scene import Scene
@@ -42,7 +43,7 @@ def _unreachable(side: Side, error: TransientError) -> Finding:
         "an answer from the cluster",
         "Check bootstrap.servers and the security settings in the Airflow connection, and that Airflow reaches the "
         "brokers' advertised listeners.",
-        happened=f"The {side} did not answer Airflow: {str(error).rstrip('.')}.",
+        happened=sentence(f"The {side} did not answer Airflow: {error}"),
         matters="It is unknown what a run would copy, so the other checks of the clusters were left out.",
     )
 

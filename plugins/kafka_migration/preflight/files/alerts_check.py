@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.text.shortened import sentence
 from kafka_migration.migration_file.loading import alert_settings
 from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.scene import Scene
@@ -21,7 +22,7 @@ def _check(scene: Scene) -> Iterable[Finding]:
                 "an importable notifier that accepts these arguments, with templates that use only `alert`",
                 "Correct the path or the arguments, or install the notifier's provider on the workers and the "
                 "triggerer.",
-                happened=f"The notifier cannot be created: {problem.rstrip('.')}.",
+                happened=sentence(f"The notifier cannot be created: {problem}"),
                 matters="Its receivers would get no alert when the run fails or waits for an answer.",
             )
 

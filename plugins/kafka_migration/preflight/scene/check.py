@@ -10,6 +10,7 @@ from itertools import groupby
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.text.shortened import sentence
 from kafka_migration.preflight.scene.scene import Scene
 
 log = logging.getLogger(__name__)
@@ -231,6 +232,6 @@ def _unreachable(check: Check, error: TransientError) -> Finding:
         str(error),
         "an answer",
         "Check the address in the Airflow connection, the network path, and that the service runs.",
-        happened=f"Nothing was started, because the check {check.name} got no answer: {str(error).rstrip('.')}.",
+        happened=sentence(f"Nothing was started, because the check {check.name} got no answer: {error}"),
         matters="Without this check it is unknown whether the run is safe, so it is refused.",
     )

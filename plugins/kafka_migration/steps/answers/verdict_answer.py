@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from kafka_migration.core.documents.codec import Document
@@ -12,13 +12,12 @@ from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.ledger.chain import Confirmation
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.report.run_status import Contradiction
-from kafka_migration.core.validation.coverage import FlawKind, PartitionCoverage, TopicCoverage
+from kafka_migration.core.validation.coverage import CoverageSummary, FlawKind, PartitionCoverage, TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
 from kafka_migration.steps.answers.kept_migration import MigrationStore
 
 # From worst to best. The worst standing of any topic is that of the migration.
 _STANDINGS = ("FAIL", "NOT_VERIFIABLE", "nothing copied", "pending", "WARN", "PASS")
-_SHOWN_REASONS = 20
 # Start and end offset, verdict, and the run that judged.
 JudgedStretch = tuple[int, int, Verdict, str]
 
@@ -44,24 +43,9 @@ class JudgedPartition(Document):
 
 
 @dataclass(frozen=True, slots=True)
-class ProvedTopic(Document):
-    """What the ledger proves about a topic.
+class ProvedTopic(CoverageSummary):
+    """What the ledger proves about a topic, with its flaws, and with its partitions by number."""
 
-    The numbers are those of `TopicCoverage`. `reasons` are the first ones why something is not proved, and
-    `further_reasons` is the number of the others. `partitions` are by number.
-    """
-
-    verdict: Verdict | None
-    standing: str
-    proved: bool
-    source_offsets: int
-    target_records: int | None
-    surplus_records: int
-    pending_generations: tuple[int, ...]
-    judged_at: str | None
-    judged_by: str | None
-    reasons: tuple[str, ...]
-    further_reasons: int
     flaws: tuple[UnprovedOffsets, ...]
     partitions: Mapping[int, JudgedPartition]
 
@@ -98,19 +82,9 @@ def verdict_answer(store: MigrationStore) -> VerdictAnswer:
 
 
 def _verdict_of(covered: TopicCoverage) -> ProvedTopic:
-    reasons, last = tuple(covered.reasons()), covered.last
+    summary = covered.summary()
     return ProvedTopic(
-        verdict=covered.verdict,
-        standing=covered.standing,
-        proved=covered.is_proved,
-        source_offsets=covered.source_offsets,
-        target_records=covered.target_records,
-        surplus_records=covered.surplus_records,
-        pending_generations=covered.pending,
-        judged_at=None if last is None else last.at,
-        judged_by=None if last is None else last.run,
-        reasons=reasons[:_SHOWN_REASONS],
-        further_reasons=len(reasons[_SHOWN_REASONS:]),
+        **{each.name: getattr(summary, each.name) for each in fields(summary)},
         flaws=tuple(UnprovedOffsets(f.kind, f.side, f.partition, f.start, f.end, str(f)) for f in covered.flaws),
         partitions={number: _judged(each) for number, each in covered.partitions.items()},
     )

@@ -8,6 +8,7 @@ from kafka_migration.core.discovery.described_cluster import ClusterManager, Dis
 from kafka_migration.core.discovery.json_answer import UnexpectedAnswer
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.text.shortened import sentence
 
 
 def discovered(open_manager: Callable[[], ClusterManager], connection: str, wanted: str | None) -> DiscoveredCluster:
@@ -49,6 +50,6 @@ def _no_answer(subject: str, error: TransientError) -> Finding:
         str(error),
         "an answer in time",
         "Check that the server runs and that this machine reaches the address. Then try again.",
-        happened=f"The cluster manager of {subject} did not answer: {str(error).rstrip('.')}.",
+        happened=sentence(f"The cluster manager of {subject} did not answer: {error}"),
         matters="The cluster's addresses and its login are unknown without it.",
     )

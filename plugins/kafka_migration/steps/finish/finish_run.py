@@ -27,7 +27,7 @@ from kafka_migration.core.rollback.decommission import (
     condition,
     decommission_conditions,
 )
-from kafka_migration.core.run.task_steps import unsuccessful
+from kafka_migration.core.run.task_steps import TaskId, unsuccessful
 from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.steps.finish.last_run import tell_last_run
 from kafka_migration.steps.finish.outcome import (
@@ -46,7 +46,7 @@ from kafka_migration.steps.run.migration_run import MigrationRun
 
 log = logging.getLogger(__name__)
 
-TASK = "finish"
+TASK = TaskId.FINISH
 RUN_FILE = "run.json"
 Build = Callable[[str, tuple[Refusal, ...]], RunDocument]
 
@@ -98,11 +98,11 @@ def finish_run(run: MigrationRun, tasks: EndedTasks) -> Finished:
     timing = timing_of(run, tasks)
     bad = unsuccessful(tasks.states, skips_of(run, timing))
     unproved = _unproved(run, tasks)
-    is_lost = unproved and not tasks.succeeded("confirm_cutover")
+    is_lost = unproved and not tasks.succeeded(TaskId.CONFIRM_CUTOVER)
     is_bad = bad or released.problem or timing.late_fails or run.evidence.leaves_out_changed or is_lost
     # A task that succeeded has refused in an earlier try only.
     refusals = (*(each for each in _refusals(run) if not tasks.succeeded(each.task)), *unproved)
-    build = partial(_document, run, tasks, timing)
+    build = partial(_document, run, tasks, timing, _decommission(run))
     document, refusals = _published(run, build, FAILED if is_bad else good_outcome(run, timing), refusals)
     ended = Ended(
         document.outcome,
@@ -161,13 +161,18 @@ def _refusal(run: MigrationRun, document: object) -> Refusal:
 
 def _unproved(run: MigrationRun, tasks: EndedTasks) -> tuple[Refusal, ...]:
     """Return the refusal of the topics that the plan left out because their copy is not proved; without any, none."""
-    planned = newest(run, Stored.OFFSETS_PLAN) if tasks.succeeded("plan_offsets") else None
+    planned = newest(run, Stored.OFFSETS_PLAN) if tasks.succeeded(TaskId.PLAN_OFFSETS) else None
     findings = tuple(planned.plan.unproved.values()) if planned else ()
-    return (Refusal("judge", findings, ValidationFailed.__name__),) if findings else ()
+    return (Refusal(TaskId.JUDGE, findings, ValidationFailed.__name__),) if findings else ()
 
 
 def _document(
-    run: MigrationRun, tasks: EndedTasks, timing: Timing, outcome: str, refusals: tuple[Refusal, ...]
+    run: MigrationRun,
+    tasks: EndedTasks,
+    timing: Timing,
+    decommission: tuple[ConditionResult, ...],
+    outcome: str,
+    refusals: tuple[Refusal, ...],
 ) -> RunDocument:
     mode, note, generations = _requested(run)
     begun = RunDocument(
@@ -184,7 +189,7 @@ def _document(
         note=note,
         reason=timing.idle_because,
         generations=generations,
-        decommission=_decommission(run),
+        decommission=decommission,
         triggered_by=tasks.triggered_by,
         started_at=tasks.started_at,
     )

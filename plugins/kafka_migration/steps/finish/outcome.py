@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.evidence.stored_kind import D, StoredKind
-from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnfit, Finding, Refused
-from kafka_migration.core.run.task_steps import SKIPPED, SUCCESS, expected_skips
+from kafka_migration.core.run.task_steps import SKIPPED, SUCCESS, TaskId, expected_skips
 from kafka_migration.core.stored.stored_documents import STORED_KINDS, Stored
 from kafka_migration.core.watching.unfinished_work import PendingValidation, late_findings
 from kafka_migration.core.watching.watch_records import WatchEnded
@@ -18,7 +17,6 @@ from kafka_migration.steps.run.migration_run import MigrationRun
 FAILED = "failed"
 # The findings of refusals are read one by one; alerts tell others about the run.
 _NO_RESULTS = {Kind.REFUSAL, Kind.ALERT}
-_LATE = {Code.BEHIND: "behind", Code.VALIDATION_PENDING: "validation pending"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +47,10 @@ class Timing:
 
 def timing_of(run: MigrationRun, tasks: EndedTasks) -> Timing:
     """Evaluate the successful tasks of this attempt, including results kept from an earlier attempt."""
-    checked = newest(run, Stored.PREFLIGHT) if tasks.succeeded("preflight") else None
+    checked = newest(run, Stored.PREFLIGHT) if tasks.succeeded(TaskId.PREFLIGHT) else None
     idle_because = checked.run_window.idle_because if checked else ""
-    watch = newest(run, Stored.WATCH) if tasks.succeeded("watch_lag") else None
-    is_left_out = tasks.states.get("validate_topics") == SKIPPED and not idle_because
+    watch = newest(run, Stored.WATCH) if tasks.succeeded(TaskId.WATCH_LAG) else None
+    is_left_out = tasks.states.get(TaskId.VALIDATE_TOPICS) == SKIPPED and not idle_because
     pending = _left_pending(run) if is_left_out else None
     late = late_findings(run.name, watch if isinstance(watch, WatchEnded) else None, pending)
     return Timing(idle_because, pending is not None, late, late_fails=bool(late) and not _only_warns(run))
@@ -87,7 +85,7 @@ def good_outcome(run: MigrationRun, timing: Timing) -> str:
     if timing.idle_because:
         return "not in window"
     if timing.late:
-        return _LATE[timing.late[0].code]
+        return timing.late[0].code.late
     done = newest(run, Stored.CUTOVER) or newest(run, Stored.OFFSETS_RESULT)
     return "partly done" if done is not None and done.partly else "success"
 

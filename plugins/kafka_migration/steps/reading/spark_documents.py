@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnfit, Finding, ValidationFailed
+from kafka_migration.core.text.shortened import sentence
 
 T = TypeVar("T")
 
@@ -26,7 +27,7 @@ def understood(read: Callable[[], T], task_id: str) -> T:
             found,
             "a document of this package version",
             f"Clear {task_id} and its downstream tasks.",
-            happened=f"The newest document of {task_id} cannot be read: {found.rstrip('.')}.",
+            happened=sentence(f"The newest document of {task_id} cannot be read: {found}"),
             matters="Another version of the package wrote it, so its values prove nothing for this run.",
         )
         raise ValidationFailed([finding]) from error
