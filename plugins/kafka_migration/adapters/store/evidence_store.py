@@ -36,8 +36,14 @@ from kafka_migration.core.evidence.digests import (
     is_sole,
     written,
 )
-from kafka_migration.core.evidence.evidence_documents import Kind, document_name, parse_document_name, run_folder_name
-from kafka_migration.core.evidence.stored_kind import D, StoredKind
+from kafka_migration.core.evidence.evidence_documents import (
+    D,
+    Kind,
+    StoredKind,
+    document_name,
+    parse_document_name,
+    run_folder_name,
+)
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused
 from kafka_migration.core.run.run_identity import RunIdentity

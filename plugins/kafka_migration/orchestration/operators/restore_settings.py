@@ -13,8 +13,7 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.ledger.cutovers import SettingsRestored
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Phase
-from kafka_migration.core.stored.group_documents import SettingsDocument
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import SettingsDocument, Stored
 from kafka_migration.core.target.target_topics import settings_to_restore
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.orchestration.task.failures import log_findings
