@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from kafka_migration.core.documents.codec import Document, DoesNotFit
 from kafka_migration.core.run.run_identity import RunIdentity
@@ -50,6 +49,15 @@ class Kind(StrEnum):
     PRODUCERS = "producers"
     TOPIC_LIST = "topic-list"
 
+    @property
+    def kind(self) -> Kind:
+        """The kind itself: with `read` a bare kind is a `ReadableKind` of JSON objects."""
+        return self
+
+    def read(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return the JSON object as it is."""
+        return document
+
 
 _ORDER = {kind: number for number, kind in enumerate(Kind, start=1)}
 _DOCUMENT_NAME = re.compile(r"[0-9]{2}-(?P<kind>[a-z-]{1,40})-(?P<number>[1-9][0-9]{0,8})\.json")
@@ -83,6 +91,18 @@ def parse_document_name(name: str) -> tuple[Kind, int] | None:
 
 
 D = TypeVar("D", bound=Document)
+V = TypeVar("V", covariant=True)
+
+
+class ReadableKind(Protocol[V]):
+    """How documents of one kind are read: as a class of the table of stored documents, or as JSON objects."""
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the documents."""
+
+    def read(self, document: dict[str, Any]) -> V:
+        """Read a JSON object. Raises `DoesNotFit`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +117,7 @@ class StoredKind(Generic[D]):
     forms: tuple[type[D], ...]
     schema: int = 1
 
-    def read(self, document: Mapping[str, Any]) -> D:
+    def read(self, document: dict[str, Any]) -> D:
         """Read a JSON object. Raises `DoesNotFit` if it fits no form; the text says why for each form."""
         reasons = []
         for form in self.forms:

@@ -1,4 +1,4 @@
-"""The protection of Kafka logins and of all traffic between Spark's processes, and the Kafka client that Spark must use."""
+"""The protection of Kafka logins and traffic between Spark's processes, and the Kafka client that Spark must use."""
 
 from __future__ import annotations
 

@@ -37,7 +37,8 @@ class RestoreSettingsOperator(MigrationOperator):
             raise AirflowSkipException(f"Mode {mode} keeps the settings frozen.")
         hold_reservation(run)
         ledger = run.ledger.known()
-        done = run.evidence.require(Stored.ROLLED_BACK if mode.rolls_back else Stored.CUTOVER)
+        done_by = run.evidence.require
+        done = done_by(Stored.ROLLED_BACK) if mode.rolls_back else done_by(Stored.CUTOVER)
         topics = _no_copies(ledger, done.topics)
         configs = settings_to_restore(ledger, topics, run.describe("target", topics))
         denials = {topic: _restore(run, topic, values) for topic, values in configs.items()}
