@@ -9,6 +9,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from kafka_migration.core.documents.codec import LATER, Document
 from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.ledger.cutovers import LedgerEntry
 from kafka_migration.core.migration.settings import Part
 
 
@@ -56,14 +57,12 @@ Comparisons = Annotated[Mapping[str, tuple[Comparison, ...]], LATER]
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement(Document):
+class Judgement(LedgerEntry):
     """The verdicts of one validation: of some generations' windows, or of the whole copy.
 
     `digest` names the kind of comparison.
     """
 
-    run: str
-    at: str
     whole: bool
     generations: tuple[int, ...]
     topics: Mapping[str, Verdict]
@@ -95,11 +94,9 @@ class PartIds(Document):
 
 
 @dataclass(frozen=True, slots=True)
-class SchemaIdsFound(Document):
+class SchemaIdsFound(LedgerEntry):
     """The ids that one validation found, and per topic the generations that it validated; topics by source names."""
 
-    run: str
-    at: str
     generations: Mapping[str, tuple[int, ...]]
     parts: tuple[PartIds, ...]
     kind: Literal["schema-ids"] = "schema-ids"
