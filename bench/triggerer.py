@@ -28,8 +28,7 @@ from kafka_migration.core.ledger.generations import GenerationStart
 from kafka_migration.core.mirror.host import OpenedMirror
 from kafka_migration.core.mirror.mirror_process import AnyProcess, ProcessReply, ProcessState
 from kafka_migration.core.run.run_identity import RunIdentity
-from kafka_migration.core.stored.copy_documents import PlanDocument
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import PlanDocument, Stored
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.task import context as context_module
 from kafka_migration.orchestration.task import digest_store as keeping_module

@@ -12,8 +12,7 @@ from kafka_migration.adapters.system.system_clock import SystemClock
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.evidence.root import EvidencePlace
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.kafka.certificates import Certificate
-from kafka_migration.core.kafka.cluster import Side
+from kafka_migration.core.kafka.cluster import Certificate, Side
 from kafka_migration.core.kafka.schema_registry import SchemaRegistry
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.alert_settings import NotifierSettings

@@ -9,8 +9,7 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.generations import StopCertificate
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.run.run_window import RunWindow
-from kafka_migration.core.stored.copy_documents import StopDocument
-from kafka_migration.core.stored.run_documents import PreflightDocument
+from kafka_migration.core.stored.stored_documents import PreflightDocument, StopDocument
 from kafka_migration.core.validation.coverage import TopicCoverage
 from kafka_migration.core.validation.judge_document import JudgeDocument, JudgedTopic
 from kafka_migration.core.watching.watch import Outcome

@@ -11,7 +11,7 @@ from bench.results import Row
 from bench.sizes import Submission as Size
 from bench.validation.data import Topic, fill, keyed
 from bench.validation.scene import two_clusters
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.validation.validation_contract import KEY_DIGEST, ValidationRequest
 from kafka_migration.orchestration.operators.spark_job import zip_package
 from sandbox.jars import spark_jars

@@ -10,8 +10,7 @@ from kafka_migration.cli.main import main
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MirrorFailed
 from kafka_migration.core.report.run_status import LastRun
-from kafka_migration.core.stored.copy_documents import MirrorStarted
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import MirrorStarted, Stored
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import World
 from tests.stored_examples import judged

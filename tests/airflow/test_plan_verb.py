@@ -10,8 +10,7 @@ import pytest
 from kafka_migration.cli.main import main
 from kafka_migration.cli.runs import plan_verb as plan_module
 from kafka_migration.core.evidence.evidence_documents import Kind
-from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.core.kafka.resources import Operation, Resource
+from kafka_migration.core.kafka.cluster import NewTopic, Operation, Resource
 from kafka_migration.core.ledger.cutovers import CutOver
 from tests.airflow.world import AUDIT, FOUR_RECORDS, P0, World
 from tests.shown_codes import shown_codes

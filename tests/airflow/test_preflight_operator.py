@@ -11,9 +11,7 @@ import pytest
 from kafka_migration.airflow_adapters.airflow_connections import findings_of_side
 from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
 from kafka_migration.core.evidence.evidence_documents import Kind
-from kafka_migration.core.kafka.certificates import Certificate
-from kafka_migration.core.kafka.cluster import GroupMember, NewTopic
-from kafka_migration.core.kafka.resources import THE_CLUSTER, Operation, Resource
+from kafka_migration.core.kafka.cluster import THE_CLUSTER, Certificate, GroupMember, NewTopic, Operation, Resource
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.spark.spark_target import SparkTarget
 from tests.airflow.world import FOUR_RECORDS, P0, World

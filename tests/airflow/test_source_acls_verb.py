@@ -10,8 +10,8 @@ import pytest
 
 from kafka_migration.airflow_adapters import airflow_connections as connections
 from kafka_migration.cli.main import main
+from kafka_migration.core.kafka.cluster import Acl, Resource
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.kafka.resources import Acl, Resource
 from kafka_migration.core.migration.settings import Insecurity
 from tests.conftest import MIGRATION_TEXT
 from tests.contract.fake_cluster import FakeCluster

@@ -8,8 +8,7 @@ import pytest
 
 from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.core.documents.codec import Document
-from kafka_migration.core.evidence.evidence_documents import Kind
-from kafka_migration.core.evidence.stored_kind import StoredKind
+from kafka_migration.core.evidence.evidence_documents import Kind, StoredKind
 from kafka_migration.core.run.task_steps import STEPS, WRITTEN_BY_ANY
 from tests.airflow.cutover import begin_rollback, cut_over, judge_cutover
 from tests.airflow.test_rollback import roll_back

@@ -11,10 +11,18 @@ import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
-from kafka_migration.core.kafka.cluster import CommittedOffset, GroupState, KafkaCluster, NewTopic, Probe
+from kafka_migration.core.kafka.cluster import (
+    THE_CLUSTER,
+    CommittedOffset,
+    GroupState,
+    KafkaCluster,
+    NewTopic,
+    Operation,
+    Probe,
+    Resource,
+)
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.records import RecordShape
-from kafka_migration.core.kafka.resources import THE_CLUSTER, Operation, Resource
 from tests.present import present
 from tests.waiting import wait_until
 

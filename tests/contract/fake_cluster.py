@@ -12,8 +12,10 @@ from datetime import datetime
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
-from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.kafka.cluster import (
+    THE_CLUSTER,
+    Acl,
+    Certificate,
     ClusterFacts,
     CommittedOffset,
     GroupDescription,
@@ -23,12 +25,13 @@ from kafka_migration.core.kafka.cluster import (
     GroupState,
     IsolationLevel,
     NewTopic,
+    Operation,
     Probe,
+    Resource,
     TopicDescription,
 )
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint, RecordShape, SampledRecord
-from kafka_migration.core.kafka.resources import THE_CLUSTER, Acl, Operation, Resource
 
 Record = tuple[bytes | None, bytes | None]
 _LIMITS_OF_BROKERS = {

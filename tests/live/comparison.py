@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pyarrow.parquet as pq
 
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
 from kafka_migration.core.validation.validation_contract import (
     KEY_DIGEST,

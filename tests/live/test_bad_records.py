@@ -18,7 +18,7 @@ from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.translation.translation_contract import (
     TopicToTranslate,
     TranslationRequest,

@@ -14,7 +14,7 @@ import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.validation.validation_contract import KEY_DIGEST, POSITION_DIGEST
 from sandbox.sandbox import Sandbox
 from tests.live.comparison import Outcome, compared, contradictions, raw_logs

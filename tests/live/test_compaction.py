@@ -16,7 +16,7 @@ from zlib import crc32
 import pytest
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.validation.validation_contract import KEY_DIGEST, POSITION_DIGEST
 from sandbox.sandbox import Sandbox
 from tests.compaction.cleaner import Entry, Log, Record

@@ -15,7 +15,7 @@ from functools import cached_property
 import pytest
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.validation.validation_contract import KEY_DIGEST, POSITION_DIGEST, PartitionResult
 from sandbox.sandbox import Sandbox
 from tests.live.comparison import Outcome, Row, Spot, compared, contradictions, raw_logs

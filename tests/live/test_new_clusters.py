@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
-from kafka_migration.core.kafka.resources import Resource
+from kafka_migration.core.kafka.cluster import Resource
 from sandbox.sandbox import Sandbox
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_migration.cli.main import main
 from kafka_migration.cli.shell.output import ExitCode
-from kafka_migration.core.kafka.resources import THE_CLUSTER, Operation, Resource
+from kafka_migration.core.kafka.cluster import THE_CLUSTER, Operation, Resource
 from kafka_migration.core.rights.rights import Client, Need, Right
 from sandbox.sandbox import Sandbox
 from sandbox.security.kdc import USER

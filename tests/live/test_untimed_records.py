@@ -15,7 +15,7 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.translation.translation_contract import (
     TopicToTranslate,

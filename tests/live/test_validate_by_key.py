@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka import Producer
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.validation.differences import DifferenceKind
 from kafka_migration.core.validation.judging import judge_topics
 from kafka_migration.core.validation.validation_contract import (

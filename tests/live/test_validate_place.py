@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.validation.differences import DifferenceKind
 from kafka_migration.core.validation.judging import judge_topics
 from kafka_migration.core.validation.validation_contract import (

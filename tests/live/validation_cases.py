@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from confluent_kafka import Producer
 
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.validation.validation_contract import ValidationRequest
 from sandbox.sandbox import Sandbox
 from tests.live.validation_scene import START_MS, Clusters, Sent, plain

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from kafka_digest.keys.difference_file import DifferenceFile
 from kafka_digest.position.position_job import PositionJob
 from kafka_digest.reading.read_windows import LogBounds, SideRange, plan_window
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.validation.compared_windows import whole_windows
 from kafka_migration.core.validation.validation_contract import PartitionResult
 from tests.spark.conftest import START, Row

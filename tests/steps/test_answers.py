@@ -24,8 +24,7 @@ from kafka_migration.core.migration.settings import Cluster, Phase
 from kafka_migration.core.report.run_status import contradictions
 from kafka_migration.core.rollback.decommission import State, WaitingTimes
 from kafka_migration.core.run.run_identity import RunIdentity
-from kafka_migration.core.stored.group_documents import OffsetsBeforeDocument
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import OffsetsBeforeDocument, Stored
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
 from kafka_migration.steps.answers.decommission_answer import DecommissionAnswer, decommission_answer
 from kafka_migration.steps.answers.kept_migration import MigrationStore, all_migrations

@@ -25,9 +25,13 @@ from kafka_migration.core.report.run_assembly import read_run
 from kafka_migration.core.report.run_status import LastRun
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunWindow
-from kafka_migration.core.stored.group_documents import CutoverDocument, OffsetsBeforeDocument, OffsetsPlanDocument
-from kafka_migration.core.stored.run_documents import ReserveDocument
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import (
+    CutoverDocument,
+    OffsetsBeforeDocument,
+    OffsetsPlanDocument,
+    ReserveDocument,
+    Stored,
+)
 from kafka_migration.core.watching.unfinished_work import PendingValidation
 from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.steps.finish.finish_run import Finished, finish_run, look_at_evidence

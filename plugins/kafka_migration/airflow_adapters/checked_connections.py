@@ -15,7 +15,7 @@ from kafka_migration.airflow_adapters.spark_connection import spark_client_findi
 from kafka_migration.core.connections.java_properties import spark_options
 from kafka_migration.core.connections.secrets import unmasked_names
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.kafka.certificates import Certificate
+from kafka_migration.core.kafka.cluster import Certificate
 from kafka_migration.core.migration.settings import Cluster
 from kafka_migration.core.spark.spark_target import SparkTarget, has_login
 from kafka_migration.core.spark.spark_versions import (

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.kafka.cluster import KafkaCluster, Side
-from kafka_migration.core.kafka.resources import Operation, Resource
+from kafka_migration.core.kafka.cluster import KafkaCluster, Operation, Resource, Side
 from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX, Migration, Mode
 from kafka_migration.core.rights.missing_rights import missing_findings, rights_for
 from kafka_migration.core.rights.rights import Client, Need, Right, airflow_rights, spark_rights, topics_on

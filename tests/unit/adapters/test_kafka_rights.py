@@ -12,7 +12,7 @@ from confluent_kafka.admin import AclOperation
 
 from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.core.findings.errors import TransientError
-from kafka_migration.core.kafka.resources import THE_CLUSTER, Operation, Resource
+from kafka_migration.core.kafka.cluster import THE_CLUSTER, Operation, Resource
 
 TOPIC, GROUP = Resource("topic", "orders"), Resource("group", "app-", is_prefix=True)
 READ = [AclOperation.READ, AclOperation.DESCRIBE, AclOperation.ALL]

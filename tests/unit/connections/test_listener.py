@@ -8,7 +8,7 @@ import pytest
 
 from kafka_migration.core.connections.listener import Attempt, Listener, addresses_in, refusal
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.kafka.certificates import Certificate
+from kafka_migration.core.kafka.cluster import Certificate
 
 NOW = datetime(2026, 1, 10, tzinfo=UTC)
 DAY = timedelta(days=1)

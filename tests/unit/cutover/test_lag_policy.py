@@ -6,8 +6,7 @@ import pytest
 
 from kafka_migration.core.cutover.lag_policy import LagPolicy, LagPolicyState, LagSample, behind_text, partition_lag
 from kafka_migration.core.kafka.cluster import Probe
-from kafka_migration.core.kafka.lag import Known, Lag, Unknown
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import Known, Lag, TopicPartition, Unknown
 from tests.unit.partitions import P0, P1
 
 

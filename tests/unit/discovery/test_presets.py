@@ -18,8 +18,7 @@ from kafka_migration.core.discovery.connections_to_create import (
     placeholders,
 )
 from kafka_migration.core.discovery.described_cluster import Entrance
-from kafka_migration.core.discovery.given_addresses import entrance_of
-from kafka_migration.core.discovery.presets import PRESETS
+from kafka_migration.core.discovery.presets import PRESETS, entrance_of
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.settings import Insecurity

@@ -11,8 +11,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from kafka_migration.core.documents.codec import Document, DoesNotFit
-from kafka_migration.core.evidence.evidence_documents import Kind
-from kafka_migration.core.evidence.stored_kind import StoredKind
+from kafka_migration.core.evidence.evidence_documents import Kind, StoredKind
 from kafka_migration.core.run.task_steps import STEPS, WRITTEN_BY_ANY
 from kafka_migration.core.stored.stored_documents import STORED_KINDS, Stored
 from tests.unit.documents.shapes import COMMAND, FOLDER, Shape, breaks, golden, shape_of, stored

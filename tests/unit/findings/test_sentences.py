@@ -10,9 +10,14 @@ from kafka_migration.core.cutover.approval import Ask, Responder, four_eyes, not
 from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.groups.group_writes import CUTOVER, active_finding, after_write, before_write
+from kafka_migration.core.groups.group_writes import (
+    CUTOVER,
+    active_finding,
+    after_write,
+    before_write,
+    unreadable_finding,
+)
 from kafka_migration.core.groups.uncommitted import no_commit_finding, uncommitted_finding
-from kafka_migration.core.groups.unreadable import unreadable_finding
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import Remembered, StopCertificate

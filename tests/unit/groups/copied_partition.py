@@ -12,7 +12,7 @@ from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsMove, Pro
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.translation.by_partition import (
     OffsetRange,
     Position,

@@ -18,10 +18,9 @@ from kafka_migration.core.groups.unproved import unproved_copies
 from kafka_migration.core.kafka.cluster import GroupKind, GroupListing, GroupState
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.kafka.records import RecordPrint
-from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
+from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate, Window
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold
-from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.translation.by_partition import Position, counts_needed, translate
 from kafka_migration.core.translation.copies import PartitionCopy, copies_of
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST

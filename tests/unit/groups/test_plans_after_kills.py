@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from kafka_migration.core.groups.offsets_plan import OffsetsMove, Proof
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.translation.by_partition import OffsetRange, Position, counts_needed, translate
 from kafka_migration.core.translation.copies import PartitionCopy
 from tests.unit.groups.copied_partition import proposed

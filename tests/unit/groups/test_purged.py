@@ -13,7 +13,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.groups.group_rules import Translated, plan_groups
 from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsPlan
 from kafka_migration.core.groups.purged import purged_offsets
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.translation.by_partition import Position, translate
 from kafka_migration.core.translation.copies import PartitionCopy

@@ -18,7 +18,7 @@ from kafka_digest.reading.read_windows import SideRange, WindowPlan
 from kafka_digest.runtime.job_errors import JobError, _last_of_traceback
 from kafka_digest.runtime.rate_limit import limited_options, reading_at_most
 from kafka_digest.validate import _check_request
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.validation.validation_contract import (
     KEY_DIGEST,
     POSITION_DIGEST,

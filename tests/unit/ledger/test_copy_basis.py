@@ -13,7 +13,7 @@ from kafka_migration.core.ledger.copy_basis import ClusterSeen, CopyBasis, chang
 from kafka_migration.core.ledger.generations import GenerationStart
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.core.target.removed_topics import removed_topic_warnings
+from kafka_migration.core.target.target_topics import removed_topic_warnings
 from kafka_migration.migration_file.loading import load_migration
 from tests.conftest import MIGRATION_TEXT
 from tests.unit.partitions import P0

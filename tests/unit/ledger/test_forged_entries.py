@@ -37,9 +37,8 @@ from kafka_migration.core.ledger.cutovers import (
 )
 from kafka_migration.core.ledger.generations import GenerationStart, Remembered, StopCertificate
 from kafka_migration.core.ledger.interval_bounds import BoundsResolved, IntervalAnswer
-from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
+from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets, SchemaIdsFound
 from kafka_migration.core.ledger.ledger import ENTRY_KINDS
-from kafka_migration.core.ledger.schema_ids import SchemaIdsFound
 from kafka_migration.core.run.run_window import Interval
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
 from tests.contract.memory_anchor import MemoryAnchor

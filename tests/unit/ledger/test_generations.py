@@ -16,12 +16,12 @@ from kafka_migration.core.ledger.generations import (
     GenerationStart,
     Remembered,
     StopCertificate,
+    Window,
     generations_text,
     parse_generations,
 )
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold
-from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.validation.compared_windows import delta_windows, whole_windows
 from kafka_migration.core.validation.coverage_rules import topic_verdict

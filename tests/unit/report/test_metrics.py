@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kafka_migration.airflow_adapters import airflow_metrics as adapter
-from kafka_migration.core.kafka.lag import Known, Unknown
+from kafka_migration.core.kafka.offsets import Known, Unknown
 from kafka_migration.core.report.metrics import Metric, MetricsOf
 from kafka_migration.core.watching.progress import ProgressMeter
 

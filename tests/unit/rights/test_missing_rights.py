@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.kafka.resources import Operation, Resource
+from kafka_migration.core.kafka.cluster import Operation, Resource
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.rights.missing_rights import missing_findings, rights_for
 from kafka_migration.core.rights.rights import Client, Need, Right

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_migration.core.kafka.cluster import Side
-from kafka_migration.core.kafka.resources import THE_CLUSTER, Operation, Resource
+from kafka_migration.core.kafka.cluster import THE_CLUSTER, Operation, Resource, Side
 from kafka_migration.core.migration.engine_table import EngineName
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.rights.acl_commands import acl_lines

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from kafka_migration.core.kafka.resources import Acl, Resource, ResourceKind
+from kafka_migration.core.kafka.cluster import Acl, Resource, ResourceKind
 from kafka_migration.core.rights.source_acls import ByMirrorMaker, by_mirrormaker, move_lines, moves
 
 TOPICS = {"orders": "old.orders", "orders-eu": "old.orders-eu", "pay": "old.pay"}

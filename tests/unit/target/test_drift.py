@@ -12,7 +12,7 @@ from kafka_migration.core.ledger.cutovers import CreatedTopic, TopicsCreated
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.migration.engine_table import EngineName
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.core.target.drift import TopicsSeen, drift_findings
+from kafka_migration.core.target.planned_topics import TopicsSeen, drift_findings
 
 NOTHING = fold([])
 KEPT = {"retention.ms": "-1", "retention.bytes": "-1"}

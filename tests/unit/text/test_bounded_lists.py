@@ -28,7 +28,7 @@ ALLOWED = {
     "migration_file": "the fields of the migration file",
     "core/connections": "the settings of one connection",
     "core/documents/codec.py": "the fields of a document",
-    "core/evidence/stored_kind.py": "a reason for each form of a kind of document, three at most",
+    "core/evidence/evidence_documents.py": "a reason for each form of a kind of document, three at most",
     "core/groups/clusters_seen.py": "a reason for each of two clusters",
     "core/cutover/not_moved.py": "codes",
     "core/kafka/transaction_log.py": "two reasons",

@@ -16,7 +16,7 @@ from kafka_migration.core.groups.group_rules import Translated, plan_groups
 from kafka_migration.core.groups.offsets_plan import GroupPlan, GroupVerdict, OffsetsPlan, Proof
 from kafka_migration.core.groups.rules_by_topic import Vectors, topics_to_translate
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.migration.settings import Mode, Uncommitted
 from kafka_migration.core.translation.by_topic import Began, HowCopied, RepartitionedTopic
 from kafka_migration.core.translation.copies import PartitionCopy

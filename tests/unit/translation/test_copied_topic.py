@@ -18,8 +18,7 @@ from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOf
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.rollback.rollback_rules import Returning, failed_back
 from kafka_migration.core.translation.by_partition import Position, counts_needed, translate
-from kafka_migration.core.translation.by_topic import HowCopied, RepartitionedTopic, repartitioned_topics
-from kafka_migration.core.translation.copied_topic import CopiedTopic
+from kafka_migration.core.translation.by_topic import CopiedTopic, HowCopied, RepartitionedTopic, repartitioned_topics
 from kafka_migration.core.translation.copies import copies_of
 from kafka_migration.core.translation.translation_contract import Untranslated
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST

@@ -15,10 +15,9 @@ import pyarrow as pa
 
 from kafka_digest.keys.align_tasks import SOURCE, TARGET, differences
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
+from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate, Window
 from kafka_migration.core.ledger.judgements import Judgement
 from kafka_migration.core.ledger.ledger import Ledger, fold
-from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.compared_windows import delta_key_windows, whole_windows
 from kafka_migration.core.validation.comparisons import comparisons_of
 from kafka_migration.core.validation.differences import DifferenceKind, Differences

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.validation.comparisons import comparisons_of
 from kafka_migration.core.validation.judging import judge_topics
 from kafka_migration.core.validation.validation_contract import (

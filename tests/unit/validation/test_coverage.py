@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.kafka.spans import joined, without
+from kafka_migration.core.kafka.offsets import joined, without
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.validation.coverage import FlawKind, TopicCoverage

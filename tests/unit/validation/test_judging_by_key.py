@@ -8,7 +8,7 @@ import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.migration.tolerated import Tolerance
 from kafka_migration.core.validation.differences import Difference, DifferenceKind, Differences
 from kafka_migration.core.validation.judging import TopicVerdict, judge_topics

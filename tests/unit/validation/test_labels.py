@@ -9,8 +9,7 @@ import pytest
 
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.migration.tolerated import Tolerance
-from kafka_migration.core.validation.differences import DifferenceKind, Differences
-from kafka_migration.core.validation.tolerance import tolerated
+from kafka_migration.core.validation.differences import DifferenceKind, Differences, tolerated
 
 ROOT = Path(__file__).parents[3]
 PACKAGE = ROOT / "plugins" / "kafka_migration"

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.ledger.window import Piece, Window
+from kafka_migration.core.ledger.generations import Piece, Window
 from kafka_migration.core.validation.coverage_rules import coverage_of
 from kafka_migration.core.validation.differences import DifferenceKind
 from kafka_migration.core.validation.validation_contract import PartitionResult

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.validation.judging import judge_topics
 from kafka_migration.core.validation.untimed_records import with_untimed_records
 from kafka_migration.core.validation.validation_contract import PartitionResult, SideCount, ValidationResult

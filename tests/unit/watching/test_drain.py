@@ -6,8 +6,7 @@ import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import Probe
-from kafka_migration.core.kafka.lag import Known, Unknown, total
-from kafka_migration.core.kafka.offsets import TopicPartition, from_document, to_document
+from kafka_migration.core.kafka.offsets import Known, TopicPartition, Unknown, from_document, to_document, total
 from kafka_migration.core.watching.drain import (
     Drain,
     PartitionReading,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.kafka.lag import Known, Unknown
+from kafka_migration.core.kafka.offsets import Known, Unknown
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.watching.progress import ProgressMeter, progress_line
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.stored.copy_documents import ForecastDocument
+from kafka_migration.core.stored.stored_documents import ForecastDocument
 from kafka_migration.core.watching.retention_forecast import CopyProgress, Forecast, TopicRetention, next_start_before
 from tests.present import present
 from tests.unit.partitions import P0, P1

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.watching.unfinished_work import PendingValidation, late_findings
 from kafka_migration.core.watching.watch import Outcome, WatchResult
 

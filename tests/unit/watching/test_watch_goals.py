@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from kafka_migration.core.kafka.cluster import IsolationLevel
-from kafka_migration.core.kafka.lag import Known, Unknown
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import Known, TopicPartition, Unknown
 from kafka_migration.core.watching.fence import FenceWatch, SourceEnds
 from kafka_migration.core.watching.watch_goals import CutoverCourse, FollowCourse
 from tests.unit.partitions import P0, P1

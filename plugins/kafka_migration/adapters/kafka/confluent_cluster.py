@@ -32,8 +32,7 @@ from kafka_migration.adapters.kafka.listeners import certificates_at
 from kafka_migration.core.connections.connection_checks import protocol_of
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
-from kafka_migration.core.kafka.certificates import Certificate
-from kafka_migration.core.kafka.cluster import ClusterFacts, IsolationLevel, NewTopic, TopicDescription
+from kafka_migration.core.kafka.cluster import Certificate, ClusterFacts, IsolationLevel, NewTopic, TopicDescription
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.text.shortened import some
 

@@ -15,7 +15,7 @@ from kafka_migration.adapters.kafka.kafka_client import ClusterClient
 from kafka_migration.adapters.kafka.kafka_retries import call_timeout_s, may_pass
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.groups.unreadable import unreadable_finding
+from kafka_migration.core.groups.group_writes import unreadable_finding
 from kafka_migration.core.kafka.cluster import (
     CommittedOffset,
     GroupDescription,

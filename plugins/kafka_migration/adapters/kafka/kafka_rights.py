@@ -20,7 +20,7 @@ from kafka_migration.adapters.kafka.kafka_client import ClusterClient
 from kafka_migration.adapters.kafka.kafka_retries import call_timeout_s
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
-from kafka_migration.core.kafka.resources import THE_CLUSTER, Acl, Operation, Resource, ResourceKind
+from kafka_migration.core.kafka.cluster import THE_CLUSTER, Acl, Operation, Resource, ResourceKind
 
 Granted = frozenset[Operation]
 # Rights on a prefix are those on any name with it; this group does not exist.

@@ -24,7 +24,7 @@ from kafka_migration.core.connections.connection_checks import protocol_of
 from kafka_migration.core.connections.connection_problems import as_text
 from kafka_migration.core.connections.listener import Attempt, Listener, addresses_in
 from kafka_migration.core.connections.mechanisms import MECHANISMS, mechanism_of
-from kafka_migration.core.kafka.certificates import Certificate
+from kafka_migration.core.kafka.cluster import Certificate
 
 TIMEOUT_S = 3.0
 # This many listeners are enough to find a reason.

@@ -7,8 +7,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
-from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.kafka.cluster import (
+    Acl,
+    Certificate,
     ClusterFacts,
     CommittedOffset,
     GroupDescription,
@@ -17,12 +18,13 @@ from kafka_migration.core.kafka.cluster import (
     IsolationLevel,
     KafkaCluster,
     NewTopic,
+    Operation,
     Probe,
+    Resource,
     TopicDescription,
 )
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint, RecordShape, SampledRecord
-from kafka_migration.core.kafka.resources import Acl, Operation, Resource
 
 V = TypeVar("V")
 

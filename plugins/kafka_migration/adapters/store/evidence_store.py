@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, overload
+from typing import Any, TypeVar
 
 from kafka_migration.adapters.store.document_files import (
     Folder,
@@ -27,6 +27,7 @@ from kafka_migration.adapters.store.document_files import (
     write_whole,
 )
 from kafka_migration.core.documents.codec import DoesNotFit
+from kafka_migration.core.documents.codec import written as json_form
 from kafka_migration.core.evidence.digests import (
     ANNOUNCED,
     Keeper,
@@ -36,8 +37,13 @@ from kafka_migration.core.evidence.digests import (
     is_sole,
     written,
 )
-from kafka_migration.core.evidence.evidence_documents import Kind, document_name, parse_document_name, run_folder_name
-from kafka_migration.core.evidence.stored_kind import D, StoredKind
+from kafka_migration.core.evidence.evidence_documents import (
+    Kind,
+    ReadableKind,
+    document_name,
+    parse_document_name,
+    run_folder_name,
+)
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused
 from kafka_migration.core.run.run_identity import RunIdentity
@@ -49,7 +55,7 @@ _LOOK_AGAIN_AFTER_S = (0, 1, 2)
 # More documents than the tasks of a run write; and of how many each is named.
 _MOST_LEFT, _MOST_NAMED = 1_000, 20
 _NO_DOCUMENT = b"\0"
-Json = dict[str, Any]
+T = TypeVar("T")
 
 
 class RunEvidence:
@@ -104,16 +110,10 @@ class RunEvidence:
         change = self._change_of(name, digest, found) or "two files under one name"
         raise Refused([changed_finding(name, change, digest)])
 
-    @overload
-    def write(self, kind: StoredKind[D], document: D) -> str: ...
-    @overload
-    def write(self, kind: Kind, document: Mapping[str, Any]) -> str: ...
-    def write(self, kind: StoredKind[D] | Kind, document: D | Mapping[str, Any]) -> str:
+    def write(self, kind: ReadableKind[T], document: T) -> str:
         """Append one document and return its path."""
-        path = self.new_path(_kind(kind))
-        self._write(
-            self._name(path.name), to_json(document if isinstance(document, Mapping) else document.to_document())
-        )
+        path = self.new_path(kind.kind)
+        self._write(self._name(path.name), to_json(json_form(document)))
         return str(path)
 
     def new_path(self, kind: Kind) -> Any:
@@ -122,29 +122,25 @@ class RunEvidence:
         taken = [parsed[1] for file in files if (parsed := parse_document_name(file)) and parsed[0] is kind]
         return self.folder / document_name(kind, max(taken, default=0) + 1)
 
-    def announced_path(self, kind: StoredKind[D]) -> Any:
+    def announced_path(self, kind: ReadableKind[T]) -> Any:
         """Return a path for a document that another program will write; it becomes valid when it is `taken`."""
         path = self.new_path(kind.kind)
         self._keep({self._name(path.name): ANNOUNCED})
         return path
 
-    def taken(self, kind: StoredKind[D], path: Any) -> D:
+    def taken(self, kind: ReadableKind[T], path: Any) -> T:
         """Return the document that another program wrote to an announced path, and keep its digest."""
         content = read_whole(path)
         self._keep({self._name(path.name): digest_of(content)})
-        return _typed(kind, parse_json(content, path), path)
+        return _parsed(kind, content, path)
 
-    @overload
-    def newest(self, kind: StoredKind[D]) -> D | None: ...
-    @overload
-    def newest(self, kind: Kind) -> Json | None: ...
-    def newest(self, kind: StoredKind[D] | Kind) -> D | Json | None:
+    def newest(self, kind: ReadableKind[T]) -> T | None:
         """Return the newest document of a kind, of this attempt or else of the newest earlier one.
 
         Raises `EvidenceUnreadable` for a document that does not have the form of its kind, as all readers do.
         """
         for attempt in range(self.attempt, 0, -1):
-            for name in reversed(self._names(_kind(kind), attempt)):
+            for name in reversed(self._names(kind.kind, attempt)):
                 if (document := self._read(kind, name)) is not None:
                     return document
         return None
@@ -153,30 +149,18 @@ class RunEvidence:
         """Return whether any attempt so far wrote a document of a kind, even if it was deleted since."""
         return any(self._names(kind, attempt) for attempt in range(1, self.attempt + 1))
 
-    @overload
-    def require(self, kind: StoredKind[D]) -> D: ...
-    @overload
-    def require(self, kind: Kind) -> Json: ...
-    def require(self, kind: StoredKind[D] | Kind) -> D | Json:
+    def require(self, kind: ReadableKind[T]) -> T:
         """Return the newest document of a kind; raises `Refused` (`EVIDENCE_MISSING`) if there is none."""
         document = self.newest(kind)
         if document is None:
             raise _missing(self.folder, f"a document of kind {kind}", str(kind))
         return document
 
-    @overload
-    def of_attempt(self, kind: StoredKind[D]) -> list[D]: ...
-    @overload
-    def of_attempt(self, kind: Kind) -> list[Json]: ...
-    def of_attempt(self, kind: StoredKind[D] | Kind) -> list[D] | list[Json]:
+    def of_attempt(self, kind: ReadableKind[T]) -> list[T]:
         """Return every document of a kind that this attempt wrote, oldest first."""
         return self._of(kind, range(self.attempt, self.attempt + 1))
 
-    @overload
-    def of_run(self, kind: StoredKind[D]) -> list[D]: ...
-    @overload
-    def of_run(self, kind: Kind) -> list[Json]: ...
-    def of_run(self, kind: StoredKind[D] | Kind) -> list[D] | list[Json]:
+    def of_run(self, kind: ReadableKind[T]) -> list[T]:
         """Return every document of a kind that any attempt so far wrote, oldest first."""
         return self._of(kind, range(1, self.attempt + 1))
 
@@ -260,8 +244,8 @@ class RunEvidence:
         found = change_of(digest, content)
         return self._others.get(name, found) if found and content == _NO_DOCUMENT else found
 
-    def _of(self, kind: StoredKind[D] | Kind, attempts: range) -> list[Any]:
-        read = (self._read(kind, name) for attempt in attempts for name in self._names(_kind(kind), attempt))
+    def _of(self, kind: ReadableKind[T], attempts: range) -> list[T]:
+        read = (self._read(kind, name) for attempt in attempts for name in self._names(kind.kind, attempt))
         return [document for document in read if document is not None]
 
     def _names(self, kind: Kind, attempt: int) -> list[str]:
@@ -274,7 +258,7 @@ class RunEvidence:
         numbers = sorted(each[1] for each in parsed if each and each[0] is kind)
         return [self._name(document_name(kind, number), attempt) for number in numbers]
 
-    def _read(self, kind: StoredKind[D] | Kind, name: str) -> D | Json | None:
+    def _read(self, kind: ReadableKind[T], name: str) -> T | None:
         """Return a document; `None` for a changed one if changed documents are ignored."""
         digest = self._digests().get(name)
         content = self._as_checked(name, digest)
@@ -282,11 +266,7 @@ class RunEvidence:
             if self.leaves_out_changed:
                 return None
             raise Refused([changed_finding(name, found, digest)])
-        if content is None:
-            return None
-        path = self._run_folder / name
-        document = parse_json(content, path)
-        return document if isinstance(kind, Kind) else _typed(kind, document, path)
+        return None if content is None else _parsed(kind, content, self._run_folder / name)
 
     def _as_checked(self, name: str, digest: str | None) -> bytes | None:
         """Return a document as it was when it was compared with this digest; read it if it was not."""
@@ -325,13 +305,9 @@ class RunEvidence:
         return f"attempt-{attempt or self.attempt}/{file}"
 
 
-def _kind(kind: StoredKind[D] | Kind) -> Kind:
-    return kind if isinstance(kind, Kind) else kind.kind
-
-
-def _typed(kind: StoredKind[D], document: Json, path: Any) -> D:
+def _parsed(kind: ReadableKind[T], content: bytes, path: Any) -> T:
     try:
-        return kind.read(document)
+        return kind.read(parse_json(content, path))
     except DoesNotFit as error:
         raise unfit(path, error) from None
 

@@ -15,8 +15,7 @@ from kafka_migration.cli.shell.discover_output import Discovery, discovery_docum
 from kafka_migration.cli.shell.output import ExitCode, say, say_json
 from kafka_migration.core.discovery.connections_to_create import connection_base, connections_for
 from kafka_migration.core.discovery.described_cluster import DiscoveredCluster, ManagerKind, entrance
-from kafka_migration.core.discovery.given_addresses import entrance_of
-from kafka_migration.core.discovery.presets import PRESETS
+from kafka_migration.core.discovery.presets import PRESETS, entrance_of
 
 _PRESET_OF = {ManagerKind.AMBARI: "hdinsight", ManagerKind.CLOUDERA: "cloudera"}
 

@@ -13,8 +13,7 @@ from kafka_migration.cli.files.acls_verb import migrations_folder_of
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, add_output, is_json, place
 from kafka_migration.cli.shell.output import ExitCode, JsonObject, say, say_json
 from kafka_migration.core.groups.selection import which_groups
-from kafka_migration.core.kafka.cluster import KafkaCluster
-from kafka_migration.core.kafka.resources import Acl
+from kafka_migration.core.kafka.cluster import Acl, KafkaCluster
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.rights.source_acls import MovedAcl, move_lines, moves, not_moved
 from kafka_migration.migration_file.loading import load_migration_file

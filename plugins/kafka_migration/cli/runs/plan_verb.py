@@ -9,7 +9,7 @@ from kafka_migration.cli.runs.airflow_deployment import shown_deployment
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, add_output, is_json
 from kafka_migration.cli.shell.conf_options import OFFERED, add_conf, conf_of
 from kafka_migration.cli.shell.output import ExitCode, aligned, complain, say, say_json
-from kafka_migration.core.groups.planned_groups import PlannedGroup
+from kafka_migration.core.groups.selection import PlannedGroup
 from kafka_migration.core.kafka.cluster import why_immovable
 from kafka_migration.core.target.planned_topics import OnTarget, PlannedTopic
 from kafka_migration.core.text.artifact_names import plain_name

@@ -7,9 +7,8 @@ from datetime import datetime
 from pathlib import Path
 
 from kafka_migration.cli.shell.output import JsonObject, aligned
-from kafka_migration.core.waves.wave_file import Names
+from kafka_migration.core.waves.wave_file import Names, readers, reasons, remarks, size_of
 from kafka_migration.core.waves.wave_plan import GroupReads, Wave, WavePlan, some
-from kafka_migration.core.waves.wording import readers, reasons, remarks, size_of
 
 WAVES_SCHEMA = 1
 HEADS = ("WAVE", "TOPICS", "PARTITIONS", "RECORDS", "GROUPS", "ACTIVE", "FIRST TOPIC")

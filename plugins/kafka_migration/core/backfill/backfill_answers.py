@@ -18,6 +18,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.ledger.interval_bounds import (
     Bound,
     IntervalBounds,
@@ -27,7 +28,6 @@ from kafka_migration.core.ledger.interval_bounds import (
 )
 from kafka_migration.core.ledger.judgements import Judgement
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.text.shortened import sentence
 from kafka_migration.core.translation.by_partition import OffsetRange, Position, Translation
 from kafka_migration.core.translation.copies import PartitionCopy

@@ -17,7 +17,7 @@ from kafka_migration.core.connections.connection_checks import protocol_of
 from kafka_migration.core.connections.mechanisms import mechanism_named, mechanism_of
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.kafka.certificates import Certificate
+from kafka_migration.core.kafka.cluster import Certificate
 
 Config = Mapping[str, object]
 

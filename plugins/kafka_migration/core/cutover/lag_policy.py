@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kafka_migration.core.kafka.cluster import Probe
-from kafka_migration.core.kafka.lag import Known, Lag, Unknown, total
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import Known, Lag, TopicPartition, Unknown, total
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
 from kafka_migration.core.watching.progress import fitted
 

@@ -1,4 +1,4 @@
-"""Evidence: the documents of a run and their names.
+"""Evidence: the documents of a run, their names, and the row of each kind in the table of stored documents.
 
 Tasks write append-only documents `NN-<kind>-<try>.json` into the folder of their attempt. Only `finish`
 writes `run.json` (`core.report.run_document`), from which every report is rendered.
@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any, Generic, Protocol, TypeVar
 
+from kafka_migration.core.documents.codec import Document, DoesNotFit
 from kafka_migration.core.run.run_identity import RunIdentity
 
 
@@ -46,6 +49,15 @@ class Kind(StrEnum):
     PRODUCERS = "producers"
     TOPIC_LIST = "topic-list"
 
+    @property
+    def kind(self) -> Kind:
+        """The kind itself: with `read` a bare kind is a `ReadableKind` of JSON objects."""
+        return self
+
+    def read(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return the JSON object as it is."""
+        return document
+
 
 _ORDER = {kind: number for number, kind in enumerate(Kind, start=1)}
 _DOCUMENT_NAME = re.compile(r"[0-9]{2}-(?P<kind>[a-z-]{1,40})-(?P<number>[1-9][0-9]{0,8})\.json")
@@ -76,3 +88,44 @@ def parse_document_name(name: str) -> tuple[Kind, int] | None:
         return None
     parsed = Kind(match["kind"]), int(match["number"])
     return parsed if document_name(*parsed) == name else None
+
+
+D = TypeVar("D", bound=Document)
+V = TypeVar("V", covariant=True)
+
+
+class ReadableKind(Protocol[V]):
+    """How documents of one kind are read: as a class of the table of stored documents, or as JSON objects."""
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the documents."""
+
+    def read(self, document: dict[str, Any]) -> V:
+        """Read a JSON object. Raises `DoesNotFit`."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredKind(Generic[D]):
+    """One kind of evidence document.
+
+    `forms` are the classes of its documents; a document has the first form that it fits. `schema` is the number of its
+    shape: it is raised if a field changes its meaning or goes. `core.run.task_steps` has the tasks that write it.
+    """
+
+    kind: Kind
+    forms: tuple[type[D], ...]
+    schema: int = 1
+
+    def read(self, document: dict[str, Any]) -> D:
+        """Read a JSON object. Raises `DoesNotFit` if it fits no form; the text says why for each form."""
+        reasons = []
+        for form in self.forms:
+            try:
+                return form.from_document(document)
+            except DoesNotFit as error:
+                reasons.append(str(error) if len(self.forms) == 1 else f"as {form.__name__}: {error}")
+        raise DoesNotFit("; ".join(reasons))
+
+    def __str__(self) -> str:
+        return str(self.kind)

@@ -10,11 +10,11 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import ClustersSeen, CommittedGroup
 from kafka_migration.core.groups.group_rules import Accepted, Translated, plan_groups
 from kafka_migration.core.groups.kept_elsewhere import kept_elsewhere
-from kafka_migration.core.groups.moved_topics import changed_since_cutover
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.groups.rules_by_topic import Vectors
 from kafka_migration.core.groups.selection import OtherGroups, unsupported_groups, which_groups
 from kafka_migration.core.groups.uncommitted import UncommittedRule, never_committed
+from kafka_migration.core.groups.unproved import changed_since_cutover
 from kafka_migration.core.kafka.cluster import GroupListing
 from kafka_migration.core.kafka.commits import commits_on
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition

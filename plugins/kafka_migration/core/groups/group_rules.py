@@ -9,7 +9,7 @@ from types import MappingProxyType
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
-from kafka_migration.core.groups.group_writes import active_finding
+from kafka_migration.core.groups.group_writes import active_finding, unreadable_finding
 from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsMove, Proof
 from kafka_migration.core.groups.purged import purged_findings, purged_offsets
 from kafka_migration.core.groups.rules_by_topic import Vectors, deleted_finding
@@ -22,7 +22,6 @@ from kafka_migration.core.groups.uncommitted import (
     uncommitted_finding,
     unset_findings,
 )
-from kafka_migration.core.groups.unreadable import unreadable_finding
 from kafka_migration.core.kafka.cluster import CommittedOffset
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import TopicPartition

@@ -322,3 +322,17 @@ def nothing_to_move_findings(left_out: Iterable[GroupPlan]) -> tuple[Finding, ..
         matters="After this cutover all consumers would still have to read from the source.",
     )
     return (*findings, nothing)
+
+
+def unreadable_finding(group: str, why: str) -> Finding:
+    """Return why a group that cannot be read is not moved, although its offsets may be on the cluster."""
+    return Finding(
+        Code.GROUP_UNREADABLE,
+        group_subject(group),
+        why,
+        "the state and the offsets of the group",
+        "Remove the cause (a missing right, a coordinator that fails) and plan again, or set the group's offsets by "
+        "hand.",
+        happened=sentence(f"The state or the offsets of {group_subject(group)} cannot be read: {why}"),
+        matters="What the group has not read is unknown, so it is not moved. Other groups are not affected.",
+    )

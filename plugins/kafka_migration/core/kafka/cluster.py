@@ -9,10 +9,62 @@ from enum import StrEnum
 from typing import Literal, NamedTuple, Protocol
 
 from kafka_migration.core.documents.codec import Document
-from kafka_migration.core.kafka.certificates import Certificate
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint, RecordShape, SampledRecord
-from kafka_migration.core.kafka.resources import Acl, Operation, Resource
+
+ResourceKind = Literal["topic", "group", "cluster", "transactional-id"]
+
+
+class Operation(StrEnum):
+    """An operation as `kafka-acls.sh` names it."""
+
+    ALTER = "Alter"
+    ALTER_CONFIGS = "AlterConfigs"
+    CREATE = "Create"
+    DELETE = "Delete"
+    DESCRIBE = "Describe"
+    DESCRIBE_CONFIGS = "DescribeConfigs"
+    READ = "Read"
+    WRITE = "Write"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Resource:
+    """What a right is on: one name, or every name with this prefix. The name `*` stands for all."""
+
+    kind: ResourceKind
+    name: str
+    is_prefix: bool = False
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Acl:
+    """One entry of an access control list; `operation` is named as by `kafka-acls.sh`."""
+
+    resource: Resource
+    principal: str
+    host: str
+    operation: str
+    is_allowed: bool = True
+
+
+THE_CLUSTER = Resource("cluster", "kafka-cluster")
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A certificate: its names in RFC 4514's form, the hosts that it is for, and its dates in UTC."""
+
+    subject: str
+    issuer: str
+    hosts: tuple[str, ...]
+    starts: datetime
+    ends: datetime
+
+    def is_valid_at(self, moment: datetime) -> bool:
+        """Whether its dates include a moment."""
+        return self.starts <= moment <= self.ends
+
 
 IsolationLevel = Literal["read_committed", "read_uncommitted"]
 Side = Literal["source", "target"]

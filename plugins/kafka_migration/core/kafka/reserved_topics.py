@@ -1,4 +1,4 @@
-"""Topic names that belong to Kafka, MirrorMaker or another tool, with the reasons, and those of Kafka Streams."""
+"""Topic names: which Kafka allows, and which belong to Kafka, MirrorMaker, another tool or Kafka Streams."""
 
 from __future__ import annotations
 
@@ -55,3 +55,11 @@ def streams_topics(topics: Iterable[str], groups: Collection[str]) -> Mapping[st
             if fitting:
                 found.setdefault(fitting[-1], []).append(topic)
     return {group: tuple(names) for group, names in found.items()}
+
+
+_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+
+
+def is_topic_name(name: str) -> bool:
+    """Whether a topic may have the name. A cluster that lists any other one is broken or lies."""
+    return _NAME.fullmatch(name) is not None and name not in {".", ".."}

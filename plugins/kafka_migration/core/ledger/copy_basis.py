@@ -14,6 +14,7 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import ClusterFacts
+from kafka_migration.core.ledger.cutovers import LedgerEntry
 from kafka_migration.core.migration.engine_table import EngineName, abilities_of
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.text.shortened import some
@@ -44,14 +45,12 @@ class ClusterSeen(Document):
 
 
 @dataclass(frozen=True, slots=True)
-class CopyBasis(Document):
+class CopyBasis(LedgerEntry):
     """The clusters and settings of a copy, recorded before a run first changes the target.
 
     `topic_names` is the name on the target of the source topic `{topic}`.
     """
 
-    run: str
-    at: str
     source: ClusterSeen
     target: ClusterSeen
     source_alias: str

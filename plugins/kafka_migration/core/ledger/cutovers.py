@@ -10,11 +10,17 @@ from kafka_migration.core.documents.codec import Document
 
 
 @dataclass(frozen=True, slots=True)
-class Reserved(Document):
-    """A reservation of the migration; `taken_over_from` is the run that did not free the previous one."""
+class LedgerEntry(Document):
+    """What every entry but those of generations begins with: the run that wrote it, and when (ISO 8601)."""
 
     run: str
     at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved(LedgerEntry):
+    """A reservation of the migration; `taken_over_from` is the run that did not free the previous one."""
+
     taken_over_from: str | None = None
     kind: Literal["reserved"] = "reserved"
 
@@ -41,48 +47,40 @@ class AnnouncedTopic(Document):
 
 
 @dataclass(frozen=True, slots=True)
-class TopicsAnnounced(Document):
+class TopicsAnnounced(LedgerEntry):
     """The target topics that a run is about to create, by name."""
 
-    run: str
-    at: str
     topics: Mapping[str, AnnouncedTopic]
     kind: Literal["topics-announced"] = "topics-announced"
 
 
 @dataclass(frozen=True, slots=True)
-class TopicsCreated(Document):
+class TopicsCreated(LedgerEntry):
     """The target topics that a run created, by name; `left` are announced ones that others created in the meantime."""
 
-    run: str
-    at: str
     topics: Mapping[str, CreatedTopic]
     left: tuple[str, ...] = ()
     kind: Literal["topics-created"] = "topics-created"
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsFrozen(Document):
+class SettingsFrozen(LedgerEntry):
     """Created topics whose settings a run froze again."""
 
-    run: str
-    at: str
     topics: tuple[str, ...]
     kind: Literal["settings-frozen"] = "settings-frozen"
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsRestored(Document):
+class SettingsRestored(LedgerEntry):
     """Created topics whose original settings a run restored."""
 
-    run: str
-    at: str
     topics: tuple[str, ...]
     kind: Literal["settings-restored"] = "settings-restored"
 
 
 @dataclass(frozen=True, slots=True)
-class CutOver(Document):
+class CutOver(LedgerEntry):
     """A cutover: the topics and groups that it moved to the target, and whether groups remained on the source.
 
     `remaining` are the topics of the migration file for later cutovers. `left` are the groups that remained on the
@@ -90,8 +88,6 @@ class CutOver(Document):
     rollback needs.
     """
 
-    run: str
-    at: str
     groups: tuple[str, ...]
     topics: tuple[str, ...]
     partly: bool
@@ -102,15 +98,13 @@ class CutOver(Document):
 
 
 @dataclass(frozen=True, slots=True)
-class RolledBack(Document):
+class RolledBack(LedgerEntry):
     """A rollback: the topics it moved back to the source, how (`restore` or `fail_back`), and what it changed.
 
     `groups` are those that were moved back, `left` those that were not changed. `target_only` is the maximum number of
     records per topic that remain only on the target.
     """
 
-    run: str
-    at: str
     mode: str
     topics: tuple[str, ...]
     groups: tuple[str, ...]

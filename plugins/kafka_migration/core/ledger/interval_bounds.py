@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.ledger.cutovers import LedgerEntry
 from kafka_migration.core.run.run_window import Interval
 
 
@@ -36,11 +37,9 @@ Bounds = Mapping[datetime, Mapping[TopicPartition, Bound]]
 
 
 @dataclass(frozen=True, slots=True)
-class BoundsResolved(Document):
+class BoundsResolved(LedgerEntry):
     """The bounds of some times that the source returned in one query."""
 
-    run: str
-    at: str
     bounds: Mapping[datetime, Offsets]
     source_log_start: Offsets
     kind: Literal["bounds-resolved"] = "bounds-resolved"
@@ -137,11 +136,9 @@ class TopicAnswer(Document):
 
 
 @dataclass(frozen=True, slots=True)
-class IntervalAnswer(Document):
+class IntervalAnswer(LedgerEntry):
     """A run's answer for an interval."""
 
-    run: str
-    at: str
     interval: Interval
     topics: Mapping[str, TopicAnswer]
     kind: Literal["interval-answered"] = "interval-answered"

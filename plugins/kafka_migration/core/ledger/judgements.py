@@ -1,4 +1,5 @@
-"""Judgements: the result of one validation in the ledger, with each comparison and its digests."""
+"""Judgements: the result of one validation in the ledger, with each comparison and its digests, and the schema ids that
+it found."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ from typing import Annotated, Literal, NamedTuple
 
 from kafka_migration.core.documents.codec import LATER, Document
 from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.ledger.cutovers import LedgerEntry
+from kafka_migration.core.migration.settings import Part
 
 
 class ReadOffsets(NamedTuple):
@@ -54,14 +57,12 @@ Comparisons = Annotated[Mapping[str, tuple[Comparison, ...]], LATER]
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement(Document):
+class Judgement(LedgerEntry):
     """The verdicts of one validation: of some generations' windows, or of the whole copy.
 
     `digest` names the kind of comparison.
     """
 
-    run: str
-    at: str
     whole: bool
     generations: tuple[int, ...]
     topics: Mapping[str, Verdict]
@@ -74,3 +75,28 @@ class Judgement(Document):
     def is_good(self) -> bool:
         """Whether every topic has a good verdict."""
         return all(verdict.is_good for verdict in self.topics.values())
+
+
+@dataclass(frozen=True, slots=True)
+class PartIds(Document):
+    """The ids in the keys or values of one topic.
+
+    `large` says whether there were also numbers of 2^20 or more, `too_many` whether there were too many different
+    numbers to keep them, and `complete` whether all records of the topic's windows were read.
+    """
+
+    topic: str
+    part: Part
+    ids: tuple[int, ...]
+    large: bool = False
+    too_many: bool = False
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaIdsFound(LedgerEntry):
+    """The ids that one validation found, and per topic the generations that it validated; topics by source names."""
+
+    generations: Mapping[str, tuple[int, ...]]
+    parts: tuple[PartIds, ...]
+    kind: Literal["schema-ids"] = "schema-ids"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any
+from typing import Any, TypeVar
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.evidence.digests import LeftBehind, left_behind
@@ -25,8 +25,7 @@ from kafka_migration.core.ledger.cutovers import (
 )
 from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate
 from kafka_migration.core.ledger.interval_bounds import Bounds, BoundsResolved, IntervalAnswer
-from kafka_migration.core.ledger.judgements import Judgement
-from kafka_migration.core.ledger.schema_ids import SchemaIdsFound
+from kafka_migration.core.ledger.judgements import Judgement, SchemaIdsFound
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import Interval
@@ -191,18 +190,10 @@ def require_readable(entry: Mapping[str, Any]) -> None:
     kind.from_document(entry).to_document()
 
 
-def _fold_announced(ledger: Ledger, announced: TopicsAnnounced) -> Ledger:
-    return replace(ledger, announced={**ledger.announced, **announced.topics})
-
-
 def _fold_created(ledger: Ledger, created: TopicsCreated) -> Ledger:
     settled = {*created.topics, *created.left}
     announced = {name: topic for name, topic in ledger.announced.items() if name not in settled}
     return replace(ledger, topics={**ledger.topics, **created.topics}, announced=announced)
-
-
-def _fold_restored(ledger: Ledger, restored: SettingsRestored) -> Ledger:
-    return _with_frozen(ledger, restored.topics, is_frozen=False)
 
 
 def _fold_frozen(ledger: Ledger, again: SettingsFrozen) -> Ledger:
@@ -246,10 +237,6 @@ def _is_said_again(earlier: Judgement, later: Judgement) -> bool:
     )
 
 
-def _fold_schema_ids(ledger: Ledger, found: SchemaIdsFound) -> Ledger:
-    return replace(ledger, schema_ids=(*ledger.schema_ids, found))
-
-
 def _fold_cut_over(ledger: Ledger, cut_over: CutOver) -> Ledger:
     phase = Phase.CUTTING_OVER if cut_over.remaining else Phase.CUT_OVER
     return replace(ledger, phase=phase, cutovers=(*ledger.cutovers, cut_over))
@@ -257,47 +244,39 @@ def _fold_cut_over(ledger: Ledger, cut_over: CutOver) -> Ledger:
 
 def _fold_rolled_back(ledger: Ledger, rolled_back: RolledBack) -> Ledger:
     """Remove the topics from the cutovers, as if they had not been cut over."""
-    left = (replace(each, topics=_without(each.topics, rolled_back.topics)) for each in ledger.cutovers)
+    left = (replace(c, topics=tuple(t for t in c.topics if t not in rolled_back.topics)) for c in ledger.cutovers)
     cutovers = tuple(each for each in left if each.topics)
     phase = Phase.CUTTING_OVER if cutovers else Phase.ROLLED_BACK
     return replace(ledger, phase=phase, cutovers=cutovers, rollbacks=(*ledger.rollbacks, rolled_back))
 
 
-def _without(topics: Iterable[str], others: Collection[str]) -> tuple[str, ...]:
-    return tuple(topic for topic in topics if topic not in others)
+E = TypeVar("E", bound=Document)
+_Fold = tuple[type[Document], Callable[[Ledger, Any], Ledger]]
 
 
-def _fold_bounds(ledger: Ledger, resolved: BoundsResolved) -> Ledger:
-    return replace(ledger, bounds=resolved.added_to(ledger.bounds))
+def _row(kind: type[E], fold_in: Callable[[Ledger, E], Ledger]) -> _Fold:
+    return kind, fold_in
 
 
-def _fold_answered(ledger: Ledger, answer: IntervalAnswer) -> Ledger:
-    return replace(ledger, answers={**ledger.answers, answer.interval: answer})
-
-
-def _fold_basis(ledger: Ledger, basis: CopyBasis) -> Ledger:
-    return replace(ledger, basis=basis)
-
-
-def _fold_reserved(ledger: Ledger, reserved: Reserved) -> Ledger:
-    return replace(ledger, reserved_by=reserved.run)
-
-
-_FOLDS: dict[str, tuple[type[Document], Callable[[Ledger, Any], Ledger]]] = {
-    "reserved": (Reserved, _fold_reserved),
-    "copy-basis": (CopyBasis, _fold_basis),
-    "topics-announced": (TopicsAnnounced, _fold_announced),
-    "topics-created": (TopicsCreated, _fold_created),
-    "settings-restored": (SettingsRestored, _fold_restored),
-    "settings-frozen": (SettingsFrozen, _fold_frozen),
-    "generation-started": (GenerationStart, _fold_started),
-    "generation-stopped": (StopCertificate, _fold_stopped),
-    "judged": (Judgement, _fold_judged),
-    "schema-ids": (SchemaIdsFound, _fold_schema_ids),
-    "cut-over": (CutOver, _fold_cut_over),
-    "rolled-back": (RolledBack, _fold_rolled_back),
-    "bounds-resolved": (BoundsResolved, _fold_bounds),
-    "interval-answered": (IntervalAnswer, _fold_answered),
+_FOLDS: dict[str, _Fold] = {
+    "reserved": _row(Reserved, lambda ledger, new: replace(ledger, reserved_by=new.run)),
+    "copy-basis": _row(CopyBasis, lambda ledger, new: replace(ledger, basis=new)),
+    "topics-announced": _row(
+        TopicsAnnounced, lambda ledger, new: replace(ledger, announced={**ledger.announced, **new.topics})
+    ),
+    "topics-created": _row(TopicsCreated, _fold_created),
+    "settings-restored": _row(SettingsRestored, lambda ledger, new: _with_frozen(ledger, new.topics, is_frozen=False)),
+    "settings-frozen": _row(SettingsFrozen, _fold_frozen),
+    "generation-started": _row(GenerationStart, _fold_started),
+    "generation-stopped": _row(StopCertificate, _fold_stopped),
+    "judged": _row(Judgement, _fold_judged),
+    "schema-ids": _row(SchemaIdsFound, lambda ledger, new: replace(ledger, schema_ids=(*ledger.schema_ids, new))),
+    "cut-over": _row(CutOver, _fold_cut_over),
+    "rolled-back": _row(RolledBack, _fold_rolled_back),
+    "bounds-resolved": _row(BoundsResolved, lambda ledger, new: replace(ledger, bounds=new.added_to(ledger.bounds))),
+    "interval-answered": _row(
+        IntervalAnswer, lambda ledger, new: replace(ledger, answers={**ledger.answers, new.interval: new})
+    ),
 }
 # The kinds of entries.
 ENTRY_KINDS = tuple(_FOLDS)

@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from kafka_migration.core.documents.codec import Document
-from kafka_migration.core.kafka.reserved_topics import reserved_reason
-from kafka_migration.core.kafka.topic_name import is_topic_name
+from kafka_migration.core.kafka.reserved_topics import is_topic_name, reserved_reason
 from kafka_migration.core.migration.patterns import matches
 from kafka_migration.core.text.artifact_names import quoted
 

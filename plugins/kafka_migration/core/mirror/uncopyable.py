@@ -15,7 +15,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.records import RecordShape
 from kafka_migration.core.mirror.log_entries import LONGEST_QUOTE, exceptions_in, from_exception
-from kafka_migration.core.target.leaving_out import OTHERS_CONTINUE
+from kafka_migration.core.target.target_topics import OTHERS_CONTINUE
 from kafka_migration.core.text.shell import shell_word
 from kafka_migration.core.text.shortened import sentence, some
 

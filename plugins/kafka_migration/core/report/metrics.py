@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from kafka_migration.core.kafka.lag import Known, Lag
+from kafka_migration.core.kafka.offsets import Known, Lag
 from kafka_migration.core.watching.progress import ProgressMeter
 
 PREFIX = "kafka_migration"

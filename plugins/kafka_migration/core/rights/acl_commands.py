@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from kafka_migration.core.kafka.resources import Operation, Resource
+from kafka_migration.core.kafka.cluster import Operation, Resource
 from kafka_migration.core.rights.rights import Client, Need, Right
 from kafka_migration.core.text.shell import shell_word
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.kafka.resources import Operation, Resource
+from kafka_migration.core.kafka.cluster import Operation, Resource
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.rights.acl_commands import acl_lines
 from kafka_migration.core.rights.rights import Client, Need, Right

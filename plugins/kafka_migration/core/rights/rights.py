@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kafka_migration.core.kafka.cluster import Side
-from kafka_migration.core.kafka.resources import THE_CLUSTER, Operation, Resource
+from kafka_migration.core.kafka.cluster import THE_CLUSTER, Operation, Resource, Side
 from kafka_migration.core.migration.settings import Migration
 
 # The consumer that reads single records has a group id with this prefix; it joins no group and commits nothing.

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kafka_migration.core.kafka.resources import Acl, Resource
+from kafka_migration.core.kafka.cluster import Acl, Resource
 from kafka_migration.core.text.shell import shell_word
 
 ALL_NAMES = "*"

@@ -23,8 +23,7 @@ from kafka_migration.core.rollback.rollback_rules import (
     restored,
 )
 from kafka_migration.core.translation.by_partition import Position, Prints, within
-from kafka_migration.core.translation.by_topic import repartitioned_topics
-from kafka_migration.core.translation.copied_topic import CopiedTopic
+from kafka_migration.core.translation.by_topic import CopiedTopic, repartitioned_topics
 from kafka_migration.core.translation.copies import PartitionCopy, copies_of
 from kafka_migration.core.translation.translation_contract import TopicToTranslate, TranslationsBack, Untranslated
 

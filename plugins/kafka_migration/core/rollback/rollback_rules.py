@@ -8,18 +8,16 @@ from dataclasses import dataclass, field
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
-from kafka_migration.core.groups.group_writes import active_finding
+from kafka_migration.core.groups.group_writes import active_finding, unreadable_finding
 from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsMove, Proof, with_metadata
 from kafka_migration.core.groups.rules_by_topic import unreadable_topic_finding
 from kafka_migration.core.groups.uncommitted import unset_findings
-from kafka_migration.core.groups.unreadable import unreadable_finding
 from kafka_migration.core.kafka.cluster import GroupDescription
 from kafka_migration.core.kafka.commits import Commits, commits_on, offsets_of
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.text.artifact_names import group_subject
 from kafka_migration.core.translation.by_partition import Position, Prints, is_same
-from kafka_migration.core.translation.by_topic import by_partition
-from kafka_migration.core.translation.copied_topic import CopiedTopic
+from kafka_migration.core.translation.by_topic import CopiedTopic, by_partition
 from kafka_migration.core.translation.translation_contract import PartitionOffsets, TranslationsBack, Untranslated
 
 

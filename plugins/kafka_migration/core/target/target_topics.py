@@ -13,9 +13,17 @@ from kafka_migration.core.ledger.cutovers import AnnouncedTopic, CreatedTopic
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.migration.topic_rules import TopicSettings
-from kafka_migration.core.target.leaving_out import RECREATED_MATTERS, RECREATED_TARGET
 from kafka_migration.core.text.shell import shell_word
-from kafka_migration.core.text.shortened import sentence
+from kafka_migration.core.text.shortened import sentence, some
+
+OTHERS_CONTINUE = (
+    "To continue with the other topics, remove this one from topics in the migration file (one that a pattern takes: "
+    "add an item exclude) and trigger the run again."
+)
+COPY_ELSEWHERE = "Create a second migration file that copies the topic to a different target name (mirror.topic_names)."
+RECREATED_TARGET = f"Find out who did this, and copy the topic again with a second migration file. {OTHERS_CONTINUE}"
+RECREATED_MATTERS = "The records that were copied before are gone, and the records of the new topic are not the copy."
+
 
 # Broker-side state of a reassignment, not a property of the topic.
 NOT_COPIED = {
@@ -287,4 +295,28 @@ def recreated_findings(target: Mapping[str, TopicDescription], ledger: Ledger) -
         )
         for topic, created in sorted(ledger.topics.items())
         if topic in target and target[topic].is_another_than(created.topic_id)
+    )
+
+
+def removed_topic_warnings(migration: Migration, ledger: Ledger) -> tuple[Finding, ...]:
+    """Name the topics that were copied or created, are not cut over, and that no item of the file applies to.
+
+    A topic that an `exclude` item matches was taken out on purpose.
+    """
+    known = {*ledger.copied_topics, *ledger.own_topics} - ledger.moved_topics()
+    rules = migration.rules
+    removed = sorted(topic for topic in known if not rules.takes(topic) and not rules.excludes(topic))
+    if not removed:
+        return ()
+    return (
+        Finding(
+            Code.TOPICS_REMOVED,
+            f"{migration.name}.yaml: topics",
+            f"no {some(removed)}",
+            "each topic that earlier runs copied and that is not cut over",
+            "To continue their copy, add them again. Otherwise accept this: accept: [TOPICS_REMOVED].",
+            happened=f"The migration file no longer has {some(removed)}, which earlier runs copied or created.",
+            matters="Their copies stay on the target as they are: no run continues or validates them, and a cutover "
+            "moves no group to them.",
+        ),
     )

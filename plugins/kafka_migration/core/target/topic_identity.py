@@ -13,7 +13,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.target.leaving_out import (
+from kafka_migration.core.target.target_topics import (
     COPY_ELSEWHERE,
     OTHERS_CONTINUE,
     RECREATED_MATTERS,

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.translation.copies import PartitionCopy
 from kafka_migration.core.translation.resent import NOTHING_RESENT, Resent, ResentRange
 

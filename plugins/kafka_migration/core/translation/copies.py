@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.ledger.judgements import Comparison, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.ledger.window import Window
 
 NOTHING_KNOWN: Offsets = MappingProxyType({})
 

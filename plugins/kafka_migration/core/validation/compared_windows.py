@@ -7,9 +7,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.ledger.generations import Generation
+from kafka_migration.core.ledger.generations import Generation, Piece, Window
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.ledger.window import Piece, Window
 
 
 class Past:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.ledger.judgements import Comparison, ReadOffsets
-from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.validation_contract import PartitionResult, TopicResult, ValidationResult
 
 

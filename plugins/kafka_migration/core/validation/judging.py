@@ -9,7 +9,7 @@ from types import MappingProxyType
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict, worst
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.migration.tolerated import NO_TOLERANCE, Tolerance
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
 from kafka_migration.core.validation.difference_words import (
@@ -24,7 +24,7 @@ from kafka_migration.core.validation.difference_words import (
     topic_words,
     unreadable_words,
 )
-from kafka_migration.core.validation.differences import DifferenceKind, Differences, FirstDifference, merged
+from kafka_migration.core.validation.differences import DifferenceKind, Differences, FirstDifference, merged, tolerated
 from kafka_migration.core.validation.judging_by_key import (
     UNEVENTFUL,
     GenerationEvents,
@@ -32,7 +32,6 @@ from kafka_migration.core.validation.judging_by_key import (
     judge_topic_by_key,
 )
 from kafka_migration.core.validation.surplus import surplus_in_place
-from kafka_migration.core.validation.tolerance import tolerated
 from kafka_migration.core.validation.validation_contract import (
     PartitionResult,
     TopicResult,

@@ -24,9 +24,8 @@ from kafka_migration.core.validation.difference_words import (
     topic_words,
     unreadable_words,
 )
-from kafka_migration.core.validation.differences import Difference, Differences
+from kafka_migration.core.validation.differences import Difference, Differences, tolerated
 from kafka_migration.core.validation.surplus import Lengths, surplus_by_key
-from kafka_migration.core.validation.tolerance import tolerated
 from kafka_migration.core.validation.validation_contract import PartitionResult, TopicResult
 
 

@@ -12,10 +12,9 @@ from itertools import dropwhile
 from typing import NamedTuple
 
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.generations import Generation
+from kafka_migration.core.ledger.generations import Generation, Window
 from kafka_migration.core.ledger.judgements import Comparison, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.compared_windows import (
     Past,
     continues,

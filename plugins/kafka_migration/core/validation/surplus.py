@@ -13,8 +13,7 @@ from itertools import pairwise
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict, worst
-from kafka_migration.core.ledger.generations import Generation
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Generation, Window
 from kafka_migration.core.validation.difference_words import EXPLANATIONS, SENT_TWICE, Words
 
 Judged = tuple[Verdict, Finding | None]

@@ -14,9 +14,8 @@ from enum import StrEnum
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Probe
-from kafka_migration.core.kafka.lag import Known, Lag, Unknown
-from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition
-from kafka_migration.core.target.leaving_out import COPY_ELSEWHERE
+from kafka_migration.core.kafka.offsets import Known, Lag, Offsets, Ranges, TopicPartition, Unknown
+from kafka_migration.core.target.target_topics import COPY_ELSEWHERE
 
 
 class Drain(StrEnum):

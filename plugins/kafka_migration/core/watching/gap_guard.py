@@ -16,7 +16,7 @@ from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.generations import Fingerprint, StopCertificate
-from kafka_migration.core.target.leaving_out import COPY_ELSEWHERE, OTHERS_CONTINUE
+from kafka_migration.core.target.target_topics import COPY_ELSEWHERE, OTHERS_CONTINUE
 
 RestoreCommand = Callable[[TopicPartition, int], str]
 """Returns the command with which an operator stores a position again; empty if MirrorMaker has no such tool."""

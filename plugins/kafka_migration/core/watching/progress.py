@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kafka_migration.core.kafka.lag import Lag, Unknown
+from kafka_migration.core.kafka.offsets import Lag, Unknown
 from kafka_migration.core.text.terminal_text import duration, shown
 
 MIN_SAMPLES = 3

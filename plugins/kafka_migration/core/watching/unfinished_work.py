@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.text.terminal_text import counted, duration
 from kafka_migration.core.watching.watch import Outcome, WatchResult
 

@@ -11,8 +11,7 @@ from typing import ClassVar
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.kafka.lag import Known, Lag, Unknown, total
-from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition
+from kafka_migration.core.kafka.offsets import Known, Lag, Offsets, Ranges, TopicPartition, Unknown, total
 from kafka_migration.core.mirror.diagnosis import health_findings, unassigned_finding
 from kafka_migration.core.mirror.engine import MirrorHealth
 from kafka_migration.core.text.terminal_text import duration

@@ -13,13 +13,12 @@ from airflow.sdk import Context
 
 from kafka_migration.core.cutover.approval import Ask, Responder, not_final, rejected, stale_asks, timed_out
 from kafka_migration.core.cutover.approval_page import Asking, approval_page
-from kafka_migration.core.evidence.stored_kind import StoredKind
+from kafka_migration.core.evidence.evidence_documents import StoredKind
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.groups.group_writes import stuck_findings
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Alert
-from kafka_migration.core.stored.group_documents import PlanOfGroups
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import PlanOfGroups, Stored
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.orchestration.operators.operator_base import Summary, reporting, skip_unless_moving
 from kafka_migration.orchestration.task.alerting import send

@@ -18,8 +18,7 @@ from airflow.sdk.execution_time.hitl import upsert_hitl_detail
 from kafka_migration.airflow_adapters.deployed_airflow import RESUMES_TASKS_WITH_ANSWERS
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.run.stop_request import StopRequest
-from kafka_migration.core.stored.copy_documents import MirrorStarted
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import MirrorStarted, Stored
 from kafka_migration.core.watching.producers_question import ABORT, OPTIONS, ProducersAsk, aborted, question_body
 from kafka_migration.core.watching.watch import TRIGGER_MARGIN
 from kafka_migration.core.watching.watch_records import Announced

@@ -13,8 +13,7 @@ from kafka_migration.core.groups.group_writes import OffsetsResultDocument
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.report.next_steps import ConfirmedCutover, after_cutover
-from kafka_migration.core.stored.group_documents import CutoverDocument
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import CutoverDocument, Stored
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary, skip_unless_moving
 from kafka_migration.orchestration.task.lineage import CopiedTopics, TellsLineage
 from kafka_migration.steps.run.guards import hold_reservation

@@ -14,8 +14,7 @@ from airflow.sdk.exceptions import AirflowSkipException
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.migration.settings import Hook, HookName
-from kafka_migration.core.stored.run_documents import HookDocument
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import HookDocument, Stored
 from kafka_migration.core.text.shortened import sentence
 from kafka_migration.core.watching.producers_question import ProducersAsk
 from kafka_migration.orchestration.cutover.asking_producers import ask, known_answer, take_answer, waiting_for_watch

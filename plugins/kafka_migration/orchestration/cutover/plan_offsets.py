@@ -11,8 +11,7 @@ from kafka_migration.core.cutover.plan_page import render_plan
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.stored.group_documents import OffsetsPlanDocument
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import OffsetsPlanDocument, Stored
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary, skip_unless_planning
 from kafka_migration.orchestration.task.failures import log_findings
 from kafka_migration.steps.groups.plan_groups import make_offsets_plan

@@ -14,8 +14,7 @@ from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.rollback.reverse_migration import reverse_migration
 from kafka_migration.core.rollback.rollback_refusals import target_only_findings
 from kafka_migration.core.run.run_conf import unknown_findings
-from kafka_migration.core.stored.group_documents import RollbackPlanDocument
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import RollbackPlanDocument, Stored
 from kafka_migration.core.text.shortened import some
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.orchestration.task.failures import log_findings

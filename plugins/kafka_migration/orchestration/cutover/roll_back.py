@@ -8,8 +8,7 @@ from kafka_migration.core.groups.group_writes import OffsetsResult
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.ledger.cutovers import RolledBack
 from kafka_migration.core.report.next_steps import after_rollback
-from kafka_migration.core.stored.group_documents import RolledBackDocument
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import RolledBackDocument, Stored
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.orchestration.task.context import triggered_by
 from kafka_migration.steps.groups.write_groups import approved_plan, write_plan

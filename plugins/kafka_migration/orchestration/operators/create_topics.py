@@ -8,8 +8,7 @@ from airflow.sdk import Context
 
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.ledger.cutovers import SettingsFrozen
-from kafka_migration.core.stored.copy_documents import TopicsDocument
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import Stored, TopicsDocument
 from kafka_migration.core.target.target_topics import settings_to_freeze
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.steps.mirror.topic_creation import adopt_announced, create_announced

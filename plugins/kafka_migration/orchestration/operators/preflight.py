@@ -10,8 +10,7 @@ from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.checked_airflow import ThisAirflow
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.run.run_window import RunWindow
-from kafka_migration.core.stored.run_documents import CheckDocument, PreflightDocument
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import CheckDocument, PreflightDocument, Stored
 from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary, translating
 from kafka_migration.orchestration.task.context import run_of, run_type_of

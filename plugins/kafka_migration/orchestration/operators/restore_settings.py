@@ -13,8 +13,7 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.ledger.cutovers import SettingsRestored
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Phase
-from kafka_migration.core.stored.group_documents import SettingsDocument
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import SettingsDocument, Stored
 from kafka_migration.core.target.target_topics import settings_to_restore
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.orchestration.task.failures import log_findings
@@ -38,7 +37,8 @@ class RestoreSettingsOperator(MigrationOperator):
             raise AirflowSkipException(f"Mode {mode} keeps the settings frozen.")
         hold_reservation(run)
         ledger = run.ledger.known()
-        done = run.evidence.require(Stored.ROLLED_BACK if mode.rolls_back else Stored.CUTOVER)
+        done_by = run.evidence.require
+        done = done_by(Stored.ROLLED_BACK) if mode.rolls_back else done_by(Stored.CUTOVER)
         topics = _no_copies(ledger, done.topics)
         configs = settings_to_restore(ledger, topics, run.describe("target", topics))
         denials = {topic: _restore(run, topic, values) for topic, values in configs.items()}

@@ -22,7 +22,7 @@ from kafka_migration.airflow_adapters.deployed_airflow import HAS_STATE_STORE
 from kafka_migration.airflow_adapters.installed_spark import spark_versions
 from kafka_migration.airflow_adapters.spark_connection import spark_client_findings, spark_target
 from kafka_migration.core.connections.java_properties import spark_options
-from kafka_migration.core.evidence.stored_kind import D, StoredKind
+from kafka_migration.core.evidence.evidence_documents import D, StoredKind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, ValidationFailed
 from kafka_migration.core.spark.spark_target import (

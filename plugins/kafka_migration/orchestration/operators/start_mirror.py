@@ -7,8 +7,7 @@ from airflow.sdk import Context
 from kafka_migration.core.findings.errors import MirrorFailed
 from kafka_migration.core.mirror.diagnosis import with_causes
 from kafka_migration.core.mirror.mirror_process import ProcessReply
-from kafka_migration.core.stored.copy_documents import MirrorNotStarted, MirrorStarted
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import MirrorNotStarted, MirrorStarted, Stored
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
 from kafka_migration.steps.mirror.start_stop import end_when_settled, start_generation, stop_generation
 from kafka_migration.steps.run.migration_run import MigrationRun

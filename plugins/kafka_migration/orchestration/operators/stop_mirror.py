@@ -17,8 +17,7 @@ from kafka_migration.core.findings.errors import (
 from kafka_migration.core.ledger.generations import Generation, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.report.metrics import MetricsOf
-from kafka_migration.core.stored.copy_documents import ForecastDocument, StopDocument
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import ForecastDocument, StopDocument, Stored
 from kafka_migration.core.target.topic_identity import recreated_finding
 from kafka_migration.core.watching.drain import gap_findings
 from kafka_migration.core.watching.retention_forecast import Forecast

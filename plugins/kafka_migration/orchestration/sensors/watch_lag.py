@@ -8,8 +8,7 @@ from typing import Any
 from airflow.sdk import Context
 
 from kafka_migration.core.findings.errors import MirrorFailed
-from kafka_migration.core.stored.copy_documents import MirrorNotStarted, MirrorStarted
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import MirrorNotStarted, MirrorStarted, Stored
 from kafka_migration.core.watching.unfinished_work import behind_finding
 from kafka_migration.core.watching.watch import Outcome, WatchResult
 from kafka_migration.core.watching.watch_records import WatchEnded

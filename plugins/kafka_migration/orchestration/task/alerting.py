@@ -22,8 +22,7 @@ from kafka_migration.core.report.alerts import Alert
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunType
-from kafka_migration.core.stored.run_documents import AlertDocument
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import AlertDocument, Stored
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.migration_file.loading import alert_settings
 from kafka_migration.orchestration.task.context import bare_run_of, link_to

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.kafka.certificates import Certificate
+from kafka_migration.core.kafka.cluster import Certificate
 from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.scene import SIDES, Scene
 

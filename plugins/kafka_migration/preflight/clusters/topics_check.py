@@ -8,7 +8,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
 from kafka_migration.core.run.run_conf import unknown_findings
-from kafka_migration.core.target.drift import TopicsSeen, drift_findings
+from kafka_migration.core.target.planned_topics import TopicsSeen, drift_findings
 from kafka_migration.core.target.target_topics import missing_topic_findings, recreated_findings, target_topic_findings
 from kafka_migration.core.text.shortened import some
 from kafka_migration.preflight.scene.check import Asked, Check

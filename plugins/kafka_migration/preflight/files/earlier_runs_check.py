@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.ledger.copy_basis import changed_settings
-from kafka_migration.core.target.removed_topics import removed_topic_warnings
+from kafka_migration.core.target.target_topics import removed_topic_warnings
 from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.scene import Scene
 

@@ -13,8 +13,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.evidence.root import EvidencePlace
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.kafka.certificates import Certificate
-from kafka_migration.core.kafka.cluster import KafkaCluster, Side
+from kafka_migration.core.kafka.cluster import Certificate, KafkaCluster, Side
 from kafka_migration.core.kafka.schema_registry import SchemaRegistry
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.alert_settings import NotifierSettings

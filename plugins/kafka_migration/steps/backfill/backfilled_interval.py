@@ -26,8 +26,7 @@ from kafka_migration.core.ledger.interval_bounds import (
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.run.run_window import Interval
-from kafka_migration.core.stored.copy_documents import MirrorStarted
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import MirrorStarted, Stored
 from kafka_migration.core.translation.by_partition import counts_needed, translate
 from kafka_migration.core.translation.copies import copies_of
 from kafka_migration.steps.reading.exact_reads import every_value, visible_counts

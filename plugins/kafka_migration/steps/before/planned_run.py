@@ -8,8 +8,7 @@ from typing import Any
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.groups.planned_groups import PlannedGroup, planned_groups
-from kafka_migration.core.groups.selection import which_groups
+from kafka_migration.core.groups.selection import PlannedGroup, planned_groups, which_groups
 from kafka_migration.core.kafka.cluster import GroupListing, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.copy_basis import ClusterSeen
@@ -20,10 +19,8 @@ from kafka_migration.core.migration.topic_list_rules import topic_list_findings,
 from kafka_migration.core.migration.topic_rules import TopicList
 from kafka_migration.core.run.overlap import overlap_findings
 from kafka_migration.core.run.run_conf import unknown_findings
-from kafka_migration.core.target.drift import TopicsSeen
-from kafka_migration.core.target.planned_topics import PlannedTopic, offsets_to_copy, planned_topics
-from kafka_migration.core.target.removed_topics import removed_topic_warnings
-from kafka_migration.core.target.target_topics import missing_topic_findings, recreated_findings
+from kafka_migration.core.target.planned_topics import PlannedTopic, TopicsSeen, offsets_to_copy, planned_topics
+from kafka_migration.core.target.target_topics import missing_topic_findings, recreated_findings, removed_topic_warnings
 from kafka_migration.core.text.shortened import some
 from kafka_migration.engines.never_copied import never_copied_findings
 from kafka_migration.preflight.clusters.clusters_check import difference_findings

@@ -10,8 +10,7 @@ from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.report.alerts import Ended
 from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.report.run_status import Contradiction, LastRun, contradictions
-from kafka_migration.core.stored.copy_documents import MirrorStarted
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import MirrorStarted, Stored
 from kafka_migration.steps.finish.outcome import newest
 from kafka_migration.steps.run.migration_run import MigrationRun
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from kafka_migration.core.evidence.evidence_documents import Kind
-from kafka_migration.core.evidence.stored_kind import D, StoredKind
+from kafka_migration.core.evidence.evidence_documents import D, Kind, StoredKind
 from kafka_migration.core.findings.errors import EvidenceUnfit, Finding, Refused
 from kafka_migration.core.run.task_steps import SKIPPED, SUCCESS, TaskId, expected_skips
 from kafka_migration.core.stored.stored_documents import STORED_KINDS, Stored

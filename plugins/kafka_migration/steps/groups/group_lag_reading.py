@@ -20,8 +20,7 @@ from kafka_migration.core.cutover.lag_policy import (
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.errors import Finding, FindingsError, TransientError
 from kafka_migration.core.kafka.cluster import KafkaCluster, Probe, TopicDescription
-from kafka_migration.core.kafka.lag import Lag
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import Lag, Offsets, TopicPartition
 from kafka_migration.core.watching.unreachable import Party, SilenceWatch
 
 GroupTopics = Mapping[str, Iterable[str] | None]

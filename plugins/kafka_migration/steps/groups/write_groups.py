@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 
 from kafka_migration.adapters.system.parallel import of_each
 from kafka_migration.core.cutover.approval import not_final
-from kafka_migration.core.evidence.stored_kind import StoredKind
+from kafka_migration.core.evidence.evidence_documents import StoredKind
 from kafka_migration.core.findings.errors import Finding, OffsetsNotMoved, OutcomeUnknown, Refused, TransientError
 from kafka_migration.core.groups.group_writes import (
     GroupWrite,
@@ -29,8 +29,7 @@ from kafka_migration.core.kafka.commits import (
     commits_on,
     reset_offsets_csv,
 )
-from kafka_migration.core.stored.group_documents import OffsetsBeforeDocument, PlanOfGroups
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import OffsetsBeforeDocument, PlanOfGroups, Stored
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import shown
 from kafka_migration.steps.run.find_copy_basis import require_same_basis

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from kafka_migration.core.kafka.lag import Lag
-from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.kafka.offsets import Lag, Offsets
 from kafka_migration.core.migration.settings import HookName
 from kafka_migration.core.report.alerts import Alert
 from kafka_migration.core.run.stop_request import StopRequest, stop_requested

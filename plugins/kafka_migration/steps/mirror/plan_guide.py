@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from kafka_migration.core.clock import Clock
-from kafka_migration.core.kafka.lag import Lag
+from kafka_migration.core.kafka.offsets import Lag
 from kafka_migration.core.report.alerts import Alert
 from kafka_migration.core.run.stop_request import StopRequest
 from kafka_migration.core.watching.fence import FenceProof

@@ -10,7 +10,7 @@ from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.interval_bounds import IntervalBounds
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.stored.copy_documents import PlanDocument
+from kafka_migration.core.stored.stored_documents import PlanDocument
 from kafka_migration.core.target.planned_topics import offsets_to_copy
 from kafka_migration.core.target.target_topics import TopicPlan, plan_topics, recreated_findings, target_topic_findings
 from kafka_migration.core.watching.drain import gap_findings, gaps_of

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import NewTopic, TopicDescription
 from kafka_migration.core.ledger.cutovers import AnnouncedTopic, CreatedTopic, TopicsAnnounced, TopicsCreated
-from kafka_migration.core.stored.copy_documents import PlanDocument
+from kafka_migration.core.stored.stored_documents import PlanDocument
 from kafka_migration.core.target.target_topics import is_as_announced, unclear_creations
 from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
 

@@ -14,8 +14,7 @@ from kafka_migration.core.clock import Clock
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, FindingsError, OutcomeUnknown, TransientError
 from kafka_migration.core.kafka.cluster import KafkaCluster, Probe, Side
-from kafka_migration.core.kafka.lag import Known
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import Known, Offsets, TopicPartition
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.diagnosis import ENDS, explained, likely_cause, may_follow, with_causes
 from kafka_migration.core.mirror.engine import AnyEngine

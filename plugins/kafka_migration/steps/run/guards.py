@@ -20,12 +20,10 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.groups.unproved import stopping_findings, unproved_copies
-from kafka_migration.core.kafka.cluster import Side
-from kafka_migration.core.kafka.resources import Resource
+from kafka_migration.core.kafka.cluster import Resource, Side
 from kafka_migration.core.ledger.cutovers import Reserved
 from kafka_migration.core.rights.rights import selected_groups, topics_on
-from kafka_migration.core.stored.run_documents import ReserveDocument
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import ReserveDocument, Stored
 from kafka_migration.core.text.artifact_names import group_subject, quoted
 from kafka_migration.engines.engine_rights import missing_rights
 from kafka_migration.steps.run.migration_run import MigrationRun

@@ -9,8 +9,7 @@ from __future__ import annotations
 from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.migration.settings import Migration, Phase
 from kafka_migration.core.migration.topic_rules import TopicList, resolve
-from kafka_migration.core.stored.run_documents import TopicListDocument
-from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.stored.stored_documents import Stored, TopicListDocument
 from kafka_migration.steps.run.migration_run import MigrationRun
 
 

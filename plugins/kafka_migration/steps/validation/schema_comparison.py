@@ -9,7 +9,7 @@ from dataclasses import replace
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.cluster import Side
-from kafka_migration.core.ledger.schema_ids import SchemaIdsFound
+from kafka_migration.core.ledger.judgements import SchemaIdsFound
 from kafka_migration.core.validation.schemas import (
     SchemaFindings,
     Schemas,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from kafka_migration.core.ledger.generations import Generation
+from kafka_migration.core.ledger.generations import Generation, Window
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.migration.settings import Migration, Part
 from kafka_migration.core.validation.compared_windows import delta_key_windows, delta_windows, whole_windows
 from kafka_migration.core.validation.replays import Replays
