@@ -37,7 +37,8 @@ from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
 from kafka_migration.steps.run.deployment import Deployment
 from kafka_migration.steps.run.migration_run import MigrationRun
 from sandbox.sandbox import Sandbox
-from tests.airflow.conftest import AirflowKeeps, FakeAnchor, FakeXCom
+from tests.airflow.conftest import FakeXCom
+from tests.steps.kept import FakeAnchor, KeptValues
 from tests.stored_examples import checked
 
 TICK_S = 0.01
@@ -86,7 +87,7 @@ def rows(size: Size) -> Iterator[Row]:
         with (
             mock.patch.dict("os.environ", connections),
             mock.patch.object(context_module, "deployment", return_value=_deployment(Path(folder) / "evidence")),
-            mock.patch.object(keeping_module, "XCom", FakeXCom(AirflowKeeps())),
+            mock.patch.object(keeping_module, "XCom", FakeXCom(KeptValues())),
         ):
             triggers = [_waiting(f"bench-{number}") for number in range(size.migrations)]
             longest_s = asyncio.run(_longest_block(triggers, size.watched_s))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -15,27 +14,21 @@ from airflow.providers.standard.operators import hitl
 from airflow.sdk._shared.secrets_masker import _secrets_masker
 from airflow.sdk.api.datamodels._generated import DagRunState, DagRunType
 
-from kafka_migration.adapters.store import evidence_store as evidence_module
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters import checked_connections
 from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
-from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.orchestration.cutover import asking_producers
 from kafka_migration.orchestration.operators import spark_job as spark_job_module
 from kafka_migration.orchestration.task import context as context_module
 from kafka_migration.orchestration.task import digest_store as keeping_module
 from kafka_migration.orchestration.triggers import patient as patient_module
-from tests.airflow.driving import FakeClock
-from tests.contract.fake_cluster import FakeCluster
-from tests.contract.fake_mirror_host import FakeMirrorHost
-from tests.contract.memory_anchor import MemoryAnchor
+from tests.steps.fixtures import clock, copied, made_in, quicken
+from tests.steps.kept import DagRun, KeptValues, Tasks
 
 if TYPE_CHECKING:
     from tests.airflow.world import World
 
-DAG_ID = "kafka_migration__shop"
-NIGHTLY_DAG_ID = "kafka_nightly_sync__shop"
-CONNECTIONS = {"old_kafka": "kafka", "new_kafka": "kafka", "mirror_host": "ssh", "spark": "spark"}
+__all__ = ["clock", "copied"]
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -53,34 +46,12 @@ def masker() -> Iterator[Any]:
     masker.patterns, masker.replacer = before
 
 
-@dataclass
-class FakeDagRun:
+class FakeDagRun(DagRun):
     """What operators read of a DAG run."""
-
-    run_id: str = "manual__1"
-    clear_number: int = 0
-    triggering_user_name: str | None = "ada"
-    run_type: str = "manual"
-    data_interval_start: datetime | None = None
-    data_interval_end: datetime | None = None
-    other_dag_id: str = ""
-
-    @property
-    def dag_id(self) -> str:
-        """The id of the manual DAG, of the nightly DAG for scheduled and backfill runs, or of another DAG."""
-        return self.other_dag_id or (DAG_ID if self.run_type == "manual" else NIGHTLY_DAG_ID)
 
     def as_airflow_gives_it(self) -> SimpleNamespace:
         """Return it with the type as Airflow's enum."""
         return SimpleNamespace(**vars(self) | {"dag_id": self.dag_id, "run_type": DagRunType(self.run_type)})
-
-
-@dataclass
-class AirflowKeeps:
-    """What Airflow keeps of all runs: XCom and the tasks' state stores, by run, task and key."""
-
-    xcoms: dict[tuple[str, str, str], Any] = field(default_factory=dict)
-    states: dict[tuple[str, str, str], Any] = field(default_factory=dict)
 
 
 class FakeStateStore:
@@ -100,18 +71,13 @@ class FakeStateStore:
 
 
 @dataclass
-class FakeTaskInstance:
+class FakeTaskInstance(Tasks):
     """What operators use of the task instance."""
 
-    run_states: dict[str, str] = field(default_factory=dict)
-    task_states: dict[str, str | None] = field(default_factory=dict)
     paused_dags: set[str] = field(default_factory=set)
     try_number: int = 1
     max_tries: int = 0
     id: str = "0190c6f5-0000-7000-8000-000000000000"
-    kept: AirflowKeeps = field(default_factory=lambda: AirflowKeeps())
-    task_id: str = "task"
-    run: str = ""
 
     @property
     def dag_id(self) -> str:
@@ -122,13 +88,6 @@ class FakeTaskInstance:
     def run_id(self) -> str:
         """The id of the run."""
         return self.run.partition(" ")[2]
-
-    def begin(self, task_id: str) -> None:
-        """Begin a task of the run, for the first time or again: Airflow then empties its XCom."""
-        self.task_id = task_id
-        # In place, because a trigger may write meanwhile.
-        for at in [at for at in tuple(self.kept.xcoms) if at[:2] == (self.run, task_id)]:
-            del self.kept.xcoms[at]
 
     def xcom_push(self, key: str, value: Any) -> None:
         """Store a value of the task."""
@@ -158,17 +117,6 @@ class FakeTaskInstance:
         return {run_ids[0]: self.task_states}
 
 
-@dataclass
-class FakeAnchor:
-    """Keeps the heads and announcements of all ledgers, as Airflow's variables do."""
-
-    anchors: dict[str, MemoryAnchor] = field(default_factory=dict)
-
-    def of(self, migration: str) -> MemoryAnchor:
-        """Return the anchor of one migration."""
-        return self.anchors.setdefault(migration, MemoryAnchor())
-
-
 @pytest.fixture(autouse=True)
 def _settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let triggers give their events at once."""
@@ -181,39 +129,9 @@ def world(tmp_path: Path, migration_text: str, monkeypatch: pytest.MonkeyPatch) 
     # The world is made of the fakes above and imports them.
     from tests.airflow.world import World
 
-    migrations = tmp_path / "migrations"
-    migrations.mkdir()
-    (migrations / "shop.yaml").write_text(migration_text)
-    made = World(
-        root=tmp_path / "evidence",
-        migrations=migrations,
-        source=FakeCluster("old"),
-        target=FakeCluster("new"),
-        host=FakeMirrorHost("shop"),
-        connections=dict(CONNECTIONS),
-    )
-    made.source.create_topics([NewTopic("orders", 2, 1, {"retention.ms": "1000"}), NewTopic("audit", 1, 1, {})])
+    made = made_in(World, tmp_path, migration_text)
+    quicken(monkeypatch)
     _connect(made, monkeypatch)
-    return made
-
-
-@pytest.fixture
-def copied(world: World) -> World:
-    """A first run has copied all four records; a second one begins, with one more record."""
-    from tests.airflow.world import FOUR_RECORDS, P0
-
-    world.source.produce("orders", 0, *FOUR_RECORDS)
-    world.copy({P0: 4})
-    world.next_run()
-    world.source.produce("orders", 0, (b"k", b"4"))
-    return world
-
-
-@pytest.fixture
-def clock(world: World) -> FakeClock:
-    """A clock of all runs of the world, which a test moves."""
-    made = FakeClock()
-    world.deployed["clock"] = made
     return made
 
 
@@ -229,7 +147,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 @pytest.fixture
 def scene(world: World, asked: list[dict[str, Any]]) -> World:
     """A cutover before its offsets plan."""
-    from tests.airflow.cutover import judge_cutover
+    from tests.steps.cutover import judge_cutover
 
     judge_cutover(world)
     return world
@@ -238,7 +156,7 @@ def scene(world: World, asked: list[dict[str, Any]]) -> World:
 class FakeXCom:
     """Airflow's XCom as a trigger uses it, with the values of the world's task instance."""
 
-    def __init__(self, kept: AirflowKeeps) -> None:
+    def __init__(self, kept: KeptValues) -> None:
         self._kept = kept
 
     def set(self, *, key: str, value: Any, dag_id: str, run_id: str, task_id: str) -> None:
@@ -252,14 +170,10 @@ class FakeXCom:
 
 def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keeping_module, "XCom", FakeXCom(world.task_instance.kept))
-    # No other process writes while a task looks again.
-    monkeypatch.setattr(evidence_module, "_LOOK_AGAIN_AFTER_S", (0, 0))
     monkeypatch.setattr(context_module, "deployment", lambda: world.deployment)
     # Airflow's configuration, for code outside of runs.
     monkeypatch.setattr(settings, "evidence_root", lambda: world.root)
     monkeypatch.setattr(settings, "migrations_folder", lambda: world.migrations)
-    # No other process writes during the pause between two looks at the target's ends.
-    monkeypatch.setattr("kafka_migration.steps.mirror.start_stop.time", SimpleNamespace(sleep=lambda seconds: None))
     monkeypatch.setattr(AirflowConnections, "connection_type", lambda self, name: world.connections.get(name))
     monkeypatch.setattr(AirflowConnections, "kafka_findings", lambda self, side: ((), ()))
     monkeypatch.setattr(AirflowConnections, "principal", lambda self, side: "User:migration")

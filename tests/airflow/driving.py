@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from types import ModuleType
 from typing import Any
 
@@ -17,27 +16,9 @@ from airflow.sdk.exceptions import TaskDeferred
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from kafka_migration.orchestration.triggers.group_lag_trigger import ConsumerGroupLagTrigger
+from tests.steps.clock import FakeClock
 
 A_DAY_S = 24 * 3600
-
-
-@dataclass
-class FakeClock:
-    """A `core.clock.Clock` that stands still until a test moves it."""
-
-    elapsed_s: float = 0.0
-
-    def now(self) -> datetime:
-        """Return the present time."""
-        return datetime(2030, 1, 1, tzinfo=UTC) + timedelta(seconds=self.elapsed_s)
-
-    def monotonic_s(self) -> float:
-        """Return the present second; its zero is not that of `now`."""
-        return 1000 + self.elapsed_s
-
-    def sleep(self, seconds: float) -> None:
-        """Let the time pass."""
-        self.elapsed_s += seconds
 
 
 @dataclass

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from kafka_migration.orchestration.triggers import mirror_lag
-from tests.airflow.driving import FakeClock, deferred_by, event_of, let_time_pass
-from tests.airflow.world import P0, World
+from tests.airflow.driving import deferred_by, event_of, let_time_pass
+from tests.airflow.world import World
+from tests.steps.clock import FakeClock
+from tests.steps.world import P0
 
 SECTION = """\
 nightly:

@@ -7,24 +7,30 @@ from functools import partial
 from typing import Any
 
 from kafka_migration.orchestration.cutover.approve import ApproveOperator
-from kafka_migration.orchestration.cutover.approve_rollback import ApproveRollbackOperator
-from kafka_migration.orchestration.cutover.confirm_cutover import ConfirmCutoverOperator
 from kafka_migration.orchestration.cutover.hook import HookOperator
-from kafka_migration.orchestration.cutover.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.cutover.plan_rollback import PlanRollbackOperator
-from kafka_migration.orchestration.cutover.roll_back import RollBackOperator
-from kafka_migration.orchestration.cutover.sync_offsets import SyncOffsetsOperator
-from kafka_migration.orchestration.cutover.translate_back import TranslateBackOperator
+from kafka_migration.orchestration.cutover.moving import (
+    ConfirmCutoverOperator,
+    PlanOffsetsOperator,
+    SyncOffsetsOperator,
+)
+from kafka_migration.orchestration.cutover.rolling_back import (
+    ApproveRollbackOperator,
+    PlanRollbackOperator,
+    RollBackOperator,
+    TranslateBackOperator,
+)
 from kafka_migration.orchestration.cutover.translate_offsets import TranslateOffsetsOperator
-from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
+from kafka_migration.orchestration.operators.copying import (
+    CreateTopicsOperator,
+    PlanOperator,
+    RestoreSettingsOperator,
+    StartMirrorOperator,
+    StopMirrorOperator,
+)
 from kafka_migration.orchestration.operators.finish import FinishOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
 from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
@@ -54,4 +60,3 @@ TASKS: Mapping[str, Callable[..., Any]] = {
     "validate_topics": ValidateTopicsOperator,
     "watch_lag": MirrorLagSensor,
 }
-BEFORE_START = ("preflight", "reserve", "plan", "create_topics")

@@ -21,9 +21,9 @@ from kafka_migration.orchestration.operators.finish import FinishOperator
 from kafka_migration.orchestration.task import alerting
 from kafka_migration.orchestration.task.alerting import deadlines, tell_of_lost_finish, too_long
 from kafka_migration.orchestration.task.failures import FailedForGood
-from tests.airflow.cutover import plan_and_ask
 from tests.airflow.notifying import Recorder, kinds, with_alerts
 from tests.airflow.world import World
+from tests.steps.cutover import plan_and_ask
 
 STALL = {
     "code": "MIRROR_STALLED",

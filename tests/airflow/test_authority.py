@@ -15,9 +15,9 @@ from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Alert
 from kafka_migration.orchestration.task.alerting import send
 from kafka_migration.orchestration.task.failures import FailedForGood
-from tests.airflow.cutover import answer, approved, ask, configure, plan_and_ask, target_offsets
 from tests.airflow.notifying import with_alerts
 from tests.airflow.world import World
+from tests.steps.cutover import answer, approved, ask, configure, plan_and_ask, target_offsets
 
 CALLED: list[str] = []
 

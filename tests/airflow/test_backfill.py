@@ -16,8 +16,9 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.validation.validation_contract import ValidationRequest, empty_result
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.task.failures import FailedForGood
-from tests.airflow.tasks import BEFORE_START
-from tests.airflow.world import AUDIT, P0, P1, World
+from tests.airflow.world import World
+from tests.steps.tasks import BEFORE_START
+from tests.steps.world import AUDIT, P0, P1
 
 DAYS = [datetime(2026, 5, 1, 1, tzinfo=UTC) + timedelta(days=n) for n in range(7)]
 NIGHTLY = 'nightly: {cron: "0 1 * * *", timezone: UTC, until: "05:00"}\n'

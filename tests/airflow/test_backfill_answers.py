@@ -10,10 +10,11 @@ import pytest
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.orchestration.task.failures import FailedForGood
-from tests.airflow.driving import FakeClock
 from tests.airflow.nights import at_night, begin
-from tests.airflow.tasks import BEFORE_START
-from tests.airflow.world import P0, World
+from tests.airflow.world import World
+from tests.steps.clock import FakeClock
+from tests.steps.tasks import BEFORE_START
+from tests.steps.world import P0
 
 
 @pytest.fixture

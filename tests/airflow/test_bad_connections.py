@@ -24,12 +24,12 @@ from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.migration.settings import Cluster, Insecurity
 from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor
 from kafka_migration.orchestration.task.failures import FailedForGood
-from tests.airflow.cutover import begin_rollback, cut_over
 from tests.airflow.driving import lag_trigger, next_event
 from tests.airflow.test_validate_place import copied
 from tests.airflow.world import World
 from tests.bad_connections import ALL, CANARY, CASES, CERTIFICATE, LOGIN, OAUTH_LOGIN, TEXTS, connection_text
 from tests.golden import assert_golden
+from tests.steps.cutover import begin_rollback, cut_over
 
 GOOD = json.dumps({"conn_type": "kafka", "extra": {"bootstrap.servers": "127.0.0.1:1"}})
 

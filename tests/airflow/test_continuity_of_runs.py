@@ -18,8 +18,9 @@ from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.steps.mirror.start_stop import start_generation
 from tests.airflow.engines import ALARM, AlarmingHost, LossyEngine, lossy
-from tests.airflow.tasks import BEFORE_START
-from tests.airflow.world import AUDIT, FOUR_RECORDS, P0, P1, World
+from tests.airflow.world import World
+from tests.steps.tasks import BEFORE_START
+from tests.steps.world import AUDIT, FOUR_RECORDS, P0, P1
 from tests.stored_examples import watch_ended
 
 

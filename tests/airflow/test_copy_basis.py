@@ -11,8 +11,9 @@ from kafka_migration.cli.runs import plan_verb as plan_module
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.steps.mirror.start_stop import start_generation
-from tests.airflow.world import P0, World
+from tests.airflow.world import World
 from tests.shown_codes import shown_codes
+from tests.steps.world import P0
 
 Change = Callable[[World], None]
 

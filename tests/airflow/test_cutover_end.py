@@ -6,8 +6,9 @@ import pytest
 
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.migration.settings import Phase
-from tests.airflow.cutover import approved, cut_over, target_offsets
-from tests.airflow.world import P0, World
+from tests.airflow.world import World
+from tests.steps.cutover import approved, cut_over, target_offsets
+from tests.steps.world import P0
 
 
 def test_confirm_writes_the_ledger_and_the_next_steps(scene: World) -> None:

@@ -16,18 +16,10 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Phase
 from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.steps.groups.write_groups import SOURCE_CSV, TARGET_CSV
-from tests.airflow.cutover import (
-    BILLING,
-    REPORTING,
-    answer,
-    approved,
-    ask,
-    configure,
-    plan_and_ask,
-    target_offsets,
-    time_limit_s,
-)
-from tests.airflow.world import P0, RECORD, World
+from tests.airflow.cutover import time_limit_s
+from tests.airflow.world import World
+from tests.steps.cutover import BILLING, REPORTING, answer, approved, ask, configure, plan_and_ask, target_offsets
+from tests.steps.world import P0, RECORD
 
 MOVING_TASKS = pytest.mark.parametrize("task_id", ["approve", "sync_offsets", "confirm_cutover"])
 

@@ -10,8 +10,8 @@ from kafka_migration.adapters.store import evidence_store as evidence
 from kafka_migration.adapters.store import ledger_store
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.steps.groups.write_groups import SOURCE_CSV, TARGET_CSV
-from tests.airflow.cutover import BILLING, REPORTING, answer, approved, ask, target_offsets
 from tests.airflow.world import World
+from tests.steps.cutover import BILLING, REPORTING, answer, approved, ask, target_offsets
 
 
 class Killed(BaseException):

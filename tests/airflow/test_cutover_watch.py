@@ -13,7 +13,8 @@ from kafka_migration.steps.run.alert_sending import producers_alert, stop_produc
 from tests.airflow.driving import revived
 from tests.airflow.notifying import kinds, with_alerts
 from tests.airflow.watching import Restart, Scene, a_trigger, codes, started, watch
-from tests.airflow.world import AUDIT, P0, RECORD, World
+from tests.airflow.world import World
+from tests.steps.world import AUDIT, P0, RECORD
 
 
 @pytest.fixture

@@ -17,9 +17,10 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.rollback.decommission import State, WaitingTimes, decommission_conditions, may_go
 from kafka_migration.steps.rollback.decommissioning import read_old_cluster
-from tests.airflow.cutover import cut_over
-from tests.airflow.world import P0, P1, World
+from tests.airflow.world import World
 from tests.contract.fake_cluster import FakeGroup
+from tests.steps.cutover import cut_over
+from tests.steps.world import P0, P1
 
 LATER = timedelta(days=30)
 USUAL = WaitingTimes()

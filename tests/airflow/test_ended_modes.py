@@ -8,8 +8,8 @@ from airflow.sdk.exceptions import DownstreamTasksSkipped
 
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.orchestration.factory import migration_dags
-from tests.airflow.cutover import judge_cutover
 from tests.airflow.world import World
+from tests.steps.cutover import judge_cutover
 
 MOVING = ["after_cutover", "approve", "confirm_cutover", "restore_settings", "sync_offsets"]
 PLANNING = ["drain_groups", "plan_offsets", "translate_offsets"]

@@ -11,8 +11,9 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.migration.engine_table import ROWS, Ability
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.host import OpenedMirror
-from tests.airflow.world import FOUR_RECORDS, P0, World
+from tests.airflow.world import World
 from tests.contract.stub_engine import StubEngine, StubMirror, StubPlace, StubProcess
+from tests.steps.world import FOUR_RECORDS, P0
 
 NO_HOST = "the stub runs on no host"
 

@@ -13,8 +13,8 @@ from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.core.watching.watch_records import Announced
 from kafka_migration.steps.run.guards import hold_reservation
 from tests.airflow.nights import at_night, begin, finish_night, night_fails
-from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import World
+from tests.steps.tasks import BEFORE_START
 from tests.stored_examples import watch_ended
 
 

@@ -18,7 +18,8 @@ from kafka_migration.core.watching.watch_records import WatchEnded
 from kafka_migration.orchestration.task.failures import FailedForGood
 from tests.airflow.driving import deferred_by, revived
 from tests.airflow.watching import Restart, Scene, a_trigger, codes, found, started, watch
-from tests.airflow.world import P0, World
+from tests.airflow.world import World
+from tests.steps.world import P0
 
 
 @pytest.fixture

@@ -16,9 +16,10 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.mirror.mirror_process import ProcessState
 from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow
 from kafka_migration.orchestration.task.note_writer import NOTE_KEY
-from tests.airflow.tasks import BEFORE_START
-from tests.airflow.world import FOUR_RECORDS, P0, World
+from tests.airflow.world import World
 from tests.small_disk import Full, small_disk
+from tests.steps.tasks import BEFORE_START
+from tests.steps.world import FOUR_RECORDS, P0
 
 REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO)
 TASKS_OF_A_RUN = (*BEFORE_START, "start_mirror", "stop_mirror", "judge")

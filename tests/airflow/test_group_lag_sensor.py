@@ -22,10 +22,12 @@ from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSens
 from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.orchestration.triggers import group_lag_trigger as trigger_module
 from kafka_migration.orchestration.triggers.group_lag_trigger import ConsumerGroupLagTrigger
-from tests.airflow.driving import FakeClock, TriggerLog, deferred_by, event_of, let_time_pass, revived
+from tests.airflow.driving import TriggerLog, deferred_by, event_of, let_time_pass, revived
 from tests.airflow.notifying import with_alerts
-from tests.airflow.world import AUDIT, P0, P1, RECORD, World
+from tests.airflow.world import World
 from tests.contract.fake_cluster import FakeCluster
+from tests.steps.clock import FakeClock
+from tests.steps.world import AUDIT, P0, P1, RECORD
 from tests.stored_examples import judged
 
 CONTEXT: Any = {}

@@ -20,8 +20,9 @@ from kafka_migration.orchestration.cutover import asking_producers
 from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger, has_ended, was_announced
 from tests.airflow.driving import deferred_by
-from tests.airflow.tasks import BEFORE_START
-from tests.airflow.world import RECORD, World
+from tests.airflow.world import World
+from tests.steps.tasks import BEFORE_START
+from tests.steps.world import RECORD
 from tests.stored_examples import stopped, watch_ended
 
 HOOKS = """\

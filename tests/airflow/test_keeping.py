@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from kafka_migration.adapters.store.digest_keeper import TaskKeeper
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.orchestration.task import digest_store as keeping
-from kafka_migration.orchestration.task.digest_store import AirflowKeeper, TaskShelf, TriggerShelf
-from tests.airflow.conftest import AirflowKeeps, FakeStateStore, FakeTaskInstance, FakeXCom
+from kafka_migration.orchestration.task.digest_store import TaskShelf, TriggerShelf
+from tests.airflow.conftest import FakeStateStore, FakeTaskInstance, FakeXCom
+from tests.steps.kept import KeptValues
 
 TASKS = ("preflight", "plan", "watch_lag", "finish")
 
@@ -19,25 +21,25 @@ class Run:
     """A run of a DAG whose tasks begin, end and begin again."""
 
     def __init__(self) -> None:
-        self.kept = AirflowKeeps()
+        self.kept = KeptValues()
 
-    def begin(self, task_id: str, migration: str = "shop") -> AirflowKeeper:
+    def begin(self, task_id: str, migration: str = "shop") -> TaskKeeper:
         """Begin a task, for the first time or again."""
         self._instance(task_id).begin(task_id)
         return self.resume(task_id, migration)
 
-    def resume(self, task_id: str, migration: str = "shop") -> AirflowKeeper:
+    def resume(self, task_id: str, migration: str = "shop") -> TaskKeeper:
         """Resume a deferred task."""
         instance = self._instance(task_id)
         tasks = [SimpleNamespace(task_id=each, template_fields=("migration",)) for each in TASKS]
         dag = SimpleNamespace(tasks=[SimpleNamespace(task_id="a_users", template_fields=()), *tasks])
         context: Any = {"ti": instance, "dag": dag, "task_state_store": FakeStateStore(instance)}
-        return AirflowKeeper(TaskShelf(context, migration), migration)
+        return TaskKeeper(TaskShelf(context, migration), migration)
 
-    def trigger(self, known: dict[str, str]) -> AirflowKeeper:
+    def trigger(self, known: dict[str, str]) -> TaskKeeper:
         """Begin the trigger of a deferred task."""
         shelf = TriggerShelf(RunIdentity("dag", "run", 1), TASKS, "shop")
-        return AirflowKeeper(shelf, "shop", known)
+        return TaskKeeper(shelf, "shop", known)
 
     def _instance(self, task_id: str) -> FakeTaskInstance:
         return FakeTaskInstance(kept=self.kept, task_id=task_id, run="dag run")

@@ -11,8 +11,8 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MirrorFailed
 from kafka_migration.core.report.run_status import LastRun
 from kafka_migration.core.stored.stored_documents import MirrorStarted, Stored
-from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import World
+from tests.steps.tasks import BEFORE_START
 from tests.stored_examples import judged
 
 FOREIGN = Finding(Code.TARGET_WRITTEN_BY_OTHERS, "orders[0]", "end 31", "end 30", "Look at it.")

@@ -11,11 +11,12 @@ from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.orchestration.task.failures import FailedForGood
-from tests.airflow.conftest import NIGHTLY_DAG_ID
-from tests.airflow.driving import FakeClock
 from tests.airflow.nights import ALL_SKIPPED, at_night, begin, finish_night, night_fails, watch
-from tests.airflow.tasks import BEFORE_START
-from tests.airflow.world import P0, World
+from tests.airflow.world import World
+from tests.steps.clock import FakeClock
+from tests.steps.kept import NIGHTLY_DAG_ID
+from tests.steps.tasks import BEFORE_START
+from tests.steps.world import P0
 from tests.stored_examples import watch_ended
 
 

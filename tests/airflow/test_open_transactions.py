@@ -6,9 +6,10 @@ import pytest
 
 from kafka_migration.core.text.markdown import escaped
 from kafka_migration.core.validation.coverage_rules import coverage_of
-from tests.airflow.tasks import BEFORE_START
 from tests.airflow.watching import Scene, started, watch
-from tests.airflow.world import FOUR_RECORDS, P0, World
+from tests.airflow.world import World
+from tests.steps.tasks import BEFORE_START
+from tests.steps.world import FOUR_RECORDS, P0
 
 CODE = "SOURCE_TRANSACTION_OPEN"
 A_MOMENT_AGO_MS = 1_893_456_000_000

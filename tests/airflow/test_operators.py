@@ -21,8 +21,9 @@ from kafka_migration.orchestration.operators.spark_job import zip_package
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.steps.validation.spark_request import request_of
-from tests.airflow.tasks import BEFORE_START
-from tests.airflow.world import AUDIT, P0, P1, RECORD, World
+from tests.airflow.world import World
+from tests.steps.tasks import BEFORE_START
+from tests.steps.world import AUDIT, P0, P1, RECORD
 from tests.stored_examples import watch_ended
 
 

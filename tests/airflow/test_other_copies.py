@@ -14,8 +14,9 @@ from kafka_migration.core.validation.coverage_rules import coverage_of, topic_ve
 from kafka_migration.core.validation.validation_contract import KEY_DIGEST, ValidationRequest
 from kafka_migration.steps.validation.spark_request import request_of
 from tests.airflow.engines import lossy, set_mirror, set_topic
-from tests.airflow.tasks import BEFORE_START
-from tests.airflow.world import FOUR_RECORDS, P0, World
+from tests.airflow.world import World
+from tests.steps.tasks import BEFORE_START
+from tests.steps.world import FOUR_RECORDS, P0
 
 Copied = Callable[..., ValidationRequest]
 

@@ -18,9 +18,10 @@ from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.steps.groups.plan_groups import make_offsets_plan
-from tests.airflow.tasks import BEFORE_START
-from tests.airflow.world import AUDIT, P0, P1, World
+from tests.airflow.world import World
 from tests.contract.fake_cluster import FakeGroup
+from tests.steps.tasks import BEFORE_START
+from tests.steps.world import AUDIT, P0, P1
 from tests.stored_examples import watch_ended
 
 # With holes, such as transaction markers, in the middle and at the end.

@@ -12,8 +12,9 @@ from kafka_migration.cli.runs import plan_verb as plan_module
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic, Operation, Resource
 from kafka_migration.core.ledger.cutovers import CutOver
-from tests.airflow.world import AUDIT, FOUR_RECORDS, P0, World
+from tests.airflow.world import World
 from tests.shown_codes import shown_codes
+from tests.steps.world import AUDIT, FOUR_RECORDS, P0
 
 
 @pytest.fixture

@@ -14,8 +14,9 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import THE_CLUSTER, Certificate, GroupMember, NewTopic, Operation, Resource
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.spark.spark_target import SparkTarget
-from tests.airflow.world import FOUR_RECORDS, P0, World
+from tests.airflow.world import World
 from tests.contract.fake_cluster import FakeGroup
+from tests.steps.world import FOUR_RECORDS, P0
 
 
 def test_preflight_freezes_the_file(world: World) -> None:

@@ -12,8 +12,9 @@ from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.validation.coverage_rules import coverage_of, topic_verdict
 from kafka_migration.core.validation.validation_contract import KEY_DIGEST
 from tests.airflow.engines import lossy
-from tests.airflow.tasks import BEFORE_START
-from tests.airflow.world import P0, RECORD, World
+from tests.airflow.world import World
+from tests.steps.tasks import BEFORE_START
+from tests.steps.world import P0, RECORD
 
 
 def copy_new(world: World, records: int = 2) -> None:

@@ -11,8 +11,9 @@ import pytest
 from kafka_migration.adapters.store import evidence_store as evidence
 from kafka_migration.adapters.store import ledger_store
 from kafka_migration.steps.run import migration_run as run_module
-from tests.airflow.cutover import answer, ask
-from tests.airflow.world import P0, World
+from tests.airflow.world import World
+from tests.steps.cutover import answer, ask
+from tests.steps.world import P0
 
 BEFORE_COPY = ("preflight", "reserve", "plan", "create_topics", "start_mirror")
 # A folder is listed when its documents are compared, and before a new one gets its number. In a first run

@@ -10,7 +10,8 @@ import pytest
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from tests.airflow.watching import Scene, codes, found, started, watch
-from tests.airflow.world import P0, World
+from tests.airflow.world import World
+from tests.steps.world import P0
 
 ERRORS = "org.apache.kafka.common.errors"
 TOO_LARGE = (

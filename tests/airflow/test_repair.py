@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from kafka_migration.core.mirror.host import OpenedMirror
-from tests.airflow.cutover import cut_over, target_offsets
-from tests.airflow.tasks import BEFORE_START
-from tests.airflow.world import AUDIT, P0, P1, World
+from tests.airflow.world import World
 from tests.contract.fake_mirror_host import FakeMirrorHost
+from tests.steps.cutover import cut_over, target_offsets
+from tests.steps.tasks import BEFORE_START
+from tests.steps.world import AUDIT, P0, P1
 
 
 @pytest.fixture

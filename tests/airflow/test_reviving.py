@@ -14,10 +14,11 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, Refused, TransientError
 from kafka_migration.steps.mirror.restart import Reviver
-from tests.airflow.driving import FakeClock
-from tests.airflow.world import P0, World
+from tests.airflow.world import World
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
+from tests.steps.clock import FakeClock
+from tests.steps.world import P0
 
 
 @pytest.fixture

@@ -11,10 +11,12 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import CommittedOffset, NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Phase
-from tests.airflow.cutover import ROLLBACK_DAG_ID, Waits, answer, begin_rollback, cut_over, target_offsets
-from tests.airflow.tasks import BEFORE_START
+from tests.airflow.cutover import Waits
 from tests.airflow.translating import TranslatingSpark, repartitioned
-from tests.airflow.world import P0, P1, World
+from tests.airflow.world import World
+from tests.steps.cutover import ROLLBACK_DAG_ID, answer, begin_rollback, cut_over, target_offsets
+from tests.steps.tasks import BEFORE_START
+from tests.steps.world import P0, P1
 
 BEFORE_QUESTION = ("preflight", "reserve", "translate_back", "plan_rollback")
 TASKS = (*BEFORE_QUESTION, "approve", "roll_back", "restore_settings")

@@ -14,8 +14,9 @@ from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.migration.settings import Part
-from tests.airflow.world import AUDIT, P0, RECORD, World
+from tests.airflow.world import World
 from tests.contract.registry_server import RegistryServer
+from tests.steps.world import AUDIT, P0, RECORD
 
 SECTION = """\
 schema_registry:

@@ -23,7 +23,8 @@ from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.spark.spark_target import SparkTarget, parsed_properties, unprotected_findings
 from kafka_migration.core.spark.spark_versions import SparkVersions
 from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow
-from tests.airflow.world import P0, RECORD, World
+from tests.airflow.world import World
+from tests.steps.world import P0, RECORD
 
 MASTER = "spark://spark:7077"
 SETTINGS = {

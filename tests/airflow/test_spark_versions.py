@@ -14,7 +14,8 @@ from kafka_migration.airflow_adapters.installed_spark import installed_packages,
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.spark.spark_target import SparkTarget
 from kafka_migration.core.spark.spark_versions import PythonVersions, SparkVersions
-from tests.airflow.world import P0, RECORD, World
+from tests.airflow.world import World
+from tests.steps.world import P0, RECORD
 
 
 @pytest.fixture

@@ -17,11 +17,12 @@ from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.mirror.mirror_process import ProcessState
 from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.watching.watch import Outcome
-from tests.airflow.driving import FakeClock
 from tests.airflow.engines import set_mirror
-from tests.airflow.tasks import BEFORE_START
-from tests.airflow.world import FOUR_RECORDS, P0, World
+from tests.airflow.world import World
 from tests.contract.fake_mirror_host import FakeMirrorHost
+from tests.steps.clock import FakeClock
+from tests.steps.tasks import BEFORE_START
+from tests.steps.world import FOUR_RECORDS, P0
 from tests.stored_examples import watch_ended
 
 P2 = TopicPartition("orders", 2)

@@ -17,11 +17,13 @@ from kafka_migration.core.evidence.evidence_documents import Kind, document_name
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.host import OpenedMirror
 from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow
-from tests.airflow.cutover import BILLING, Waits, answer, approved, begin_rollback
+from tests.airflow.cutover import Waits
 from tests.airflow.driving import deferred_by, event_of
-from tests.airflow.tasks import BEFORE_START
-from tests.airflow.world import P0, P1, World
+from tests.airflow.world import World
 from tests.present import present
+from tests.steps.cutover import BILLING, answer, approved, begin_rollback
+from tests.steps.tasks import BEFORE_START
+from tests.steps.world import P0, P1
 
 CONTENT = "cutover:\n  hooks:\n    after_cutover:\n      callable: builtins.dict\n"
 

@@ -7,8 +7,9 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.finding_lines import wrapped_lines
-from tests.airflow.tasks import BEFORE_START
-from tests.airflow.world import RECORD, World
+from tests.airflow.world import World
+from tests.steps.tasks import BEFORE_START
+from tests.steps.world import RECORD
 
 
 def test_lines_of_finding() -> None:

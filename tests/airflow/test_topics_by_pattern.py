@@ -9,7 +9,8 @@ import pytest
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.orchestration.dag.forms import manual_form
-from tests.airflow.world import FOUR_RECORDS, P0, World
+from tests.airflow.world import World
+from tests.steps.world import FOUR_RECORDS, P0
 
 
 @pytest.fixture

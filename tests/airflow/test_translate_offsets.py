@@ -9,11 +9,12 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.offsets import TopicPartition
-from tests.airflow.cutover import BILLING, approved, judge_cutover, target_offsets
 from tests.airflow.engines import set_mirror
-from tests.airflow.tasks import BEFORE_START
 from tests.airflow.translating import TranslatingSpark, repartitioned
-from tests.airflow.world import P0, P1, World
+from tests.airflow.world import World
+from tests.steps.cutover import BILLING, approved, judge_cutover, target_offsets
+from tests.steps.tasks import BEFORE_START
+from tests.steps.world import P0, P1
 
 TARGET = {0: 2, 1: 0, 2: 3}
 

@@ -13,9 +13,10 @@ from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.migration.settings import Phase
 from kafka_migration.orchestration.cutover.hook import _arguments
 from kafka_migration.steps.validation.spark_request import request_of
-from tests.airflow.cutover import answer, ask, target_offsets
-from tests.airflow.spark import validation_result
-from tests.airflow.world import AUDIT, P0, P1, RECORD, World
+from tests.airflow.world import World
+from tests.steps.cutover import answer, ask, target_offsets
+from tests.steps.spark import validation_result
+from tests.steps.world import AUDIT, P0, P1, RECORD
 
 STEPS = ("judge", "drain_groups", "plan_offsets", "approve", "sync_offsets", "confirm_cutover")
 DONE = dict.fromkeys(STEPS, "success")

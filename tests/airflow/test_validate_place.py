@@ -14,7 +14,8 @@ from airflow.sdk.exceptions import AirflowException
 
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.core.evidence.evidence_documents import Kind
-from tests.airflow.world import P0, World
+from tests.airflow.world import World
+from tests.steps.world import P0
 
 
 @dataclass

@@ -13,9 +13,10 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.validation.validation_contract import ValidationResult
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.task.failures import FailedForGood
-from tests.airflow.driving import FakeClock
 from tests.airflow.nights import at_night, begin, finish_night, night_fails
-from tests.airflow.world import P0, World
+from tests.airflow.world import World
+from tests.steps.clock import FakeClock
+from tests.steps.world import P0
 
 TOO_LATE_S = 7 * 3600
 
@@ -53,7 +54,7 @@ def run_spark(world: World, work: Callable[[Spark], None]) -> dict[str, Any]:
     """Run the task with this Spark application."""
     operator = Spark(task_id="validate_topics", migration="shop")
     operator.work, operator.is_killed, operator._hook = work, threading.Event(), object()
-    return operator.execute(world.context())
+    return dict(operator.execute(world.context()))
 
 
 def until_killed(spark: Spark) -> None:

@@ -16,10 +16,12 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.run.stop_request import StopRequest
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
+from kafka_migration.steps.mirror.watching import watcher_of
 from tests.airflow.driving import revived
 from tests.airflow.engines import ALARM, lossy
 from tests.airflow.watching import Restart, Scene, a_trigger, codes, found, started, watch
-from tests.airflow.world import AUDIT, P0, P1, World
+from tests.airflow.world import World
+from tests.steps.world import AUDIT, P0, P1
 
 
 @pytest.fixture
@@ -156,7 +158,7 @@ def test_proof_ends_with_the_positions_it_began_at(world: World, monkeypatch: py
     engine.positions[P0] = 4
     world.source.compact("orders", 0, 4)
     scene.produce()
-    watcher = a_trigger(scene)._watcher(world.run)
+    watcher = watcher_of(world.run, 1, None)
     polls = [watcher.poll(), watcher.poll()]
     world.host.log = ALARM
     world.host.die()

@@ -10,8 +10,9 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Phase
-from tests.airflow.cutover import cut_over, target_offsets
-from tests.airflow.world import AUDIT, FOUR_RECORDS, P0, P1, World
+from tests.airflow.world import World
+from tests.steps.cutover import cut_over, target_offsets
+from tests.steps.world import AUDIT, FOUR_RECORDS, P0, P1
 
 
 def run(world: World, mode: str, copied: dict[TopicPartition, int], topics: list[str] | None = None) -> None:

@@ -10,9 +10,9 @@ from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.evidence.evidence_documents import Kind, StoredKind
 from kafka_migration.core.run.task_steps import STEPS, WRITTEN_BY_ANY
-from tests.airflow.cutover import begin_rollback, cut_over, judge_cutover
 from tests.airflow.test_rollback import roll_back
 from tests.airflow.world import World
+from tests.steps.cutover import begin_rollback, cut_over, judge_cutover
 
 TABLE: dict[str, set[str]] = {step.task: {*step.writes, *WRITTEN_BY_ANY} for step in STEPS}
 # The small world writes these itself, as `validate_topics` and Spark do.

@@ -14,7 +14,8 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import Offsets
 from tests.airflow.engines import lossy
-from tests.airflow.world import FOUR_RECORDS, P0, P1, World
+from tests.airflow.world import World
+from tests.steps.world import FOUR_RECORDS, P0, P1
 
 
 @dataclass

@@ -12,8 +12,10 @@ from airflow.triggers.base import BaseTrigger
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.orchestration.triggers import mirror_lag as trigger_module
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
-from tests.airflow.driving import FakeClock, TriggerLog, deferred_by, event_of, let_time_pass, revived
-from tests.airflow.world import RECORD, World
+from tests.airflow.driving import TriggerLog, deferred_by, event_of, let_time_pass, revived
+from tests.airflow.world import World
+from tests.steps.clock import FakeClock
+from tests.steps.world import RECORD
 
 CUTOVER = "cutover:\n  near: 5\n  fence_quiet: 60s\n  fence_wait: 10m\n"
 SLOWER = (

@@ -57,6 +57,7 @@ def untyped_files(package: Path) -> dict[str, int]:
 FOREIGN = {
     "adapters/http/": "answers of HTTP services",
     "adapters/kafka/": "values of Kafka's client library",
+    "adapters/store/digest_keeper.py": "what Airflow keeps, as JSON",
     "adapters/store/document_files.py": "JSON objects on their way to their class",
     "adapters/store/evidence_store.py": "JSON objects on their way to their class",
     "adapters/store/ledger_store.py": "entries as JSON, because the digest of an entry is that of its bytes",

@@ -24,12 +24,14 @@ from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.ssh_host import SshMirrorHost
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
-from kafka_migration.orchestration.operators.plan import PlanOperator
+from kafka_migration.orchestration.operators.copying import (
+    CreateTopicsOperator,
+    PlanOperator,
+    StartMirrorOperator,
+    StopMirrorOperator,
+)
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from kafka_migration.orchestration.task import context as context_module
 from kafka_migration.orchestration.task import digest_store as keeping_module
@@ -40,8 +42,9 @@ from sandbox.data.reading import read_records
 from sandbox.data.topics import wait_until_led
 from sandbox.sandbox import Sandbox
 from sandbox.security.listeners import Way, token_endpoints
-from tests.airflow.conftest import AirflowKeeps, FakeAnchor, FakeDagRun, FakeStateStore, FakeTaskInstance, FakeXCom
+from tests.airflow.conftest import FakeDagRun, FakeStateStore, FakeTaskInstance, FakeXCom
 from tests.airflow.driving import deferred_by, revived
+from tests.steps.kept import FakeAnchor, KeptValues
 from tests.waiting import wait_until
 
 CALL_TIMEOUT_S = 60
@@ -272,7 +275,7 @@ def set_the_stage(sandbox: Sandbox, root: Path, patch: pytest.MonkeyPatch) -> No
             patch.setenv(name, value)
     patch.setenv("AIRFLOW__KAFKA_MIGRATION__HOST_TOOLS", "False")
     # Each stage puts its own in its place.
-    patch.setattr(keeping_module, "XCom", FakeXCom(AirflowKeeps()))
+    patch.setattr(keeping_module, "XCom", FakeXCom(KeptValues()))
     made, anchor = context_module.deployment(), FakeAnchor().of
     evidence, migrations = root / "evidence", root / "migrations"
     deployed = replace(made, anchor=anchor, evidence_root=evidence, migrations_folder=migrations)

@@ -18,7 +18,7 @@ from confluent_kafka import Producer
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsPlan
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.orchestration.cutover.plan_offsets import PlanOffsetsOperator
+from kafka_migration.orchestration.cutover.moving import PlanOffsetsOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from sandbox.data.reading import Placed, read_records

@@ -22,7 +22,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsPlan, Proof
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
-from kafka_migration.orchestration.cutover.plan_offsets import PlanOffsetsOperator
+from kafka_migration.orchestration.cutover.moving import PlanOffsetsOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator

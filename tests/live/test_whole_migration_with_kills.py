@@ -30,8 +30,6 @@ from kafka_migration.core.validation.coverage_rules import coverage_of
 from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow
 from sandbox.environment import search_path
 from sandbox.sandbox import Sandbox
-from tests.airflow.cuts import Cuts, actions_on
-from tests.airflow.tasks import BEFORE_START
 from tests.live.dag_stage import DagStage
 from tests.live.faults import command_line, descendants, jvm_pids, kill, marked_pids, shell_of
 from tests.live.groups import commit, committed, end_of, ends, read_on
@@ -47,6 +45,8 @@ from tests.live.plain_copy import (
 from tests.live.quotas import slow_reads
 from tests.live.stage import set_the_stage
 from tests.small_disk import Full, small_disk
+from tests.steps.cuts import Cuts, actions_on
+from tests.steps.tasks import BEFORE_START
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]

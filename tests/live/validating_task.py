@@ -19,8 +19,9 @@ from kafka_migration.core.validation.validation_contract import ValidationReques
 from kafka_migration.orchestration.operators import validate_topics as validate
 from kafka_migration.orchestration.task import context as context_module
 from kafka_migration.orchestration.task.context import run_of
-from tests.airflow.conftest import FakeAnchor, FakeTaskInstance
+from tests.airflow.conftest import FakeTaskInstance
 from tests.live.spark_cluster import EXECUTOR
+from tests.steps.kept import FakeAnchor
 
 NAME = "shop"
 LOGIN = "login.json"

@@ -1,10 +1,24 @@
-"""Marks every test of this folder as a unit test."""
+"""The small world without Airflow, for every test of this folder."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+
+from tests.steps.fixtures import clock, copied, made_in, quicken, scene
+from tests.steps.world import World
+
+__all__ = ["clock", "copied", "scene"]
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Add the marker `unit`, by which a commit hook selects these tests."""
     item.add_marker(pytest.mark.unit)
+
+
+@pytest.fixture
+def world(tmp_path: Path, migration_text: str, monkeypatch: pytest.MonkeyPatch) -> World:
+    """Two clusters with the source's topics, a host, and the migration file `shop`."""
+    quicken(monkeypatch)
+    return made_in(World, tmp_path, migration_text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, time
+from datetime import UTC, datetime, time, timedelta
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
@@ -15,6 +15,7 @@ from kafka_migration.core.findings.codes import ACCEPTABLE
 from kafka_migration.core.migration.aliases import ALIAS_FORM, ALIAS_WORDS
 from kafka_migration.core.migration.client_tuning import tuning_problem
 from kafka_migration.core.migration.patterns import pattern_problem
+from kafka_migration.core.migration.settings import NightlySettings
 
 _DURATION = re.compile(r"([0-9]{1,6})([smhd])")
 _SECRET = re.compile(r"passw|passphrase|secret|token|credential|jaas|private.?key|api.?key", re.IGNORECASE)
@@ -105,6 +106,14 @@ def _cron_expression(value: str) -> str:
     except ValueError:
         raise ValueError(f"{_CRON}, with a date that occurs") from None
     return value
+
+
+def last_tick(settings: NightlySettings, now: datetime) -> datetime:
+    """Return the newest tick of the schedule up to now, in UTC."""
+    # `get_prev` excludes a tick at exactly the given moment.
+    local = now.astimezone(ZoneInfo(settings.timezone)) + timedelta(microseconds=1)
+    tick: datetime = croniter(settings.cron, local).get_prev(datetime)
+    return tick.astimezone(UTC)
 
 
 def _time_zone(value: str) -> str:

@@ -17,13 +17,14 @@ from urllib.parse import quote
 
 from airflow.sdk import BaseOperatorLink, conf
 
+from kafka_migration.adapters.store.digest_keeper import digests_in
 from kafka_migration.adapters.store.document_files import read_whole
 from kafka_migration.adapters.store.evidence_store import REPORT_FILE, RunEvidence
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.core.evidence.digests import change_of, written
 from kafka_migration.core.findings.errors import EvidenceUnreadable, StoreFailed
 from kafka_migration.core.run.run_identity import RunIdentity, migration_of
-from kafka_migration.orchestration.task.digest_store import KEY, digests_in
+from kafka_migration.orchestration.task.digest_store import KEY
 
 URL_PREFIX = "/kafka-migration"
 HEADERS = {

@@ -34,7 +34,7 @@ ALLOWED = {
     "core/kafka/transaction_log.py": "two reasons",
     "core/spark/spark_target.py": "settings of Spark",
     "cli/shell/arguments.py": "the options of a command",
-    "orchestration/operators/create_topics.py": "the settings of a topic",
+    "steps/mirror/topic_creation.py": "the settings of a topic",
     "preflight": "a reason for each of two clusters, and names of connections",
     "steps/mirror/watcher.py": "a reason for each of two clusters",
 }

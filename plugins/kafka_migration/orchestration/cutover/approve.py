@@ -3,37 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from airflow.providers.standard.exceptions import HITLRejectException, HITLTimeoutError
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import Context
 
-from kafka_migration.core.cutover.approval import Ask, Responder, not_final, rejected, stale_asks, timed_out
+from kafka_migration.core.cutover.approval import Ask, Responder
 from kafka_migration.core.cutover.approval_page import Asking, approval_page
-from kafka_migration.core.evidence.evidence_documents import StoredKind
-from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.groups.group_writes import stuck_findings
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Alert
-from kafka_migration.core.stored.stored_documents import PlanOfGroups, Stored
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.text.terminal_text import duration
-from kafka_migration.orchestration.operators.operator_base import Summary, reporting, skip_unless_moving
+from kafka_migration.orchestration.operators.operator_base import reporting
 from kafka_migration.orchestration.task.alerting import send
 from kafka_migration.orchestration.task.context import link_to, run_of, triggered_by
 from kafka_migration.orchestration.task.failures import never_again
-from kafka_migration.steps.run.guards import hold_reservation, require_entitled
+from kafka_migration.steps.groups.ask_approval import (
+    Question,
+    accept_answer,
+    question_of,
+    record_answer,
+    record_question,
+)
 from kafka_migration.steps.run.migration_run import MigrationRun
-
-
-class Question(NamedTuple):
-    """The question to the approvers: a plan's digest and text, and findings that forbid asking."""
-
-    digest: str
-    text: str
-    findings: tuple[Finding, ...]
+from kafka_migration.steps.run.task_frame import Summary, skip_unless_moving
 
 
 class ApproveOperator(ApprovalOperator):
@@ -65,7 +61,7 @@ class ApproveOperator(ApprovalOperator):
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             question = self.question(run)
-            asked = _record(run, question)
+            asked = record_question(run, question)
             self._word(run, asked, question.text, triggered_by(context))
             self._tell(run)
         super().execute(context)
@@ -79,17 +75,15 @@ class ApproveOperator(ApprovalOperator):
         """Record the answer; raise unless it is a valid approval."""
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
-            ask = _answered(run, event)
-            _keep(run, ask)
-            try:
+            user = event.get("responded_by_user") or {}
+            chosen, by = (
+                next(iter(event.get("chosen_options") or ()), None),
+                Responder(user.get("id"), user.get("name")),
+            )
+            ask = record_answer(run, chosen, by, event.get("responded_at"))
+            with suppress(HITLRejectException, HITLTimeoutError):
                 super().execute_complete(context, dict(event))
-            except HITLRejectException:
-                raise Refused([rejected(ask)]) from None
-            except HITLTimeoutError:
-                raise Refused([timed_out(ask)]) from None
-            require_entitled(run, ask, triggered_by(context))
-            self.log.info("Approved by %s at %s.", ask.who, ask.answered_at)
-            return {"chosen": ask.chosen, "by": ask.who, "at": ask.answered_at, "digest": ask.digest}
+            return accept_answer(run, ask, triggered_by(context))
 
     def _tell(self, run: MigrationRun) -> None:
         cutover = run.migration.cutover
@@ -114,43 +108,3 @@ class ApproveOperator(ApprovalOperator):
         self.body = approval_page(asking, plan)
         self.response_timeout = timedelta(seconds=cutover.approval_time_limit_s)
         self.assigned_users = [{"id": user, "name": user} for user in cutover.approvers] or None
-
-
-def question_of(run: MigrationRun, kind: StoredKind[PlanOfGroups]) -> Question:
-    """Return the question about the newest plan, of a cutover or of a rollback."""
-    document = run.evidence.require(kind)
-    plan = document.plan
-    return Question(plan.digest, document.markdown, not_final(plan) or stuck_findings(plan))
-
-
-def _record(run: MigrationRun, question: Question) -> Ask:
-    """Record the question and return it; raises `Refused` if it must not be asked."""
-    cutover = run.migration.cutover
-    asks = run.evidence.of_run(Stored.APPROVE)
-    findings = question.findings or stale_asks(asks, question.digest, cutover.approvers)
-    if findings:
-        raise Refused(findings)
-    hold_reservation(run)
-    ask = Ask(question.digest, run.now(), cutover.approval_time_limit_s, cutover.approvers)
-    _keep(run, ask)
-    return ask
-
-
-def _keep(run: MigrationRun, ask: Ask) -> None:
-    """Keep a question or its answer: in Airflow for the tasks that act on it, in the evidence for readers."""
-    if run.keeper is not None:
-        run.keeper.keep_answer(ask.to_document())
-    run.evidence.write(Stored.APPROVE, ask)
-
-
-def _answered(run: MigrationRun, event: Mapping[str, Any]) -> Ask:
-    """Return the latest question with the event's answer; a time-out has no answer."""
-    ask = run.evidence.require(Stored.APPROVE)
-    user = event.get("responded_by_user") or {}
-    answered_at = event.get("responded_at")
-    return replace(
-        ask,
-        answered_at=answered_at.isoformat(timespec="seconds") if answered_at else run.now(),
-        chosen=next(iter(event.get("chosen_options") or ()), None),
-        responded_by=Responder(user.get("id"), user.get("name")),
-    )

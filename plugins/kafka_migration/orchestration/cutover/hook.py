@@ -18,10 +18,11 @@ from kafka_migration.core.stored.stored_documents import HookDocument, Stored
 from kafka_migration.core.text.shortened import sentence
 from kafka_migration.core.watching.producers_question import ProducersAsk
 from kafka_migration.orchestration.cutover.asking_producers import ask, known_answer, take_answer, waiting_for_watch
-from kafka_migration.orchestration.operators.operator_base import Summary, reporting, skip_unless_moving
+from kafka_migration.orchestration.operators.operator_base import reporting
 from kafka_migration.orchestration.task.context import run_of
 from kafka_migration.orchestration.task.failures import never_again
 from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.run.task_frame import Summary, skip_unless_moving
 
 POLL_S = 5
 

@@ -6,12 +6,13 @@ from airflow.sdk import Context
 
 from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.translation.translation_contract import TranslationRequest, nothing_to_translate
-from kafka_migration.orchestration.operators.operator_base import Summary, reporting, skip_unless_planning
+from kafka_migration.orchestration.operators.operator_base import reporting
 from kafka_migration.orchestration.operators.spark_job import SparkJobOperator, result_of
 from kafka_migration.orchestration.task.context import run_of
 from kafka_migration.steps.groups.plan_groups import translation_request
 from kafka_migration.steps.run.guards import require_proved_copy
 from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.run.task_frame import Summary, skip_unless_planning
 
 APPLICATION = "translate_offsets.py"
 

@@ -12,15 +12,16 @@ from kafka_migration.core.findings.errors import StoreFailed
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.report.run_note import run_note
-from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
+from kafka_migration.orchestration.operators.operator_base import MigrationOperator
 from kafka_migration.orchestration.report_page import ReportLink
 from kafka_migration.orchestration.task.alerting import send, tell_of_lost_finish
 from kafka_migration.orchestration.task.context import run_of, started_at, triggered_by
-from kafka_migration.orchestration.task.failures import FailedForGood, log_findings
+from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.orchestration.task.note_writer import NOTE_KEY
 from kafka_migration.steps.finish.finish_run import finish_run, look_at_evidence
 from kafka_migration.steps.finish.outcome import EndedTasks
 from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.run.task_frame import Summary, log_findings
 
 
 class FinishOperator(MigrationOperator):

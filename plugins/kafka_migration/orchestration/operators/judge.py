@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from functools import partial
 
 from airflow.sdk import Context
 
-from kafka_migration.airflow_adapters.airflow_metrics import emit
-from kafka_migration.core.documents.codec import written
-from kafka_migration.core.findings.errors import ValidationFailed
-from kafka_migration.core.groups.unproved import stopping_findings, unproved_copies
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.report.metrics import MetricsOf
-from kafka_migration.core.stored.stored_documents import Stored
-from kafka_migration.core.text.terminal_text import record_count
-from kafka_migration.core.validation.judge_document import JudgeDocument, JudgedTopic
-from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary
-from kafka_migration.orchestration.task.failures import log_findings
+from kafka_migration.orchestration.operators.operator_base import MigrationOperator
 from kafka_migration.orchestration.task.lineage import CopiedTopics, TellsLineage
 from kafka_migration.steps.run.migration_run import MigrationRun
-from kafka_migration.steps.validation.judge_topics import judge
+from kafka_migration.steps.run.task_frame import Summary
+from kafka_migration.steps.validation.judge_topics import judge_copy
 
 
 class JudgeOperator(TellsLineage, MigrationOperator):
@@ -40,34 +31,10 @@ class JudgeOperator(TellsLineage, MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Judge, record, and raise if the verdict is bad, unless groups of other topics can be planned."""
-        judged = judge(run)
-        document = judged.document
-        run.evidence.write(Stored.JUDGE, document)
-        emit(MetricsOf(run.name).verdict(judged.verdict))
-        for row in document.topics:
-            self.log.info("%-40s %s", row.topic, _words(row))
-        left_out = () if judged.verdict.is_good else self._left_out(run, document)
-        proved = [row.topic for row in document.topics if row.topic not in left_out]
-        self.copied = partial(CopiedTopics.of, run, proved)
-        return {"verdict": str(judged.verdict), "records": written(document.records)}
-
-    def _left_out(self, run: MigrationRun, document: JudgeDocument) -> Collection[str]:
-        """Return the topics without which the groups of the others can be planned; raise if there is no such way."""
-        findings = [finding for row in document.topics for finding in row.findings]
-        topics = run.migration.topics
-        unproved = unproved_copies(run.ledger.known(), topics)
-        if not run.request.mode.plans_groups or stopping_findings(unproved, topics, document):
-            raise ValidationFailed(findings)
-        log_findings(findings, to=self.log)
-        return unproved
+        proved = judge_copy(run)
+        self.copied = partial(CopiedTopics.of, run, proved.topics)
+        return proved.summary
 
     def ends_mode(self, mode: Mode) -> bool:
         """Only a mode that plans the consumer groups continues."""
         return not mode.plans_groups
-
-
-def _words(row: JudgedTopic) -> str:
-    """Return what this run compared in a topic, and what all runs together prove, as text."""
-    words = f"{row.verdict}, {record_count(row.source_records)} records compared by this run"
-    whole = row.whole
-    return f"{words}; as a whole {whole.standing}, {record_count(whole.target_records)} records" if whole else words

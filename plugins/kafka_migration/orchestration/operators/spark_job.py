@@ -37,9 +37,10 @@ from kafka_migration.core.spark.spark_target import (
 )
 from kafka_migration.core.spark.spark_versions import known_numbers, unknown_findings
 from kafka_migration.orchestration.operators.spark_log import SparkLog
-from kafka_migration.orchestration.task.failures import FailedForNow, log_findings, never_again
+from kafka_migration.orchestration.task.failures import FailedForNow, never_again
 from kafka_migration.steps.reading.spark_documents import understood
 from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.run.task_frame import log_findings
 
 CLIENTS_FILE = "clients.json"
 DIGEST_PACKAGE = "kafka_digest"

@@ -15,11 +15,12 @@ from kafka_migration.core.validation.validation_contract import (
     empty_result,
 )
 from kafka_migration.core.watching.unfinished_work import PendingValidation
-from kafka_migration.orchestration.operators.operator_base import Summary, reporting
+from kafka_migration.orchestration.operators.operator_base import reporting
 from kafka_migration.orchestration.operators.spark_job import SparkJobOperator, result_of
 from kafka_migration.orchestration.task.context import run_of
 from kafka_migration.orchestration.task.time_limit import stopping_after
 from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.run.task_frame import Summary
 from kafka_migration.steps.validation.spark_request import request_of
 
 APPLICATION = "validate_topics.py"

@@ -19,7 +19,7 @@ from kafka_migration.core.text.artifact_names import group_subject
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.watching.watch import TRIGGER_MARGIN
-from kafka_migration.orchestration.operators.operator_base import Summary, reporting
+from kafka_migration.orchestration.operators.operator_base import reporting
 from kafka_migration.orchestration.sensors.group_lag import lag_trigger
 from kafka_migration.orchestration.sensors.sensor_base import MigrationSensor
 from kafka_migration.orchestration.task.context import run_of
@@ -27,6 +27,7 @@ from kafka_migration.steps.groups.group_lag_reading import LagEnded, LagOutcome
 from kafka_migration.steps.reading.one_by_one import commits_of
 from kafka_migration.steps.run.guards import require_proved_copy
 from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.run.task_frame import Summary
 
 # A busy cluster may miss some polls before a sample is stale.
 FRESH_POLLS = 4

@@ -14,14 +14,14 @@ from kafka_migration.core.cutover.lag_policy import LagPolicy
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
 from kafka_migration.core.watching.watch import TRIGGER_MARGIN
-from kafka_migration.orchestration.operators.operator_base import Summary
-from kafka_migration.orchestration.task.failures import FailedForGood, log_findings, never_again
+from kafka_migration.orchestration.task.failures import FailedForGood, never_again
 from kafka_migration.orchestration.triggers.group_lag_trigger import (
     STALL_AFTER_S,
     UNREACHABLE_AFTER_S,
     ConsumerGroupLagTrigger,
 )
 from kafka_migration.steps.groups.group_lag_reading import LagEnded, LagOutcome
+from kafka_migration.steps.run.task_frame import Summary, log_findings
 
 
 class ConsumerGroupLagSensor(BaseSensorOperator):

@@ -7,17 +7,15 @@ from typing import Any
 
 from airflow.sdk import Context
 
-from kafka_migration.core.findings.errors import MirrorFailed
-from kafka_migration.core.stored.stored_documents import MirrorNotStarted, MirrorStarted, Stored
-from kafka_migration.core.watching.unfinished_work import behind_finding
-from kafka_migration.core.watching.watch import Outcome, WatchResult
+from kafka_migration.core.stored.stored_documents import MirrorStarted, Stored
 from kafka_migration.core.watching.watch_records import WatchEnded
-from kafka_migration.orchestration.operators.operator_base import Summary, reporting
+from kafka_migration.orchestration.operators.operator_base import reporting
 from kafka_migration.orchestration.sensors.sensor_base import MigrationSensor
 from kafka_migration.orchestration.task.context import run_of
-from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger, limits_of
-from kafka_migration.steps.run.guards import hold_reservation
+from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
+from kafka_migration.steps.mirror.watching import begin_watch, end_watch, limits_of
 from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.run.task_frame import Summary
 
 
 class MirrorLagSensor(MigrationSensor):
@@ -44,13 +42,10 @@ class MirrorLagSensor(MigrationSensor):
         """Defer to the trigger, unless this run did not start MirrorMaker."""
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
-            start = run.evidence.require(Stored.START)
-            if isinstance(start, MirrorNotStarted):
-                self.log.info("Nothing to watch: %s.", start.reason)
-                return _without_mirror(run, start.reason)
-            # A cleared watch belongs to another attempt than the one that holds the reservation.
-            hold_reservation(run)
-        self._defer(run, start.generation)
+            begun = begin_watch(run)
+            if not isinstance(begun, int):
+                return begun
+        self._defer(run, begun)
         return None
 
     def _defer(self, run: MigrationRun, generation: int) -> None:
@@ -73,15 +68,7 @@ class MirrorLagSensor(MigrationSensor):
             self.log.warning("Ignoring an event of another attempt, %s: %s", event["holder"], event["progress"])
             self._defer(run, _started_generation(run))
         with reporting(run, self.task_id):
-            ended = WatchEnded.from_document({"at": run.now(), **event})
-            run.evidence.write(Stored.WATCH, ended)
-            self.log.info("%s", ended.progress)
-            if ended.outcome is Outcome.FAILED:
-                raise MirrorFailed(ended.findings)
-            if ended.outcome is not Outcome.DRAINED:
-                self.log.warning("%s: %s", ended.outcome, ended.reason)
-                _refuse_half_a_cutover(run, ended)
-            return {"outcome": str(ended.outcome), "progress": ended.progress}
+            return end_watch(run, WatchEnded.from_document({"at": run.now(), **event}))
 
 
 def _started_generation(run: MigrationRun) -> int:
@@ -89,19 +76,3 @@ def _started_generation(run: MigrationRun) -> int:
     start = run.evidence.require(Stored.START)
     assert isinstance(start, MirrorStarted)
     return start.generation
-
-
-def _refuse_half_a_cutover(run: MigrationRun, ended: WatchEnded) -> None:
-    """Consumers may only be moved to a complete copy."""
-    if run.request.mode.moves_groups:
-        raise MirrorFailed([behind_finding(run.name, ended)])
-
-
-def _without_mirror(run: MigrationRun, reason: str) -> Summary:
-    """Record that the plan's goals were already reached, or that MirrorMaker must not be started."""
-    left = run.evidence.require(Stored.PLAN).offsets_to_copy
-    result = WatchResult(Outcome.DRAINED, "", goals=run.plan_offsets().goals)
-    if left:
-        result = WatchResult(Outcome.BEHIND, "", reason=reason, lag=left)
-    run.evidence.write(Stored.WATCH, WatchEnded.of(result, at=run.now(), generation=None))
-    return {"outcome": str(result.outcome), "progress": result.progress}

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from airflow.sdk import Context, conf
 
+from kafka_migration.adapters.store.digest_keeper import TaskKeeper
 from kafka_migration.airflow_adapters.airflow_connections import cluster_named
+from kafka_migration.airflow_adapters.airflow_metrics import emit
 from kafka_migration.airflow_adapters.deployment_factory import airflow_deployment
 from kafka_migration.airflow_adapters.ledger_anchor import VariableAnchor
 from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.migration.settings import Insecurity, Mode
 from kafka_migration.core.report.alerts import run_link
 from kafka_migration.core.run.run_identity import RunIdentity
-from kafka_migration.core.run.run_window import RunType
-from kafka_migration.orchestration.task.digest_store import AirflowKeeper, TaskShelf, TriggerShelf
+from kafka_migration.core.run.run_window import Interval, RunType
+from kafka_migration.orchestration.task.digest_store import TaskShelf, TriggerShelf
 from kafka_migration.steps.run.deployment import Deployment
 from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.run.run_request import Occasion
 
 
 def identity_of(context: Context) -> RunIdentity:
@@ -35,6 +39,12 @@ def nightly_mode_of(context: Context) -> Mode | None:
     if not identity_of(context).is_nightly:
         return None
     return Mode.INTERVAL if run_type_of(context) is RunType.BACKFILL else Mode.SYNC
+
+
+def occasion_of(context: Context) -> Occasion:
+    """Return what started the run of a task."""
+    dag_run = context["dag_run"]
+    return Occasion(run_type_of(context), Interval(dag_run.data_interval_start, dag_run.data_interval_end))
 
 
 def run_type_of(context: Context) -> RunType:
@@ -58,7 +68,7 @@ def started_at(context: Context) -> str | None:
 def run_of(context: Context, migration_name: str) -> MigrationRun:
     """Return the run that a task belongs to."""
     shelf = TaskShelf(context, migration_name)
-    keeper = AirflowKeeper(shelf, migration_name)
+    keeper = TaskKeeper(shelf, migration_name)
     params = context.get("params") or {}
     mode = nightly_mode_of(context)
     return MigrationRun(migration_name, identity_of(context), params, deployment(), mode, keeper, shelf.tasks)
@@ -73,14 +83,14 @@ def run_from(arguments: Mapping[str, Any]) -> MigrationRun:
     """Return, in a trigger, the run that `MigrationRun.to_arguments` described."""
     identity = RunIdentity(arguments["dag_id"], arguments["run_id"], arguments["attempt"])
     mode, name, tasks = arguments["nightly_mode"], arguments["migration"], arguments["tasks"]
-    keeper = AirflowKeeper(TriggerShelf(identity, tasks, name), name, arguments["digests"])
+    keeper = TaskKeeper(TriggerShelf(identity, tasks, name), name, arguments["digests"])
     nightly_mode = None if mode is None else Mode(mode)
     return MigrationRun(name, identity, arguments["params"], deployment(), nightly_mode, keeper, tasks)
 
 
 def deployment() -> Deployment:
     """Return what this Airflow is to a run: its configuration, its connections, its variables."""
-    return airflow_deployment(VariableAnchor, link_to)
+    return replace(airflow_deployment(VariableAnchor, link_to), send_metrics=emit)
 
 
 def link_to(identity: RunIdentity, task_id: str = "") -> str:

@@ -7,19 +7,12 @@ ends with a traceback after the findings.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable
 from typing import Any
 
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_migration.airflow_adapters.deployed_airflow import HAS_RETRY_POLICIES
-from kafka_migration.core.findings.by_cause import by_cause
-from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.findings.finding_lines import wrapped_lines
-
-log = logging.getLogger(__name__)
 
 _FINAL: tuple[Any, ...] = () if HAS_RETRY_POLICIES else (AirflowFailException,)
 
@@ -45,10 +38,3 @@ def never_again(operator: BaseOperator) -> None:
         from kafka_migration.orchestration.task.retry_policy import NeverAgain
 
         operator.retry_policy = NeverAgain(operator.retry_policy, FailedForGood)
-
-
-def log_findings(findings: Iterable[Finding], level: int = logging.ERROR, to: Any = log) -> None:
-    """Write each finding as lines of its own, and those of one cause as one."""
-    for finding in by_cause(findings):
-        for line in wrapped_lines(finding):
-            to.log(level, "%s", line)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, ParamSpec, TypeVar
 
 from airflow.triggers.base import TriggerEvent
@@ -15,20 +15,16 @@ from asgiref.sync import sync_to_async
 
 from kafka_migration.airflow_adapters.airflow_metrics import begin_metrics, emit
 from kafka_migration.core.findings.errors import FindingsError, Refused
-from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.metrics import MetricsOf
-from kafka_migration.core.watching.watch import Outcome, WatchLimits, WatchResult, watch_limits
+from kafka_migration.core.watching.watch import Outcome, WatchResult
 from kafka_migration.orchestration.task.context import run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
 from kafka_migration.orchestration.triggers.telling import tell
-from kafka_migration.steps.mirror.cutover_guide import CutoverGuide
-from kafka_migration.steps.mirror.follow_guide import FollowGuide
-from kafka_migration.steps.mirror.plan_guide import Guide, PlanGuide
 from kafka_migration.steps.mirror.restart import Reviver
 from kafka_migration.steps.mirror.start_stop import stop_generation
 from kafka_migration.steps.mirror.watcher import POLL_RESERVE_S, MirrorWatcher
+from kafka_migration.steps.mirror.watching import watcher_of
 from kafka_migration.steps.run.alert_sending import unreachable_alert
-from kafka_migration.steps.run.migration_run import MigrationRun
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -65,11 +61,13 @@ class MirrorLagTrigger(PatientTrigger):
     async def events(self) -> AsyncGenerator[TriggerEvent]:
         """Poll until the watch is over; yield its one event."""
         run = run_from(self.run_arguments)
+        deadline = None if self.deadline is None else datetime.fromisoformat(self.deadline)
         # A poll may take minutes. In shared threads, other triggers would miss their leases.
         thread = ThreadPoolExecutor(1, f"watch-{run.name}")
         try:
             try:
-                watcher = await sync_to_async(_in_turn(self._watcher), thread_sensitive=False, executor=thread)(run)
+                begun = sync_to_async(_in_turn(watcher_of), thread_sensitive=False, executor=thread)
+                watcher = await begun(run, self.generation, deadline)
             except FindingsError as error:
                 # For example modified evidence; the task reports it.
                 failed = WatchResult(Outcome.FAILED, "", findings=error.findings).to_document()
@@ -111,34 +109,12 @@ class MirrorLagTrigger(PatientTrigger):
         finally:
             run.close()
 
-    def _watcher(self, run: MigrationRun) -> MirrorWatcher:
-        begin_metrics()
-        return MirrorWatcher(
-            migration=run.migration,
-            first_generation=self.generation,
-            plan=run.plan_offsets(),
-            source=run.source,
-            engine=run.engine,
-            process=run.process,
-            reviver=Reviver(run),
-            stop_requests=run.stop_requests,
-            clock=run.clock,
-            deadline=None if self.deadline is None else datetime.fromisoformat(self.deadline),
-            guide=self._guide(run),
-        )
-
-    def _guide(self, run: MigrationRun) -> Guide:
-        if run.request.mode is Mode.CUTOVER:
-            return CutoverGuide(run, self.generation)
-        if run.request.mode is Mode.FOLLOW:
-            return FollowGuide(run)
-        return PlanGuide(run.clock, run.run_window.mirror_until)
-
 
 def _measured(watcher: MirrorWatcher, migration: str) -> Callable[[], WatchResult | None]:
     """Return a poll that also sends metrics and publishes its progress."""
 
     def poll() -> WatchResult | None:
+        begin_metrics()
         result = watcher.poll()
         emit(*MetricsOf(migration).lag(watcher.watch.lag, watcher.watch.meter))
         document = watcher.news()
@@ -157,11 +133,3 @@ def _in_turn(work: Callable[P, T]) -> Callable[P, T]:
             return work(*args, **kwargs)
 
     return done
-
-
-def limits_of(run: MigrationRun) -> WatchLimits:
-    """Return the limits of the run's watch if it begins now; mode `follow` has no time limit."""
-    if run.request.mode is Mode.FOLLOW:
-        return watch_limits(run.clock.now(), None, run.request.follow_until)
-    time_limit = timedelta(seconds=run.migration.watch.time_limit_s)
-    return watch_limits(run.clock.now(), time_limit, run.run_window.mirror_until)

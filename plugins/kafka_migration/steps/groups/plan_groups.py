@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.cutover.not_moved import not_moved
+from kafka_migration.core.cutover.plan_page import render_plan
+from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.groups.clusters_seen import RecordsSeen
 from kafka_migration.core.groups.group_planning import CutoverScope, Planning
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.groups.rules_by_topic import topics_to_translate
 from kafka_migration.core.run.task_steps import TaskId
+from kafka_migration.core.stored.stored_documents import OffsetsPlanDocument, Stored
 from kafka_migration.core.translation.by_partition import (
     counts_needed,
     resent_ranges,
@@ -24,9 +28,37 @@ from kafka_migration.steps.groups.read_groups import read_clusters, request_of, 
 from kafka_migration.steps.groups.resent_records import read_resent
 from kafka_migration.steps.reading.exact_reads import record_prints, visible_counts
 from kafka_migration.steps.reading.spark_documents import understood
+from kafka_migration.steps.run.guards import require_proved_copy
 from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.run.task_frame import Summary, log_findings, skip_unless_planning
+
+log = logging.getLogger(__name__)
 
 ALL_PROVED: Mapping[str, Finding] = MappingProxyType({})
+
+
+def plan_offsets(run: MigrationRun) -> Summary:
+    """Refuse an unproved copy, then plan, record and log."""
+    skip_unless_planning(run)
+    unproved = require_proved_copy(run)
+    plan = make_offsets_plan(run, unproved, with_others=True)
+    run.evidence.write(Stored.OFFSETS_PLAN, _document(plan, render_plan(plan, run.name)))
+    _log_plan(plan)
+    if plan.is_final and (findings := plan.uncopied_findings()):
+        raise Refused(findings)
+    return {"groups": len(plan.planned), "left_out": len(plan.left_out), "digest": plan.digest}
+
+
+def _log_plan(plan: OffsetsPlan) -> None:
+    log_findings(plan.unproved.values(), logging.WARNING)
+    for group in plan.groups:
+        log.info("%-40r %s, %d offsets", group.group, group.verdict, len(group.proposed))
+        log_findings((*group.refusals, *group.warnings), logging.INFO)
+    log.info("Plan %s. This task wrote nothing.", plan.digest)
+
+
+def _document(plan: OffsetsPlan, markdown: str) -> OffsetsPlanDocument:
+    return OffsetsPlanDocument(plan.digest, plan, markdown, not_moved=tuple(not_moved(plan)), final=plan.is_final)
 
 
 def make_offsets_plan(

@@ -32,14 +32,29 @@ from kafka_migration.core.kafka.commits import (
 from kafka_migration.core.stored.stored_documents import OffsetsBeforeDocument, PlanOfGroups, Stored
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import shown
+from kafka_migration.steps.groups.plan_groups import make_offsets_plan
 from kafka_migration.steps.run.find_copy_basis import require_same_basis
-from kafka_migration.steps.run.guards import require_approved, require_unchanged
+from kafka_migration.steps.run.guards import hold_reservation, require_approved, require_proved_copy, require_unchanged
 from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.run.task_frame import Summary, skip_unless_moving
 
 log = logging.getLogger(__name__)
 
 SOURCE_CSV = "offsets-before-source.csv"
 TARGET_CSV = "offsets-before-target.csv"
+
+
+def sync_offsets(run: MigrationRun, triggered_by: str | None) -> Summary:
+    """Check the approval, save the present offsets, write group by group, and record the result."""
+    skip_unless_moving(run)
+    hold_reservation(run)
+    plan = approved_plan(run, Stored.OFFSETS_PLAN, triggered_by, _present_plan)
+    result = write_plan(run, plan)
+    return {"moved": list(result.moved), "partly": result.is_partly}
+
+
+def _present_plan(run: MigrationRun) -> OffsetsPlan:
+    return make_offsets_plan(run, require_proved_copy(run))
 
 
 def approved_plan(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 
 from kafka_migration.core.findings.errors import Finding, Refused
@@ -9,8 +10,10 @@ from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.interval_bounds import IntervalBounds
 from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.stored.stored_documents import PlanDocument
+from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
+from kafka_migration.core.stored.stored_documents import PlanDocument, Stored
 from kafka_migration.core.target.planned_topics import offsets_to_copy
 from kafka_migration.core.target.target_topics import TopicPlan, plan_topics, recreated_findings, target_topic_findings
 from kafka_migration.core.watching.drain import gap_findings, gaps_of
@@ -18,7 +21,57 @@ from kafka_migration.core.watching.gap_guard import SourceTruth, recreated_sourc
 from kafka_migration.steps.backfill.backfilled_interval import resolve_bounds
 from kafka_migration.steps.mirror.held_back import held_back_warnings, read_held_back
 from kafka_migration.steps.mirror.state import MirrorState, mirror_state, state_findings
+from kafka_migration.steps.run.find_copy_basis import require_same_basis
 from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
+from kafka_migration.steps.run.task_frame import Summary, log_findings
+from kafka_migration.steps.run.topic_list import record_topic_list
+
+log = logging.getLogger(__name__)
+
+
+def plan(run: MigrationRun) -> Summary:
+    """Read both clusters, compare, and write the plan of the run; raises `Refused` for what must not be copied."""
+    require_same_basis(run)
+    new = _topic_list(run)
+    ledger, mirrors = run.ledger.known(), run.request.mode.mirrors
+    topics, requested = run.migration.topics, run.request.topics
+    if findings := phase_findings(ledger, run.name, run.request.mode, topics, requested):
+        raise Refused(findings)
+    source, target = run.describe("source"), run.describe("target")
+    document = plan_document(run, ledger, source, target) if mirrors else nothing_to_mirror(run, ledger, source, target)
+    run.evidence.write(Stored.PLAN, document)
+    _log_plan(document)
+    return {
+        **({"new": new} if new else {}),
+        "create": [topic.topic for topic in document.create],
+        "grow": dict(document.grow),
+        "offsets_to_copy": document.offsets_to_copy,
+    }
+
+
+def _topic_list(run: MigrationRun) -> list[str]:
+    """Compare the patterns with the source again, while the run holds the reservation; return the new topics."""
+    found = record_topic_list(run)
+    if found is None:
+        return []
+    if findings := tuple(topic_list_findings(run.filed_migration, found, run.request.mode)):
+        raise Refused(findings)
+    log_findings(topic_list_warnings(run.filed_migration, found, run.request.mode), logging.WARNING)
+    log.info("The patterns and names of the migration file select %d topics.", len(found.topics))
+    for topic in found.new:
+        log.info("%-40s new on the source since the last run", topic)
+    for topic, reason in found.left_out.items():
+        log.info("%-40s not copied: %s", topic, reason)
+    return list(found.new)
+
+
+def _log_plan(document: PlanDocument) -> None:
+    """Log the number of offsets to copy, one line per topic."""
+    to_copy = offsets_to_copy(document.positions, document.goals)
+    for topic, offsets in sorted(to_copy.items()):
+        log.info("%-40s %s offsets to copy", topic, f"{offsets:,}")
+    log_findings(document.open_transactions or (), logging.WARNING)
+    log.info("Total: %s offsets to copy.", f"{document.offsets_to_copy:,}")
 
 
 def plan_document(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import dataclass, replace
 
@@ -11,13 +12,18 @@ from kafka_migration.core.findings.errors import Finding, MirrorFailed, Refused,
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate
 from kafka_migration.core.ledger.phases import phase_findings
+from kafka_migration.core.mirror.diagnosis import with_causes
 from kafka_migration.core.mirror.engine import LaunchFacts
 from kafka_migration.core.mirror.mirror_process import ProcessEnding, ProcessReply
+from kafka_migration.core.stored.stored_documents import MirrorNotStarted, MirrorStarted, Stored
 from kafka_migration.core.target.target_topics import missing_target_findings, missing_topic_findings
 from kafka_migration.steps.mirror.state import mirror_state, state_findings, topic_ids
 from kafka_migration.steps.mirror.stop_certificate import certify
 from kafka_migration.steps.run.find_copy_basis import record_basis, require_same_basis
 from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
+from kafka_migration.steps.run.task_frame import Summary
+
+log = logging.getLogger(__name__)
 
 # The broker's default.
 DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
@@ -25,6 +31,46 @@ NOTHING_PROVED: Offsets = {}
 # A transaction that a killed MirrorMaker left open was observed to end after 66 s (Kafka 3.9.1).
 SETTLE_LIMIT_S = 150.0
 SETTLE_PAUSE_S = 2.0
+
+
+def start_mirror(run: MigrationRun) -> Summary:
+    """Adopt the running process, or close what a dead run left open and start the next generation."""
+    plan = run.evidence.require(Stored.PLAN)
+    if not plan.offsets_to_copy and not run.request.mode.follows_source:
+        return _not_started(run, "nothing to copy")
+    reply = _present(run)
+    if reply is None and (reason := run.run_window.still_at(run.clock.now())):
+        return _not_started(run, reason)
+    reply = reply or _start(run)
+    run.evidence.write(Stored.START, MirrorStarted(run.now(), reply.generation, reply.pid))
+    log.info("MirrorMaker generation %d is running with pid %s", reply.generation, reply.pid)
+    return {"generation": reply.generation, "pid": reply.pid}
+
+
+def _start(run: MigrationRun) -> ProcessReply:
+    try:
+        return start_generation(run)
+    except MirrorFailed as error:
+        # The host's refusal ends with MirrorMaker's log.
+        raise MirrorFailed(with_causes(error.findings, "", run.migration.mirror.heap_mb)) from None
+
+
+def _not_started(run: MigrationRun, reason: str) -> Summary:
+    log.info("MirrorMaker is not started: %s.", reason)
+    run.evidence.write(Stored.START, MirrorNotStarted(run.now(), reason))
+    return {"generation": None, "pid": None}
+
+
+def _present(run: MigrationRun) -> ProcessReply | None:
+    """Return the running process of this attempt; stop and certify one that an earlier run left open."""
+    generation = run.ledger.known().open_generation
+    if generation is None:
+        return None
+    reply = run.process.status()
+    if generation.start.run == run.identity.holder and reply.is_running:
+        return reply
+    end_when_settled(run, generation, stop_generation(run, generation), f"left open by {generation.start.run}")
+    return None
 
 
 def start_generation(run: MigrationRun) -> ProcessReply:

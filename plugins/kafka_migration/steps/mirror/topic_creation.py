@@ -6,19 +6,62 @@ The ledger has a topic as announced before it exists, and as created with its id
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import NewTopic, TopicDescription
-from kafka_migration.core.ledger.cutovers import AnnouncedTopic, CreatedTopic, TopicsAnnounced, TopicsCreated
-from kafka_migration.core.stored.stored_documents import PlanDocument
-from kafka_migration.core.target.target_topics import is_as_announced, unclear_creations
+from kafka_migration.core.ledger.cutovers import (
+    AnnouncedTopic,
+    CreatedTopic,
+    SettingsFrozen,
+    TopicsAnnounced,
+    TopicsCreated,
+)
+from kafka_migration.core.stored.stored_documents import PlanDocument, Stored, TopicsDocument
+from kafka_migration.core.target.target_topics import is_as_announced, settings_to_freeze, unclear_creations
+from kafka_migration.steps.run.find_copy_basis import record_basis, require_same_basis
+from kafka_migration.steps.run.guards import require_rights_on_target_topics
 from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
+from kafka_migration.steps.run.task_frame import Summary
 
 log = logging.getLogger(__name__)
 
 
-def adopt_announced(run: MigrationRun) -> None:
+def create_topics(run: MigrationRun) -> Summary:
+    """Create topics, add partitions, freeze settings, and record the result; raises `Refused` for a login without
+    rights."""
+    plan = run.evidence.require(Stored.PLAN)
+    _adopt_announced(run)
+    if plan.create or plan.grow:
+        record_basis(run, require_same_basis(run))
+    topics = _create_announced(run, plan)
+    run.target.create_partitions(plan.grow)
+    require_rights_on_target_topics(run)
+    _freeze_again(run)
+    run.evidence.write(Stored.TOPICS, TopicsDocument(run.now(), plan.create, plan.grow))
+    _log(topics, plan.grow)
+    return {"created": len(topics), "grown": len(plan.grow)}
+
+
+def _log(created: Collection[NewTopic], grown: Mapping[str, int]) -> None:
+    for topic in created:
+        configs = ", ".join(f"{name}={value}" for name, value in sorted(topic.configs.items())) or "none"
+        what = f"{topic.partitions} partitions, replication factor {topic.replication_factor}, settings: {configs}"
+        log.info("Created %s: %s", topic.topic, what)
+    for name, partitions in sorted(grown.items()):
+        log.info("Added partitions to %s: now %d partitions", name, partitions)
+    if not created and not grown:
+        log.info("Nothing to create: all topics exist.")
+
+
+def _freeze_again(run: MigrationRun) -> None:
+    configs = settings_to_freeze(run.ledger.known(), run.migration.topics) if run.request.mode.mirrors else {}
+    if configs:
+        run.target.alter_configs(configs)
+        run.ledger.append(SettingsFrozen(run.identity.holder, run.now(), tuple(sorted(configs))).to_document())
+
+
+def _adopt_announced(run: MigrationRun) -> None:
     """Record announced topics of the run that exist as created; an interrupted try could not.
 
     Raises `Refused` (`TOPIC_CREATION_UNCLEAR`) if one is not as it was announced, or is not empty.
@@ -31,7 +74,7 @@ def adopt_announced(run: MigrationRun) -> None:
     _record(run, found, announced)
 
 
-def create_announced(run: MigrationRun, plan: PlanDocument) -> tuple[NewTopic, ...]:
+def _create_announced(run: MigrationRun, plan: PlanDocument) -> tuple[NewTopic, ...]:
     """Announce the planned topics, create them, and record those that exist; return them.
 
     A topic that another client created since the plan is not announced, and remains as it is.

@@ -26,9 +26,8 @@ from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.watching.drain import Drain, PartitionReading, drain_of, expected_next
 from kafka_migration.core.watching.unreachable import Party, Silence, SilenceWatch, moment, silences_of
 from kafka_migration.core.watching.watch import Aim, Outcome, Poll, Watch, WatchResult
-from kafka_migration.steps.mirror.answering_parties import NO_ANSWER, RollCall
-from kafka_migration.steps.mirror.identity import TopicIdentity
-from kafka_migration.steps.mirror.plan_guide import Guide
+from kafka_migration.steps.mirror.answering_parties import NO_ANSWER, RollCall, TopicIdentity
+from kafka_migration.steps.mirror.guides import Guide
 from kafka_migration.steps.mirror.refused_records import with_refused_records
 from kafka_migration.steps.mirror.restart import Reviver
 from kafka_migration.steps.mirror.state import probe_held

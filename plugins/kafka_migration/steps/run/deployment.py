@@ -15,8 +15,13 @@ from kafka_migration.core.kafka.schema_registry import SchemaRegistry
 from kafka_migration.core.migration.settings import Cluster, Migration
 from kafka_migration.core.mirror.engine import AnyEngine
 from kafka_migration.core.mirror.host import OpenedMirror
+from kafka_migration.core.report.metrics import Metric
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.engines.engines import engine_of
+
+
+def _nowhere(*metrics: Metric) -> None:
+    """Send no metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,7 @@ class Deployment:
     :param open_registry: returns the schema registry of a connection; connects on its first use
     :param client_settings: returns the librdkafka settings of a cluster's connection
     :param run_link: returns the address in Airflow's UI of a run, or of the question that one of its tasks asks
+    :param send_metrics: sends metrics (`core.report.metrics.Metric`); never raises
     """
 
     evidence_root: Any
@@ -42,4 +48,5 @@ class Deployment:
     client_settings: Callable[[Cluster], Mapping[str, Any]]
     run_link: Callable[[RunIdentity, str], str]
     engine_of: Callable[..., AnyEngine] = engine_of
+    send_metrics: Callable[..., None] = _nowhere
     clock: Clock = field(default_factory=SystemClock)

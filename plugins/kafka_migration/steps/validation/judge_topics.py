@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from kafka_migration.core.documents.codec import written
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, ValidationFailed
 from kafka_migration.core.findings.verdict import Verdict, worst
+from kafka_migration.core.groups.unproved import stopping_findings, unproved_copies
 from kafka_migration.core.ledger.generations import Generation
 from kafka_migration.core.ledger.interval_bounds import TopicAnswer
 from kafka_migration.core.ledger.judgements import Judgement
 from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.run.task_steps import TaskId
 from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.text.terminal_text import record_count
 from kafka_migration.core.validation.comparisons import comparisons_of
 from kafka_migration.core.validation.coverage import TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
@@ -41,7 +46,10 @@ from kafka_migration.steps.backfill.backfilled_interval import IntervalAnswered,
 from kafka_migration.steps.reading.spark_documents import understood
 from kafka_migration.steps.run.guards import hold_reservation
 from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.run.task_frame import Summary, log_findings
 from kafka_migration.steps.validation.schema_comparison import compare_schemas, record_schema_ids, verdict_on_schemas
+
+log = logging.getLogger(__name__)
 
 # The task that measures what is judged.
 MEASURING = TaskId.VALIDATE_TOPICS
@@ -54,6 +62,45 @@ class Judged:
 
     verdict: Verdict
     document: JudgeDocument
+
+
+@dataclass(frozen=True, slots=True)
+class ProvedTopics:
+    """What `judge` returns to Airflow, and the topics whose copy it proved."""
+
+    summary: Summary
+    topics: tuple[str, ...]
+
+
+def judge_copy(run: MigrationRun) -> ProvedTopics:
+    """Judge, record, and raise if the verdict is bad, unless groups of other topics can be planned."""
+    judged = judge(run)
+    document = judged.document
+    run.evidence.write(Stored.JUDGE, document)
+    run.deployment.send_metrics(MetricsOf(run.name).verdict(judged.verdict))
+    for row in document.topics:
+        log.info("%-40s %s", row.topic, _words(row))
+    left_out = () if judged.verdict.is_good else _left_out(run, document)
+    proved = tuple(row.topic for row in document.topics if row.topic not in left_out)
+    return ProvedTopics({"verdict": str(judged.verdict), "records": written(document.records)}, proved)
+
+
+def _left_out(run: MigrationRun, document: JudgeDocument) -> Collection[str]:
+    """Return the topics without which the groups of the others can be planned; raise if there is no such way."""
+    findings = [finding for row in document.topics for finding in row.findings]
+    topics = run.migration.topics
+    unproved = unproved_copies(run.ledger.known(), topics)
+    if not run.request.mode.plans_groups or stopping_findings(unproved, topics, document):
+        raise ValidationFailed(findings)
+    log_findings(findings)
+    return unproved
+
+
+def _words(row: JudgedTopic) -> str:
+    """Return what this run compared in a topic, and what all runs together prove, as text."""
+    words = f"{row.verdict}, {record_count(row.source_records)} records compared by this run"
+    whole = row.whole
+    return f"{words}; as a whole {whole.standing}, {record_count(whole.target_records)} records" if whole else words
 
 
 def judge(run: MigrationRun) -> Judged:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, time
 import pytest
 
 from kafka_migration.core.migration.settings import NightlySettings
-from kafka_migration.orchestration.task.run_window_input import last_tick
+from kafka_migration.migration_file.scalars import last_tick
 
 SETTINGS = NightlySettings("0 1 * * *", "UTC", time(5, 30), None, "fail", "wait", 3600)
 

@@ -1,15 +1,13 @@
-"""Guides the watch of a cutover: reads the source's ends, announces that the producers must stop, records the stages.
-
-A restarted triggerer reads two stages from documents of kind `watch` in the run's evidence: `{"stage": "announced", …}`
-and `{"stage": "fenced", …}`. Each is written before its alert is sent.
-"""
+"""The guides of a watch: what sets its goals and decides when to end, in each mode."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Protocol
 
-from kafka_migration.core.kafka.offsets import Lag, Offsets
+from kafka_migration.core.clock import Clock
+from kafka_migration.core.kafka.offsets import Lag, Offsets, TopicPartition
 from kafka_migration.core.migration.settings import HookName
 from kafka_migration.core.report.alerts import Alert
 from kafka_migration.core.run.stop_request import StopRequest, stop_requested
@@ -18,11 +16,126 @@ from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.watching.fence import FenceProof, FenceWatch, SourceEnds
 from kafka_migration.core.watching.producers_question import StopProducers
 from kafka_migration.core.watching.watch import Aim, Ending, Outcome
-from kafka_migration.core.watching.watch_goals import CutoverCourse
+from kafka_migration.core.watching.watch_goals import CutoverCourse, FollowCourse
 from kafka_migration.core.watching.watch_records import Announced, Fenced
-from kafka_migration.steps.mirror.follow_guide import source_ends
 from kafka_migration.steps.run.alert_sending import producers_alert, stop_producers
 from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
+
+
+class Guide(Protocol):
+    """Sets the watcher's goals and decides when to end. The watches of the modes differ only in their guides."""
+
+    @property
+    def stage(self) -> str:
+        """The stage's name in the progress line; empty if there is only one."""
+
+    def aim(self) -> Aim | None:
+        """Return the goals of this poll; `None` keeps those of the previous poll.
+
+        Raises `TransientError` when the source cannot be read.
+        """
+
+    def took(self, lag: Lag) -> None:
+        """Receive the lag of a poll after which the watch continues."""
+
+    def ending(self, asked: StopRequest | None = None) -> Ending | None:
+        """Return why the watch must end now, regardless of the copy's progress; `None` if it continues.
+
+        `asked` is the request to end mirroring, if there is one.
+        """
+
+    def proof(self) -> FenceProof | None:
+        """Return the fence that proves the goals, if there is one."""
+
+    def take_notices(self) -> list[str]:
+        """Return the new notices for the log since the last call."""
+
+    def take_alert(self) -> Alert | None:
+        """Return an alert that must be sent now, once."""
+
+
+class QuietGuide:
+    """The base of guides that send no notices or alerts, because no producer has to stop."""
+
+    def took(self, lag: Lag) -> None:
+        """Ignore the lag."""
+
+    def proof(self) -> FenceProof | None:
+        """Return none: there is no fence."""
+        return None
+
+    def take_notices(self) -> list[str]:
+        """Return nothing."""
+        return []
+
+    def take_alert(self) -> Alert | None:
+        """Return none."""
+        return None
+
+
+@dataclass(eq=False)
+class PlanGuide(QuietGuide):
+    """The guide of a sync: the goals are those of the plan and never change.
+
+    `mirror_until` is the end of the mirroring window.
+    """
+
+    clock: Clock
+    mirror_until: datetime | None = None
+    stage: str = ""
+
+    def aim(self) -> Aim | None:
+        """Keep the plan's goals."""
+        return None
+
+    def ending(self, asked: StopRequest | None = None) -> Ending | None:
+        """End on request or when the window ends."""
+        if asked is not None:
+            return Ending(Outcome.BEHIND, str(asked))
+        if self.mirror_until is None or self.clock.now() < self.mirror_until:
+            return None
+        return Ending(Outcome.BEHIND, f"the window for mirroring ended at {self.mirror_until.isoformat()}")
+
+
+@dataclass(eq=False)
+class FollowGuide(QuietGuide):
+    """The `Guide` of a run that follows the source until `follow_until` or a stop request.
+
+    It has no state that a restarted triggerer would lose.
+    """
+
+    run: MigrationRun
+    course: FollowCourse = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.course = FollowCourse(self.run.plan_offsets().goals, self.run.migration.mirror.isolation_level)
+
+    @property
+    def stage(self) -> str:
+        """The stage's name in the progress line."""
+        return self.course.stage
+
+    def aim(self) -> Aim:
+        """Read the source's ends, including partitions that were added after the plan."""
+        partitions = frozenset(self.course.goals) | frozenset(partitions_of(self.run.describe("source")))
+        return self.course.aim(source_ends(self.run, partitions))
+
+    def ending(self, asked: StopRequest | None = None) -> Ending | None:
+        """End on request or at `follow_until`."""
+        if asked is not None:
+            return Ending(Outcome.FOLLOWED, str(asked))
+        until = self.run.request.follow_until
+        if until is None or self.run.clock.now() < until:
+            return None
+        return Ending(Outcome.FOLLOWED, f"followed until {until.isoformat()}, as requested (follow_until)")
+
+
+def source_ends(run: MigrationRun, partitions: frozenset[TopicPartition]) -> SourceEnds:
+    """Read both ends of the source's partitions; one that cannot be read is missing."""
+    ordered = tuple(sorted(partitions))
+    high_watermarks = run.source.log_end_offsets(ordered, "read_uncommitted")
+    last_stable_offsets = run.source.log_end_offsets(ordered, "read_committed")
+    return SourceEnds(run.clock.monotonic_s(), partitions, high_watermarks, last_stable_offsets)
 
 
 @dataclass(eq=False)

@@ -12,12 +12,12 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.ledger.cutovers import AnnouncedTopic, SettingsRestored, TopicsAnnounced
-from tests.airflow.cutover import approved, target_offsets
-from tests.airflow.cuts import ACTIONS, Cuts
-from tests.airflow.tasks import BEFORE_START
-from tests.airflow.world import FOUR_RECORDS, P0, World
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
+from tests.steps.cutover import approved, target_offsets
+from tests.steps.cuts import ACTIONS, Cuts
+from tests.steps.tasks import BEFORE_START
+from tests.steps.world import FOUR_RECORDS, P0, World
 
 # More actions than any run or task below has.
 MOST = 48

@@ -1,0 +1,124 @@
+"""Keeps the digests of a run's evidence where each task of the run has a storage of its own, as in Airflow's XCom."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+from kafka_migration.core.evidence.digests import Kept, joined
+
+_EXTRA = ("migration_file", "answer", "refusal")
+
+
+def digests_in(values: Iterable[Any], migration: str) -> dict[str, str]:
+    """Return the digests in what the tasks of a run stored under `KEY`; a value of another form has none."""
+    mine = (value for value in values if isinstance(value, Mapping) and value.get("migration") == migration)
+    kept = (value["digests"] for value in mine if isinstance(value.get("digests"), Mapping))
+    return joined(*({name: str(digest) for name, digest in each.items()} for each in kept))
+
+
+class Shelf(Protocol):
+    """The storage of one task (or its trigger) in Airflow's database, next to that of the run's other tasks."""
+
+    def own(self) -> Mapping[str, Any]:
+        """Return what earlier tries of this task stored; empty if nothing."""
+
+    def all(self) -> Iterable[Any]:
+        """Return what all tasks of the run have stored."""
+
+    def put(self, value: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+        """Store a value for all tasks, and what later tries of this task need."""
+
+
+class TaskKeeper:
+    """Keeps the digests of a run's evidence outside the evidence root (`core.evidence.digests.Keeper`).
+
+    `known` are the digests that a trigger was started with.
+    """
+
+    def __init__(self, shelf: Shelf, migration: str, known: Mapping[str, str] | None = None) -> None:
+        self._shelf = shelf
+        self._migration = migration
+        self._known = dict(known or {})
+        self._own: dict[str, str] = {}
+        self._extra: dict[str, Any] = {}
+        self._found: list[Mapping[str, Any]] | None = None
+        self._current: Kept | None = None
+        # A trigger sends alerts in parallel with its polls, and both write.
+        self._lock = threading.RLock()
+
+    def kept(self) -> Kept:
+        """Return what all tasks of the run had stored at the last read."""
+        with self._lock:
+            return self._kept()
+
+    def _kept(self) -> Kept:
+        if self._current is None:
+            if self._found is None:
+                self._begin()
+            self._current = self._gathered()
+        return self._current
+
+    def _gathered(self) -> Kept:
+        values = [*(self._found or ()), self._extra]
+        answers = [value["answer"] for value in values if value.get("answer")]
+        return Kept(
+            joined(self._others(), self._own),
+            next((value["migration_file"] for value in reversed(values) if value.get("migration_file")), None),
+            max(answers, key=lambda answer: str(answer["asked_at"]), default=None),
+            tuple(value["refusal"] for value in values if value.get("refusal")),
+        )
+
+    def look_again(self) -> Kept:
+        """Read the storage of all tasks of the run again."""
+        with self._lock:
+            self._kept()
+            self._found, self._current = self._mine(self._shelf.all()), None
+            return self._kept()
+
+    def keep(self, digests: Mapping[str, str]) -> None:
+        """Keep the digests of documents that this task writes."""
+        with self._lock:
+            self._kept()
+            self._own |= digests
+            self._put()
+
+    def keep_migration(self, text: str) -> None:
+        """Keep the text of the migration file."""
+        self._keep_extra("migration_file", text)
+
+    def keep_answer(self, answer: Mapping[str, Any]) -> None:
+        """Keep the latest question and the user's answer."""
+        self._keep_extra("answer", dict(answer))
+
+    def keep_refusal(self, refusal: Mapping[str, Any]) -> None:
+        """Keep why this task refused, because the evidence store did not take it."""
+        self._keep_extra("refusal", dict(refusal))
+
+    def _keep_extra(self, name: str, value: Any) -> None:
+        with self._lock:
+            self._kept()
+            self._extra[name] = value
+            self._put()
+
+    def _begin(self) -> None:
+        """Load what earlier tries stored; XCom was cleared when this try started."""
+        self._found = self._mine(self._shelf.all())
+        for value in self._mine([self._shelf.own()]):
+            self._own = dict(value["digests"])
+            self._extra = {name: value[name] for name in _EXTRA if name in value}
+        if self._own.keys() - self._others().keys():
+            self._put()
+
+    def _mine(self, values: Iterable[Any]) -> list[Mapping[str, Any]]:
+        """Return the values of this migration only: a mapped task has one per migration."""
+        return [value for value in values if isinstance(value, Mapping) and value.get("migration") == self._migration]
+
+    def _others(self) -> dict[str, str]:
+        return joined(self._known, *(value["digests"] for value in self._found or ()))
+
+    def _put(self) -> None:
+        self._current = None
+        mine = {"migration": self._migration, "digests": self._own}
+        self._shelf.put({**mine, **self._extra, "digests": joined(self._others(), self._own)}, mine)

@@ -1,0 +1,84 @@
+"""The operators of a rollback: `translate_back`, `plan_rollback`, `approve_rollback`, `roll_back`."""
+
+from __future__ import annotations
+
+from airflow.sdk import Context
+
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.groups.unproved import unproved_copies
+from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.orchestration.cutover.approve import ApproveOperator
+from kafka_migration.orchestration.cutover.translate_offsets import TranslatingOperator
+from kafka_migration.orchestration.operators.operator_base import MigrationOperator, reporting
+from kafka_migration.orchestration.task.context import run_of, triggered_by
+from kafka_migration.steps.groups.ask_approval import Question, question_of
+from kafka_migration.steps.rollback.plan_back import translation_back_request
+from kafka_migration.steps.rollback.roll_back import plan_rollback, roll_back
+from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.run.task_frame import Summary
+
+
+class TranslateBackOperator(TranslatingOperator):
+    """Find how far groups that read on the target have read the copied records, in one Spark application.
+
+    :param migration: name of the migration. (templated)
+
+    Spark is only started for topics where counting is not enough, and for groups that have not read the whole copy.
+    Requires a proved copy. Neither cluster is changed. Mode `restore` translates nothing.
+    """
+
+    def execute(self, context: Context) -> Summary:
+        """Write the request, run Spark, check that the result is there."""
+        run = run_of(context, self.migration)
+        with reporting(run, self.task_id):
+            if run.request.mode is not Mode.FAIL_BACK:
+                self.log.info("Mode %s translates nothing.", run.request.mode)
+                return {"topics": 0, "vectors": 0}
+            if unproved := unproved_copies(run.ledger.known(), sorted(run.moved_topics)):
+                raise Refused(unproved.values())
+            return self.translate(context, run, translation_back_request(run))
+
+
+class PlanRollbackOperator(MigrationOperator):
+    """Plan the rollback of everything that was cut over.
+
+    Mode `restore` sets the groups on the target back to their offsets before the cutover. Mode `fail_back` sets the
+    groups on the source to their position on the target, with each offset proved. Records that exist only on the
+    target are counted, and refuse the run (`TARGET_ONLY_RECORDS`) unless the form's `leave_records_of` names their
+    topics. A migration file that copies them back is written next to the evidence. Neither cluster is changed.
+    """
+
+    def step(self, run: MigrationRun, context: Context) -> Summary:
+        """Plan, record and log; refuse to leave records on the target without consent."""
+        return plan_rollback(run)
+
+
+class ApproveRollbackOperator(ApproveOperator):
+    """Ask for the approval of the newest rollback plan, as `ApproveOperator` does for a cutover.
+
+    :param migration: name of the migration. (templated)
+
+    The approvers, the time limit and the binding to the plan's digest are the same. If the plan leaves all groups as
+    they are, the task refuses instead of asking.
+    """
+
+    SUBJECT = "Roll back the cutover of {migration}"
+    APPROVE_DOES = "saves the present offsets and writes the offsets below on the cluster that the plan names."
+
+    def question(self, run: MigrationRun) -> Question:
+        """Return the question."""
+        return question_of(run, Stored.ROLLBACK_PLAN)
+
+
+class RollBackOperator(MigrationOperator):
+    """Write the approved offsets, prove each group by reading it back, then write the ledger entry.
+
+    Like `sync_offsets`, it requires an approval of exactly the newest plan, and clusters that still give that plan
+    (`EVIDENCE_CHANGED`). The offsets of both sides are saved before the first write. After the ledger entry the topics
+    are no longer cut over. A retry finds what was written and writes the rest.
+    """
+
+    def step(self, run: MigrationRun, context: Context) -> Summary:
+        """Check the approval, save the present offsets, write them, and record the result."""
+        return roll_back(run, triggered_by(context))

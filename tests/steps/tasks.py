@@ -1,0 +1,93 @@
+"""The use cases of the tasks of a run, by task id."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kafka_migration.core.cutover.approval import Ask
+from kafka_migration.core.evidence.evidence_documents import StoredKind
+from kafka_migration.core.stored.stored_documents import PlanOfGroups, Stored
+from kafka_migration.steps.before.run_start import preflight
+from kafka_migration.steps.before.take_reservation import reserve
+from kafka_migration.steps.groups.ask_approval import question_of, record_question
+from kafka_migration.steps.groups.confirm_cutover import confirm_cutover
+from kafka_migration.steps.groups.plan_groups import plan_offsets
+from kafka_migration.steps.groups.restore_settings import restore_settings
+from kafka_migration.steps.groups.write_groups import sync_offsets
+from kafka_migration.steps.mirror.plan_mirror import plan
+from kafka_migration.steps.mirror.start_stop import start_mirror
+from kafka_migration.steps.mirror.stop_mirror import stop_mirror
+from kafka_migration.steps.mirror.topic_creation import create_topics
+from kafka_migration.steps.mirror.watching import begin_watch
+from kafka_migration.steps.rollback.roll_back import plan_rollback, roll_back
+from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.run.task_frame import Summary, skip_unless_moving
+from kafka_migration.steps.validation.judge_topics import judge_copy
+
+if TYPE_CHECKING:
+    from tests.steps.world import World
+
+BEFORE_START = ("preflight", "reserve", "plan", "create_topics")
+
+
+@dataclass
+class WaitingForWatch(Exception):
+    """The run has a generation to watch."""
+
+    generation: int
+
+
+@dataclass
+class WaitingForAnswer(Exception):
+    """The run has asked for an approval."""
+
+    asked: Ask
+
+
+def _asked(run: MigrationRun, kind: StoredKind[PlanOfGroups]) -> Summary:
+    raise WaitingForAnswer(record_question(run, question_of(run, kind)))
+
+
+def _approve(run: MigrationRun) -> Summary:
+    skip_unless_moving(run)
+    return _asked(run, Stored.OFFSETS_PLAN)
+
+
+def _watch(run: MigrationRun) -> Summary:
+    begun = begin_watch(run)
+    if isinstance(begun, int):
+        raise WaitingForWatch(begun)
+    return begun
+
+
+def _confirmed(run: MigrationRun) -> Summary:
+    cut_over = confirm_cutover(run)
+    return {"groups": list(cut_over.groups), "topics": list(cut_over.topics), "partly": cut_over.partly}
+
+
+USE_CASES: Mapping[str, Callable[[World, MigrationRun], Summary]] = {
+    "approve": lambda world, run: _approve(run),
+    "approve_rollback": lambda world, run: _asked(run, Stored.ROLLBACK_PLAN),
+    "confirm_cutover": lambda world, run: _confirmed(run),
+    "create_topics": lambda world, run: create_topics(run),
+    "judge": lambda world, run: judge_copy(run).summary,
+    "plan": lambda world, run: plan(run),
+    "plan_offsets": lambda world, run: plan_offsets(run),
+    "plan_rollback": lambda world, run: plan_rollback(run),
+    "preflight": lambda world, run: preflight(run, world.airflow, world.occasion),
+    "reserve": lambda world, run: reserve(run, world.is_over),
+    "restore_settings": lambda world, run: restore_settings(run),
+    "roll_back": lambda world, run: roll_back(run, world.dag_run.triggering_user_name),
+    "start_mirror": lambda world, run: start_mirror(run),
+    "stop_mirror": lambda world, run: stop_mirror(run),
+    "sync_offsets": lambda world, run: sync_offsets(run, world.dag_run.triggering_user_name),
+    "watch_lag": lambda world, run: _watch(run),
+}
+# How `performing` surrounds them, where it differs.
+HOW: Mapping[str, Mapping[str, bool]] = {
+    "preflight": {"tells_step": False, "begins": True},
+    "reserve": {"tells_step": False},
+    "stop_mirror": {"needs_evidence": False},
+}
