@@ -11,7 +11,7 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.kafka.reserved_topics import reserved_reason
 from kafka_migration.core.kafka.topic_name import is_topic_name
 from kafka_migration.core.migration.patterns import matches
-from kafka_migration.core.text.artifact_names import quoted
+from kafka_migration.core.text.quoting import quoted
 
 RuleKind = Literal["name", "pattern", "exclude"]
 

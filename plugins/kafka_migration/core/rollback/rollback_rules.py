@@ -16,7 +16,7 @@ from kafka_migration.core.groups.unreadable import unreadable_finding
 from kafka_migration.core.kafka.cluster import GroupDescription
 from kafka_migration.core.kafka.commits import Commits, commits_on, offsets_of
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.text.artifact_names import group_subject
+from kafka_migration.core.text.quoting import group_subject
 from kafka_migration.core.translation.by_partition import Position, Prints, is_same
 from kafka_migration.core.translation.by_topic import by_partition
 from kafka_migration.core.translation.copied_topic import CopiedTopic

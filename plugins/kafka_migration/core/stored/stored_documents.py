@@ -38,7 +38,7 @@ from kafka_migration.core.validation.judge_document import JudgeDocument
 from kafka_migration.core.validation.validation_contract import ValidationRequest, ValidationResult
 from kafka_migration.core.watching.producers_question import ProducersAsk
 from kafka_migration.core.watching.unfinished_work import PendingValidation
-from kafka_migration.core.watching.watch_records import Announced, Fenced, WatchEnded, WatchRecord
+from kafka_migration.core.watching.watch import Announced, Fenced, WatchEnded, WatchRecord
 
 
 class Stored:

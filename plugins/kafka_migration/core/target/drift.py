@@ -17,7 +17,7 @@ from kafka_migration.core.target.target_topics import (
     partition_command,
     wanted_configs,
 )
-from kafka_migration.core.text.shell import shell_word
+from kafka_migration.core.text.quoting import shell_word
 from kafka_migration.core.text.shortened import brief
 
 

@@ -14,7 +14,7 @@ from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.migration.topic_rules import TopicSettings
 from kafka_migration.core.target.leaving_out import RECREATED_MATTERS, RECREATED_TARGET
-from kafka_migration.core.text.shell import shell_word
+from kafka_migration.core.text.quoting import shell_word
 from kafka_migration.core.text.shortened import sentence
 
 # Broker-side state of a reassignment, not a property of the topic.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kafka_migration.core.text.artifact_names import plain_name
+from kafka_migration.core.text.quoting import plain_name
 from kafka_migration.core.waves.wave_plan import GroupReads, Wave, some
 
 # The text shows at most this many joins; JSON has all.

@@ -12,7 +12,7 @@ from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import Context
 
 from kafka_migration.core.cutover.approval import Ask, Responder, not_final, rejected, stale_asks, timed_out
-from kafka_migration.core.cutover.approval_page import Asking, approval_page
+from kafka_migration.core.cutover.plan_page import Asking, approval_page
 from kafka_migration.core.evidence.stored_kind import StoredKind
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.groups.group_writes import stuck_findings

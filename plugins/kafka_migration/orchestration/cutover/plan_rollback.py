@@ -12,7 +12,7 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.rollback.reverse_migration import reverse_migration
-from kafka_migration.core.rollback.rollback_refusals import target_only_findings
+from kafka_migration.core.rollback.rollback_planning import target_only_findings
 from kafka_migration.core.run.run_conf import unknown_findings
 from kafka_migration.core.stored.group_documents import RollbackPlanDocument
 from kafka_migration.core.stored.stored_documents import Stored

@@ -15,7 +15,7 @@ from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import reservation_deadline
 from kafka_migration.core.stored.run_documents import WaitDocument
 from kafka_migration.core.stored.stored_documents import Stored
-from kafka_migration.core.text.artifact_names import quoted
+from kafka_migration.core.text.quoting import quoted
 from kafka_migration.core.text.terminal_text import duration, shown
 from kafka_migration.core.watching.watch import TRIGGER_MARGIN
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator, Summary

@@ -11,8 +11,7 @@ from kafka_migration.core.findings.errors import MirrorFailed
 from kafka_migration.core.stored.copy_documents import MirrorNotStarted, MirrorStarted
 from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.watching.unfinished_work import behind_finding
-from kafka_migration.core.watching.watch import Outcome, WatchResult
-from kafka_migration.core.watching.watch_records import WatchEnded
+from kafka_migration.core.watching.watch import Outcome, WatchEnded, WatchResult
 from kafka_migration.orchestration.operators.operator_base import Summary, reporting
 from kafka_migration.orchestration.sensors.sensor_base import MigrationSensor
 from kafka_migration.orchestration.task.context import run_of

@@ -15,9 +15,8 @@ from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_migration.airflow_adapters.deployed_airflow import HAS_RETRY_POLICIES
-from kafka_migration.core.findings.by_cause import by_cause
+from kafka_migration.core.findings.by_cause import by_cause, wrapped_lines
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.findings.finding_lines import wrapped_lines
 
 log = logging.getLogger(__name__)
 

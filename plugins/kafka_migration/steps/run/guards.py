@@ -26,7 +26,7 @@ from kafka_migration.core.ledger.cutovers import Reserved
 from kafka_migration.core.rights.rights import selected_groups, topics_on
 from kafka_migration.core.stored.run_documents import ReserveDocument
 from kafka_migration.core.stored.stored_documents import Stored
-from kafka_migration.core.text.artifact_names import group_subject, quoted
+from kafka_migration.core.text.quoting import group_subject, quoted
 from kafka_migration.engines.engine_rights import missing_rights
 from kafka_migration.steps.run.migration_run import MigrationRun
 

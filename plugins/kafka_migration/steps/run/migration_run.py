@@ -29,7 +29,7 @@ from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunWindow
 from kafka_migration.core.stored.run_documents import RefusalDocument
 from kafka_migration.core.stored.stored_documents import Stored
-from kafka_migration.core.watching.open_transactions import held_offsets
+from kafka_migration.core.watching.fence import held_offsets
 from kafka_migration.migration_file.loading import load_migration, load_migration_file
 from kafka_migration.steps.run.deployment import Deployment
 from kafka_migration.steps.run.run_request import RunRequest
