@@ -12,8 +12,7 @@ from kafka_migration.core.run.run_window import RunWindow
 from kafka_migration.core.stored.stored_documents import PreflightDocument, StopDocument
 from kafka_migration.core.validation.coverage import TopicCoverage
 from kafka_migration.core.validation.judge_document import JudgeDocument, JudgedTopic
-from kafka_migration.core.watching.watch import Outcome
-from kafka_migration.core.watching.watch_records import WatchEnded
+from kafka_migration.core.watching.watch import Outcome, WatchEnded
 
 NOW = "2030-01-01T00:00:00+00:00"
 

@@ -6,7 +6,7 @@ import pytest
 
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.stored.stored_documents import Stored
-from kafka_migration.core.watching.watch_records import Announced, Fenced
+from kafka_migration.core.watching.watch import Announced, Fenced
 from kafka_migration.orchestration.task.alerting import send
 from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.steps.run.alert_sending import producers_alert, stop_producers

@@ -9,8 +9,7 @@ import pytest
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.stored.stored_documents import Stored
-from kafka_migration.core.watching.watch import Outcome
-from kafka_migration.core.watching.watch_records import Announced
+from kafka_migration.core.watching.watch import Announced, Outcome
 from kafka_migration.steps.run.guards import hold_reservation
 from tests.airflow.nights import at_night, begin, finish_night, night_fails
 from tests.airflow.world import World

@@ -14,8 +14,7 @@ from airflow.sdk.exceptions import AirflowSkipException, DagRunTriggerException,
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.watching.producers_question import ABORT, STOPPED
-from kafka_migration.core.watching.watch import Outcome
-from kafka_migration.core.watching.watch_records import Announced
+from kafka_migration.core.watching.watch import Announced, Outcome
 from kafka_migration.orchestration.cutover import asking_producers
 from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger, has_ended, was_announced

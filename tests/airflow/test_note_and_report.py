@@ -27,7 +27,7 @@ from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.core.evidence.evidence_places import not_readable
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.report.run_note import joined_notes, run_note
+from kafka_migration.core.report.run_status import joined_notes, run_note
 from kafka_migration.orchestration import report_page
 from kafka_migration.orchestration.report_page import NOT_KEPT, ReportLink, page_of
 from kafka_migration.orchestration.task import note_writer as note_module

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_migration.core.findings.by_cause import wrapped_lines
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.findings.finding_lines import wrapped_lines
 from tests.airflow.world import World
 from tests.steps.tasks import BEFORE_START
 from tests.steps.world import RECORD

@@ -45,7 +45,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "clock": set(),
         "text": set(),
         "documents": set(),
-        "findings": {"documents"},
+        "findings": {"documents", "text"},
         "kafka": {"documents"},
         "spark": {"findings", "text"},
         "migration": {"documents", "findings", "kafka", "text"},

@@ -18,8 +18,7 @@ from confluent_kafka.admin import (
 
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.rights.missing_rights import rights_for
-from kafka_migration.core.rights.rights import Right
+from kafka_migration.core.rights.rights import Right, rights_for
 from kafka_migration.engines.engine_rights import required_rights
 from kafka_migration.migration_file.loading import load_migration_file
 from sandbox.data.clients import client_config

@@ -13,8 +13,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.migration.settings import Migration, Mode
-from kafka_migration.core.rights.missing_rights import rights_for
-from kafka_migration.core.rights.rights import Need, Right
+from kafka_migration.core.rights.rights import Need, Right, rights_for
 from kafka_migration.engines.engine_rights import missing_rights, required_rights
 from kafka_migration.migration_file.loading import load_migration_file
 from sandbox.sandbox import Sandbox

@@ -31,7 +31,7 @@ from kafka_migration.core.mirror.host import OpenedMirror
 from kafka_migration.core.report.alerts import run_link
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import Interval, RunType
-from kafka_migration.core.watching.watch_records import WatchEnded
+from kafka_migration.core.watching.watch import WatchEnded
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.steps.finish.finish_run import finish_run, look_at_evidence
 from kafka_migration.steps.finish.outcome import EndedTasks

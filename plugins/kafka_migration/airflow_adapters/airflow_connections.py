@@ -31,7 +31,7 @@ from kafka_migration.core.connections.secrets import secret_texts, without_secre
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.migration.settings import Cluster, Insecurity
-from kafka_migration.core.text.shell import shell_word
+from kafka_migration.core.text.quoting import shell_word
 
 CONNECTION_TYPE = "kafka"
 _MAX_REASON = 300

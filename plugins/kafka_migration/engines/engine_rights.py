@@ -10,8 +10,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import KafkaCluster, Operation, Resource, Side
 from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX, Migration, Mode
-from kafka_migration.core.rights.missing_rights import missing_findings, rights_for
-from kafka_migration.core.rights.rights import Client, Need, Right, airflow_rights, spark_rights, topics_on
+from kafka_migration.core.rights.rights import (
+    Client,
+    Need,
+    Right,
+    airflow_rights,
+    missing_findings,
+    rights_for,
+    spark_rights,
+    topics_on,
+)
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics, offset_syncs_topic
 
 

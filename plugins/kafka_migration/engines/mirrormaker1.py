@@ -18,7 +18,7 @@ from kafka_migration.core.mirror.causes import SPLITTING
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth
 from kafka_migration.core.mirror.host import GENERATION_DIR, LOG4J_FILE, HostReply, MirrorLaunch
 from kafka_migration.core.mirror.mirror_process import ProcessEnding
-from kafka_migration.core.text.shell import shell_word
+from kafka_migration.core.text.quoting import shell_word
 from kafka_migration.engines.launching import (
     LOG4J,
     java_options,

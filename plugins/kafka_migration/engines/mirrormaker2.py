@@ -19,7 +19,7 @@ from kafka_migration.core.mirror.causes import CONNECTOR_REFUSED, OUT_OF_MEMORY,
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth
 from kafka_migration.core.mirror.host import GENERATION_DIR, HostReply, MirrorLaunch
 from kafka_migration.core.mirror.mirror_process import ProcessEnding
-from kafka_migration.core.text.shell import shell_word
+from kafka_migration.core.text.quoting import shell_word
 from kafka_migration.engines.launching import (
     LOGGING_FILES,
     java_options,

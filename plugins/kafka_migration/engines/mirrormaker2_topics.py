@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.engine import FailedTask
-from kafka_migration.core.text.storable import storable_document
+from kafka_migration.core.text.terminal_text import storable_document
 
 CONNECTOR = "MirrorSourceConnector"
 LONGEST_SHOWN = 100

@@ -13,8 +13,8 @@ from pydantic_core import ErrorDetails
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.patterns import pattern_problem
+from kafka_migration.core.text.quoting import yaml_string
 from kafka_migration.core.text.shortened import brief, given, some
-from kafka_migration.core.text.yaml_text import yaml_string
 from kafka_migration.migration_file.odd_numbers import EXPECTED as ODD_NUMBER_EXPECTED
 from kafka_migration.migration_file.odd_numbers import OddNumber
 from kafka_migration.migration_file.scalars import FORMS, is_secret

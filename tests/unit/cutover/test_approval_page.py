@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kafka_migration.core.cutover.approval import Ask
-from kafka_migration.core.cutover.approval_page import Asking, approval_page
-from kafka_migration.core.cutover.plan_page import render_plan
+from kafka_migration.core.cutover.plan_page import Asking, approval_page, render_plan
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict

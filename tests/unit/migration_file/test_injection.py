@@ -15,7 +15,7 @@ from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.engine import LaunchFacts
 from kafka_migration.core.mirror.host import MirrorLaunch
-from kafka_migration.core.rights.acl_commands import acl_lines
+from kafka_migration.core.rights.rights import acl_lines
 from kafka_migration.engines.engine_rights import required_rights
 from kafka_migration.engines.mirrormaker2 import MirrorMaker2
 from kafka_migration.migration_file.loading import load_migration

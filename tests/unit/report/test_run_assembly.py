@@ -20,7 +20,7 @@ from kafka_migration.core.report.markdown_report import render_report
 from kafka_migration.core.report.next_steps import ConfirmedCutover, after_cutover
 from kafka_migration.core.report.run_assembly import assembled, read_run
 from kafka_migration.core.report.run_document import GroupResult, Refusal, RunDocument
-from kafka_migration.core.text.artifact_names import group_subject
+from kafka_migration.core.text.quoting import group_subject
 from tests.unit.groups.copied_partition import moved
 from tests.unit.report.test_report_of_a_run import WHOLE, plan_of
 

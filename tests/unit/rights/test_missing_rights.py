@@ -7,8 +7,7 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import Operation, Resource
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.rights.missing_rights import missing_findings, rights_for
-from kafka_migration.core.rights.rights import Client, Need, Right
+from kafka_migration.core.rights.rights import Client, Need, Right, missing_findings, rights_for
 
 ORDERS, PAY, GROUPS = Resource("topic", "orders"), Resource("topic", "pay"), Resource("group", "app-", is_prefix=True)
 RIGHTS = [

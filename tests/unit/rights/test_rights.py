@@ -9,8 +9,7 @@ import pytest
 from kafka_migration.core.kafka.cluster import THE_CLUSTER, Operation, Resource, Side
 from kafka_migration.core.migration.engine_table import EngineName
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.core.rights.acl_commands import acl_lines
-from kafka_migration.core.rights.rights import Client, Need, Right
+from kafka_migration.core.rights.rights import Client, Need, Right, acl_lines
 from kafka_migration.engines.engine_rights import required_rights
 from kafka_migration.migration_file.loading import load_migration
 from tests.conftest import MIGRATION_TEXT

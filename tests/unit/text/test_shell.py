@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kafka_migration.airflow_adapters.airflow_connections import connection_config
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.groups.group_writes import unknown_write
-from kafka_migration.core.text.shell import shell_word
+from kafka_migration.core.text.quoting import shell_word
 from kafka_migration.core.validation.difference_words import kcat_command
 
 BASH = shutil.which("bash") or "/bin/bash"

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_migration.adapters.store.document_files import to_json
 from kafka_migration.core.mirror.mirrorctl_protocol import parse_reply
-from kafka_migration.core.text.storable import UNSTORABLE, storable_document
+from kafka_migration.core.text.terminal_text import UNSTORABLE, storable_document
 from kafka_migration.engines.mirrormaker2_topics import failed_tasks
 from tests.unit.mirror.host.test_mirrorctl_text import REPLY
 

@@ -6,7 +6,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kafka_migration.core.text.yaml_text import yaml_string
+from kafka_migration.core.text.quoting import yaml_string
 
 
 @given(st.text(st.characters(codec="utf-8")))

@@ -9,7 +9,7 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
-from kafka_migration.core.watching.open_transactions import (
+from kafka_migration.core.watching.fence import (
     OPEN_FOR,
     held_back,
     held_back_findings,

@@ -14,17 +14,19 @@ from kafka_migration.adapters.host.transport import ReplyLost, ReplyTimedOut, Re
 from kafka_migration.adapters.system.deadlines import time_left
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MigrationError, OutcomeUnknown, TransientError
-from kafka_migration.core.mirror.foreign_output import foreign_output, printed, unreadable_reply
 from kafka_migration.core.mirror.host import HostProbe, HostReply, MirrorLaunch
 from kafka_migration.core.mirror.mirrorctl_protocol import (
     HostRequest,
     NoReply,
     UnreadableReply,
     checked,
+    foreign_output,
     launch_variables,
     parse_reply,
+    printed,
     probe_variables,
     render_request,
+    unreadable_reply,
 )
 
 # mirrorctl's own longest waits, plus time for a slow network.

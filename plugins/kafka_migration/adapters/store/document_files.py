@@ -22,7 +22,7 @@ from kafka_migration.core.documents.codec import DoesNotFit
 from kafka_migration.core.evidence.evidence_places import not_readable, not_writable
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnfit, EvidenceUnreadable, Finding
-from kafka_migration.core.text.storable import storable
+from kafka_migration.core.text.terminal_text import storable
 
 # `LocalPath`, `pathlib.Path` or Airflow's `ObjectStoragePath`: all have `/`, `name`, `parent` and `str`.
 Folder = Any

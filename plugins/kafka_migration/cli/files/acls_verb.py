@@ -12,8 +12,7 @@ from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, 
 from kafka_migration.cli.shell.output import ExitCode, JsonObject, say, say_json
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.core.rights.acl_commands import acl_lines
-from kafka_migration.core.rights.rights import Right
+from kafka_migration.core.rights.rights import Right, acl_lines
 from kafka_migration.engines.engine_rights import required_rights
 from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.steps.run.topic_list import of_listed_topics

@@ -12,7 +12,7 @@ from kafka_migration.cli.shell.output import ExitCode, aligned, complain, say, s
 from kafka_migration.core.groups.selection import PlannedGroup
 from kafka_migration.core.kafka.cluster import why_immovable
 from kafka_migration.core.target.planned_topics import OnTarget, PlannedTopic
-from kafka_migration.core.text.artifact_names import plain_name
+from kafka_migration.core.text.quoting import plain_name
 from kafka_migration.core.text.shortened import some
 from kafka_migration.steps.before.planned_run import RunPlan, plan_answer
 

@@ -21,7 +21,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.alerts import run_link
-from kafka_migration.core.run.dag_ids import triggered_dag_id
+from kafka_migration.core.run.run_identity import triggered_dag_id
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.steps.run.run_request import RunRequest
 

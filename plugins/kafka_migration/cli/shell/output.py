@@ -96,8 +96,7 @@ def remark(line: str) -> None:
 def complain(findings: Iterable[Finding]) -> None:
     """Write each finding as lines to standard error, and those of one cause as one."""
     # Findings and their codes take time to import, and most commands have none.
-    from kafka_migration.core.findings.by_cause import by_cause
-    from kafka_migration.core.findings.finding_lines import finding_lines
+    from kafka_migration.core.findings.by_cause import by_cause, finding_lines
 
     for line in (line for finding in by_cause(findings) for line in finding_lines(finding)):
         sys.stderr.write(f"{shown(line)}\n")

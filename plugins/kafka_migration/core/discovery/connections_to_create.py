@@ -11,7 +11,7 @@ from typing import Any
 from kafka_migration.core.connections.mechanisms import mechanism_named
 from kafka_migration.core.discovery.described_cluster import UNKNOWN_PORT, Entrance
 from kafka_migration.core.discovery.presets import Preset
-from kafka_migration.core.text.shell import shell_word
+from kafka_migration.core.text.quoting import shell_word
 
 _PEM = "<CERTIFICATES OF THE AUTHORITY IN PEM>"
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import NamedTuple
+
+from kafka_migration.core.text.row_enum import RowEnum
 
 _NOTHING_STARTED = "Nothing was started."
 _AGAIN = 'the page "Runbook", section "A topic is copied again"'
@@ -18,7 +19,6 @@ _WARNING = "Only a warning."
 class _CodeRow(NamedTuple):
     """What `Code` says of a code, for its table."""
 
-    code: str
     meaning: str
     act: str
     accepted: str = ""
@@ -29,7 +29,7 @@ class _CodeRow(NamedTuple):
     of_a_cutover: bool = False
 
 
-class Code(StrEnum):
+class Code(RowEnum):
     """A stable code with everything that is the same for all its findings.
 
     `meaning` says when it is raised. `act` is the first thing to do, and says whether anything was started, written or
@@ -55,247 +55,195 @@ class Code(StrEnum):
     late: str
     of_a_cutover: bool
 
-    def __new__(cls, code: str, *properties: object) -> Code:
-        """Make a member that is its code and carries the properties of its row."""
-        member = str.__new__(cls, code)
-        member._value_ = code
-        for name, value in zip(_CodeRow._fields[1:], properties, strict=True):
-            setattr(member, name, value)
-        return member
-
     # The migration file
     MIGRATION_FILE_MISSING = _CodeRow(
-        "MIGRATION_FILE_MISSING",
         "The migration file does not exist or cannot be read.",
         f"Put the file there, or correct `[kafka_migration] migrations_folder`. {_NOTHING_STARTED}",
     )
     MIGRATION_FILE_INVALID = _CodeRow(
-        "MIGRATION_FILE_INVALID",
         "The migration file breaks a rule of its format.",
         f"Correct the field that the finding names. {_NOTHING_STARTED}",
         one_by_one=True,
     )
     MIGRATION_FILE_EXISTS = _CodeRow(
-        "MIGRATION_FILE_EXISTS",
         "A proposed migration has the same file name as an existing file. Existing files are never overwritten.",
         "Use another name (`--prefix`, `--name`) or folder, or remove the file. No file was written.",
     )
     MIGRATION_FILE_NOT_WRITTEN = _CodeRow(
-        "MIGRATION_FILE_NOT_WRITTEN",
         "A proposed migration file could not be written.",
         "Create the folder, or correct its permissions. No file was written.",
     )
     RUN_CONF_INVALID = _CodeRow(
-        "RUN_CONF_INVALID",
         "The run was triggered with an unknown field or an invalid value.",
         f"Correct the field and trigger the run again. {_NOTHING_STARTED}",
     )
     NOT_SCHEDULED = _CodeRow(
-        "NOT_SCHEDULED",
         "The nightly DAG was triggered manually, or its migration file has no section nightly.",
         "To mirror now, trigger `kafka_migration__<name>` in mode `sync`; without a section `nightly`, "
         f"pause the nightly DAG. {_NOTHING_STARTED}",
     )
     MIGRATIONS_OVERLAP = _CodeRow(
-        "MIGRATIONS_OVERLAP",
         "Another migration file copies the same topic, or writes to the same target topic.",
         f"Remove the topic from the migration file that has not copied it. {_NOTHING_STARTED}",
     )
     PATTERN_MATCHES_NOTHING = _CodeRow(
-        "PATTERN_MATCHES_NOTHING",
         "A pattern of the migration file matches no topic of the source.",
         f"Correct or remove the pattern, or grant Describe on the topics. {_NOTHING_STARTED}",
     )
     TOPIC_NAME_IMPOSSIBLE = _CodeRow(
-        "TOPIC_NAME_IMPOSSIBLE",
         "The source lists a topic with a name that Kafka forbids.",
         "Only a warning. Find out what answers at the address of the source.",
     )
     TOPICS_TOO_MANY = _CodeRow(
-        "TOPICS_TOO_MANY",
         "The patterns of the migration file match more topics than one run can copy.",
         f"Divide the topics among several migration files. {_NOTHING_STARTED}",
     )
     SOURCE_TOPIC_VANISHED = _CodeRow(
-        "SOURCE_TOPIC_VANISHED",
         "A topic that a pattern took and a run copied no longer exists on the source.",
         "If the topic was deleted on purpose, add an `exclude` item for it. Only a warning, "
         "but a rehearsal and a cutover are refused.",
     )
     TOPICS_REMOVED = _CodeRow(
-        "TOPICS_REMOVED",
         "The migration file no longer takes topics that earlier runs copied and that were not cut over.",
         "To continue their copy, add the topics again. Otherwise accept the code. Only a warning: "
         "their copies stay as they are.",
         accepted="The copies of the removed topics may stay as they are, and no group moves to them.",
     )
     REPLICATION_LOOP = _CodeRow(
-        "REPLICATION_LOOP",
         "Two migration files copy a topic in opposite directions: one writes the topic that the other one copies.",
         f"Remove the topic from one of the two files, or use prefixed names in both. {_NOTHING_STARTED}",
     )
     AIRFLOW_TOO_OLD = _CodeRow(
-        "AIRFLOW_TOO_OLD",
         "The installed Airflow lacks what the package needs.",
         f"Upgrade Airflow on all components. {_NOTHING_STARTED}",
     )
     # Connections and clusters
     CONNECTION_MISSING = _CodeRow(
-        "CONNECTION_MISSING",
         "An Airflow connection named in the migration file does not exist.",
         "Create the connection, or correct its name in the migration file.",
     )
     CONNECTION_INVALID = _CodeRow(
-        "CONNECTION_INVALID",
         "An Airflow connection has the wrong type, or a setting that is missing, wrong or not accepted.",
         "Correct the setting that the finding names.",
     )
     CONNECTION_INSECURE = _CodeRow(
-        "CONNECTION_INSECURE",
         "A Kafka connection disables a protection, and the migration file does not allow this.",
         "Correct the connection, or allow it in the migration file (`source.insecure`, "
         "`target.insecure`). Then it is only a warning.",
     )
     SECRET_NOT_MASKED = _CodeRow(
-        "SECRET_NOT_MASKED",
         "Warning: a password or key of a connection is too short or too common, so Airflow's logs may show it.",
         f"Give the account a longer password, and store it in the connection. {_WARNING}",
     )
     KAFKA_CLIENT_WITHOUT_KERBEROS = _CodeRow(
-        "KAFKA_CLIENT_WITHOUT_KERBEROS",
         "A connection uses Kerberos (GSSAPI), but Airflow's Kafka client was built without Kerberos support.",
         f"Install confluent-kafka with Kerberos, or log in with SCRAM or a client certificate. {_NOTHING_STARTED}",
     )
     CLUSTER_UNREACHABLE = _CodeRow(
-        "CLUSTER_UNREACHABLE",
         "A Kafka cluster did not answer in time.",
         "Check that the brokers run and that Airflow reaches their advertised listeners. Then "
         f"trigger the run again. {_NOTHING_STARTED}",
         explained="before-a-run-starts",
     )
     PROTOCOL_DIFFERS = _CodeRow(
-        "PROTOCOL_DIFFERS",
         "The listener of a Kafka cluster requires another `security.protocol` than the connection sets.",
         "Set `security.protocol` in the connection to the protocol that the finding names, or use "
         "the address of another listener.",
     )
     CERTIFICATE_EXPIRED = _CodeRow(
-        "CERTIFICATE_EXPIRED",
         "A certificate of a Kafka listener or of the connection has ended.",
         "Renew the certificate. If it is valid, correct the clock of the Airflow worker.",
     )
     CERTIFICATE_NOT_YET_VALID = _CodeRow(
-        "CERTIFICATE_NOT_YET_VALID",
         "A certificate of a Kafka listener or of the connection is not valid yet.",
         "Correct the clock of the Airflow worker. If it is right, wait or renew the certificate.",
     )
     CERTIFICATE_ENDS_SOON = _CodeRow(
-        "CERTIFICATE_ENDS_SOON",
         "A certificate of a broker or of a connection ends within 30 days.",
         f"{_WARNING} Renew the certificate in time.",
         accepted="You renew the certificate in time.",
     )
     CERTIFICATE_ENDS_IN_RUN = _CodeRow(
-        "CERTIFICATE_ENDS_IN_RUN",
         "The client certificate of a connection ends before the run may end.",
         f"Renew the certificate in the connection, or shorten `watch.time_limit`. {_NOTHING_STARTED}",
         accepted="The run ends before the certificate does, or its login may fail during the run.",
     )
     CERTIFICATE_OF_OTHER_HOST = _CodeRow(
-        "CERTIFICATE_OF_OTHER_HOST",
         "The certificate of a Kafka listener is not for the host that the connection names.",
         "Use a host name from the certificate in `bootstrap.servers` and in the brokers' `advertised.listeners`.",
     )
     CERTIFICATE_NOT_TRUSTED = _CodeRow(
-        "CERTIFICATE_NOT_TRUSTED",
         "The certificate of a Kafka listener was not issued by a CA that the connection trusts.",
         "Make sure that the address is right. Then set `ssl.ca.pem` to the certificate of the brokers' CA.",
     )
     CLIENT_CERTIFICATE_REFUSED = _CodeRow(
-        "CLIENT_CERTIFICATE_REFUSED",
         "A Kafka listener requires a client certificate, and refused the one of the connection or received none.",
         "Set `ssl.certificate.pem` and `ssl.key.pem` to a valid certificate of a CA that the brokers trust.",
     )
     MECHANISM_NOT_OFFERED = _CodeRow(
-        "MECHANISM_NOT_OFFERED",
         "A Kafka listener does not offer the SASL mechanism that the connection sets.",
         "Set `sasl.mechanism` to one that the finding names.",
     )
     KERBEROS_FAILED = _CodeRow(
-        "KERBEROS_FAILED",
         "Kerberos gave Airflow's Kafka client no ticket for a cluster for another reason, or the cluster refused it.",
         "Check `/etc/krb5.conf`, `sasl.kerberos.service.name`, the Kerberos server and the clocks of the brokers.",
     )
     KERBEROS_KEYTAB_WRONG = _CodeRow(
-        "KERBEROS_KEYTAB_WRONG",
         "Airflow's Kafka client has no keytab, or the Kerberos server does not know its principal or its key.",
         "Test the keytab on the worker with `kinit -kt`, and correct `KRB5_CLIENT_KTNAME`.",
     )
     KERBEROS_TICKET_EXPIRED = _CodeRow(
-        "KERBEROS_TICKET_EXPIRED",
         "The Kerberos ticket of Airflow's Kafka client has ended.",
         "Renew the ticket: set `KRB5_CLIENT_KTNAME` to a keytab, or run `k5start`.",
     )
     KERBEROS_CLOCK_SKEW = _CodeRow(
-        "KERBEROS_CLOCK_SKEW",
         "The clock of the Airflow worker differs too much from that of the Kerberos server.",
         "Correct the clock of the worker, or that of the Kerberos server.",
     )
     TOKEN_ENDPOINT_NOT_ALLOWED = _CodeRow(
-        "TOKEN_ENDPOINT_NOT_ALLOWED",
         "A connection names an OAuth token endpoint that Airflow's configuration does not allow.",
         "Correct the address, or add it to `token_endpoints` in Airflow's configuration.",
     )
     TOKEN_NOT_GIVEN = _CodeRow(
-        "TOKEN_NOT_GIVEN",
         "The OAuth token endpoint gave Airflow's Kafka client no token.",
         "Correct client id, secret and scope in the connection, and `https.ca.pem` if the endpoint's CA is not public.",
     )
     REGISTRY_REFUSED = _CodeRow(
-        "REGISTRY_REFUSED",
         "A schema registry refused a request, or another service answered at its address.",
         "Correct address, login and `ssl.ca.pem` of the HTTP connection, or the user's rights. In "
         "preflight: nothing was started.",
     )
     REGISTRY_UNREACHABLE = _CodeRow(
-        "REGISTRY_UNREACHABLE",
         "A schema registry did not answer.",
         f"Check that the registry runs and that Airflow reaches it. {_NOTHING_STARTED}",
     )
     MANAGER_REFUSED = _CodeRow(
-        "MANAGER_REFUSED",
         "Ambari or Cloudera Manager refused a request, or another service answered at its address.",
         "Correct address, login and `ssl.ca.pem` of the HTTP connection, or the user's rights.",
     )
     MANAGER_UNREACHABLE = _CodeRow(
-        "MANAGER_UNREACHABLE",
         "Ambari or Cloudera Manager did not answer.",
         "Check that the server runs and that this machine reaches it. Then try again.",
     )
     MANAGER_ANSWER_UNREADABLE = _CodeRow(
-        "MANAGER_ANSWER_UNREADABLE",
         "An answer of Ambari or Cloudera Manager lacks a field, or a field has an unexpected value.",
         "Check the address of the HTTP connection. If it is right, use "
         "`kafka-migration discover` with `--preset` and `--bootstrap`.",
     )
     MANAGED_CLUSTER_UNKNOWN = _CodeRow(
-        "MANAGED_CLUSTER_UNKNOWN",
         "Ambari or Cloudera Manager has no Kafka cluster with this name, or several and none was named.",
         "Pass one of the listed clusters with `--cluster`.",
     )
     LOGIN_REFUSED = _CodeRow(
-        "LOGIN_REFUSED",
         "A Kafka cluster refused the login of the connection.",
         "Correct user and password in the connection, or create the user on the cluster.",
     )
     RIGHT_MISSING = _CodeRow(
-        "RIGHT_MISSING",
         "A Kafka cluster refused a request because the user lacks a right.",
         "Grant the right that the finding names to the user of the connection. `kafka-migration acls` "
         "prints all of them.",
     )
     ALERTS_INVALID = _CodeRow(
-        "ALERTS_INVALID",
         "A notifier cannot be created, or the alerts file breaks a rule of its format.",
         "Correct the notifier or the alerts file, or install the notifier's provider on the workers "
         f"and the triggerer. {_NOTHING_STARTED}",
@@ -303,408 +251,338 @@ class Code(StrEnum):
         one_by_one=True,
     )
     CLUSTER_CHANGED = _CodeRow(
-        "CLUSTER_CHANGED",
         "A connection leads to another Kafka cluster than in earlier runs, or source and target were exchanged.",
         "Correct the connection so that it leads to the cluster of earlier runs, or write a "
         f"migration file with another name. {_NOTHING_STARTED}",
     )
     COPY_BASIS_CHANGED = _CodeRow(
-        "COPY_BASIS_CHANGED",
         "The migration file changed a setting on which the copy of earlier runs depends: engine, alias or topic names.",
         f"Set the field as in earlier runs, or write a migration file with another name. {_NOTHING_STARTED}",
     )
     SAME_CLUSTER = _CodeRow(
-        "SAME_CLUSTER",
         "Source and target are the same Kafka cluster.",
         f"Correct one of the two connections. {_NOTHING_STARTED}",
     )
     # Topics
     SOURCE_TOPIC_MISSING = _CodeRow(
-        "SOURCE_TOPIC_MISSING",
         "A topic of the migration does not exist on the source.",
         "Correct the topic's name, or grant Describe on it. If the topic was deleted, keep the "
         "target topic: it holds the copied records.",
     )
     TOPIC_PARTITIONS_DIFFER = _CodeRow(
-        "TOPIC_PARTITIONS_DIFFER",
         "A target topic and its source topic have different partition counts.",
         f"Recreate the topic on the target, or remove it from the migration. {_NOT_STARTED}",
     )
     TOPIC_CREATION_UNCLEAR = _CodeRow(
-        "TOPIC_CREATION_UNCLEAR",
         "A run was interrupted while it created a target topic, and the topic is not as that run announced it.",
         "If the records of the topic are not needed, delete it on the target; the next run "
         "creates it. Otherwise give the empty topic the settings of the finding, or take it out of the migration file.",
         explained="before-a-run-starts",
     )
     TOPIC_CONFIG_DIFFERS = _CodeRow(
-        "TOPIC_CONFIG_DIFFERS",
         "Warning: an existing topic of the target has other settings than a run would give it.",
         "If the difference is not intended, run the command that the finding gives.",
         accepted="The topics on the target have their settings on purpose.",
     )
     TOPIC_NAME_COLLIDES = _CodeRow(
-        "TOPIC_NAME_COLLIDES",
         "The target has a topic whose name differs only by a dot and an underscore, so Kafka refuses the new topic.",
         "Leave one of the topics out, or rename the copies with `mirror.topic_names`.",
     )
     REPLICATION_BELOW_MIN_INSYNC = _CodeRow(
-        "REPLICATION_BELOW_MIN_INSYNC",
         "A topic would have fewer replicas than its `min.insync.replicas`, so brokers would refuse every record.",
         "Raise `replication_factor`, or set `min.insync.replicas` in `configs`.",
         accepted="You change the topic before MirrorMaker writes to it. Otherwise it stalls.",
     )
     RECORD_LIMIT_LOWER = _CodeRow(
-        "RECORD_LIMIT_LOWER",
         "Warning: MirrorMaker may send only smaller records than the source topic takes.",
         "Raise `max.message.bytes` of the topic on the target.",
         accepted="No record is larger than the target's limit. Otherwise MirrorMaker stops.",
     )
     TARGET_RETENTION_SHORTER = _CodeRow(
-        "TARGET_RETENTION_SHORTER",
         "Warning: an existing topic of the target keeps records for a shorter time, or fewer of them, than its source.",
         "Raise the retention of the topic on the target until the cutover.",
         accepted="The target may delete copied records. Validation names them as not verifiable.",
     )
     TIMESTAMPS_LIMITED = _CodeRow(
-        "TIMESTAMPS_LIMITED",
         "Warning: a topic of the target refuses records with old or late timestamps.",
         "Remove the limit of the topic on the target until the cutover.",
         accepted="No record is older than the limit. Otherwise MirrorMaker stops.",
     )
     RECORD_ABOVE_LIMIT = _CodeRow(
-        "RECORD_ABOVE_LIMIT",
         "A sampled record of the source is larger than the target takes, so MirrorMaker cannot copy it.",
         f"Raise `max.message.bytes` of the topics on the target (`configs`). {_NOTHING_STARTED}",
     )
     TARGET_COMPACTS = _CodeRow(
-        "TARGET_COMPACTS",
         "Warning: a topic of the target is or would be compacted, and its source topic is not.",
         "Set `cleanup.policy` of the topic on the target (`configs`).",
         accepted="The target may delete records whose key has a newer record.",
     )
     REPLICATION_AT_MIN_INSYNC = _CodeRow(
-        "REPLICATION_AT_MIN_INSYNC",
         "Warning: a topic has as many replicas as its `min.insync.replicas`, so one broker that is down stops writes.",
         "Raise `replication_factor`, or lower `min.insync.replicas`.",
         accepted="A run may wait for a broker that is down.",
     )
     TOPICS_AUTO_CREATED = _CodeRow(
-        "TOPICS_AUTO_CREATED",
         "Warning: brokers of the target create each topic that a client asks for (`auto.create.topics.enable`).",
         "Set `auto.create.topics.enable` to `false` on the target until the cutover.",
         accepted="No client asks for a topic before it is copied.",
     )
     KEYS_PARTITIONED_OTHERWISE = _CodeRow(
-        "KEYS_PARTITIONED_OTHERWISE",
         "Warning: producers do not use Kafka's default partitioner, so MirrorMaker 1 moves keys to other partitions.",
         "Use engine `mirrormaker2`, which keeps partitions.",
         accepted="The order of a key across the cutover does not matter.",
     )
     OTHER_MIRRORMAKER = _CodeRow(
-        "OTHER_MIRRORMAKER",
         "Warning: another MirrorMaker seems to be at work between the same clusters.",
         "Find out who runs it, and stop it before this migration copies the topics.",
     )
     TARGET_TOPIC_NOT_EMPTY = _CodeRow(
-        "TARGET_TOPIC_NOT_EMPTY",
         "A target topic holds records that no run of this migration wrote.",
         f"Find out whose records these are before you delete the topic on the target. {_NOT_STARTED}",
         explained="before-a-run-starts",
     )
     REPLICATION_FACTOR_TOO_HIGH = _CodeRow(
-        "REPLICATION_FACTOR_TOO_HIGH",
         "The replication factor is higher than the number of target brokers.",
         f"Lower `target.replication_factor`, or add brokers. {_NOTHING_STARTED}",
     )
     TARGET_TOPIC_MISSING = _CodeRow(
-        "TARGET_TOPIC_MISSING",
         "A topic that the run copies to does not exist on the target.",
         "Find out who deleted it. If MirrorMaker had not started yet, a new run creates it "
         "again. Otherwise copy the topic with a second migration file.",
         contradicts=True,
     )
     TOPIC_NOT_CREATED = _CodeRow(
-        "TOPIC_NOT_CREATED",
         "The target refused to create a topic.",
         "Grant the permission that the broker names, or create the topic manually with the "
         f"source's partition count. {_NOT_STARTED}",
         accepted="The target creates the topic when the run asks. Otherwise `create_topics` is refused.",
     )
     TOPIC_NOT_CONFIGURED = _CodeRow(
-        "TOPIC_NOT_CONFIGURED",
         "A cluster refused to change the configuration of a topic.",
         "Grant AlterConfigs and clear the task, or set the values manually. Records and offsets are not affected.",
         explained="after-the-cutover",
     )
     # The MirrorMaker host
     SSH_UNREACHABLE = _CodeRow(
-        "SSH_UNREACHABLE",
         "The MirrorMaker host did not answer over SSH.",
         "Check that the host runs and that Airflow reaches it. A MirrorMaker process there continues "
         "until its lease expires.",
         explained="mirrormaker-runs-on",
     )
     SSH_AUTH_FAILED = _CodeRow(
-        "SSH_AUTH_FAILED",
         "The MirrorMaker host refused the login.",
         "Correct the user, key or password in the connection. The login was tried only once, so that "
         "no account is locked.",
     )
     SSH_HOST_KEY_UNKNOWN = _CodeRow(
-        "SSH_HOST_KEY_UNKNOWN",
         "The host's key is not pinned in the connection.",
         "Compare the fingerprint with the one on the host itself. If they match, pin the key that the finding shows.",
     )
     SSH_HOST_KEY_CHANGED = _CodeRow(
-        "SSH_HOST_KEY_CHANGED",
         "The host key differs from the pinned key.",
         "Find out why. Pin the new key only after you have checked its fingerprint on the host itself.",
         explained="mirrormaker-runs-on",
     )
     HOST_ANSWERS_OTHERWISE = _CodeRow(
-        "HOST_ANSWERS_OTHERWISE",
         "The MirrorMaker host let the login in, but something else than mirrorctl answered.",
         "Read the output in the finding. Correct the forced command of the key, the login "
         "shell or its start files. The task retries automatically.",
         explained="before-a-run-starts",
     )
     HOST_REPLY_UNREADABLE = _CodeRow(
-        "HOST_REPLY_UNREADABLE",
         "The reply of mirrorctl on the MirrorMaker host was lost, too long or broken.",
         "Check the network path, and the load and the disk of the host. The task retries automatically.",
     )
     HOST_REFUSED = _CodeRow(
-        "HOST_REFUSED",
         "mirrorctl on the MirrorMaker host refused a request.",
         "On the host, fix the problem that the message names (folder, permissions, disk space). Then "
         "trigger the run again.",
         explained="before-a-run-starts",
     )
     HOST_TOOL_MISSING = _CodeRow(
-        "HOST_TOOL_MISSING",
         "The MirrorMaker host lacks a tool that mirrorctl needs.",
         f"Install the tool on the host. {_NOT_STARTED}",
     )
     HOST_CANNOT_RESOLVE = _CodeRow(
-        "HOST_CANNOT_RESOLVE",
         "The MirrorMaker host finds no address for the advertised name of a broker.",
         f"Add the lines that the finding shows to `/etc/hosts` on the host, or correct its DNS. {_NOTHING_STARTED}",
     )
     HOST_CANNOT_CONNECT = _CodeRow(
-        "HOST_CANNOT_CONNECT",
         "A broker did not answer the MirrorMaker host at its advertised address.",
         "Check firewall and routes from the MirrorMaker host to the brokers that the finding "
         f"names. {_NOTHING_STARTED}",
     )
     HOST_DISK_FULL = _CodeRow(
-        "HOST_DISK_FULL",
         "The disk of the MirrorMaker host has too little space for the logs of a run.",
         f"Free space on the disk of the base folder. {_NOTHING_STARTED}",
     )
     HOST_FILE_LIMIT = _CodeRow(
-        "HOST_FILE_LIMIT",
         "The MirrorMaker host allows too few open files for MirrorMaker's connections.",
         f"Raise the limit `nofile` of the host's user, or lower `mirror.tasks`. {_NOTHING_STARTED}",
         accepted="MirrorMaker opens fewer files than the rule expects. Otherwise it stops.",
     )
     CLOCKS_DIFFER = _CodeRow(
-        "CLOCKS_DIFFER",
         "The clock of the MirrorMaker host differs from that of Airflow or of a cluster.",
         f"{_WARNING} Let NTP set the clocks.",
         accepted="The logins work with these clocks, and you know which times are wrong.",
     )
     TARGET_SPACE_TOO_SMALL = _CodeRow(
-        "TARGET_SPACE_TOO_SMALL",
         "The target's log directories have less free space than the copy needs.",
         f"Add disks or brokers, or lower `target.replication_factor`. {_NOTHING_STARTED}",
         accepted="The copy will be smaller, or the target gets disks in time. Otherwise brokers stop.",
     )
     QUOTA_SLOWS_MIRROR = _CodeRow(
-        "QUOTA_SLOWS_MIRROR",
         "A quota on a cluster may slow MirrorMaker.",
         f"{_WARNING} Raise the quota for the migration if the copy would take too long.",
         accepted="The run has time for this rate.",
     )
     SOURCE_TRANSACTION_OPEN = _CodeRow(
-        "SOURCE_TRANSACTION_OPEN",
         "A transaction on a source topic is open: the offsets after its first record are not copied yet.",
         f"{_WARNING} End the transaction, or abort it if its producer no longer runs.",
         accepted="You know the transaction. A run does not copy what follows it, and still says so.",
         explained="while-it-mirrors",
     )
     FACT_UNKNOWN = _CodeRow(
-        "FACT_UNKNOWN",
         "A fact that a check of preflight needs could not be read.",
         f"{_WARNING} Do what the finding says; until then the check says nothing.",
         accepted="You know the fact that the check could not read.",
     )
     JAVA_MISSING = _CodeRow(
-        "JAVA_MISSING",
         "No Java was found on the MirrorMaker host.",
         f"Install Java on the host, or name its folder in `mirror.java_home`. {_NOT_STARTED}",
     )
     MM_BINARY_NOT_FOUND = _CodeRow(
-        "MM_BINARY_NOT_FOUND",
         "KAFKA_HOME on the MirrorMaker host holds no Kafka libraries.",
         f"Set `mirror.kafka_home` to the Kafka folder on the host. {_NOT_STARTED}",
     )
     RESERVED_BY = _CodeRow(
-        "RESERVED_BY",
         "Another run holds the reservation of this migration.",
         "Wait for the run that the finding names, or mark it failed. A run that fails with this code in "
         "`reserve` started nothing.",
         explained="before-a-run-starts",
     )
     NOT_RESERVED = _CodeRow(
-        "NOT_RESERVED",
         "A task that changes something found that its run does not hold the reservation, or no longer holds it.",
         "Wait for the run that holds the reservation, then trigger a new one. This task wrote nothing.",
     )
     ALREADY_RUNNING = _CodeRow(
-        "ALREADY_RUNNING",
         "A MirrorMaker process of this migration is already running.",
         "Mark the run that started it as failed, or clear only its task `stop_mirror`. No second process was started.",
         explained="mirrormaker-runs-on",
     )
     GENERATION_STOPPED = _CodeRow(
-        "GENERATION_STOPPED",
         "This generation was stopped; it must not start again.",
         f"Trigger a new run: this start came too late. {_NOT_STARTED}",
     )
     GENERATION_UNEXPECTED = _CodeRow(
-        "GENERATION_UNEXPECTED",
         "The generation on the host is not the one that the run expects.",
         f"Check that the connection uses the host, the user and the work folder of the earlier runs. {_NOT_STARTED}",
         explained="before-a-run-starts",
     )
     HOST_LOCKED = _CodeRow(
-        "HOST_LOCKED",
         "Another mirrorctl call holds the lock of this migration.",
         "Wait: the task retries automatically. If the lock remains, look on the host for the process "
         "that the message names.",
     )
     # MirrorMaker and its settings
     MIRROR_VERSION_UNKNOWN = _CodeRow(
-        "MIRROR_VERSION_UNKNOWN",
         "The MirrorMaker version could not be determined, so unsupported settings cannot be detected.",
         f"Run MirrorMaker from a Kafka 3.9 release (`mirror.kafka_home`). {_NOT_STARTED}",
     )
     MIRROR_VERSION_UNTESTED = _CodeRow(
-        "MIRROR_VERSION_UNTESTED",
         "MirrorMaker on the host is newer than the newest tested version. A later minor version is a warning.",
         "If it is a warning: nothing, the copy is validated as usual. Otherwise run "
         "MirrorMaker from a tested release (`mirror.kafka_home`).",
     )
     MIRROR_JAVA_TOO_OLD = _CodeRow(
-        "MIRROR_JAVA_TOO_OLD",
         "The Java on the MirrorMaker host is too old for MirrorMaker of this Kafka version.",
         f"Set `mirror.java_home` to a newer Java on the host. {_NOT_STARTED}",
     )
     MIRROR_KEY_UNSUPPORTED = _CodeRow(
-        "MIRROR_KEY_UNSUPPORTED",
         "The MirrorMaker version on the host would ignore or misread a setting.",
         f"Run MirrorMaker from a Kafka 3.9 release (`mirror.kafka_home`). {_NOT_STARTED}",
     )
     MIRROR_KAFKA_TOO_OLD = _CodeRow(
-        "MIRROR_KAFKA_TOO_OLD",
         "The Kafka version on the MirrorMaker host is too old to be given credentials.",
         f"Run MirrorMaker from Kafka 3.9.1 or newer (`mirror.kafka_home`). {_NOT_STARTED}",
     )
     MIRROR_SETTING_UNSAFE = _CodeRow(
-        "MIRROR_SETTING_UNSAFE",
         "A setting of the migration file allows MirrorMaker to send larger batches than the target topics accept.",
         f"Lower the setting, or raise `max.message.bytes` of the topics on the target. {_NOT_STARTED}",
     )
     BROKERS_TOO_OLD = _CodeRow(
-        "BROKERS_TOO_OLD",
         "Brokers are too old for the MirrorMaker on the host.",
         f"Run MirrorMaker from a Kafka 3.9 release (`mirror.kafka_home`). {_NOT_STARTED}",
         accepted="The brokers run Kafka 2.1 or newer with an older `inter.broker.protocol.version`.",
     )
     MM1_REMOVED = _CodeRow(
-        "MM1_REMOVED",
         "The migration uses MirrorMaker 1, but the Kafka version on the host no longer contains it.",
         f"Run it from a Kafka 3.9 release (`mirror.kafka_home`), or choose engine `mirrormaker2`. {_NOT_STARTED}",
     )
     TOPIC_NEVER_COPIED = _CodeRow(
-        "TOPIC_NEVER_COPIED",
         "MirrorMaker 2 would silently skip a topic, or copy it under another name.",
         f"Change engine or names as the finding says, or remove the topic from the file. {_NOTHING_STARTED}",
     )
     # Mirroring
     MIRROR_DEAD = _CodeRow(
-        "MIRROR_DEAD",
         "The MirrorMaker process exited while it should have been copying.",
         "Fix the cause that the exception in the finding names, then trigger the run again. MirrorMaker "
         "is not running. Copied records are kept.",
         explained="while-it-mirrors",
     )
     MIRROR_OUT_OF_MEMORY = _CodeRow(
-        "MIRROR_OUT_OF_MEMORY",
         "MirrorMaker has too little Java heap.",
         "Raise `mirror.heap_mb`, then trigger the run again. Copied records are kept.",
     )
     MIRROR_HOST_OUT_OF_MEMORY = _CodeRow(
-        "MIRROR_HOST_OUT_OF_MEMORY",
         "The MirrorMaker host does not give MirrorMaker the memory or the threads that it asks for.",
         "Free memory on the host, raise the limits of its user (`ulimit -a`), or lower "
         "`mirror.heap_mb`, then trigger the run again. Copied records are kept.",
     )
     MIRROR_SETTING_REFUSED = _CodeRow(
-        "MIRROR_SETTING_REFUSED",
         "MirrorMaker refuses one of its settings, so it cannot start.",
         "Correct the setting in MirrorMaker's words (`mirror.properties` or the connection), "
         "then trigger the run again.",
     )
     MIRROR_TOPIC_UNFIT = _CodeRow(
-        "MIRROR_TOPIC_UNFIT",
         "A topic of MirrorMaker's own exists on the target with settings with which MirrorMaker does not work.",
         "Correct or delete the topic as the finding says, then trigger the run again. Copied records are kept.",
     )
     MIRROR_TASK_FAILED = _CodeRow(
-        "MIRROR_TASK_FAILED",
         "A MirrorMaker task is in state FAILED.",
         "Fix the cause that the finding names, then trigger the run again. Copied records are kept.",
         explained="while-it-mirrors",
     )
     MIRROR_STALLED = _CodeRow(
-        "MIRROR_STALLED",
         "A partition made no progress during the stall time.",
         "Fix the likely cause at the end of the finding, then trigger the run again. Copied records are kept.",
         explained="while-it-mirrors",
     )
     MIRROR_TIMEOUT = _CodeRow(
-        "MIRROR_TIMEOUT",
         "The goal was not reached within the time limit.",
         "Trigger the run again to continue, or raise `watch.time_limit`. Copied records are kept.",
     )
     UNREACHABLE = _CodeRow(
-        "UNREACHABLE",
         "A cluster, the MirrorMaker host or the evidence store was unreachable for too long while MirrorMaker ran.",
         "Check that the service in the finding runs and that Airflow reaches its address. "
         "MirrorMaker was stopped, or stops when its lease expires. Copied records are kept.",
     )
     STOP_REQUESTED = _CodeRow(
-        "STOP_REQUESTED",
         "An operator asked to stop mirroring during a cutover.",
         "Start the producers again if they were stopped, and trigger a new cutover later. No group was touched.",
         of_a_cutover=True,
     )
     CUTOVER_ABORTED = _CodeRow(
-        "CUTOVER_ABORTED",
         "An operator ended the cutover when asked whether the producers have stopped.",
         "Start the producers on the source again if they were stopped, and trigger a new cutover "
         "later. No group was touched.",
         of_a_cutover=True,
     )
     NOTHING_TO_STOP = _CodeRow(
-        "NOTHING_TO_STOP",
         "This migration has no running MirrorMaker process that could be stopped.",
         "Run `kafka-migration status`. To stop a run that has not started MirrorMaker yet, mark it failed.",
     )
     BEHIND = _CodeRow(
-        "BEHIND",
         "The mirroring time ended before everything was copied. The next run continues.",
         "Let the next run continue; copied records are kept. If the lag grows every night, use a longer "
         "window, more `mirror.tasks`, or mode `sync` at a quiet time.",
@@ -712,44 +590,37 @@ class Code(StrEnum):
         late="behind",
     )
     MIRROR_NOT_STOPPED = _CodeRow(
-        "MIRROR_NOT_STOPPED",
         "MirrorMaker was asked to stop and is still running.",
         "Check the process on the MirrorMaker host. Do not start another run before it has ended.",
         explained="mirrormaker-runs-on",
     )
     RECORD_TOO_LARGE = _CodeRow(
-        "RECORD_TOO_LARGE",
         "A record is larger than MirrorMaker may send or the target topic takes, so MirrorMaker cannot copy it.",
         "Raise the limit that the finding names, or remove the topic from the migration file so "
         "that the others continue. Then trigger the run again.",
         explained="while-it-mirrors",
     )
     RECORD_WITHOUT_KEY = _CodeRow(
-        "RECORD_WITHOUT_KEY",
         "The target topic is compacted and refuses a record without a key, so MirrorMaker cannot copy it.",
         "Set `cleanup.policy` of the topic on the target to `delete` until the cutover, or remove "
         "the topic from the migration file so that the others continue.",
         explained="while-it-mirrors",
     )
     RECORD_TIME_REFUSED = _CodeRow(
-        "RECORD_TIME_REFUSED",
         "Kafka's client or the target topic refuses the timestamp of a record, so MirrorMaker cannot copy it.",
         "Remove the target topic's limit if the finding names one. Otherwise remove the topic "
         "from the migration file so that the others continue.",
         explained="while-it-mirrors",
     )
     PARTITION_NOT_ASSIGNED = _CodeRow(
-        "PARTITION_NOT_ASSIGNED",
         "A partition that should be copied is not assigned to any MirrorMaker task.",
         "Grant Describe on the topic to MirrorMaker's user, or find the reason in its log. Copied records are kept.",
     )
     CONFIG_NOT_EFFECTIVE = _CodeRow(
-        "CONFIG_NOT_EFFECTIVE",
         "MirrorMaker runs with a configuration that differs from the rendered one.",
         "Find out what else writes to MirrorMaker's configuration topic, and stop it before the next run.",
     )
     GAP = _CodeRow(
-        "GAP",
         "Source records were deleted before they were copied.",
         "Raise the source's retention now and delete nothing. The range in the finding was never copied; the "
         f"target holds the only copy of earlier records. {_NOT_STARTED}",
@@ -757,7 +628,6 @@ class Code(StrEnum):
         contradicts=True,
     )
     GAP_DURING_RUN = _CodeRow(
-        "GAP_DURING_RUN",
         "The source deleted records while MirrorMaker was about to copy them.",
         "Raise the source's retention now and delete nothing. The finding of "
         "`stop_mirror` has the range that is missing from the copy. MirrorMaker is stopped.",
@@ -765,7 +635,6 @@ class Code(StrEnum):
         contradicts=True,
     )
     SOURCE_TOPIC_RECREATED = _CodeRow(
-        "SOURCE_TOPIC_RECREATED",
         "A source topic was deleted and created again after it was copied, or while MirrorMaker ran.",
         "Find out who recreated it. Delete nothing: the target may hold the only copy. After "
         "a cutover, remain on the target. To copy the other topics, remove this one from the migration file.",
@@ -773,14 +642,12 @@ class Code(StrEnum):
         contradicts=True,
     )
     STALE_MIRROR_STATE = _CodeRow(
-        "STALE_MIRROR_STATE",
         "MirrorMaker has stored positions for topics that this migration has not copied yet.",
         "If the finding ends with a command, run it once nothing uses these positions. "
         f"Otherwise copy the topic with a second migration file. {_NOT_STARTED}",
         contradicts=True,
     )
     POSITION_MISSING = _CodeRow(
-        "POSITION_MISSING",
         "MirrorMaker's stored position is missing, although the last stop certificate records one.",
         "If the finding ends with a command, run it. Otherwise copy the topic with a "
         f"second migration file. {_NOT_STARTED}",
@@ -788,7 +655,6 @@ class Code(StrEnum):
         contradicts=True,
     )
     SOURCE_TRUNCATED = _CodeRow(
-        "SOURCE_TRUNCATED",
         "A source topic lost records that were copied: its id is the same, and the last copied record is gone.",
         "Delete nothing: the target holds the lost records. Copy the topic with a second "
         f"migration file. {_NOT_STARTED}",
@@ -796,21 +662,18 @@ class Code(StrEnum):
         contradicts=True,
     )
     POSITION_BEYOND_END = _CodeRow(
-        "POSITION_BEYOND_END",
         "MirrorMaker's stored position is beyond the log end offset of the source.",
         f"Find out who deleted and recreated the source topic. Copy it with a second migration file. {_NOT_STARTED}",
         explained="before-a-run-starts",
         contradicts=True,
     )
     POSITION_CHANGED = _CodeRow(
-        "POSITION_CHANGED",
         "MirrorMaker's stored position differs from the last stop certificate.",
         f"Find out what changed MirrorMaker's position, and reset it to the certified position. {_NOT_STARTED}",
         explained="before-a-run-starts",
         contradicts=True,
     )
     TARGET_WRITTEN_BY_OTHERS = _CodeRow(
-        "TARGET_WRITTEN_BY_OTHERS",
         "The target topic grew while no MirrorMaker process of this migration ran.",
         "Find and stop the client that writes to the target topic or recreated it. Then "
         f"copy the topic with a new migration file ({_AGAIN}). {_NOT_STARTED}",
@@ -819,69 +682,57 @@ class Code(StrEnum):
     )
     # Validation
     SPARK_CONNECTION_MISSING = _CodeRow(
-        "SPARK_CONNECTION_MISSING",
         "The Spark connection does not exist (Airflow would fall back to YARN).",
         f"Create the connection, or correct its name. {_NOTHING_STARTED}",
     )
     SPARK_NOT_PROTECTED = _CodeRow(
-        "SPARK_NOT_PROTECTED",
         "The Spark cluster does not authenticate its processes, or does not encrypt their traffic.",
         "Enable Spark's authentication and encryption, or declare in the migration file that "
         f"the cluster is isolated. {_NOTHING_STARTED}",
     )
     SPARK_CIPHER_WEAK = _CodeRow(
-        "SPARK_CIPHER_WEAK",
         "Spark does not notice if an attacker on the network changes its encrypted traffic.",
         "Use TLS or a newer Spark with AES/GCM/NoPadding, or accept the code in the migration "
         f"file. {_NOTHING_STARTED}",
         accepted="No one can change the traffic of the network between Spark's machines.",
     )
     SPARK_LOGIN_SHIPPED = _CodeRow(
-        "SPARK_LOGIN_SHIPPED",
         "In this deploy mode, Spark would serve Kafka's credentials to other clients.",
         f"Set `deploy-mode` of the Spark connection to `client`. {_NOTHING_STARTED}",
     )
     SPARK_KAFKA_TOO_OLD = _CodeRow(
-        "SPARK_KAFKA_TOO_OLD",
         "The Kafka client that Spark uses is too old to be given credentials.",
         f"Set a newer `kafka-clients` in `[kafka_migration] spark_jars`. {_NOTHING_STARTED}",
     )
     SPARK_VERSION_MISMATCH = _CodeRow(
-        "SPARK_VERSION_MISMATCH",
         "Spark, its Kafka connector or its Python have versions that do not work together.",
         "Correct the version that the finding names (installation, Spark). The copy is unchanged.",
     )
     EVIDENCE_ROOTS_DIFFER = _CodeRow(
-        "EVIDENCE_ROOTS_DIFFER",
         "Airflow and Spark are configured with different evidence roots.",
         f"Correct one of the two settings, or remove `spark_evidence_root`. {_NOTHING_STARTED}",
     )
     EVIDENCE_ROOT_LOCAL = _CodeRow(
-        "EVIDENCE_ROOT_LOCAL",
         "The evidence root is a local folder, and Spark's driver runs on another machine.",
         f"Set the evidence root to an object store, or the connection's deploy mode to `client`. {_NOTHING_STARTED}",
     )
     SPARK_FAILED = _CodeRow(
-        "SPARK_FAILED",
         "The Spark job ended with an error; nothing was judged.",
         "Read the preceding lines of the task log, then clear the task with downstream. The copy is unchanged.",
     )
     RECORDS_DELETED_MEANWHILE = _CodeRow(
-        "RECORDS_DELETED_MEANWHILE",
         "A cluster deleted records while the validation read them, and no other topic could be read. Nothing was "
         "judged.",
         "Clear the task with downstream: it then reads only the remaining records. If it "
         "happens again, increase the topic's retention. The copy is unchanged.",
     )
     VALIDATION_RESULT_MISSING = _CodeRow(
-        "VALIDATION_RESULT_MISSING",
         "The Spark job ended without a complete result document.",
         "Check that Airflow and Spark see the same evidence root, then clear the task with "
         "downstream. Nothing was judged or moved.",
         explained="validating",
     )
     VALIDATION_PENDING = _CodeRow(
-        "VALIDATION_PENDING",
         "The validation time ended before every window was read. The next run validates the remaining windows.",
         "Let the next run validate it, or clear `validate_topics` with downstream to do it now. "
         "The copy is complete but not validated yet.",
@@ -889,7 +740,6 @@ class Code(StrEnum):
         late="validation pending",
     )
     COPY_DIFFERS = _CodeRow(
-        "COPY_DIFFERS",
         "The copy differs from its source.",
         "Do not move any group. Inspect both clusters with the commands in the finding. Find the cause, "
         f"then copy the topic with a new migration file ({_AGAIN}).",
@@ -898,72 +748,60 @@ class Code(StrEnum):
         contradicts=True,
     )
     SCHEMA_MISSING = _CodeRow(
-        "SCHEMA_MISSING",
         "Copied records have a schema id that the target's registry does not have.",
         "Copy the schemas with their ids to the target's registry, then clear `judge` with "
         "downstream. Do not move consumers before that. The copy itself is not affected.",
         one_by_one=True,
     )
     SCHEMA_DIFFERS = _CodeRow(
-        "SCHEMA_DIFFERS",
         "Copied records have a schema id to which the target's registry gives another schema than the source's.",
         "Use a target registry whose ids come from the source's registry. Do not move consumers "
         "before that. The copy itself is not affected.",
         one_by_one=True,
     )
     SCHEMA_IDS_UNKNOWN = _CodeRow(
-        "SCHEMA_IDS_UNKNOWN",
         "Records begin with numbers that look like schema ids and cannot be compared.",
         "Check the connection of the source's registry. If these records have no schema ids, "
         "leave them out with `schema_registry.parts`. A warning, except in a cutover or rehearsal.",
         one_by_one=True,
     )
     SCHEMA_IDS_NOT_READ = _CodeRow(
-        "SCHEMA_IDS_NOT_READ",
         "Not all records of the copy were read for their schema ids.",
         "Trigger a run in mode `validate`. A warning, except in a cutover or rehearsal.",
         one_by_one=True,
     )
     TIMESTAMPS_NOT_COMPARED = _CodeRow(
-        "TIMESTAMPS_NOT_COMPARED",
         "Timestamps were not compared: the target sets its own (LogAppendTime), or the migration file disables it.",
         f"{_WARNING} If timestamps do not matter, set `timestamps: false` in the item "
         "of `topics`. Then the verdict is `PASS`.",
     )
     RECORDS_WITHOUT_TIMESTAMP = _CodeRow(
-        "RECORDS_WITHOUT_TIMESTAMP",
         "The source has records without a timestamp; their copies have the time of the copy.",
         f"{_WARNING} Consumers of the target see the time of the copy. If that does not "
         "matter, set `timestamps: false` in the item of `topics`. Then the verdict is `PASS`.",
     )
     KEYS_IN_SEVERAL_PARTITIONS = _CodeRow(
-        "KEYS_IN_SEVERAL_PARTITIONS",
         "The source has the same key in several partitions. The order was compared within each partition.",
         f"{_WARNING} No action is needed.",
     )
     RECORDS_REPLAYED = _CodeRow(
-        "RECORDS_REPLAYED",
         "The target holds duplicates that MirrorMaker sent after a generation that did not stop cleanly.",
         f"{_WARNING} Inform the owners of consumers on the target that they receive these records twice.",
     )
     RECORDS_COMPACTED = _CodeRow(
-        "RECORDS_COMPACTED",
         "Compaction deleted records on one side. The remaining records and the newest record of each key are equal.",
         f"{_WARNING} No action is needed.",
     )
     ORDER_NOT_COMPARED = _CodeRow(
-        "ORDER_NOT_COMPARED",
         "Compaction explains the differences in a window. The order of the remaining records could not be compared "
         "between keys.",
         f"{_WARNING} If that order matters, trigger mode `validate` when less is compacted.",
     )
     ABORTED_RECORDS_COPIED = _CodeRow(
-        "ABORTED_RECORDS_COPIED",
         "The target holds records of transactions that were aborted on the source.",
         f"{_WARNING} With `mirror.isolation_level: read_committed`, later runs skip such records.",
     )
     RECORDS_NOT_VERIFIABLE = _CodeRow(
-        "RECORDS_NOT_VERIFIABLE",
         "Records of a window can no longer be read, or cannot be matched to their source.",
         "The finding names what could not be read or matched. When that is fixed, trigger "
         "mode `validate`. Until then, do not move a group that reads the topic.",
@@ -972,7 +810,6 @@ class Code(StrEnum):
         contradicts=True,
     )
     RECORD_UNREADABLE = _CodeRow(
-        "RECORD_UNREADABLE",
         "Spark cannot read a record of the topic, so the topic was not compared. The other topics were.",
         "The finding names the record. Leave its topic out of the run and move its groups by hand, "
         "or wait until the source no longer holds such records and copy the topic again.",
@@ -980,7 +817,6 @@ class Code(StrEnum):
         contradicts=True,
     )
     TARGET_TOPIC_RECREATED = _CodeRow(
-        "TARGET_TOPIC_RECREATED",
         "A target topic was deleted and created again after it was copied, or while MirrorMaker ran.",
         "Find out who recreated it. Its content is not the copy: copy the topic with a "
         "migration file that has another name. Remove it from this file to copy the others. MirrorMaker was stopped or "
@@ -990,19 +826,16 @@ class Code(StrEnum):
     )
     # Answers for an interval
     INTERVAL_NOT_COPIED = _CodeRow(
-        "INTERVAL_NOT_COPIED",
         "Records of the interval are not copied yet.",
         "Let the next nightly run copy it, then ask again with `--reprocess-behavior completed`.",
         explained="validating",
     )
     INTERVAL_NOT_VALIDATED = _CodeRow(
-        "INTERVAL_NOT_VALIDATED",
         "Records of the interval are copied, but no run has judged the copy yet.",
         "Let the next run validate it, then ask again with `--reprocess-behavior completed`.",
         explained="validating",
     )
     INTERVAL_NOT_RETAINED = _CodeRow(
-        "INTERVAL_NOT_RETAINED",
         "The source deleted records of the interval before they were copied, or before its start offset was recorded.",
         "The source has deleted these records; they cannot be validated any more. Run the "
         "nightly DAG more often than the source deletes.",
@@ -1010,13 +843,11 @@ class Code(StrEnum):
     )
     # Moving the consumer groups
     ALREADY_CUT_OVER = _CodeRow(
-        "ALREADY_CUT_OVER",
         "The topics were cut over and their consumers read on the target. Only mode validate is allowed for them.",
         "Pause the schedules of this migration, or choose topics that are not cut over. Nothing was "
         "started; only mode `validate` is allowed.",
     )
     FENCE_MOVING = _CodeRow(
-        "FENCE_MOVING",
         "Records still arrived at the source after its producers should have stopped.",
         "Stop the producers that write to the named partitions, then trigger a new cutover. Until then, "
         "clients may continue on the source. No group was touched.",
@@ -1024,7 +855,6 @@ class Code(StrEnum):
         of_a_cutover=True,
     )
     FENCE_OPEN_TRANSACTION = _CodeRow(
-        "FENCE_OPEN_TRANSACTION",
         "A transaction is still open on a source partition that should receive no more records.",
         "Let its producer end the transaction. If that producer no longer runs, abort it with "
         "the command in the finding. Then trigger a new cutover. No group was touched.",
@@ -1032,37 +862,31 @@ class Code(StrEnum):
         of_a_cutover=True,
     )
     GROUP_ACTIVE = _CodeRow(
-        "GROUP_ACTIVE",
         "A consumer group still has members, so its offsets cannot be moved.",
         f"Stop the consumers that the finding names, then trigger a new run. {_LEFT_OUT}",
         explained="moving-groups",
     )
     GROUP_UNREADABLE = _CodeRow(
-        "GROUP_UNREADABLE",
         "A consumer group cannot be read: its id is the empty text, a right is missing, or its coordinator fails.",
         "Grant the missing right, or repair the group's coordinator, and trigger a new run. Of a "
         f"group without an id set the offsets manually, under a new id. {_LEFT_OUT}",
     )
     GROUP_IN_LATER_CUTOVER = _CodeRow(
-        "GROUP_IN_LATER_CUTOVER",
         "A consumer group reads topics of this cutover and topics that remain on the source.",
         "Nothing: the cutover of the group's last topic moves it. Until then its consumers continue on the source.",
     )
     GROUP_OFFSETS_LOST = _CodeRow(
-        "GROUP_OFFSETS_LOST",
         "A consumer group that remained on the source in an earlier cutover has since lost its source offsets.",
         "Set the group's offsets manually. `offsets-before-source.csv` of that cutover has its "
         "offsets on the source. The group was left unchanged.",
         explained="moving-groups",
     )
     STALE_TARGET_OFFSET = _CodeRow(
-        "STALE_TARGET_OFFSET",
         "A consumer group has a committed offset on a target partition but none on the source partition.",
         f"Find out who committed it. Delete it on the target, or let the group commit on the source. {_LEFT_OUT}",
         explained="moving-groups",
     )
     MOVED_TOPIC_CHANGED = _CodeRow(
-        "MOVED_TOPIC_CHANGED",
         "A topic changed after its cutover, so groups that remained on the source cannot be moved for it.",
         "Manually move groups that remain on the source and read this topic. Other groups are "
         f"not affected. {_LEFT_OUT}",
@@ -1070,21 +894,18 @@ class Code(StrEnum):
         contradicts=True,
     )
     GROUPS_NOT_DRAINED = _CodeRow(
-        "GROUPS_NOT_DRAINED",
         "Consumer groups did not finish reading on the source within cutover.drain_groups.",
         "Let the groups continue on the source and trigger the cutover again, or exclude the "
         "groups that did not finish. No group was touched.",
         explained="moving-groups",
     )
     OFFSETS_REWOUND = _CodeRow(
-        "OFFSETS_REWOUND",
         "A consumer group's target offset is ahead of its planned offset, so it would read records again.",
         "Find out who committed for the group on the target. If this is intended, add the group to "
         f"`cutover.may_rewind`. {_LEFT_OUT}",
         explained="moving-groups",
     )
     OFFSET_NEVER_COMMITTED = _CodeRow(
-        "OFFSET_NEVER_COMMITTED",
         "A group has no committed offset on a partition. Where the source has a record of it, none is written on the "
         "target, or the group is left out.",
         "Start the consumers of the group before the producers: with "
@@ -1092,98 +913,82 @@ class Code(StrEnum):
         "sets an offset instead, also if the group was left out.",
     )
     UNREAD_RECORDS_DELETED = _CodeRow(
-        "UNREAD_RECORDS_DELETED",
         "The source deleted records before a group read them, and the copy does not hold them.",
         "Nothing on the clusters: neither of them has the records. If the group needs them, "
         "produce them again from another copy of the data.",
     )
     OFFSETS_KEPT_ELSEWHERE = _CodeRow(
-        "OFFSETS_KEPT_ELSEWHERE",
         "A group looks like one of an application that keeps offsets or state outside of the group.",
         "Ask the owner of the application. Do what the finding says before the application "
         "starts on the target. The offsets of the group are moved all the same.",
     )
     OFFSET_BEYOND_END = _CodeRow(
-        "OFFSET_BEYOND_END",
         "A group's committed offset is beyond the log end offset of the source partition.",
         f"Set the group's offset on the source to where it should continue, then trigger a new run. {_LEFT_OUT}",
     )
     OFFSET_AHEAD_OF_COPY = _CodeRow(
-        "OFFSET_AHEAD_OF_COPY",
         "A group's committed offset on the source is ahead of the copy.",
         "In a rehearsal, nothing. In a cutover, find out what wrote to the source after its "
         f"producers had stopped. {_LEFT_OUT}",
     )
     OFFSET_UNPROVED = _CodeRow(
-        "OFFSET_UNPROVED",
         "It could not be proved that a group continues with the same record on the target.",
         f"Follow the end of the finding: stop its consumers, or validate the whole copy. {_LEFT_OUT}",
         explained="moving-groups",
     )
     OFFSETS_NOT_WRITTEN = _CodeRow(
-        "OFFSETS_NOT_WRITTEN",
         "A cluster rejected a group's offsets, or holds offsets that differ from those written.",
         "First check the group's current offsets. `offsets-before-*.csv` has its previous ones. "
         "Clearing the task is safe.",
         explained="moving-groups",
     )
     TARGET_OFFSETS_CHANGED = _CodeRow(
-        "TARGET_OFFSETS_CHANGED",
         "A group's current offsets match neither the saved snapshot nor the plan. Another client committed in between.",
         "Find out who commits for the group before you trigger a new run. Nothing was written "
         "for it. In a rollback's plan it is only a warning.",
         explained="moving-groups",
     )
     OFFSET_STAYS = _CodeRow(
-        "OFFSET_STAYS",
         "The cutover wrote an offset on the target where none existed before. The rollback leaves it.",
         f"{_WARNING} If the group must not continue from this offset, delete it with "
         "`kafka-consumer-groups --delete-offsets`.",
     )
     GROUP_NOT_MOVED = _CodeRow(
-        "GROUP_NOT_MOVED",
         "A group has offsets on both clusters, but no cutover moved it. A rollback leaves it unchanged.",
         f"Move the group manually if it should follow the others. {_LEFT_OUT}",
     )
     NOTHING_TO_ROLL_BACK = _CodeRow(
-        "NOTHING_TO_ROLL_BACK",
         "A rollback was requested, but nothing is cut over.",
         "Nothing: the source is the source of truth. If `sync_offsets` failed after it moved "
         "groups, see `OFFSETS_NOT_WRITTEN`. Nothing was changed.",
     )
     TARGET_ONLY_RECORDS = _CodeRow(
-        "TARGET_ONLY_RECORDS",
         "The target topic of a cutover holds records that are missing on the source.",
         "Copy these records back with `reverse-migration.yaml` of the evidence, or give them up "
         "by adding the topic to `leave_records_of`. Nothing was written.",
         explained="after-the-cutover",
     )
     HOOK_NOT_FOUND = _CodeRow(
-        "HOOK_NOT_FOUND",
         "A function that the migration file names as a hook cannot be imported.",
         "Correct the path. If the hook is `stop_producers`, no group was touched: trigger a new "
         "cutover. With the other hooks the groups have moved: clear the task with downstream.",
     )
     APPROVAL_REFUSED = _CodeRow(
-        "APPROVAL_REFUSED",
         "An approver rejected the plan. Nothing was written.",
         "Ask the person who rejected it. Start the producers again where they were. Nothing was written.",
         explained="moving-groups",
     )
     APPROVAL_TIMED_OUT = _CodeRow(
-        "APPROVAL_TIMED_OUT",
         "The approval was not answered in time, so the plan is not approved.",
         "Start the producers again where they were. Trigger a new run when an approver is "
         "available. Nothing was written.",
         explained="moving-groups",
     )
     APPROVAL_STALE = _CodeRow(
-        "APPROVAL_STALE",
         "The plan changed after the approval was requested, so the question shows an outdated plan.",
         "Trigger a new run; it asks about its own plan. Nothing was written.",
     )
     EVIDENCE_CHANGED = _CodeRow(
-        "EVIDENCE_CHANGED",
         "A document of the run's evidence was changed, deleted or added, or the clusters changed after the approval.",
         "The finding names the change: a document of the evidence, or records or offsets on the "
         "clusters. Find its cause and trigger a new run. This attempt wrote nothing; the finding says whether an "
@@ -1191,103 +996,85 @@ class Code(StrEnum):
         explained="moving-groups",
     )
     FOUR_EYES = _CodeRow(
-        "FOUR_EYES",
         "The approver also triggered the run, or Airflow cannot prove that they are different people.",
         "Clear `approve` with downstream and let another person answer. A run triggered on Airflow's "
         "command line with Airflow's own login cannot be approved: trigger a new one in the UI. Nothing was written.",
     )
     NOT_AN_APPROVER = _CodeRow(
-        "NOT_AN_APPROVER",
         "The person who approved is not listed in `cutover.approvers`.",
         "Clear `approve` with downstream and let a listed approver answer. Nothing was written.",
     )
     # Runs and evidence
     MIGRATION_UNKNOWN = _CodeRow(
-        "MIGRATION_UNKNOWN",
         "The evidence root contains no migration with this name.",
         "Correct the name, or pass the evidence root that Airflow writes to (`--evidence-root`). Nothing was changed.",
         explained="before-a-run-starts",
     )
     EVIDENCE_UNREADABLE = _CodeRow(
-        "EVIDENCE_UNREADABLE",
         "A document in the evidence root is too large, truncated, no regular file, or has an unexpected structure.",
         "Check the document that the finding names. Restore it from a backup, or trigger a new run.",
         explained="validating",
     )
     LEDGER_BROKEN = _CodeRow(
-        "LEDGER_BROKEN",
         "A ledger entry is missing, changed, duplicated, a link, or not announced to Airflow. No run starts with such "
         "a ledger.",
         "Find out who wrote to the ledger's folder. Restore the whole folder from a backup.",
         explained="validating",
     )
     EVIDENCE_ROOT_UNREACHABLE = _CodeRow(
-        "EVIDENCE_ROOT_UNREACHABLE",
         "A task or the command line cannot read the evidence root, or the command line a given file.",
         "Check that the location in the finding exists, and that the user of the "
         "task or the command has read and write access.",
     )
     EVIDENCE_NOT_WRITABLE = _CodeRow(
-        "EVIDENCE_NOT_WRITABLE",
         "A task or the command line cannot write to the evidence root, for example because its disk is full.",
         "Free space in the folder that the finding names, or give access to it. Then clear the "
         "task with downstream, or trigger a new run. MirrorMaker is stopped all the same.",
         explained="before-a-run-starts",
     )
     AIRFLOW_MISSING = _CodeRow(
-        "AIRFLOW_MISSING",
         "The command line cannot import Airflow or a provider that it needs.",
         "Run the command with Airflow's Python, or pass a local folder with `--evidence-root`.",
     )
     COMMAND_INVALID = _CodeRow(
-        "COMMAND_INVALID",
         "The command line was called with an invalid argument.",
         "See `kafka-migration VERB --help`. Nothing was done.",
     )
     COMMAND_FAILED = _CodeRow(
-        "COMMAND_FAILED",
         "The command line failed with an unexpected error.",
         "Report it with the whole line. Meanwhile use the Airflow UI.",
     )
     MIRROR_FILE_UNREADABLE = _CodeRow(
-        "MIRROR_FILE_UNREADABLE",
         "`kafka-migration lint` or `import` cannot read a file; it is empty, too large, or no file of MirrorMaker.",
         "Correct the path, name the kind of the file with `--kind`, or split the file.",
     )
     MIRROR_FILE_NOT_IMPORTED = _CodeRow(
-        "MIRROR_FILE_NOT_IMPORTED",
         "`kafka-migration import` cannot express the topics of the files, or several flows are enabled.",
         "Name the flow with `--flow`, or change the patterns in a copy of the file.",
     )
     AIRFLOW_API_REFUSED = _CodeRow(
-        "AIRFLOW_API_REFUSED",
         "Airflow's REST API refused a request of the command line, or another service answered at its address.",
         "Correct the address or the login, or give the user the right to trigger the DAG.",
     )
     AIRFLOW_API_UNREACHABLE = _CodeRow(
-        "AIRFLOW_API_UNREACHABLE",
         "Airflow's REST API did not answer the command line.",
         "Check that Airflow's API server runs and that this machine reaches it. A run that "
         "was already created keeps running.",
     )
     TRIGGER_NOT_CONFIRMED = _CodeRow(
-        "TRIGGER_NOT_CONFIRMED",
         "Airflow did not answer when the command line triggered a run, so the run may exist.",
         "Look for the run id in Airflow. Trigger again only if there is no such run.",
     )
     EVIDENCE_MISSING = _CodeRow(
-        "EVIDENCE_MISSING",
         "A document that an earlier task should have written is missing.",
         "Clear the task that the finding names with downstream, or trigger a new run.",
         explained="validating",
     )
     CHECK_FAILED = _CodeRow(
-        "CHECK_FAILED",
         "A preflight check failed with an unexpected error, so its result is unknown.",
         f"Read the whole error in the task log and report it. {_NOTHING_STARTED}",
     )
     TASK_NOT_SUCCESSFUL = _CodeRow(
-        "TASK_NOT_SUCCESSFUL",
         "A task of the run failed or was skipped without a recorded reason.",
         "Read the log of the named task.",
     )

@@ -19,8 +19,7 @@ from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsPlan
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, Side
 from kafka_migration.core.kafka.commits import Commits, offsets_of
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.text.artifact_names import group_subject
-from kafka_migration.core.text.shell import shell_word
+from kafka_migration.core.text.quoting import group_subject, shell_word
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, sentence, some
 
 

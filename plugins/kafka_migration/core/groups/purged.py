@@ -12,7 +12,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.generations import Window
-from kafka_migration.core.text.artifact_names import group_subject
+from kafka_migration.core.text.quoting import group_subject
 from kafka_migration.core.translation.copies import PartitionCopy
 
 

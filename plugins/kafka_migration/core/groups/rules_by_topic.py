@@ -12,7 +12,7 @@ from kafka_migration.core.groups.offsets_plan import OffsetsMove, Proof, with_me
 from kafka_migration.core.groups.uncommitted import never_committed, uncommitted_finding
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.text.artifact_names import group_subject
+from kafka_migration.core.text.quoting import group_subject
 from kafka_migration.core.text.shortened import sentence, some
 from kafka_migration.core.translation.by_topic import RepartitionedTopic, by_partition
 from kafka_migration.core.translation.translation_contract import (

@@ -19,7 +19,7 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.run.run_identity import RunIdentity
-from kafka_migration.core.text.artifact_names import quoted
+from kafka_migration.core.text.quoting import quoted
 
 SCHEMA = 2
 _ENTRY_NAME = re.compile(r"(?P<number>[0-9]{6})\.json")

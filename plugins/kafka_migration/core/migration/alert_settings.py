@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.text.row_enum import RowEnum
 
 
 class Urgency(StrEnum):
@@ -21,7 +22,6 @@ class Urgency(StrEnum):
 class _AlertRow(NamedTuple):
     """What `AlertKind` says of a kind, for its table."""
 
-    kind: str
     when: str
     headline: str
     urgency: Urgency
@@ -29,7 +29,7 @@ class _AlertRow(NamedTuple):
     after_the_end: bool
 
 
-class AlertKind(StrEnum):
+class AlertKind(RowEnum):
     """The reason for an alert, with what is the same for all alerts of the kind.
 
     `when` says when it is sent, and `headline` what its subject says. `first_step` is what to do unless a finding says
@@ -42,16 +42,12 @@ class AlertKind(StrEnum):
     first_step: str
     after_the_end: bool
 
-    def __new__(cls, kind: str, *properties: object) -> AlertKind:
-        """Make a member that is its kind and carries the properties of its row."""
-        member = str.__new__(cls, kind)
-        member._value_ = kind
-        for name, value in zip(_AlertRow._fields[1:], properties, strict=True):
-            setattr(member, name, value)
-        return member
+    @classmethod
+    def text_of(cls, name: str) -> str:
+        """Return the kind as migration files name it."""
+        return name.lower()
 
     REFUSED = _AlertRow(
-        "refused",
         "nothing was started, or nothing was moved",
         "the run was refused",
         Urgency.NEXT_RUN,
@@ -59,7 +55,6 @@ class AlertKind(StrEnum):
         True,
     )
     STALLED = _AlertRow(
-        "stalled",
         "MirrorMaker died and was not restarted, stalled, missed its time limit or lost records; the source deleted "
         "uncopied records; or something did not answer for too long",
         "mirroring failed",
@@ -68,7 +63,6 @@ class AlertKind(StrEnum):
         True,
     )
     FAILED = _AlertRow(
-        "failed",
         "verdict `FAIL` or `NOT_VERIFIABLE`",
         "the copy is not proved",
         Urgency.TODAY,
@@ -76,7 +70,6 @@ class AlertKind(StrEnum):
         True,
     )
     BEHIND = _AlertRow(
-        "behind",
         "mirroring or validating took too long, and nothing else is wrong; also with `when_late: warn`",
         "the run did not finish in time",
         Urgency.NEXT_RUN,
@@ -84,7 +77,6 @@ class AlertKind(StrEnum):
         True,
     )
     NOT_STOPPED = _AlertRow(
-        "not_stopped",
         "neither a certificate nor the host says that MirrorMaker has stopped; takes precedence over the others",
         "MIRRORMAKER MAY STILL RUN",
         Urgency.NOW,
@@ -93,7 +85,6 @@ class AlertKind(StrEnum):
         True,
     )
     ERROR = _AlertRow(
-        "error",
         "a task failed without a finding, `finish` was lost, groups could not be moved, or the reservation was not "
         "freed",
         "the run failed",
@@ -102,7 +93,6 @@ class AlertKind(StrEnum):
         True,
     )
     PRODUCERS = _AlertRow(
-        "producers",
         "a cutover is near the end of the source: stop the producers now",
         "stop your producers now",
         Urgency.NOW,
@@ -110,7 +100,6 @@ class AlertKind(StrEnum):
         False,
     )
     APPROVAL = _AlertRow(
-        "approval",
         "a plan waits for an answer",
         "an approval is needed",
         Urgency.NOW,
@@ -118,7 +107,6 @@ class AlertKind(StrEnum):
         False,
     )
     TOO_LONG = _AlertRow(
-        "too_long",
         "`too_long_after` has passed since the run was queued; a backfill run that had to wait sends none",
         "the run takes too long",
         Urgency.TODAY,
@@ -126,7 +114,6 @@ class AlertKind(StrEnum):
         False,
     )
     UNREACHABLE = _AlertRow(
-        "unreachable",
         "a cluster, the MirrorMaker host or the evidence root has not answered for `watch.stall_after`; once per "
         "silence",
         "no answer while MirrorMaker runs",

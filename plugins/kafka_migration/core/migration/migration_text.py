@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from kafka_migration.core.migration.settings import Insecurity
-from kafka_migration.core.text.yaml_text import yaml_string
+from kafka_migration.core.text.quoting import yaml_string
 
 # Editors read it; `kafka-migration schema` prints the file that it names.
 SCHEMA_LINE = "# yaml-language-server: $schema=migration-file.schema.json"

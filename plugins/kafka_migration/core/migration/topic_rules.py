@@ -10,7 +10,7 @@ from typing import Literal
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.kafka.reserved_topics import is_topic_name, reserved_reason
 from kafka_migration.core.migration.patterns import matches
-from kafka_migration.core.text.artifact_names import quoted
+from kafka_migration.core.text.quoting import quoted
 
 RuleKind = Literal["name", "pattern", "exclude"]
 

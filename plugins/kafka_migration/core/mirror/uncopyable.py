@@ -16,7 +16,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.records import RecordShape
 from kafka_migration.core.mirror.log_entries import LONGEST_QUOTE, exceptions_in, from_exception
 from kafka_migration.core.target.target_topics import OTHERS_CONTINUE
-from kafka_migration.core.text.shell import shell_word
+from kafka_migration.core.text.quoting import shell_word
 from kafka_migration.core.text.shortened import sentence, some
 
 # A time that stands for "none"; every other negative time is refused.

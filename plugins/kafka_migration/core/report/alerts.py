@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-from kafka_migration.core.findings.by_cause import by_cause
+from kafka_migration.core.findings.by_cause import by_cause, finding_lines
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MirrorFailed, OffsetsNotMoved, ValidationFailed
-from kafka_migration.core.findings.finding_lines import finding_lines
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.run_document import Refusal
 

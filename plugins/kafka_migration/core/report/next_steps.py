@@ -12,7 +12,7 @@ from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.run_document import GroupResult, Readiness, RunDocument
 from kafka_migration.core.run.run_identity import ROLLBACK_DAG_PREFIX
 from kafka_migration.core.run.task_steps import SKIPPED, SUCCESS
-from kafka_migration.core.text.artifact_names import group_subject, plain_name
+from kafka_migration.core.text.quoting import group_subject, plain_name
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, MOST_NAMES, some
 
 # The findings section of the report has all codes.

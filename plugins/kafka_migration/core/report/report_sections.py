@@ -5,16 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafka_migration.core.cutover.approval import Ask
-from kafka_migration.core.cutover.plan_page import offsets_words
+from kafka_migration.core.cutover.plan_page import more_words, offsets_words
 from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.groups.offsets_plan import OffsetsMove, OffsetsPlan
+from kafka_migration.core.kafka.commits import offsets_of
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.report.group_sections import groups
-from kafka_migration.core.report.run_document import ConditionResult, Deadline, RunDocument
+from kafka_migration.core.report.run_document import ConditionResult, Deadline, GroupResult, RunDocument
 from kafka_migration.core.report.run_phases import seconds_between
-from kafka_migration.core.report.sections import Line, Name, Section, Strong, Table, finding_lines, section_of, table_of
-from kafka_migration.core.report.topic_sections import differences, topic_list, topics
+from kafka_migration.core.report.sections import (
+    Line,
+    Name,
+    Section,
+    ShellCommand,
+    Strong,
+    Table,
+    finding_line,
+    finding_lines,
+    section_of,
+    table_of,
+)
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
-from kafka_migration.core.text.terminal_text import duration
+from kafka_migration.core.text.terminal_text import duration, record_count
+from kafka_migration.core.validation.difference_words import describe_counts, kcat_command
+from kafka_migration.core.validation.differences import Difference
+from kafka_migration.core.validation.judge_document import JudgedDifferences, JudgedTopic
 from kafka_migration.core.watching.producers_question import ProducersAsk
 
 
@@ -152,3 +166,167 @@ def _mirror(run: RunDocument) -> Iterator[Line]:
     if stop and (ended := stop.certificate):
         manner = "gracefully" if ended.graceful else "ungracefully"
         yield f"Generation {ended.generation} ended {manner} (exit code {ended.exit_code}): {ended.reason}"
+
+
+# The evidence holds the whole plan.
+MAX_ROWS = 300
+MAX_NOTES = 100
+_WRITTEN = {"moved", "already_moved"}
+_NOT_WRITTEN = "not written"
+# The results of a rollback, where "moved" would mean the opposite.
+_ROLLED_BACK = {"moved": "put back", "already_moved": "already there", "not_written": "nothing written"}
+
+
+def groups(run: RunDocument) -> tuple[Section, ...]:
+    """Return the section on the consumer groups; none if no group was planned."""
+    if not run.groups:
+        return ()
+    is_rollback = run.steps.rollback_plan is not None
+    where = "Result" if is_rollback else "On the target"
+    header = ("Group", "Plan", where, "Partitions", "Delivered again", "Reasons")
+    rows = tuple(_group_row(group, is_rollback) for group in run.groups)
+    return (Section("Consumer groups", (), Table(header, rows), parts=(*_offsets(run), *_notes(run))),)
+
+
+def _group_row(group: GroupResult, is_rollback: bool) -> tuple[Line, ...]:
+    words = _ROLLED_BACK if is_rollback else {}
+    return (
+        Name(group.group),
+        group.verdict,
+        words.get(group.outcome, group.outcome.replace("_", " ")),
+        f"{group.partitions:,}",
+        record_count(group.delivered_again),
+        some(group.reasons, separator="; ", longest=LONGEST_SENTENCE) or "–",
+    )
+
+
+def _notes(run: RunDocument) -> tuple[Section, ...]:
+    """Return the warnings of the plan; none without any."""
+    plan = run.steps.groups_plan
+    warnings = [warning for group in (plan.groups if plan else ()) for warning in group.warnings]
+    more = _more(len(warnings) - MAX_NOTES, "warnings")
+    lines = tuple(map(finding_line, warnings[:MAX_NOTES]))
+    return (Section("Worth knowing about these groups", facts=lines, notes=more),) if lines else ()
+
+
+def _more(count: int, what: str) -> tuple[str, ...]:
+    return tuple(filter(None, (more_words(count, what).strip(),)))
+
+
+def _offsets(run: RunDocument) -> tuple[Section, ...]:
+    """Return one row per group and partition of a cutover's plan."""
+    plan = run.steps.offsets_plan and run.steps.offsets_plan.plan
+    rows = tuple(_offset_rows(run, plan)) if plan else ()
+    if not rows:
+        return ()
+    after = "Target now" if any(group.outcome in _WRITTEN for group in run.groups) else "Planned"
+    header = ("Group", "Partition", "Source", "Target before", after, "Unread (at most)")
+    return (Section("Offsets", (), Table(header, rows[:MAX_ROWS]), notes=_more(len(rows) - MAX_ROWS, "partitions")),)
+
+
+def _offset_rows(run: RunDocument, plan: OffsetsPlan) -> Iterator[tuple[Line, ...]]:
+    outcomes = {group.group: group.outcome for group in run.groups}
+    for group in plan.groups:
+        written = outcomes.get(group.group, _NOT_WRITTEN)
+        for move in group.moves:
+            yield from ((Name(group.group), *row) for row in _rows_of(plan, move, written))
+
+
+def _rows_of(plan: OffsetsPlan, move: OffsetsMove, written: str) -> Iterator[tuple[Line, ...]]:
+    committed = offsets_of(move.committed)
+    is_alone = len(move.partitions) == 1
+    for partition, offset in sorted(offsets_of(move.proposed).items()):
+        end = plan.target_end_offsets.get(partition)
+        yield (
+            (Name(partition.topic), f" {partition.partition}"),
+            _offset(committed.get(partition)) if is_alone else "–",
+            _offset(move.before.get(partition)),
+            f"{offset:,}" if written in {*_WRITTEN, _NOT_WRITTEN} else f"{offset:,} ({written})",
+            "not known" if end is None else f"{max(0, end - offset):,}",
+        )
+
+
+def _offset(offset: int | None) -> str:
+    return "none" if offset is None else f"{offset:,}"
+
+
+_HOW_TO_LOOK = (
+    "The first differences of each topic; all of them are in the Parquet file next to the validation's result. The "
+    "commands show a record if `SOURCE` and `TARGET` are set to the bootstrap servers."
+)
+# The reasons of a topic that the report lists; the evidence has more.
+_MOST_REASONS = 3
+
+
+def topic_list(run: RunDocument) -> tuple[Section, ...]:
+    """Return what the patterns of the migration file found; none for a file without patterns."""
+    return section_of("Topics by pattern", tuple(_by_pattern(run)))
+
+
+def _by_pattern(run: RunDocument) -> Iterator[str]:
+    found = run.steps.topic_list
+    if found:
+        yield f"Selected by the names and patterns of the migration file: {len(found.topics):,} topics."
+        if found.new:
+            yield f"New on the source: {some(found.new)}."
+        if found.vanished:
+            yield f"No longer on the source: {some(found.vanished)}."
+        yield from (f"Not copied: {topic}, {reason}." for topic, reason in found.left_out.items())
+
+
+def topics(run: RunDocument) -> tuple[Section, ...]:
+    """Return the verdict on each topic, and the first reasons of those that are not proved as a whole."""
+    if not run.topics:
+        return ()
+    verdict_of = "the interval" if run.interval else "this run"
+    header = ("Topic", f"Verdict of {verdict_of}", "Source records", "Target records", "Whole topic", "Proved in total")
+    return (Section("Validation", (), Table(header, tuple(map(_topic_row, run.topics))), tuple(_topic_reasons(run))),)
+
+
+def _topic_row(topic: JudgedTopic) -> tuple[Line, ...]:
+    return (
+        Name(topic.topic),
+        topic.verdict,
+        record_count(topic.source_records),
+        record_count(topic.target_records),
+        topic.standing,
+        record_count(topic.whole.target_records) if topic.whole else "–",
+    )
+
+
+def _topic_reasons(run: RunDocument) -> Iterator[Line]:
+    for topic in run.topics:
+        if topic.whole and topic.whole.reasons:
+            reasons = "; ".join(topic.whole.reasons[:_MOST_REASONS])
+            yield Name(topic.topic), f" as a whole, {topic.standing}: {reasons}"
+
+
+def differences(run: RunDocument) -> tuple[Section, ...]:
+    """Return the first differences of each topic, each with the command that shows its record."""
+    parts = tuple(
+        _differences(topic.topic, topic.differences)
+        for topic in run.topics
+        if topic.differences and topic.differences.first
+    )
+    return (Section("Differences", (_HOW_TO_LOOK,), parts=parts),) if parts else ()
+
+
+def _differences(topic: str, found: JudgedDifferences) -> Section:
+    rows = tuple(_difference(topic, found.target_topic, each) for each in found.first)
+    title = (Name(topic), f": {describe_counts(found.counts)}")
+    return Section(title, (), Table(("Kind", "Fields", "Source", "Target"), rows))
+
+
+def _difference(topic: str, target_topic: str, found: Difference) -> tuple[Line, ...]:
+    return (
+        found.kind,
+        ", ".join(found.fields) or "–",
+        _command("$SOURCE", topic, found.source_partition, found.source_offset),
+        _command("$TARGET", target_topic, found.target_partition, found.target_offset),
+    )
+
+
+def _command(brokers: str, topic: str, partition: int | None, offset: int | None) -> str:
+    if partition is None or offset is None:
+        return "–"
+    return ShellCommand(kcat_command(brokers, topic, partition, offset).strip("`"))

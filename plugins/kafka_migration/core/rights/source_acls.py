@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kafka_migration.core.kafka.cluster import Acl, Resource
-from kafka_migration.core.text.shell import shell_word
+from kafka_migration.core.text.quoting import shell_word
 
 ALL_NAMES = "*"
 

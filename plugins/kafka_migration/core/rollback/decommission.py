@@ -14,7 +14,7 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.kafka.commits import GroupsCommits
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.text.artifact_names import group_subject
+from kafka_migration.core.text.quoting import group_subject
 from kafka_migration.core.text.shortened import MOST_NAMES, some
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.validation.coverage_rules import coverage_of

@@ -9,8 +9,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.text.shortened import brief, given
-from kafka_migration.core.text.storable import UNSTORABLE
-from kafka_migration.core.text.terminal_text import shown
+from kafka_migration.core.text.terminal_text import UNSTORABLE, shown
 
 _REMEDY = "Correct the field and trigger the run again; nothing was started."
 

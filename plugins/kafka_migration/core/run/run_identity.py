@@ -1,9 +1,11 @@
-"""Which run of which migration: DAG ids, run ids and attempts."""
+"""Which run of which migration: DAG ids, run ids and attempts; and the DAG that people trigger."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+
+from kafka_migration.core.migration.settings import Mode
 
 # The prefixes of the DAG ids; the name of the migration follows.
 NIGHTLY_DAG_PREFIX = "kafka_nightly_sync__"
@@ -83,3 +85,8 @@ class RunIdentity:
     def is_rollback(self) -> bool:
         """Whether the run belongs to the rollback DAG."""
         return self.dag_id.startswith(ROLLBACK_DAG_PREFIX)
+
+
+def triggered_dag_id(name: str, mode: Mode) -> str:
+    """Return the id of the DAG that has this mode in its form: the rollback DAG, or else the manual DAG."""
+    return f"{ROLLBACK_DAG_PREFIX if mode.rolls_back else MANUAL_DAG_PREFIX}{name}"

@@ -29,7 +29,7 @@ from kafka_migration.core.validation.validation_contract import ValidationReques
 from kafka_migration.core.watching.producers_question import ProducersAsk
 from kafka_migration.core.watching.retention_forecast import Forecast
 from kafka_migration.core.watching.unfinished_work import PendingValidation
-from kafka_migration.core.watching.watch_records import Announced, Fenced, WatchEnded, WatchRecord
+from kafka_migration.core.watching.watch import Announced, Fenced, WatchEnded, WatchRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

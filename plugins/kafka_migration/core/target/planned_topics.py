@@ -22,7 +22,7 @@ from kafka_migration.core.target.target_topics import (
     plan_topics,
     wanted_configs,
 )
-from kafka_migration.core.text.shell import shell_word
+from kafka_migration.core.text.quoting import shell_word
 from kafka_migration.core.text.shortened import brief
 
 

@@ -13,7 +13,7 @@ from kafka_migration.core.ledger.cutovers import AnnouncedTopic, CreatedTopic
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.migration.topic_rules import TopicSettings
-from kafka_migration.core.text.shell import shell_word
+from kafka_migration.core.text.quoting import shell_word
 from kafka_migration.core.text.shortened import sentence, some
 
 OTHERS_CONTINUE = (

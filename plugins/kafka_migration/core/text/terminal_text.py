@@ -1,6 +1,9 @@
-"""Escaping of foreign texts for terminals, logs and lines of JSON; durations and counts in words."""
+"""Foreign texts as terminals, logs, lines of JSON and databases can take them; durations and counts in words."""
 
 from __future__ import annotations
+
+import re
+from typing import Any
 
 
 def shown(text: str) -> str:
@@ -34,3 +37,27 @@ def duration(seconds: float) -> str:
 def record_count(records: int | None) -> str:
     """Write a number of records; `None` means unknown."""
     return "not known" if records is None else f"{records:,}"
+
+
+# A zero byte and half a character (a single surrogate) are JSON, but neither PostgreSQL nor UTF-8 takes them. In a
+# trigger's event, one such character would end the process with all triggers.
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_REPLACEMENT = "\ufffd"
+
+
+def storable(text: str) -> str:
+    """Return a text with the replacement character for each character that cannot be stored."""
+    return UNSTORABLE.sub(_REPLACEMENT, text)
+
+
+def storable_document(value: Any) -> Any:
+    """Return plain JSON values with every text storable, names included."""
+    match value:
+        case str():
+            return storable(value)
+        case dict():
+            return {storable_document(name): storable_document(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [storable_document(inner) for inner in value]
+        case _:
+            return value

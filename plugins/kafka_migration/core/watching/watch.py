@@ -1,12 +1,12 @@
-"""The result of one poll of a running MirrorMaker: continue, drained, or failed with findings."""
+"""The result of one poll of a running MirrorMaker: continue, drained, or failed with findings; and its evidence."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
@@ -307,3 +307,40 @@ def _stalled(partition: TopicPartition, reading: PartitionReading, still_s: floa
         f"{reading.goal:,}) for {duration(still_s)}.",
         matters="The records up to the goal are not on the target. Copied records are kept.",
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announced(Document):
+    """The watch announced that the producers must stop; `lag` is the copy's lag at that time, as text."""
+
+    at: str
+    generation: int
+    announced_at: str
+    lag: str
+    stage: Literal["announced"] = "announced"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fenced(FenceProof):
+    """The fence is proved: the source receives no records any more, and its ends are the goals."""
+
+    at: str
+    generation: int
+    stage: Literal["fenced"] = "fenced"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchEnded(WatchResult):
+    """The watch is over. `generation` is the last one of MirrorMaker; `None` if the run started none."""
+
+    at: str
+    generation: int | None
+
+    @classmethod
+    def of(cls, result: WatchResult, *, at: str, generation: int | None) -> WatchEnded:
+        """Return the document of a result."""
+        values = {each.name: getattr(result, each.name) for each in fields(result)}
+        return cls(**values, at=at, generation=generation)
+
+
+WatchRecord = Announced | Fenced | WatchEnded

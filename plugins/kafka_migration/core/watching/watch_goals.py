@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 from kafka_migration.core.kafka.cluster import IsolationLevel
 from kafka_migration.core.kafka.offsets import Known, Lag, Offsets
-from kafka_migration.core.watching.fence import FenceStatus, FenceWatch, SourceEnds
-from kafka_migration.core.watching.open_transactions import held_offsets
+from kafka_migration.core.watching.fence import FenceStatus, FenceWatch, SourceEnds, held_offsets
 from kafka_migration.core.watching.watch import Aim
 
 

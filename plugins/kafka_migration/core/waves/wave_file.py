@@ -14,7 +14,7 @@ from kafka_migration.core.migration.migration_text import (
     migration_text,
 )
 from kafka_migration.core.migration.settings import Insecurity
-from kafka_migration.core.text.artifact_names import plain_name
+from kafka_migration.core.text.quoting import plain_name
 from kafka_migration.core.waves.wave_plan import GroupReads, Wave, some
 
 # The text shows at most this many joins; JSON has all.

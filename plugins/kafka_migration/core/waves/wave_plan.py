@@ -17,7 +17,7 @@ from kafka_migration.core.kafka.reserved_topics import reserved_reason, streams_
 from kafka_migration.core.kafka.transaction_log import COMMITTED_OFFSETS, TRANSACTION_STATE
 from kafka_migration.core.migration.patterns import matches
 from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES
-from kafka_migration.core.text.artifact_names import plain_name
+from kafka_migration.core.text.quoting import plain_name
 from kafka_migration.core.waves.components import Join, JoinKind, Split, components, split_of
 
 T = TypeVar("T")

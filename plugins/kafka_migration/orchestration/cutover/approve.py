@@ -12,7 +12,7 @@ from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import Context
 
 from kafka_migration.core.cutover.approval import Ask, Responder
-from kafka_migration.core.cutover.approval_page import Asking, approval_page
+from kafka_migration.core.cutover.plan_page import Asking, approval_page
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Alert
 from kafka_migration.core.stored.stored_documents import Stored

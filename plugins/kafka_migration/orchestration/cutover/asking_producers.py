@@ -20,8 +20,7 @@ from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.run.stop_request import StopRequest
 from kafka_migration.core.stored.stored_documents import MirrorStarted, Stored
 from kafka_migration.core.watching.producers_question import ABORT, OPTIONS, ProducersAsk, aborted, question_body
-from kafka_migration.core.watching.watch import TRIGGER_MARGIN
-from kafka_migration.core.watching.watch_records import Announced
+from kafka_migration.core.watching.watch import TRIGGER_MARGIN, Announced
 from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger
 from kafka_migration.steps.run.alert_sending import stop_producers
 from kafka_migration.steps.run.migration_run import MigrationRun

@@ -11,7 +11,7 @@ from kafka_migration.airflow_adapters.airflow_metrics import emit
 from kafka_migration.core.findings.errors import StoreFailed
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.report.run_document import RunDocument
-from kafka_migration.core.report.run_note import run_note
+from kafka_migration.core.report.run_status import run_note
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator
 from kafka_migration.orchestration.report_page import ReportLink
 from kafka_migration.orchestration.task.alerting import send, tell_of_lost_finish

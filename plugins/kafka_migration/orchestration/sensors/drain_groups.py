@@ -15,7 +15,7 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.groups.selection import which_groups
 from kafka_migration.core.kafka.commits import topics_of
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.text.artifact_names import group_subject
+from kafka_migration.core.text.quoting import group_subject
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.watching.watch import TRIGGER_MARGIN

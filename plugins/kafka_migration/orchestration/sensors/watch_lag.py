@@ -8,7 +8,7 @@ from typing import Any
 from airflow.sdk import Context
 
 from kafka_migration.core.stored.stored_documents import MirrorStarted, Stored
-from kafka_migration.core.watching.watch_records import WatchEnded
+from kafka_migration.core.watching.watch import WatchEnded
 from kafka_migration.orchestration.operators.operator_base import reporting
 from kafka_migration.orchestration.sensors.sensor_base import MigrationSensor
 from kafka_migration.orchestration.task.context import run_of

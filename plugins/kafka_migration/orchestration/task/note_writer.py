@@ -12,7 +12,7 @@ from typing import Any
 
 from airflow.listeners import hookimpl
 
-from kafka_migration.core.report.run_note import joined_notes
+from kafka_migration.core.report.run_status import joined_notes
 from kafka_migration.core.run.run_identity import migration_of
 
 log = logging.getLogger(__name__)

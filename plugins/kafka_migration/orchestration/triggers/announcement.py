@@ -14,7 +14,7 @@ from airflow.triggers.base import TriggerEvent
 from asgiref.sync import sync_to_async
 
 from kafka_migration.core.stored.stored_documents import Stored
-from kafka_migration.core.watching.watch_records import Announced, WatchEnded
+from kafka_migration.core.watching.watch import Announced, WatchEnded
 from kafka_migration.orchestration.task.context import run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
 from kafka_migration.steps.run.migration_run import MigrationRun

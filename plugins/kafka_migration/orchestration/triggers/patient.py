@@ -11,7 +11,7 @@ from typing import Any
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
-from kafka_migration.core.text.storable import storable_document
+from kafka_migration.core.text.terminal_text import storable_document
 
 # Airflow 3.3 fails a task that resumes before the scheduler has seen the end of the process that deferred it
 # (apache/airflow#72716). On a busy machine that process needs some seconds to end.

@@ -10,7 +10,7 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import GroupDescription, GroupListing
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX
-from kafka_migration.core.text.artifact_names import group_subject
+from kafka_migration.core.text.quoting import group_subject
 from kafka_migration.core.text.shortened import some
 from kafka_migration.engines.mirrormaker2_topics import copied_topics
 from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker

@@ -9,7 +9,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import KafkaCluster, TopicDescription
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.core.text.shell import shell_word
+from kafka_migration.core.text.quoting import shell_word
 from kafka_migration.core.text.shortened import some
 from kafka_migration.engines.mirrormaker2_topics import OwnTopics
 from kafka_migration.preflight.scene.check import Asked, Check, NotApplicable, without_mirrormaker

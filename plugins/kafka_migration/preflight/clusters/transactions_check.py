@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.watching.open_transactions import held_back, open_transaction_findings
+from kafka_migration.core.watching.fence import held_back, open_transaction_findings
 from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
 from kafka_migration.preflight.scene.cluster_questions import topics_of
 from kafka_migration.preflight.scene.scene import Scene

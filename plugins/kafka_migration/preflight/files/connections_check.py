@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.core.text.shell import shell_word
+from kafka_migration.core.text.quoting import shell_word
 from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.scene import Scene
 

@@ -10,8 +10,7 @@ from kafka_migration.adapters.store.document_files import rooted
 from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.adapters.system.private_folder import private_folder
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.run.dag_ids import triggered_dag_id
-from kafka_migration.core.run.run_identity import RunIdentity
+from kafka_migration.core.run.run_identity import RunIdentity, triggered_dag_id
 from kafka_migration.core.run.run_window import RunWindow
 from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.steps.run.deployment import Deployment

@@ -13,7 +13,7 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import reservation_deadline
 from kafka_migration.core.stored.stored_documents import Stored, WaitDocument
-from kafka_migration.core.text.artifact_names import quoted
+from kafka_migration.core.text.quoting import quoted
 from kafka_migration.core.text.terminal_text import duration, shown
 from kafka_migration.steps.run.guards import record_reservation
 from kafka_migration.steps.run.migration_run import MigrationRun

@@ -10,7 +10,7 @@ from kafka_migration.core.findings.errors import EvidenceUnfit, Finding, Refused
 from kafka_migration.core.run.task_steps import SKIPPED, SUCCESS, TaskId, expected_skips
 from kafka_migration.core.stored.stored_documents import STORED_KINDS, Stored
 from kafka_migration.core.watching.unfinished_work import PendingValidation, late_findings
-from kafka_migration.core.watching.watch_records import WatchEnded
+from kafka_migration.core.watching.watch import WatchEnded
 from kafka_migration.steps.run.migration_run import MigrationRun
 
 FAILED = "failed"

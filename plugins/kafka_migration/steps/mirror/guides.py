@@ -15,9 +15,8 @@ from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.watching.fence import FenceProof, FenceWatch, SourceEnds
 from kafka_migration.core.watching.producers_question import StopProducers
-from kafka_migration.core.watching.watch import Aim, Ending, Outcome
+from kafka_migration.core.watching.watch import Aim, Announced, Ending, Fenced, Outcome
 from kafka_migration.core.watching.watch_goals import CutoverCourse, FollowCourse
-from kafka_migration.core.watching.watch_records import Announced, Fenced
 from kafka_migration.steps.run.alert_sending import producers_alert, stop_producers
 from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
 

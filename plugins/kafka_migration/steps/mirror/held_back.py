@@ -8,7 +8,7 @@ from contextlib import suppress
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.offsets import Ranges, TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
-from kafka_migration.core.watching.open_transactions import held_back, held_back_findings
+from kafka_migration.core.watching.fence import held_back, held_back_findings
 from kafka_migration.steps.reading.exact_reads import every_value
 from kafka_migration.steps.run.migration_run import MigrationRun
 

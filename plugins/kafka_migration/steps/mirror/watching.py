@@ -9,8 +9,7 @@ from kafka_migration.core.findings.errors import MirrorFailed
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.stored.stored_documents import MirrorNotStarted, Stored
 from kafka_migration.core.watching.unfinished_work import behind_finding
-from kafka_migration.core.watching.watch import Outcome, WatchLimits, WatchResult, watch_limits
-from kafka_migration.core.watching.watch_records import WatchEnded
+from kafka_migration.core.watching.watch import Outcome, WatchEnded, WatchLimits, WatchResult, watch_limits
 from kafka_migration.steps.mirror.guides import CutoverGuide, FollowGuide, Guide, PlanGuide
 from kafka_migration.steps.mirror.restart import Reviver
 from kafka_migration.steps.mirror.watcher import MirrorWatcher

@@ -13,7 +13,7 @@ from kafka_migration.core.ledger.cutovers import RolledBack
 from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.report.next_steps import after_rollback
 from kafka_migration.core.rollback.reverse_migration import reverse_migration
-from kafka_migration.core.rollback.rollback_refusals import target_only_findings
+from kafka_migration.core.rollback.rollback_planning import target_only_findings
 from kafka_migration.core.run.run_conf import unknown_findings
 from kafka_migration.core.stored.stored_documents import RollbackPlanDocument, RolledBackDocument, Stored
 from kafka_migration.core.text.shortened import some

@@ -24,7 +24,7 @@ from kafka_migration.core.kafka.cluster import Resource, Side
 from kafka_migration.core.ledger.cutovers import Reserved
 from kafka_migration.core.rights.rights import selected_groups, topics_on
 from kafka_migration.core.stored.stored_documents import ReserveDocument, Stored
-from kafka_migration.core.text.artifact_names import group_subject, quoted
+from kafka_migration.core.text.quoting import group_subject, quoted
 from kafka_migration.engines.engine_rights import missing_rights
 from kafka_migration.steps.run.migration_run import MigrationRun
 

@@ -28,7 +28,7 @@ from kafka_migration.core.mirror.mirror_process import AnyProcess
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunWindow
 from kafka_migration.core.stored.stored_documents import RefusalDocument, Stored
-from kafka_migration.core.watching.open_transactions import held_offsets
+from kafka_migration.core.watching.fence import held_offsets
 from kafka_migration.migration_file.loading import load_migration, load_migration_file
 from kafka_migration.steps.run.deployment import Deployment
 from kafka_migration.steps.run.run_request import RunRequest

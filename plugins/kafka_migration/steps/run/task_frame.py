@@ -8,9 +8,8 @@ from contextlib import contextmanager
 
 from kafka_migration.adapters.store.document_files import unreadable
 from kafka_migration.core.documents.codec import DoesNotFit
-from kafka_migration.core.findings.by_cause import by_cause
+from kafka_migration.core.findings.by_cause import by_cause, wrapped_lines
 from kafka_migration.core.findings.errors import Finding, FindingsError, Refused
-from kafka_migration.core.findings.finding_lines import wrapped_lines
 from kafka_migration.core.migration.settings import HookName
 from kafka_migration.core.run.task_steps import NOT_IN_ALL_MODES, expected_skips
 from kafka_migration.steps.run.migration_run import MigrationRun
