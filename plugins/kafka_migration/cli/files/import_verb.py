@@ -20,8 +20,9 @@ from kafka_migration.mirrormaker_files.model.lint_codes import Severity
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.rules.linter import lint
+from kafka_migration.mirrormaker_import.imported_flow import ImportChoices
 from kafka_migration.mirrormaker_import.names_on_target import NAMINGS
-from kafka_migration.mirrormaker_import.proposal import ImportChoices, Imported, import_files
+from kafka_migration.mirrormaker_import.proposal import Imported, import_files
 from kafka_migration.steps.waves.wave_files import check_files, files_in, write_files
 
 IMPORT_SCHEMA = 2
