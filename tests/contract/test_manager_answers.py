@@ -14,7 +14,7 @@ import pytest
 from kafka_migration.adapters.http.ambari_service import Ambari
 from kafka_migration.adapters.http.cloudera_manager import ClouderaManager
 from kafka_migration.adapters.http.manager_service import ManagerService
-from kafka_migration.cli.shell.discover_output import NOT_KNOWN
+from kafka_migration.cli.files.discover_verb import NOT_KNOWN
 from kafka_migration.core.discovery.connections_to_create import connections_for
 from kafka_migration.core.discovery.described_cluster import ClusterManager, DiscoveredCluster, entrance
 from kafka_migration.core.discovery.json_answer import Answer

@@ -10,11 +10,11 @@ from kafka_migration.core.text.shortened import some
 from kafka_migration.mirrormaker_files.effective.all_files import readers_of
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Reader, Readers
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_import.chosen_command import command_of
 from kafka_migration.mirrormaker_import.chosen_flow import (
     CHECKPOINT_CONNECTOR,
     SOURCE_CONNECTOR,
     ChosenFlow,
+    command_of,
     connectors_of,
     not_imported,
 )

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from kafka_migration.core.discovery.connections_to_create import ConnectionToCreate
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.migration.migration_text import NO_GROUP
 from kafka_migration.core.text.shortened import some
 from kafka_migration.mirrormaker_files.model.lint_finding import quoted
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorSetting, Place
-from kafka_migration.mirrormaker_import.chosen_flow import ChosenFlow
-from kafka_migration.mirrormaker_import.flow_readers import (
-    CHECKPOINTS,
-    CONNECTOR,
-    CONSUMER,
-    TARGET,
-    FlowReaders,
-)
-from kafka_migration.mirrormaker_import.import_rules import (
-    ELSEWHERE,
-    OF_CHECKPOINTS,
-    OLD_NAMES,
-    Decision,
-    Use,
-)
+from kafka_migration.mirrormaker_import.flow_readers import CHECKPOINTS, CONNECTOR, CONSUMER, TARGET, FlowReaders
+from kafka_migration.mirrormaker_import.import_rules import ELSEWHERE, OF_CHECKPOINTS, OLD_NAMES, Use
 from kafka_migration.mirrormaker_import.imported_connections import addresses_in
-from kafka_migration.mirrormaker_import.imported_topics import TopicChoice
-from kafka_migration.mirrormaker_import.line_values import LineValues
-from kafka_migration.mirrormaker_import.names_on_target import TargetNames
-from kafka_migration.mirrormaker_import.plain_values import plain
+from kafka_migration.mirrormaker_import.imported_flow import ImportedFlow
+from kafka_migration.mirrormaker_import.line_values import plain
 
 # Settings whose loss changes the copy most, by the beginning of their keys.
 _IMPORTANT = {
@@ -56,27 +40,7 @@ class ImportCheck(Document):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ImportFacts:
-    """What the checks are about: everything that was decided about the files."""
-
-    chosen: ChosenFlow
-    readers: FlowReaders
-    names: TargetNames
-    topics: TopicChoice
-    groups: tuple[str, ...]
-    values: LineValues
-    decisions: Sequence[tuple[MirrorSetting, Decision]]
-    connections: Sequence[ConnectionToCreate]
-    kinds: frozenset[FileKind]
-
-    @property
-    def is_mirrormaker1(self) -> bool:
-        """Whether MirrorMaker 1 reads the files."""
-        return any(kind.is_mirrormaker1 for kind in self.kinds)
-
-
-def checks_of(facts: ImportFacts) -> tuple[ImportCheck, ...]:
+def checks_of(facts: ImportedFlow) -> tuple[ImportCheck, ...]:
     """Return what to check before the first run."""
     parts = (
         ("flow", _flow(facts)),
@@ -92,7 +56,7 @@ def checks_of(facts: ImportFacts) -> tuple[ImportCheck, ...]:
     return tuple(ImportCheck(about, quoted(text)) for about, texts in parts if (text := " ".join(texts)))
 
 
-def _flow(facts: ImportFacts) -> Iterator[str]:
+def _flow(facts: ImportedFlow) -> Iterator[str]:
     chosen = facts.chosen
     if chosen.doubt:
         yield f"{chosen.doubt} Make sure that this is the direction."
@@ -101,8 +65,8 @@ def _flow(facts: ImportFacts) -> Iterator[str]:
         yield f"The files have other flows too: {flows}. Each needs a migration of its own."
 
 
-def _connections(facts: ImportFacts) -> Iterator[str]:
-    extras = [connection.fields["extra"] for connection in facts.connections]
+def _connections(facts: ImportedFlow) -> Iterator[str]:
+    extras = [connection.fields["extra"] for connection in facts.clusters]
     sides = ("source", "target")
     for side, role, extra in zip(sides, (CONSUMER, TARGET), extras, strict=True):
         yield f"The {side} has {_protected(facts.readers.line(role, 'security.protocol'), extra)}."
@@ -132,7 +96,7 @@ def _protected(line: MirrorSetting | None, extra: Mapping[str, str]) -> str:
     return f"{protocol} with {extra['sasl.mechanism']}" if "sasl.mechanism" in extra else protocol
 
 
-def _names(facts: ImportFacts) -> Iterator[str]:
+def _names(facts: ImportedFlow) -> Iterator[str]:
     names = facts.names
     topic = next((item.text for item in facts.topics.items if item.is_name), "orders")
     if names.theirs:
@@ -147,7 +111,7 @@ def _names(facts: ImportFacts) -> Iterator[str]:
     yield "If consumers must find the same names, import again with --naming identity."
 
 
-def _replication(facts: ImportFacts) -> Iterator[str]:
+def _replication(facts: ImportedFlow) -> Iterator[str]:
     given = facts.readers.line(CONNECTOR, "replication.factor")
     factor = facts.values.replication_factor
     if facts.is_mirrormaker1:
@@ -162,7 +126,7 @@ def _replication(facts: ImportFacts) -> Iterator[str]:
         yield f"{factor}, as in the files."
 
 
-def _topics(facts: ImportFacts) -> Iterator[str]:
+def _topics(facts: ImportedFlow) -> Iterator[str]:
     topics = facts.topics
     yield f"{some([item.text for item in topics.items])}."
     if topics.has_patterns:
@@ -171,7 +135,7 @@ def _topics(facts: ImportFacts) -> Iterator[str]:
         yield "Patterns never take topics of Kafka and its tools, such as __…, _schemas and ….replica. Name these."
     if topics.left_out:
         yield f"MirrorMaker does not copy {some(topics.left_out)}: excluded or internal."
-    excluding = (each for each, decision in facts.decisions if decision.gives.topics_excluded is not None)
+    excluding = (each for _, each, decision in facts.uses.decisions if decision.gives.topics_excluded is not None)
     old = [each.line for each in excluding if each.key == OLD_NAMES["topics.exclude"]]
     if old and facts.readers.is_assumed:
         yield f"Line {old[-1]} counts up to Kafka 3.9; Kafka 4 ignores it. Give the version with --kafka-version."
@@ -179,7 +143,7 @@ def _topics(facts: ImportFacts) -> Iterator[str]:
         yield f"Taken as names, although MirrorMaker reads a dot as any letter: {some(loose)}."
 
 
-def _groups(facts: ImportFacts) -> Iterator[str]:
+def _groups(facts: ImportedFlow) -> Iterator[str]:
     if facts.groups == (NO_GROUP,):
         yield "None: `groups` is blank, so the cutover moves no group. Name them in cutover.groups if it must."
         return
@@ -225,7 +189,7 @@ def _disagreements(readers: FlowReaders) -> Iterator[str]:
             yield f"Source and checkpoint connector differ in {key}; that of the source connector counts."
 
 
-def _isolation(facts: ImportFacts) -> Iterator[str]:
+def _isolation(facts: ImportedFlow) -> Iterator[str]:
     level = facts.values.isolation_level
     if facts.values.exactly_once:
         yield "read_committed, as exactly-once needs it."
@@ -236,8 +200,8 @@ def _isolation(facts: ImportFacts) -> Iterator[str]:
         yield "If producers on the source use transactions, write read_committed."
 
 
-def _not_taken_over(facts: ImportFacts) -> Iterator[str]:
-    of_flow = [decision.use for _, decision in facts.decisions if decision is not ELSEWHERE]
+def _not_taken_over(facts: ImportedFlow) -> Iterator[str]:
+    of_flow = [decision.use for _, _, decision in facts.uses.decisions if decision is not ELSEWHERE]
     counts = [of_flow.count(use) for use in (Use.REPORTED, Use.IGNORED)]
     if any(counts):
         yield f"{counts[0]} reported and {counts[1]} ignored lines of the list."
@@ -248,9 +212,9 @@ def _not_taken_over(facts: ImportFacts) -> Iterator[str]:
         yield "MirrorMaker 2 copies access control lists of topics; here kafka-migration source-acls prints them."
 
 
-def _important(facts: ImportFacts) -> Iterator[str]:
+def _important(facts: ImportedFlow) -> Iterator[str]:
     seen = set[str]()
-    for setting, decision in facts.decisions:
+    for _, setting, decision in facts.uses.decisions:
         is_kafkas = setting.value.strip().endswith(_KAFKAS)
         words = next((text for start, text in _IMPORTANT.items() if setting.key.startswith(start)), "")
         # A policy of the checkpoint connector is compared with that of the source connector.
@@ -262,7 +226,7 @@ def _important(facts: ImportFacts) -> Iterator[str]:
             yield f"{words} (line {setting.line})"
 
 
-def _copied(facts: ImportFacts) -> Iterator[str]:
+def _copied(facts: ImportedFlow) -> Iterator[str]:
     if facts.is_mirrormaker1:
         page = "“MirrorMaker 1 to MirrorMaker 2”, section “Remove its copy”"
     else:

@@ -24,8 +24,7 @@ from kafka_migration.mirrormaker_import.flow_readers import (
     WORKER,
 )
 from kafka_migration.mirrormaker_import.imported_connections import is_reference, value_problem_of
-from kafka_migration.mirrormaker_import.line_values import NOTHING, LineValues
-from kafka_migration.mirrormaker_import.plain_values import plain, says_more
+from kafka_migration.mirrormaker_import.line_values import NOTHING, LineValues, plain, says_more
 
 
 class Use(StrEnum):

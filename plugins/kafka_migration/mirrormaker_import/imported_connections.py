@@ -16,7 +16,7 @@ from kafka_migration.mirrormaker_files.model.lint_finding import listed
 from kafka_migration.mirrormaker_files.model.mirror_settings import EMPTY, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_import.chosen_flow import not_imported
 from kafka_migration.mirrormaker_import.flow_readers import CONNECTION_KEYS, FlowReaders
-from kafka_migration.mirrormaker_import.plain_values import plain
+from kafka_migration.mirrormaker_import.line_values import plain
 
 # Every option of a JAAS line, so that no part of one value is taken for another option.
 _OPTION = re.compile(r"""(?<!\w)(\w{1,100})\s{0,20}=\s{0,20}(?:"((?:[^"\\]|\\.)*)"?|'(?:[^'\\]|\\.)*'?|[^\s;"']+)""")

@@ -21,9 +21,9 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import (
     Place,
 )
 from kafka_migration.mirrormaker_files.model.readers_of_keys import OLD_KEYS, is_free, roles_at
-from kafka_migration.mirrormaker_import.chosen_command import command_of
 from kafka_migration.mirrormaker_import.chosen_flow import (
     HEARTBEAT_CONNECTOR,
+    command_of,
     connectors_of,
     is_known_flow,
 )

@@ -1,10 +1,13 @@
-"""The values that the lines of MirrorMaker's files give to a migration file."""
+"""The values of lines in MirrorMaker's files: as they were meant, and what they give to a migration file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
+
+from kafka_migration.mirrormaker_files.model.lint_finding import may_be_secret
+from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, MirrorSetting
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +41,24 @@ class LineValues:
 
 
 NOTHING = LineValues()
+
+
+def plain(setting: MirrorSetting) -> str:
+    """Return the value as it was meant: without a comment, quotes around it, and blanks, which `lint` reports."""
+    return value_with_blanks(setting).strip()
+
+
+def value_with_blanks(setting: MirrorSetting) -> str:
+    """Return the value without a comment and quotes around it; other blanks remain."""
+    if may_be_secret(setting):
+        return setting.value
+    value, *comment = COMMENT.split(setting.value, maxsplit=1)
+    bare = value.strip()
+    if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "\"'":
+        return bare[1:-1]
+    return bare if comment else value
+
+
+def says_more(setting: MirrorSetting) -> bool:
+    """Return whether MirrorMaker reads more than was meant: a comment or quotes."""
+    return plain(setting) != setting.value.strip()

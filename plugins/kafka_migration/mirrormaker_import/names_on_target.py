@@ -11,7 +11,7 @@ from kafka_migration.core.text.secret_forms import given_unless_secret
 from kafka_migration.mirrormaker_files.model.mirror_settings import Flow
 from kafka_migration.mirrormaker_import.chosen_flow import not_imported
 from kafka_migration.mirrormaker_import.flow_readers import CONNECTOR, FlowReaders
-from kafka_migration.mirrormaker_import.plain_values import plain, value_with_blanks
+from kafka_migration.mirrormaker_import.line_values import plain, value_with_blanks
 
 Naming = Literal["identity", "prefixed"]
 NAMINGS: tuple[Naming, ...] = ("identity", "prefixed")

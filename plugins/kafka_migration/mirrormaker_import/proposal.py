@@ -5,76 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kafka_migration.core.discovery.connections_to_create import (
-    ConnectionToCreate,
-    connection_base,
-    mirror_host_connection,
-)
+from kafka_migration.core.discovery.connections_to_create import ConnectionToCreate, mirror_host_connection
 from kafka_migration.core.findings.errors import Refused
-from kafka_migration.core.text.secret_forms import has_secret_form
+from kafka_migration.core.migration.migration_text import NO_GROUP, Remarked, Value, cluster_section, migration_text
 from kafka_migration.core.text.shortened import some
-from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, FileKind, Flow, MirrorFile
-from kafka_migration.mirrormaker_import import imported_groups, imported_topics
-from kafka_migration.mirrormaker_import.chosen_command import (
-    chosen_command,
-    require_one_list,
-    require_own_files,
-)
-from kafka_migration.mirrormaker_import.chosen_flow import ChosenFlow, chosen_flow, not_imported
-from kafka_migration.mirrormaker_import.flow_readers import (
-    CHECKPOINTS,
-    CONNECTOR,
-    CONSUMER,
-    TARGET,
-    FlowReaders,
-    readers_of_flow,
-)
-from kafka_migration.mirrormaker_import.import_checks import ImportCheck, ImportFacts, checks_of
-from kafka_migration.mirrormaker_import.imported_connections import (
-    insecurities_of,
-    is_resource,
-    kafka_connection,
-    require_target,
-    strimzi_values,
-    values_of_side,
-)
-from kafka_migration.mirrormaker_import.imported_file import FileParts, file_text
-from kafka_migration.mirrormaker_import.imported_topics import TopicChoice, topic_choice
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
+from kafka_migration.mirrormaker_import.chosen_flow import chosen_command, chosen_flow, not_imported
+from kafka_migration.mirrormaker_import.flow_readers import CHECKPOINTS, CONNECTOR, FlowReaders, readers_of_flow
+from kafka_migration.mirrormaker_import.import_checks import ImportCheck, checks_of
+from kafka_migration.mirrormaker_import.imported_connections import insecurities_of
+from kafka_migration.mirrormaker_import.imported_flow import ImportChoices, ImportedFlow, require_no_secret
+from kafka_migration.mirrormaker_import.imported_names import TopicChoice
 from kafka_migration.mirrormaker_import.key_uses import KeyUse, KeyUses
-from kafka_migration.mirrormaker_import.line_values import LineValues
-from kafka_migration.mirrormaker_import.names_on_target import Naming, TargetNames, names_on_target
-from kafka_migration.mirrormaker_import.plain_values import plain
+from kafka_migration.mirrormaker_import.line_values import plain
 
-# MirrorMaker 2 creates topics with this many replicas if it is not told otherwise.
-_DEFAULT_REPLICAS = 2
 _MIRROR = "org.apache.kafka.connect.mirror."
 # The classes that read the lists of topics and groups, by the option that replaces such a list.
 _FILTERS = {
     "topics": (CONNECTOR, "topic.filter.class", f"{_MIRROR}DefaultTopicFilter"),
     "groups": (CHECKPOINTS, "group.filter.class", f"{_MIRROR}DefaultGroupFilter"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class ImportChoices:
-    """What a person decided. `naming`, `topics` and `groups` win over the files; the last two are lists with commas.
-
-    `command` is the line of a MirrorMaker 1 command. `to_mirrormaker2`: MirrorMaker 2 copies what MirrorMaker 1 did.
-    `kafka_version` is the version that reads the files; empty means the latest.
-    """
-
-    naming: Naming | None = None
-    topics: str | None = None
-    groups: str | None = None
-    command: int | None = None
-    to_mirrormaker2: bool = False
-    kafka_version: str = ""
-
-    @property
-    def lists(self) -> dict[str, str]:
-        """The lists that are given."""
-        both = {"topics": self.topics, "groups": self.groups}
-        return {key: value for key, value in both.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +39,7 @@ class Imported:
 
 _WITHOUT_SETTINGS = frozenset({FileKind.START, FileKind.VARIABLES, FileKind.LOGINS})
 _NO_CHOICES = ImportChoices()
-_KEPT = TargetNames("identity", reason="MirrorMaker 1 keeps names")
+_MIRROR_HOST = mirror_host_connection("mirror_host")
 
 
 def import_files(
@@ -101,15 +51,14 @@ def import_files(
     """
     files = _with_settings(files)
     chosen = chosen_flow(files, flow)
-    _require_no_secret(files[0].name, chosen.flow.ends)
-    command = chosen_command(files, choices.command)
-    require_own_files(files, command)
-    if choices.topics is None:
-        require_one_list(files, command)
+    require_no_secret(files[0].name, chosen.flow.ends)
+    command = chosen_command(files, choices.command, has_topics=choices.topics is not None)
     readers = readers_of_flow(files, chosen, command, choices.kafka_version)
     _require_lists(readers, choices, str(chosen.flow))
     uses = KeyUses(files, chosen.flow, readers, frozenset(choices.lists), command)
-    return _imported(files, name, chosen, readers, uses, choices)
+    found = ImportedFlow(name, files, chosen, readers, uses, choices)
+    text = file_text(found)
+    return Imported(text, (*found.clusters, _MIRROR_HOST), tuple(uses.uses()), checks_of(found))
 
 
 def _with_settings(files: Sequence[MirrorFile]) -> list[MirrorFile]:
@@ -123,52 +72,6 @@ def _with_settings(files: Sequence[MirrorFile]) -> list[MirrorFile]:
     return found
 
 
-def _imported(
-    files: Sequence[MirrorFile],
-    name: str,
-    chosen: ChosenFlow,
-    readers: FlowReaders,
-    uses: KeyUses,
-    choices: ImportChoices,
-) -> Imported:
-    is_mirrormaker1 = files[0].kind.is_mirrormaker1
-    values = _with_defaults(readers, uses.values(), is_mirrormaker1)
-    _require_committed(files[0].name, values)
-    names = _KEPT if is_mirrormaker1 else names_on_target(readers, chosen.flow, name, choices.naming)
-    target = _target_alias(readers, chosen.flow)
-    _require_no_secret(files[0].name, [target])
-    topics = _topics(files, values, choices, _cycle(names, target))
-    groups = _groups(readers, values, choices, is_mirrormaker1)
-    connections = _connections(files, readers, chosen.flow)
-    require_target(readers, connections, str(chosen.flow))
-    parts = FileParts(
-        name=name,
-        origin=some(list(dict.fromkeys(file.name for file in files))),
-        flow=chosen.flow,
-        source=connections[0].name,
-        target=connections[1].name,
-        mirror_host=connections[2].name,
-        insecure=tuple(insecurities_of(each) for each in connections[:2]),
-        topics=topics,
-        groups=groups,
-        names=names,
-        values=values,
-        is_mirrormaker1=is_mirrormaker1,
-        to_mirrormaker2=choices.to_mirrormaker2,
-    )
-    decisions = tuple((setting, decision) for _, setting, decision in uses.decisions)
-    kinds = frozenset(file.kind for file in files)
-    facts = ImportFacts(chosen, readers, names, topics, groups, values, decisions, connections[:2], kinds)
-    return Imported(file_text(parts), connections, tuple(uses.uses()), checks_of(facts))
-
-
-def _require_no_secret(file: str, aliases: Sequence[str]) -> None:
-    """Aliases become names of connections and a part of the migration file."""
-    if any(has_secret_form(alias) or COMMENT.search(alias) for alias in aliases):
-        remedy = "Correct the names of clusters in a copy of the file, and import the copy."
-        raise Refused([not_imported(file, "an alias with a comment or a secret", "names of clusters", remedy)])
-
-
 def _require_lists(readers: FlowReaders, choices: ImportChoices, flow: str) -> None:
     """Refuse a class of others that decides about topics or groups, unless their list is given."""
     for key, (role, filter_key, usual) in _FILTERS.items():
@@ -178,90 +81,51 @@ def _require_lists(readers: FlowReaders, choices: ImportChoices, flow: str) -> N
             raise Refused([not_imported(flow, text, f"the {key}", f"Give the names and patterns with --{key}.")])
 
 
-def _with_defaults(readers: FlowReaders, values: LineValues, is_mirrormaker1: bool) -> LineValues:
-    """Return the values with what MirrorMaker does where the files say nothing, and a migration file would not do."""
-    level = None if values.exactly_once else "read_uncommitted"
-    has_factor = is_mirrormaker1 or readers.line(CONNECTOR, "replication.factor") is not None
-    replicas = None if has_factor else _DEFAULT_REPLICAS
-    return LineValues.of((LineValues(isolation_level=level, replication_factor=replicas), values))
+def file_text(found: ImportedFlow) -> str:
+    """Return the text of the migration file."""
+    origin = some(list(dict.fromkeys(file.name for file in found.files)))
+    remark = f"The flow {found.chosen.flow} of {origin}. `kafka-migration schema` lists every field."
+    return migration_text(_fields(found), [remark])
 
 
-def _require_committed(file: str, values: LineValues) -> None:
-    if values.exactly_once and values.isolation_level == "read_uncommitted":
-        remedy = "MirrorMaker 2 refuses this too. Correct one of them in a copy of the file, and import the copy."
-        found = "exactly-once with isolation.level=read_uncommitted"
-        raise Refused([not_imported(file, found, "read_committed with exactly-once", remedy)])
+def _fields(found: ImportedFlow) -> dict[str, Value]:
+    # The first part that cannot be expressed refuses the import.
+    mirror, names = _mirror(found), found.names
+    topics, groups = _topics(found.topics), found.groups
+    source, target = ((each.name, insecurities_of(each)) for each in found.clusters)
+    return {
+        "name": found.name,
+        "source": cluster_section(*source, alias=names.alias or None),
+        "target": cluster_section(*target, replication_factor=found.values.replication_factor),
+        "topics": topics,
+        "mirror": mirror,
+        "validation": {"spark_connection": "spark"},
+        "cutover": {"groups": _groups(groups)} if groups else None,
+    }
 
 
-def _target_alias(readers: FlowReaders, flow: Flow) -> str:
-    found = readers.line(CONNECTOR, "target.cluster.alias")
-    return plain(found) if found else flow.target
+def _groups(groups: tuple[str, ...]) -> Value:
+    return Remarked(groups, "matches no group") if groups == (NO_GROUP,) else groups
 
 
-def _cycle(names: TargetNames, target: str) -> tuple[str, ...]:
-    """Return a pattern of the topics that came from the target, which MirrorMaker 2 does not copy back."""
-    is_kept = names.naming != "prefixed" or not target or "." in target
-    return () if is_kept else (rf"(.*\.)?{_escaped(target)}\..*",)
+def _topics(topics: TopicChoice) -> list[Value]:
+    names: list[Value] = [item.text for item in topics.items if item.is_name]
+    patterns: list[Value] = [{"pattern": item.text} for item in topics.items if not item.is_name]
+    # They matter only beside patterns.
+    exclusions = topics.exclusions if topics.has_patterns else ()
+    return [*names, *patterns, *({"exclude": item.regex} for item in exclusions)]
 
 
-def _escaped(alias: str) -> str:
-    return "".join(letter if letter.isalnum() or letter in "_-" else f"\\{letter}" for letter in alias)
-
-
-def _topics(
-    files: Sequence[MirrorFile], values: LineValues, choices: ImportChoices, more: tuple[str, ...]
-) -> TopicChoice:
-    is_mirrormaker1 = files[0].kind.is_mirrormaker1
-    # A MirrorMaker 1 with only a list of exclusions copies all other topics.
-    usual = "" if is_mirrormaker1 and values.topics_excluded is None else ".*"
-    excluded = _first(values.topics_excluded, "" if is_mirrormaker1 else imported_topics.DEFAULT_EXCLUSIONS)
-    value = _first(choices.topics, values.topics, usual)
-    found = topic_choice(value, excluded, more, is_mirrormaker1=is_mirrormaker1 and choices.topics is None)
-    if not found.items:
-        raise Refused([not_imported(files[0].name, *_without_topics(files, found))])
-    return found
-
-
-def _without_topics(files: Sequence[MirrorFile], found: TopicChoice) -> tuple[str, str, str]:
-    """Return what is found, what is expected, and the remedy."""
-    expected = "the topics to copy"
-    if found.left_out:
-        return f"only topics that MirrorMaker does not copy: {some(found.left_out)}", expected, "Add `topics`."
-    if files[0].kind.is_mirrormaker1:
-        remedy = "Add the script with the command line, or give the topics with --topics."
-        return "no value of --whitelist or --include", expected, remedy
-    return "a blank list of topics, with which MirrorMaker copies nothing", expected, "Add `topics`."
-
-
-def _groups(readers: FlowReaders, values: LineValues, choices: ImportChoices, is_mirrormaker1: bool) -> tuple[str, ...]:
-    """Return the patterns of the groups to move; none for the default of a migration file."""
-    if choices.groups is not None:
-        return imported_groups.group_patterns(choices.groups, "")
-    if values.mirror_group is not None:
-        return imported_groups.groups_without(values.mirror_group)
-    if is_mirrormaker1 or not readers.has(CHECKPOINTS):
-        return ()
-    excluded = _first(values.groups_excluded, imported_groups.DEFAULT_EXCLUSIONS)
-    return imported_groups.group_patterns(_first(values.groups, ".*"), excluded)
-
-
-def _first(*texts: str | None) -> str:
-    """Return the first text that is given; an empty one is given too."""
-    return next((each for each in texts if each is not None), "")
-
-
-def _connections(files: Sequence[MirrorFile], readers: FlowReaders, flow: Flow) -> tuple[ConnectionToCreate, ...]:
-    names = [f"{connection_base(alias)}_kafka" for alias in flow.ends]
-    if names[0] == names[1]:
-        names = [f"source_{names[0]}", f"target_{names[1]}"]
-    sides = zip(flow.ends, (CONSUMER, TARGET), (FileKind.CONSUMER, FileKind.PRODUCER), strict=True)
-    values = (values_of_side(readers, role, _of_fields(files, alias, kind)) for alias, role, kind in sides)
-    clusters = [kafka_connection(name, each) for name, each in zip(names, values, strict=True)]
-    return (*clusters, mirror_host_connection("mirror_host"))
-
-
-def _of_fields(files: Sequence[MirrorFile], alias: str, kind: FileKind) -> dict[str, str]:
-    """Return what fields of a resource say about a cluster, or about a client of MirrorMaker 1."""
-    owners = {FileKind.STRIMZI: alias, kind: ""}
-    found = (strimzi_values(file, owners[file.kind]) for file in files if file.kind in owners and is_resource(file))
-    return next(found, {})
+def _mirror(found: ImportedFlow) -> dict[str, Value]:
+    is_old = found.is_mirrormaker1 and not found.choices.to_mirrormaker2
+    values = found.values
+    return {
+        "engine": "mirrormaker1" if is_old else "mirrormaker2",
+        "connection": _MIRROR_HOST.name,
+        "isolation_level": values.isolation_level,
+        "tasks": values.tasks,
+        "heap_mb": values.heap_mb,
+        "exactly_once": values.exactly_once,
+        "topic_names": {"naming": "prefixed"} if found.names.naming == "prefixed" else None,
+        "properties": dict(sorted(values.properties.items())) or None,
+    }

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_migration.core.discovery.connections_to_create import ConnectionToCreate
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.patterns import matches
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
@@ -18,11 +21,12 @@ from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.mirrormaker_files.model.mirror_settings import Flow, MirrorFile
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
 from kafka_migration.mirrormaker_files.rules.linter import lint
-from kafka_migration.mirrormaker_import.imported_file import FileParts, file_text
-from kafka_migration.mirrormaker_import.imported_topics import NameItem, TopicChoice
+from kafka_migration.mirrormaker_import.chosen_flow import ChosenFlow
+from kafka_migration.mirrormaker_import.imported_flow import ImportChoices, ImportedFlow
+from kafka_migration.mirrormaker_import.imported_names import NameItem, TopicChoice
 from kafka_migration.mirrormaker_import.line_values import LineValues
 from kafka_migration.mirrormaker_import.names_on_target import TargetNames
-from kafka_migration.mirrormaker_import.proposal import ImportChoices, Imported, import_files
+from kafka_migration.mirrormaker_import.proposal import Imported, file_text, import_files
 from tests.golden import assert_golden
 from tests.unit.mirrormaker_files.planted import CLEAN, CONSUMER, HEAD, PLANTED, PRODUCER, START
 from tests.unit.mirrormaker_files.public_files import PUBLIC
@@ -183,17 +187,16 @@ TEXTS = st.text(max_size=20)
 @given(data=st.data())
 def test_every_text_is_written_as_it_is(data: st.DataObject) -> None:
     """Every text of a proposal is read back unchanged, whatever it is made of."""
-    name, source, target, host, topic, group, key, value = (data.draw(TEXTS) for _ in range(8))
+    name, source, target, topic, group, key, value = (data.draw(TEXTS) for _ in range(7))
     alias = data.draw(st.from_regex(r"[a-z0-9][a-z0-9-]{0,5}", fullmatch=True) | st.sampled_from(ALIASES))
     items = tuple(NameItem(text, is_name=is_name) for text in (topic, value) for is_name in (True, False))
-    parts = FileParts(
+    clusters = [ConnectionToCreate(each, {"extra": {"security.protocol": "SSL"}}) for each in (source, target)]
+    flow = SimpleNamespace(
         name=name,
-        origin=key,
-        flow=Flow(alias, group),
-        source=source,
-        target=target,
-        mirror_host=host,
-        insecure=((), ()),
+        files=[SimpleNamespace(name=key)],
+        chosen=ChosenFlow(Flow(alias, group)),
+        choices=ImportChoices(),
+        clusters=clusters,
         topics=TopicChoice(items, items),
         groups=(group,),
         names=TargetNames("prefixed", alias),
@@ -201,9 +204,9 @@ def test_every_text_is_written_as_it_is(data: st.DataObject) -> None:
         is_mirrormaker1=False,
     )
 
-    read_back = yaml.safe_load(file_text(parts))
+    read_back = yaml.safe_load(file_text(cast(ImportedFlow, flow)))
     assert (name, source, alias) == (read_back["name"], *read_back["source"].values())
-    assert (target, host) == (read_back["target"]["connection"], read_back["mirror"]["connection"])
+    assert (target, "mirror_host") == (read_back["target"]["connection"], read_back["mirror"]["connection"])
     assert [topic, value] == [each for each in read_back["topics"] if isinstance(each, str)]
     assert [topic, value] == [each["pattern"] for each in read_back["topics"] if "pattern" in each]
     assert (value, {key: value}) == (read_back["mirror"]["isolation_level"], read_back["mirror"]["properties"])

@@ -15,7 +15,8 @@ from kafka_migration.core.migration.settings import Migration
 from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
 from kafka_migration.mirrormaker_import.import_rules import Use
-from kafka_migration.mirrormaker_import.proposal import ImportChoices, Imported, import_files
+from kafka_migration.mirrormaker_import.imported_flow import ImportChoices
+from kafka_migration.mirrormaker_import.proposal import Imported, import_files
 
 pytestmark = pytest.mark.unit
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from contextlib import closing
 from typing import get_args
 
-from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, add_output, is_json, place
-from kafka_migration.cli.shell.output import ExitCode, JsonObject, say, say_json
+from kafka_migration.cli.shell.airflow_access import cluster_at, migration_of
+from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, add_output, place
+from kafka_migration.cli.shell.output import ExitCode, JsonObject, respond
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.rights.rights import Right, acl_lines
 from kafka_migration.engines.engine_rights import required_rights
-from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.steps.run.topic_list import of_listed_topics
 
 ACLS_SCHEMA = 1
@@ -24,9 +23,10 @@ SIDES: tuple[Side, ...] = get_args(Side)
 def add_acls(verbs: Verbs) -> None:
     """Add the verb `acls`."""
     text = "show the rights that a migration needs, as commands of kafka-acls.sh"
-    verb = add_bare_verb(verbs, "acls", text, "acls demo --source-principal User:reader --target-principal User:writer")
+    example = "acls demo --source-principal User:reader --target-principal User:writer"
+    verb = add_bare_verb(verbs, acls, "acls", text, example)
     add_file(verb)
-    for side in ("source", "target"):
+    for side in SIDES:
         verb.add_argument(
             f"--{side}-principal",
             type=place,
@@ -36,7 +36,6 @@ def add_acls(verbs: Verbs) -> None:
         )
     verb.add_argument("--side", choices=SIDES, help="only the rights on this cluster (default: both)")
     add_output(verb)
-    verb.set_defaults(run=acls)
 
 
 def acls(arguments: Namespace) -> int:
@@ -44,16 +43,13 @@ def acls(arguments: Namespace) -> int:
 
     Only for a file with patterns, the source is asked for its topics.
     """
-    _, migration = load_migration_file(migrations_folder_of(arguments.migrations) / f"{arguments.name}.yaml")
+    migration = migration_of(arguments)
     if migration.rules.patterns:
         migration = _listed(migration)
     principals = {"source": arguments.source_principal, "target": arguments.target_principal}
     sides = (arguments.side,) if arguments.side else SIDES
-    if is_json(arguments):
-        say_json(acls_document(migration, principals, sides))
-    else:
-        for side in sides:
-            say(_lines(migration, side, principals[side]))
+    lines = (line for side in sides for line in _lines(migration, side, principals[side]))
+    respond(arguments, acls_document(migration, principals, sides), lines)
     return ExitCode.DONE
 
 
@@ -73,16 +69,8 @@ def acls_document(migration: Migration, principals: Mapping[str, str], sides: Se
 
 
 def _listed(migration: Migration) -> Migration:
-    # Outside of a task, connections in Airflow's database are visible only with this setting.
-    os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
-    # Importing Airflow takes seconds, and few verbs need it.
-    from kafka_migration.airflow_adapters.airflow_connections import cluster_named
-
-    source = cluster_named("source", migration.source.connection, migration.source.insecure)
-    try:
+    with closing(cluster_at("source", migration.source)) as source:
         return of_listed_topics(migration, source)
-    finally:
-        source.close()
 
 
 def _document(right: Right) -> JsonObject:
@@ -102,13 +90,3 @@ def _lines(migration: Migration, side: Side, principal: str) -> list[str]:
     note = ["# Rights on the topics that the source has now. Run this again when a new topic matches a pattern."]
     head += note if migration.rules.patterns else []
     return [*head, *acl_lines(required_rights(migration, side), f'"${side.upper()}"', principal)]
-
-
-def migrations_folder_of(place: Path | None) -> Path:
-    """Return the folder that the command line names, else the one in Airflow's configuration."""
-    if place is not None:
-        return place
-    # Airflow takes seconds to import; a given folder does not need it.
-    from kafka_migration.airflow_adapters.airflow_settings import migrations_folder
-
-    return migrations_folder()

@@ -6,18 +6,17 @@ from argparse import Namespace
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-from kafka_migration.cli.files.acls_verb import migrations_folder_of
+from kafka_migration.cli.shell.airflow_access import migrations_folder_of
 from kafka_migration.cli.shell.arguments import (
     NAME_HELP,
     Verbs,
     add_bare_verb,
     add_folder,
     add_output,
-    is_json,
+    complete_names,
     migration_name,
 )
-from kafka_migration.cli.shell.option_names import complete_names
-from kafka_migration.cli.shell.output import ExitCode, JsonObject, complain, say, say_json
+from kafka_migration.cli.shell.output import ExitCode, JsonObject, respond
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.migration.settings import Migration
@@ -32,14 +31,13 @@ CHECK_SCHEMA = 1
 def add_check(verbs: Verbs) -> None:
     """Add the verb `check`."""
     text = "show all mistakes of migration files, without a cluster"
-    verb = add_bare_verb(verbs, "check", text, "check --migrations include/migrations")
+    verb = add_bare_verb(verbs, check, "check", text, "check --migrations include/migrations")
     names = verb.add_argument(
         "names", nargs="*", type=migration_name, metavar="NAME", help=f"{NAME_HELP} (default: all)"
     )
     complete_names(names)
     add_folder(verb)
     add_output(verb)
-    verb.set_defaults(run=check)
 
 
 def check(arguments: Namespace) -> int:
@@ -56,11 +54,8 @@ def check(arguments: Namespace) -> int:
     findings = {name: found for name, found in _findings(paths.values(), named).items() if name in named}
     if not findings:
         raise Refused([_no_file(folder)])
-    if is_json(arguments):
-        say_json(_document(findings))
-    else:
-        say(f"{name}: {_words(found)}" for name, found in findings.items())
-        complain(finding for found in findings.values() for finding in found)
+    lines = (f"{name}: {_words(found)}" for name, found in findings.items())
+    respond(arguments, _document(findings), lines, [each for found in findings.values() for each in found])
     return ExitCode.REFUSED if any(findings.values()) else ExitCode.DONE
 
 

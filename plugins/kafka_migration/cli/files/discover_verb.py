@@ -6,24 +6,51 @@ read or printed: the commands have placeholders.
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 
-from kafka_migration.cli.shell.arguments import VerbParser, Verbs, add_bare_verb, add_output, is_json, place
-from kafka_migration.cli.shell.discover_output import Discovery, discovery_document, discovery_lines
-from kafka_migration.cli.shell.output import ExitCode, say, say_json
-from kafka_migration.core.discovery.connections_to_create import connection_base, connections_for
-from kafka_migration.core.discovery.described_cluster import DiscoveredCluster, ManagerKind, entrance
+from kafka_migration.cli.shell.airflow_access import need_connections
+from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_output, place
+from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, respond
+from kafka_migration.core.discovery.connections_to_create import (
+    ConnectionToCreate,
+    connection_base,
+    connections_for,
+    placeholders,
+)
+from kafka_migration.core.discovery.described_cluster import (
+    Broker,
+    BrokerListener,
+    DiscoveredCluster,
+    Entrance,
+    ManagerKind,
+    entrance,
+    uses_tls,
+)
 from kafka_migration.core.discovery.presets import PRESETS, entrance_of
+from kafka_migration.core.documents.codec import written
 
+DISCOVER_SCHEMA = 1
+NOT_KNOWN = "not known"
 _PRESET_OF = {ManagerKind.AMBARI: "hdinsight", ManagerKind.CLOUDERA: "cloudera"}
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """What is known of a cluster, and its connections; without a manager the cluster is `None`."""
+
+    preset: str
+    cluster: DiscoveredCluster | None
+    entrance: Entrance
+    connections: tuple[ConnectionToCreate, ...]
 
 
 def add_discover(verbs: Verbs) -> None:
     """Add the verb `discover`."""
     text = "show the Airflow connections to create for a Kafka cluster"
-    verb = add_bare_verb(verbs, "discover", text, "discover --from ambari")
+    verb = add_bare_verb(verbs, discover, "discover", text, "discover --from ambari")
     where = verb.add_mutually_exclusive_group(required=True)
     where.add_argument(
         "--from",
@@ -39,7 +66,6 @@ def add_discover(verbs: Verbs) -> None:
         "--name", type=place, help="beginning of the connections' names (default: the cluster's name, or the preset)"
     )
     add_output(verb)
-    verb.set_defaults(run=partial(_discover, verb))
 
 
 def discover(arguments: Namespace) -> int:
@@ -47,18 +73,17 @@ def discover(arguments: Namespace) -> int:
 
     The exit code tells if the connection's addresses, protocol and mechanism are known.
     """
-    found = _given(arguments) if arguments.bootstrap else _managed(arguments)
-    say_json(discovery_document(found)) if is_json(arguments) else say(discovery_lines(found))
+    if arguments.bootstrap and not arguments.preset:
+        arguments.parser.error("--bootstrap needs --preset: the platform decides about protocol and login")
+    if arguments.bootstrap and arguments.cluster:
+        arguments.parser.error("--cluster needs --from: without a server there is nothing to choose from")
+    found = _discovery(arguments, arguments.preset, None) if arguments.bootstrap else _managed(arguments)
+    respond(arguments, discovery_document(found), discovery_lines(found))
     return ExitCode.DONE if found.entrance.is_known else ExitCode.PARTLY_DONE
 
 
-def _given(arguments: Namespace) -> Discovery:
-    return _discovery(arguments, arguments.preset, None)
-
-
 def _managed(arguments: Namespace) -> Discovery:
-    # Outside of a task, connections in Airflow's database are visible only with this setting.
-    os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
+    need_connections()
     # Importing Airflow takes seconds, and few verbs need it.
     from kafka_migration.airflow_adapters.http_connections import manager_named
     from kafka_migration.steps.discovery.read_managers import discovered
@@ -73,9 +98,68 @@ def _discovery(arguments: Namespace, preset: str, cluster: DiscoveredCluster | N
     return Discovery(preset, cluster, found, connections_for(base, found, PRESETS[preset]))
 
 
-def _discover(verb: VerbParser, arguments: Namespace) -> int:
-    if arguments.bootstrap and not arguments.preset:
-        verb.error("--bootstrap needs --preset: the platform decides about protocol and login")
-    if arguments.bootstrap and arguments.cluster:
-        verb.error("--cluster needs --from: without a server there is nothing to choose from")
-    return discover(arguments)
+def discovery_lines(found: Discovery) -> Iterator[str]:
+    """Yield the lines for people; each line that is no command is a comment."""
+    preset = PRESETS[found.preset]
+    rows = [*_facts(found.cluster), ("Platform", preset.title)]
+    if preset.kafka_home:
+        rows.append(("Kafka folder", preset.kafka_home))
+    yield from (f"# {line}" for line in aligned(rows))
+    if found.cluster and found.cluster.mirror_makers:
+        yield "# The platform runs MirrorMaker. Stop it before a migration copies the same topics."
+    for connection in found.connections:
+        yield ""
+        yield from (f"# {note}" for note in connection.notes)
+        yield connection.command()
+    yield ""
+    yield f"# Replace before you run a command: {', '.join(placeholders(found.connections))}"
+    yield from (f"# {preset.title}: {limit}" for limit in preset.limits)
+
+
+def discovery_document(found: Discovery) -> JsonObject:
+    """Return the JSON document."""
+    preset = PRESETS[found.preset]
+    return {
+        "schema": DISCOVER_SCHEMA,
+        "preset": found.preset,
+        "kafka_home": preset.kafka_home,
+        "limits": list(preset.limits),
+        "cluster": found.cluster and {**found.cluster.to_document(), "tls": uses_tls(found.cluster)},
+        "connections": [
+            {"name": each.name, "fields": written(each.fields), "notes": list(each.notes), "command": each.command()}
+            for each in found.connections
+        ],
+        "placeholders": list(placeholders(found.connections)),
+    }
+
+
+def _facts(cluster: DiscoveredCluster | None) -> Iterator[tuple[str, str]]:
+    if cluster is None:
+        return
+    yield "Cluster", f"{cluster.name}, read from {cluster.manager}"
+    yield "Release", cluster.release or NOT_KNOWN
+    yield "Kafka version", cluster.kafka_version or NOT_KNOWN
+    for number, broker in enumerate(cluster.brokers):
+        yield "" if number else "Brokers", _broker(broker)
+    yield "ZooKeeper", _hosts(cluster.zookeepers)
+    yield "auto.create.topics.enable", _truth(cluster.auto_create_topics, "true", "false")
+    yield "TLS", _truth(uses_tls(cluster), "yes", "no")
+    yield "Kerberos", _truth(cluster.kerberos, "yes", "no")
+    yield "Running MirrorMaker", _hosts(cluster.mirror_makers)
+
+
+def _broker(broker: Broker) -> str:
+    advertised = "" if broker.advertised is None else f", advertised as {_listeners(broker.advertised)}"
+    return f"{_listeners(broker.listeners) or f'{broker.host}, port {NOT_KNOWN}'}{advertised}"
+
+
+def _listeners(listeners: Iterable[BrokerListener]) -> str:
+    return ", ".join(f"{each.host}:{each.port} ({each.protocol or 'protocol not known'})" for each in listeners)
+
+
+def _hosts(hosts: tuple[str, ...] | None) -> str:
+    return NOT_KNOWN if hosts is None else ", ".join(hosts) or "none"
+
+
+def _truth(value: bool | None, yes: str, no: str) -> str:
+    return NOT_KNOWN if value is None else yes if value else no

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from kafka_migration.cli.files.lint_verb import add_mirror_files, mirror_files_of
-from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_output, is_json, migration_name
-from kafka_migration.cli.shell.output import aligned, say, say_json
+from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_output, migration_name
+from kafka_migration.cli.shell.output import aligned, respond
 from kafka_migration.core.discovery.connections_to_create import placeholders
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.text.shortened import some
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.migration_file.loading import load_migration
@@ -17,9 +20,9 @@ from kafka_migration.mirrormaker_files.model.lint_codes import Severity
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.rules.linter import lint
-from kafka_migration.mirrormaker_import.key_uses import KeyUse
+from kafka_migration.mirrormaker_import.imported_flow import ImportChoices
 from kafka_migration.mirrormaker_import.names_on_target import NAMINGS
-from kafka_migration.mirrormaker_import.proposal import ImportChoices, Imported, import_files
+from kafka_migration.mirrormaker_import.proposal import Imported, import_files
 from kafka_migration.steps.waves.wave_files import check_files, files_in, write_files
 
 IMPORT_SCHEMA = 2
@@ -29,7 +32,8 @@ IMPORT_EXIT_CODES = "exit codes: 0 the file is printed or written; 2 wrong usage
 def add_import(verbs: Verbs) -> None:
     """Add the verb `import`."""
     text = "propose a migration file and its connections from files of MirrorMaker 1 or 2"
-    verb = add_bare_verb(verbs, "import", text, "import mm2.properties --name orders --write .", IMPORT_EXIT_CODES)
+    example = "import mm2.properties --name orders --write ."
+    verb = add_bare_verb(verbs, run_import, "import", text, example, IMPORT_EXIT_CODES)
     add_mirror_files(verb)
     verb.add_argument("--name", type=migration_name, required=True, help="name of the migration")
     verb.add_argument(
@@ -46,7 +50,6 @@ def add_import(verbs: Verbs) -> None:
     verb.add_argument("--to-mirrormaker2", action="store_true", help="replace MirrorMaker 1 by MirrorMaker 2")
     verb.add_argument("--write", type=Path, metavar="FOLDER", help="write the migration file into this folder")
     add_output(verb)
-    verb.set_defaults(run=run_import)
 
 
 def run_import(arguments: Namespace) -> int:
@@ -60,12 +63,8 @@ def run_import(arguments: Namespace) -> int:
     written = _written(arguments.write, {arguments.name: imported.text})
     passed = [(each.subject, each.found) for each in passed_over]
     passed += [(file.name, f"a {file.kind.words}") for file in files if file.kind is FileKind.LOGINS]
-    if is_json(arguments):
-        named = [{"file": name, "found": found} for name, found in passed]
-        say_json({**_document(files, findings, imported, written), "passed_over": named})
-    else:
-        say(f"# passed over: {name}, {found}" for name, found in passed)
-        say(_lines(findings, imported, written))
+    answer = ImportAnswer(files, _errors(findings), imported, written, passed)
+    respond(arguments, answer, answer.lines())
     return 0
 
 
@@ -99,46 +98,52 @@ def _errors(findings: Sequence[LintFinding]) -> dict[tuple[str, str], list[int]]
     return found
 
 
-def _lines(findings: Sequence[LintFinding], imported: Imported, written: Sequence[Path]) -> Iterator[str]:
-    """Yield the lines; all but the commands and the migration file are comments."""
-    if errors := _errors(findings):
-        yield "# MirrorMaker does not do what these lines say (kafka-migration lint explains them):"
-        of_codes = [(code, file, f"line {some(list(map(str, lines)))}") for (file, code), lines in errors.items()]
-        yield from (f"# {line}" for line in aligned(of_codes))
+@dataclass(frozen=True, slots=True)
+class ImportAnswer(Document):
+    """What was imported and written. `errors` are lines by file and code, `passed` files with what they hold."""
+
+    files: Sequence[MirrorFile]
+    errors: dict[tuple[str, str], list[int]]
+    imported: Imported
+    written: Sequence[Path]
+    passed: Sequence[tuple[str, str]]
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines; all but the commands and the migration file are comments."""
+        yield from (f"# passed over: {name}, {found}" for name, found in self.passed)
+        if self.errors:
+            yield "# MirrorMaker does not do what these lines say (kafka-migration lint explains them):"
+            of_codes = [(code, file, f"line {some(list(map(str, of)))}") for (file, code), of in self.errors.items()]
+            yield from (f"# {line}" for line in aligned(of_codes))
+            yield ""
+        of_keys = ((use.key, f"{use.file}:{use.line}", use.use, use.where) for use in self.imported.uses)
+        yield from (f"# {line}" for line in aligned([("key", "line", "use", "where"), *of_keys]))
+        for connection in self.imported.connections:
+            yield ""
+            yield from (f"# {note}" for note in connection.notes)
+            yield f"# {connection.command()}"
         yield ""
-    rows = [("key", "line", "use", "where"), *(_row(use) for use in imported.uses)]
-    yield from (f"# {line}" for line in aligned(rows))
-    for connection in imported.connections:
+        yield f"# Replace before you run a command: {', '.join(placeholders(self.imported.connections))}"
+        yield "# The migration file also needs a connection of type spark with the id spark."
         yield ""
-        yield from (f"# {note}" for note in connection.notes)
-        yield f"# {connection.command()}"
-    yield ""
-    yield f"# Replace before you run a command: {', '.join(placeholders(imported.connections))}"
-    yield "# The migration file also needs a connection of type spark with the id spark."
-    yield ""
-    yield from imported.text.splitlines() if not written else [f"# written: {path}" for path in written]
-    yield ""
-    yield "# Check before the first run:"
-    yield from (f"# - {each.about}: {each.text}" for each in imported.checks)
+        yield from [f"# written: {path}" for path in self.written] or self.imported.text.splitlines()
+        yield ""
+        yield "# Check before the first run:"
+        yield from (f"# - {each.about}: {each.text}" for each in self.imported.checks)
 
-
-def _row(use: KeyUse) -> tuple[str, str, str, str]:
-    return use.key, f"{use.file}:{use.line}", use.use, use.where
-
-
-def _document(
-    files: Sequence[MirrorFile], findings: Sequence[LintFinding], imported: Imported, written: Sequence[Path]
-) -> dict[str, object]:
-    connections = [
-        {"id": each.name, "fields": dict(each.fields), "command": each.command()} for each in imported.connections
-    ]
-    return {
-        "schema": IMPORT_SCHEMA,
-        "files": [{"file": file.name, "kind": file.kind} for file in files],
-        "errors": [{"file": file, "code": code, "lines": lines} for (file, code), lines in _errors(findings).items()],
-        "keys": [use.to_document() for use in imported.uses],
-        "connections": connections,
-        "migration_file": imported.text,
-        "written": [str(path) for path in written],
-        "checks": [each.to_document() for each in imported.checks],
-    }
+    def to_document(self) -> dict[str, Any]:
+        """Return the JSON document."""
+        return {
+            "schema": IMPORT_SCHEMA,
+            "files": [{"file": file.name, "kind": file.kind} for file in self.files],
+            "errors": [{"file": file, "code": code, "lines": of} for (file, code), of in self.errors.items()],
+            "keys": [use.to_document() for use in self.imported.uses],
+            "connections": [
+                {"id": each.name, "fields": dict(each.fields), "command": each.command()}
+                for each in self.imported.connections
+            ],
+            "migration_file": self.imported.text,
+            "written": [str(path) for path in self.written],
+            "checks": [each.to_document() for each in self.imported.checks],
+            "passed_over": [{"file": name, "found": found} for name, found in self.passed],
+        }

@@ -6,12 +6,15 @@ import argparse
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
+from typing import Any
 
-from kafka_migration.cli.shell.arguments import VerbParser, Verbs, add_bare_verb, add_output, is_json
-from kafka_migration.cli.shell.output import ExitCode, complain, say, say_json
+from kafka_migration.cli.shell.arguments import VerbParser, Verbs, add_bare_verb, add_output
+from kafka_migration.cli.shell.output import ExitCode, complain, respond
 from kafka_migration.cli.shell.text_files import read_texts
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.effective.all_files import readers_of
@@ -45,13 +48,12 @@ LINT_EXIT_CODES = "exit codes: 0 clean; 1 warnings; 2 errors, or wrong usage; 3 
 def add_lint(verbs: Verbs) -> None:
     """Add the verb `lint`."""
     text = "show the mistakes in files of MirrorMaker 1 and 2, without a cluster"
-    verb = add_bare_verb(verbs, "lint", text, "lint connect-mirror-maker.properties", LINT_EXIT_CODES)
+    verb = add_bare_verb(verbs, run_lint, "lint", text, "lint connect-mirror-maker.properties", LINT_EXIT_CODES)
     add_mirror_files(verb)
     verb.add_argument(
         "--effective", action="store_true", help="show what each part of MirrorMaker gets, and from which line"
     )
     add_output(verb)
-    verb.set_defaults(run=run_lint)
 
 
 def add_mirror_files(verb: VerbParser) -> None:
@@ -74,11 +76,8 @@ def run_lint(arguments: Namespace) -> int:
         return _run_effective(arguments)
     files, refusals = _read(arguments)
     findings = lint(files, kafka_keys(), arguments.kafka_version or "")
-    if is_json(arguments):
-        document = lint_document(files, findings, arguments.kafka_version)
-        say_json({"schema": LINT_SCHEMA, **document, "refused": [each.to_document() for each in refusals]})
-    elif files:
-        say(lint_lines(files, findings, arguments.kafka_version))
+    answer = LintAnswer(arguments.kafka_version, files, findings, refusals)
+    respond(arguments, answer, answer.lines())
     complain(refusals)
     return ExitCode.REFUSED if refusals else lint_exit(findings)
 
@@ -87,34 +86,31 @@ def _run_effective(arguments: Namespace) -> int:
     """Print what each reader gets, and the lines that nothing reads. Files that belong together are read together."""
     files, refusals = _read(arguments)
     groups = [(group, readers_of(group, arguments.kafka_version or "")) for group in read_together(files)]
-    shown = [each for _, readers in groups for each in shown_readers(readers)]
-    unread = [each for group, readers in groups for each in shown_unread(group, readers)]
-    if is_json(arguments):
-        say_json(_effective_document(arguments.kafka_version, shown, unread, refusals))
-    elif files:
-        say(_effective_lines(shown, unread))
+    shown = tuple(each for _, readers in groups for each in shown_readers(readers))
+    unread = tuple(each for group, readers in groups for each in shown_unread(group, readers))
+    answer = EffectiveAnswer(LINT_SCHEMA, arguments.kafka_version, shown, unread, tuple(refusals))
+    respond(arguments, answer, answer.lines())
     complain(refusals)
     return ExitCode.REFUSED if refusals else LintExit.CLEAN
 
 
-def _effective_lines(shown: Sequence[ShownReaders], unread: Sequence[ShownLine]) -> Iterator[str]:
-    for each in shown:
-        yield from (*each.lines(), "")
-    if unread:
-        yield "no part of MirrorMaker reads"
-        yield from (f"  {each.name}  ({each.file}:{each.line})" for each in unread)
+@dataclass(frozen=True, slots=True)
+class EffectiveAnswer(Document):
+    """What each part of MirrorMaker gets, the lines that none reads, and the files that cannot be read."""
 
+    schema: int
+    kafka_version: str | None
+    effective: tuple[ShownReaders, ...]
+    unread: tuple[ShownLine, ...]
+    refused: tuple[Finding, ...]
 
-def _effective_document(
-    version: str | None, shown: Sequence[ShownReaders], unread: Sequence[ShownLine], refusals: Sequence[Finding]
-) -> dict[str, object]:
-    return {
-        "schema": LINT_SCHEMA,
-        "kafka_version": version,
-        "effective": [each.to_document() for each in shown],
-        "unread": [each.to_document() for each in unread],
-        "refused": [each.to_document() for each in refusals],
-    }
+    def lines(self) -> Iterator[str]:
+        """Yield the keys of each reader, then the lines that nothing reads."""
+        for each in self.effective:
+            yield from (*each.lines(), "")
+        if self.unread:
+            yield "no part of MirrorMaker reads"
+            yield from (f"  {each.name}  ({each.file}:{each.line})" for each in self.unread)
 
 
 def mirror_files_of(arguments: Namespace) -> tuple[list[MirrorFile], list[Finding]]:
@@ -158,26 +154,35 @@ def lint_exit(findings: Sequence[LintFinding]) -> LintExit:
     return LintExit.CLEAN if is_clean else LintExit.WARNINGS
 
 
-def lint_lines(files: Sequence[MirrorFile], findings: Sequence[LintFinding], version: str | None) -> Iterator[str]:
-    """Yield one line for each finding, and a last line with their numbers."""
-    yield from map(str, findings)
-    counts = Counter(each.severity for each in findings)
-    severities = (Severity.ERROR, Severity.WARNING)
-    errors, warnings = (f"{counts[each]} {each}{'s' * (counts[each] != 1)}" for each in severities)
-    judged = f"Kafka {version}" if version else f"{span(kafka_keys().versions)}; name yours with --kafka-version"
-    number = len({file.name for file in files})
-    yield f"{errors} and {warnings} in {number} file{'s' * (number != 1)}, compared with {judged}"
+@dataclass(frozen=True, slots=True)
+class LintAnswer(Document):
+    """The files that could be read, their mistakes, and a refusal for each other file."""
 
+    kafka_version: str | None
+    files: Sequence[MirrorFile]
+    findings: Sequence[LintFinding]
+    refused: Sequence[Finding]
 
-def lint_document(
-    files: Sequence[MirrorFile], findings: Sequence[LintFinding], version: str | None
-) -> dict[str, object]:
-    """Return the JSON document without its schema."""
-    return {
-        "kafka_version": version,
-        "files": [{"file": file.name, "kind": file.kind, "line": file.line} for file in files],
-        "findings": [{"severity": each.severity, **each.to_document()} for each in findings],
-    }
+    def lines(self) -> Iterator[str]:
+        """Yield one line for each finding, and a last line with their numbers; none without a file."""
+        yield from map(str, self.findings)
+        counts = Counter(each.severity for each in self.findings)
+        severities = (Severity.ERROR, Severity.WARNING)
+        errors, warnings = (f"{counts[each]} {each}{'s' * (counts[each] != 1)}" for each in severities)
+        all_versions = f"{span(kafka_keys().versions)}; name yours with --kafka-version"
+        judged = f"Kafka {self.kafka_version}" if self.kafka_version else all_versions
+        if number := len({file.name for file in self.files}):
+            yield f"{errors} and {warnings} in {number} file{'s' * (number != 1)}, compared with {judged}"
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the JSON document, each finding with its severity."""
+        return {
+            "schema": LINT_SCHEMA,
+            "kafka_version": self.kafka_version,
+            "files": [{"file": file.name, "kind": file.kind, "line": file.line} for file in self.files],
+            "findings": [{"severity": each.severity, **each.to_document()} for each in self.findings],
+            "refused": [each.to_document() for each in self.refused],
+        }
 
 
 def kafka_version(text: str) -> str:

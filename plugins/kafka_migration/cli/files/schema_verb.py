@@ -12,7 +12,7 @@ from kafka_migration.migration_file.json_schema import migration_schema
 def add_schema(verbs: Verbs) -> None:
     """Add the verb `schema`."""
     text = "show the JSON Schema of migration files, for editors"
-    add_bare_verb(verbs, "schema", text, "schema > migration-file.schema.json").set_defaults(run=schema)
+    add_bare_verb(verbs, schema, "schema", text, "schema > migration-file.schema.json")
 
 
 def schema(_: Namespace) -> int:

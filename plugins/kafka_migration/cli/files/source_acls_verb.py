@@ -5,18 +5,17 @@ Nothing is written. An administrator selects users, reads the commands, and runs
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 
-from kafka_migration.cli.files.acls_verb import migrations_folder_of
-from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, add_output, is_json, place
-from kafka_migration.cli.shell.output import ExitCode, JsonObject, say, say_json
+from kafka_migration.cli.shell.airflow_access import cluster_at, migration_of
+from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, add_output, place
+from kafka_migration.cli.shell.output import ExitCode, JsonObject, respond
 from kafka_migration.core.groups.selection import which_groups
 from kafka_migration.core.kafka.cluster import Acl, KafkaCluster
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.rights.source_acls import MovedAcl, move_lines, moves, not_moved
-from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.steps.run.topic_list import of_listed_topics
 
 SOURCE_ACLS_SCHEMA = 1
@@ -25,7 +24,7 @@ SOURCE_ACLS_SCHEMA = 1
 def add_source_acls(verbs: Verbs) -> None:
     """Add the verb `source-acls`."""
     text = "show the source's access control lists on a migration, as commands for the target"
-    verb = add_bare_verb(verbs, "source-acls", text, "source-acls demo --principal User:billing")
+    verb = add_bare_verb(verbs, source_acls, "source-acls", text, "source-acls demo --principal User:billing")
     add_file(verb)
     verb.add_argument(
         "--principal",
@@ -36,35 +35,18 @@ def add_source_acls(verbs: Verbs) -> None:
         help="only the lists of this user; may be repeated (default: all)",
     )
     add_output(verb)
-    verb.set_defaults(run=source_acls)
 
 
 def source_acls(arguments: Namespace) -> int:
     """Print the lists on the migration's topics and groups, as commands or as one JSON document."""
-    # Outside of a task, connections in Airflow's database are visible only with this setting.
-    os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
-    _, migration = load_migration_file(migrations_folder_of(arguments.migrations) / f"{arguments.name}.yaml")
-    cluster = source_of(migration)
-    try:
+    migration = migration_of(arguments)
+    with closing(cluster_at("source", migration.source)) as cluster:
         migration = of_listed_topics(migration, cluster)
         acls = cluster.acls()
         found = _moves(migration, cluster, acls, arguments.principal)
-    finally:
-        cluster.close()
     others = not_moved(acls, {*arguments.principal, *(move.acl.principal for move in found)})
-    if is_json(arguments):
-        say_json({**_document(migration, found), "not_moved": others})
-    else:
-        say(_lines(migration, found, others))
+    respond(arguments, _document(migration, found, others), _lines(migration, found, others))
     return ExitCode.DONE
-
-
-def source_of(migration: Migration) -> KafkaCluster:
-    """Return the source cluster of a migration."""
-    # Importing Airflow takes seconds, and few verbs need it.
-    from kafka_migration.airflow_adapters import airflow_connections as connections
-
-    return connections.cluster_named("source", migration.source.connection, migration.source.insecure)
 
 
 def _moves(
@@ -85,7 +67,7 @@ def _lines(migration: Migration, found: Sequence[MovedAcl], others: Sequence[str
     yield "# Not moved: quotas. To list them: kafka-configs.sh --describe --entity-type users (or clients)"
 
 
-def _document(migration: Migration, found: Sequence[MovedAcl]) -> JsonObject:
+def _document(migration: Migration, found: Sequence[MovedAcl], others: Sequence[str]) -> JsonObject:
     return {
         "schema": SOURCE_ACLS_SCHEMA,
         "migration": migration.name,
@@ -97,6 +79,7 @@ def _document(migration: Migration, found: Sequence[MovedAcl]) -> JsonObject:
             }
             for move in found
         ],
+        "not_moved": others,
     }
 
 

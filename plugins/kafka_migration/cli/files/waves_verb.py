@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from argparse import Namespace
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
-from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_output, duration_s, is_json
-from kafka_migration.cli.shell.output import ExitCode, say, say_json
-from kafka_migration.cli.shell.wave_output import waves_document, waves_lines
+from kafka_migration.cli.shell.airflow_access import cluster_named
+from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_output, duration_s
+from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, respond
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.migration.patterns import pattern_problem
 from kafka_migration.core.migration.settings import Insecurity
-from kafka_migration.core.waves.wave_file import Names
-from kafka_migration.core.waves.wave_plan import WavePlan, Wish, plan_waves
+from kafka_migration.core.waves.wave_file import Names, readers, reasons, remarks, size_of
+from kafka_migration.core.waves.wave_plan import GroupReads, Wave, WavePlan, Wish, plan_waves, some
 from kafka_migration.steps.waves.wave_files import (
     FilesThere,
     check_files,
@@ -31,15 +29,30 @@ from kafka_migration.steps.waves.wave_files import (
     write_files,
 )
 
+WAVES_SCHEMA = 1
+HEADS = ("WAVE", "TOPICS", "PARTITIONS", "RECORDS", "GROUPS", "ACTIVE", "FIRST TOPIC")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """The waves of a plan with the names of their migrations, what could not be read, and the written files."""
+
+    plan: WavePlan
+    called: tuple[str, ...]
+    names: Names
+    not_known: tuple[str, ...]
+    written: Sequence[Path]
+
+    @property
+    def waves(self) -> list[tuple[str, Wave]]:
+        """Each wave with the name of its migration."""
+        return list(zip(self.called, self.plan.waves, strict=True))
+
 
 def add_waves(verbs: Verbs) -> None:
     """Add the verb `waves`."""
-    verb = add_bare_verb(
-        verbs,
-        "waves",
-        "show which topics must move together, and propose migration files",
-        "waves --source old_kafka --target new_kafka",
-    )
+    text = "show which topics must move together, and propose migration files"
+    verb = add_bare_verb(verbs, waves, "waves", text, "waves --source old_kafka --target new_kafka")
     for side in ("source", "target"):
         verb.add_argument(f"--{side}", required=True, metavar="CONNECTION", help="Airflow connection of type kafka")
         verb.add_argument(
@@ -71,7 +84,6 @@ def add_waves(verbs: Verbs) -> None:
     verb.add_argument("--spark", metavar="CONNECTION", help="for --write: Airflow connection of type spark")
     verb.add_argument("--kafka-home", metavar="FOLDER", help="for --write: Kafka on the MirrorMaker host")
     add_output(verb)
-    verb.set_defaults(run=partial(_waves, verb))
 
 
 def waves(arguments: Namespace) -> int:
@@ -79,8 +91,8 @@ def waves(arguments: Namespace) -> int:
 
     The exit code tells if everything could be read.
     """
-    # Outside of a task, connections in Airflow's database are visible only with this setting.
-    os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
+    if arguments.write is not None and None in {arguments.mirror_host, arguments.spark}:
+        arguments.parser.error("--write needs --mirror-host and --spark: a migration file names both connections")
     there = _files_there(arguments.write)
     source_insecure, target_insecure = _insecure(arguments.source_insecure), _insecure(arguments.target_insecure)
     source = _cluster("source", arguments.source, source_insecure)
@@ -100,10 +112,8 @@ def waves(arguments: Namespace) -> int:
     )
     files = proposed_files(plan, names, arguments.prefix, not_known)
     written = _written(arguments.write, files, there)
-    if is_json(arguments):
-        say_json(waves_document(plan, list(files), names, not_known, datetime.now(UTC), written))
-    else:
-        say(waves_lines(plan, list(files), names, not_known, written))
+    proposed = Proposed(plan, tuple(files), names, not_known, written)
+    respond(arguments, waves_document(proposed, datetime.now(UTC)), waves_lines(proposed))
     return ExitCode.PARTLY_DONE if not_known else ExitCode.DONE
 
 
@@ -142,10 +152,8 @@ def _written(folder: Path | None, files: dict[str, str], there: FilesThere) -> l
 
 
 def _cluster(side: str, connection_id: str, allowed: Sequence[Insecurity]) -> KafkaCluster:
-    from kafka_migration.airflow_adapters import airflow_connections as connections
-
     try:
-        return connections.cluster_named(side, connection_id, allowed)
+        return cluster_named(side, connection_id, allowed)
     except Refused as refused:
         subject = f"connection {connection_id} (--{side})"
         raise Refused(
@@ -181,12 +189,6 @@ def _different(source: KafkaCluster, target: KafkaCluster) -> int:
     return target_facts.brokers
 
 
-def _waves(verb: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
-    if arguments.write is not None and None in {arguments.mirror_host, arguments.spark}:
-        verb.error("--write needs --mirror-host and --spark: a migration file names both connections")
-    return waves(arguments)
-
-
 def _pattern(text: str) -> str:
     if problem := pattern_problem(text):
         raise argparse.ArgumentTypeError(f"not a regular expression; expected {problem}")
@@ -204,3 +206,108 @@ def _prefix(text: str) -> str:
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,56}", text):
         raise argparse.ArgumentTypeError("lower-case letters, digits and hyphens, at most 57")
     return text
+
+
+def waves_document(found: Proposed, at: datetime) -> JsonObject:
+    """Return the waves as plain JSON values."""
+    plan, names = found.plan, found.names
+    return {
+        "schema": WAVES_SCHEMA,
+        "at": at.isoformat(timespec="seconds"),
+        "source": names.source,
+        "target": names.target,
+        "waves": [_wave_document(name, wave) for name, wave in found.waves],
+        "elsewhere": dict(plan.elsewhere),
+        "left_out": dict(plan.left_out),
+        "ignored_groups": {each.group: sorted(each.topics) for each in plan.ignored},
+        "immovable_groups": {each.group: each.kind for each in plan.immovable},
+        "not_known": list(found.not_known),
+        "written": [str(path) for path in found.written],
+    }
+
+
+def _wave_document(name: str, wave: Wave) -> JsonObject:
+    return {
+        "name": name,
+        "topics": list(wave.topics),
+        "parts": wave.parts,
+        "is_read": wave.is_read,
+        "partitions": wave.partitions,
+        "records_at_most": wave.records,
+        "groups": [_group_document(each) for each in wave.groups],
+        "ignored_groups": list(wave.ignored),
+        "transactional_ids": list(wave.transactional_ids),
+        "transactional_ids_that_commit_offsets": list(wave.committing),
+        "joined_by": [{"kind": join.kind, "name": join.name, "topics": list(join.topics)} for join in wave.joins],
+        "elsewhere": dict(wave.elsewhere),
+        "streams_topics": list(wave.streams),
+        "split": wave.split
+        and {"without": list(wave.split.groups), "parts": wave.split.parts, "largest": wave.split.largest},
+    }
+
+
+def _group_document(group: GroupReads) -> JsonObject:
+    return {
+        "group": group.group,
+        "kind": group.kind,
+        "is_movable": group.is_movable,
+        "is_active": group.is_active,
+        "topics": sorted(group.topics),
+        "not_known": group.not_known or None,
+    }
+
+
+def waves_lines(found: Proposed) -> Iterator[str]:
+    """Yield a table of the waves, details of the waves that need them, and everything that is in no wave."""
+    topics = sum(len(wave.topics) for _, wave in found.waves)
+    count = f"{len(found.waves):,}, of {topics:,} topics"
+    yield from aligned([("Source", found.names.source), ("Target", found.names.target), ("Waves", count)])
+    if found.waves:
+        yield from ("", *aligned([HEADS, *(_row(name, wave) for name, wave in found.waves)]))
+    for name, wave in found.waves:
+        if len(wave.topics) > 1 or not wave.is_read or any(remarks(wave)):
+            yield from ("", *_wave_lines(name, wave))
+    yield from _rest(found.plan, found.not_known)
+    yield from _section("Written; read each before you use it", map(str, found.written))
+
+
+def _row(name: str, wave: Wave) -> tuple[str, ...]:
+    active = [each.is_active for each in wave.groups]
+    return (
+        name,
+        f"{len(wave.topics):,}",
+        f"{wave.partitions:,}",
+        "unknown" if wave.records is None else f"{wave.records:,}",
+        f"{len(wave.groups):,}",
+        "unknown" if None in active else f"{sum(map(bool, active)):,}",
+        some(wave.topics, 1),
+    )
+
+
+def _wave_lines(name: str, wave: Wave) -> Iterator[str]:
+    yield f"{name}: {size_of(wave)}"
+    rows = [("Topics", some(wave.topics)), ("Groups", readers(wave.groups))]
+    if wave.transactional_ids:
+        rows.append(("Transactions", some(wave.transactional_ids)))
+    for label, texts in (("Why", reasons(wave)), ("Note", remarks(wave))):
+        rows += [("" if number else label, text) for number, text in enumerate(texts)]
+    yield from (f"  {line}" for line in aligned(rows))
+
+
+def _rest(plan: WavePlan, not_known: Sequence[str]) -> Iterator[str]:
+    immovable = [each.words for each in plan.immovable]
+    yield from _section("Ignored groups", [some([each.group for each in plan.ignored])] if plan.ignored else [])
+    yield from _section("Groups that no cutover can move", [some(immovable)] if immovable else [])
+    yield from _section("Topics not proposed", _by_reason(plan.elsewhere))
+    yield from _section("Topics that belong to no application", _by_reason(plan.left_out))
+    yield from _section("Unknown; waves may lack topics or groups", not_known)
+
+
+def _by_reason(topics: Mapping[str, str]) -> Iterator[str]:
+    for reason in sorted(set(topics.values())):
+        yield f"{some([topic for topic, why in topics.items() if why == reason])}: {reason}"
+
+
+def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
+    indented = [f"  {line}" for line in lines]
+    yield from ["", title, *indented] if indented else []

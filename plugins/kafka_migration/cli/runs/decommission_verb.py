@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 
-from kafka_migration.cli.shell.arguments import Verbs, add_output, add_verb, duration_s, is_json
+from kafka_migration.cli.shell.airflow_access import cluster_at, need_connections
+from kafka_migration.cli.shell.arguments import Verbs, add_output, add_verb, duration_s
 from kafka_migration.cli.shell.evidence_access import opened
-from kafka_migration.cli.shell.output import ExitCode, say, say_json
-from kafka_migration.core.kafka.cluster import KafkaCluster, Side
-from kafka_migration.core.migration.settings import Cluster
+from kafka_migration.cli.shell.output import ExitCode, respond
 from kafka_migration.core.rollback.decommission import Condition, State, WaitingTimes, may_go
 from kafka_migration.steps.answers.decommission_answer import DecommissionAnswer, decommission_answer
 
@@ -20,7 +18,7 @@ from kafka_migration.steps.answers.decommission_answer import DecommissionAnswer
 def add_decommission(verbs: Verbs) -> None:
     """Add the verb `decommission`."""
     text = "check whether the source cluster may be switched off"
-    verb = add_verb(verbs, "decommission", text, "decommission demo --quiet 48h")
+    verb = add_verb(verbs, decommission, "decommission", text, "decommission demo --quiet 48h")
     verb.add_argument(
         "--quiet",
         type=duration_s,
@@ -35,26 +33,17 @@ def add_decommission(verbs: Verbs) -> None:
         help="time after a cutover in which a rollback is possible (default: the retention of the source topic)",
     )
     add_output(verb)
-    verb.set_defaults(run=decommission)
 
 
 def decommission(arguments: Namespace) -> int:
     """Print the answer as lines or as one JSON document; the exit code gives it too."""
-    # Outside of a task, connections in Airflow's database are visible only with this setting.
-    os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
+    need_connections()
     overlap = None if arguments.overlap is None else timedelta(seconds=arguments.overlap)
     patience = WaitingTimes(timedelta(seconds=arguments.quiet), overlap)
     store = opened(arguments.evidence_root, arguments.name)
-    answer = decommission_answer(store, patience, datetime.now(UTC), _open_cluster)
-    say_json(answer) if is_json(arguments) else say(decommission_lines(answer))
+    answer = decommission_answer(store, patience, datetime.now(UTC), cluster_at)
+    respond(arguments, answer, decommission_lines(answer))
     return ExitCode.DONE if answer.answer == "yes" else ExitCode.NOT_READY
-
-
-def _open_cluster(side: Side, cluster: Cluster) -> KafkaCluster:
-    # Importing Airflow takes seconds, and before the first cutover no cluster is asked.
-    from kafka_migration.airflow_adapters.airflow_connections import cluster_named
-
-    return cluster_named(side, cluster.connection, cluster.insecure)
 
 
 _WORST_FIRST = (State.NOT_MET, State.UNKNOWN, State.MET)

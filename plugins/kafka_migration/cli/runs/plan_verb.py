@@ -5,10 +5,10 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 
-from kafka_migration.cli.runs.airflow_deployment import shown_deployment
-from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, add_output, is_json
+from kafka_migration.cli.shell.airflow_access import shown_deployment
+from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, add_output
 from kafka_migration.cli.shell.conf_options import OFFERED, add_conf, conf_of
-from kafka_migration.cli.shell.output import ExitCode, aligned, complain, say, say_json
+from kafka_migration.cli.shell.output import ExitCode, aligned, respond
 from kafka_migration.core.groups.selection import PlannedGroup
 from kafka_migration.core.kafka.cluster import why_immovable
 from kafka_migration.core.target.planned_topics import OnTarget, PlannedTopic
@@ -22,22 +22,19 @@ PLAN_SCHEMA = 1
 def add_plan(verbs: Verbs) -> None:
     """Add the verb `plan`."""
     text = "show what a run would create, copy and move; nothing is written"
-    verb = add_bare_verb(verbs, "plan", text, "plan demo --mode cutover")
+    verb = add_bare_verb(verbs, plan, "plan", text, "plan demo --mode cutover")
     add_file(verb)
     add_conf(verb, OFFERED)
     add_output(verb)
-    verb.set_defaults(run=plan)
 
 
 def plan(arguments: Namespace) -> int:
     """Print the plan as lines or as one JSON document; findings that would refuse the run go to standard error."""
     conf = conf_of(arguments)
     found = plan_answer(arguments.name, conf, shown_deployment(arguments.migrations))
-    if is_json(arguments):
-        say_json({"schema": PLAN_SCHEMA, "migration": arguments.name, "conf": conf, **found.to_document()})
-    else:
-        say(plan_lines(arguments.name, arguments.mode, found))
-        complain((*found.findings, *found.warnings))
+    document = {"schema": PLAN_SCHEMA, "migration": arguments.name, "conf": conf, **found.to_document()}
+    lines = plan_lines(arguments.name, arguments.mode, found)
+    respond(arguments, document, lines, (*found.findings, *found.warnings))
     return ExitCode.REFUSED if found.findings else ExitCode.DONE
 
 

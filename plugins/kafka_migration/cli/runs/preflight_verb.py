@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from kafka_migration.cli.runs.airflow_deployment import shown_deployment, this_airflow
-from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, add_output, is_json
+from kafka_migration.cli.shell.airflow_access import shown_deployment, this_airflow
+from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, add_output
 from kafka_migration.cli.shell.conf_options import OFFERED, ROLLBACKS, add_conf, conf_of
-from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, complain, remark, say, say_json
-from kafka_migration.core.findings.errors import Finding
+from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, remark, respond
 from kafka_migration.preflight.scene.check import CheckResult
 from kafka_migration.steps.before.dry_run import preview
 from kafka_migration.steps.before.preflight_checks import checked
@@ -20,36 +19,27 @@ PREFLIGHT_SCHEMA = 1
 def add_preflight(verbs: Verbs) -> None:
     """Add the verb `preflight`."""
     text = "run the checks that a run does before it acts; nothing is written"
-    verb = add_bare_verb(verbs, "preflight", text, "preflight demo --mode cutover")
+    verb = add_bare_verb(verbs, preflight, "preflight", text, "preflight demo --mode cutover")
     add_file(verb)
     add_conf(verb, (*OFFERED, *ROLLBACKS))
     add_output(verb)
-    verb.set_defaults(run=preflight)
 
 
 def preflight(arguments: Namespace) -> int:
     """Print the result of each check; progress, findings and warnings go to standard error."""
     with preview(arguments.name, conf_of(arguments), shown_deployment(arguments.migrations)) as run:
         results = checked(run, this_airflow(), begins=_tell_party)
-    if is_json(arguments):
-        say_json(_document(arguments, results))
-    else:
-        say(aligned([("CHECK", "RESULT"), *((result.name, _words(result)) for result in results)]))
-        say(f"accepted: {finding}" for result in results for finding in result.accepted)
-        complain(_findings(results))
-    return ExitCode.REFUSED if any(result.findings for result in results) else ExitCode.DONE
+    lines = aligned([("CHECK", "RESULT"), *((result.name, _words(result)) for result in results)])
+    lines += [f"accepted: {finding}" for result in results for finding in result.accepted]
+    findings = [each for result in results for each in result.findings]
+    warnings = [each for result in results for each in result.warnings]
+    respond(arguments, _document(arguments, results), lines, findings + warnings)
+    return ExitCode.REFUSED if findings else ExitCode.DONE
 
 
 def _tell_party(words: str) -> None:
     """Say on standard error whom the checks ask from now on; some of it takes a minute."""
     remark(f"Checking {words} …")
-
-
-def _findings(results: Sequence[CheckResult]) -> Iterator[Finding]:
-    for result in results:
-        yield from result.findings
-    for result in results:
-        yield from result.warnings
 
 
 def _words(result: CheckResult) -> str:

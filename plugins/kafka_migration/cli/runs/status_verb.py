@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 from datetime import UTC, datetime
 
-from kafka_migration.cli.shell.arguments import Verbs, add_output, add_verb, is_json
+from kafka_migration.cli.shell.arguments import Verbs, add_output, add_verb
 from kafka_migration.cli.shell.evidence_access import all_opened, opened
-from kafka_migration.cli.shell.output import ExitCode, aligned, complain, say, say_json
+from kafka_migration.cli.shell.output import ExitCode, aligned, complain, respond
 from kafka_migration.cli.shell.usage_problems import findings_of
 from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.ledger.cutovers import CutOver, RolledBack
@@ -28,11 +28,9 @@ from kafka_migration.steps.answers.status_answer import (
 
 def add_status(verbs: Verbs) -> None:
     """Add the verb `status`."""
-    verb = add_verb(
-        verbs, "status", "show the status of one migration or of all", "status demo -o json", is_name_optional=True
-    )
+    text = "show the status of one migration or of all"
+    verb = add_verb(verbs, status, "status", text, "status demo -o json", is_name_optional=True)
     add_output(verb)
-    verb.set_defaults(run=status)
 
 
 def status(arguments: Namespace) -> int:
@@ -41,17 +39,15 @@ def status(arguments: Namespace) -> int:
     if arguments.name is None:
         return _status_of_all(arguments, now)
     answer = status_answer(opened(arguments.evidence_root, arguments.name), now)
-    say_json(answer) if is_json(arguments) else say(status_lines(answer))
+    respond(arguments, answer, status_lines(answer))
     return ExitCode.DONE
 
 
 def _status_of_all(arguments: Namespace, now: datetime) -> int:
     """Print a line per migration; if its evidence cannot be read, the line shows the code of the problem."""
     found = all_statuses(all_opened(arguments.evidence_root), now, findings_of)
-    if is_json(arguments):
-        say_json({"schema": STATUS_SCHEMA, "migrations": [each.to_document() for each in found.migrations]})
-    else:
-        say(aligned([_HEADS, *map(_brief_row, found.migrations)]))
+    document = {"schema": STATUS_SCHEMA, "migrations": [each.to_document() for each in found.migrations]}
+    respond(arguments, document, aligned([_HEADS, *map(_brief_row, found.migrations)]))
     complain(found.problems)
     return ExitCode.FAILED if found.problems else ExitCode.DONE
 

@@ -42,13 +42,12 @@ _UNREADABLE = (MigrationError, OSError, LookupError, TypeError, ValueError, Attr
 def add_stop(verbs: Verbs) -> None:
     """Add the verb `stop`."""
     text = "ask the active run to stop mirroring and to validate the copied records"
-    verb = add_verb(verbs, "stop", text, 'stop demo --reason "maintenance" --wait')
+    verb = add_verb(verbs, stop, "stop", text, 'stop demo --reason "maintenance" --wait')
     verb.add_argument("--reason", type=_reason, default="", metavar="TEXT", help="kept in the evidence")
     verb.add_argument("--wait", action="store_true", help="wait until MirrorMaker has stopped")
     verb.add_argument(
         "--timeout", type=duration_s, default="10m", metavar="TIME", help="how long --wait waits (default: 10m)"
     )
-    verb.set_defaults(run=stop)
 
 
 def stop(arguments: Namespace) -> int:

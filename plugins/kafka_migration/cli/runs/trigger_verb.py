@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from kafka_migration.adapters.system.system_clock import SystemClock
 from kafka_migration.cli.shell.airflow_server import add_server, airflow_of
-from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_name, add_output, duration_s, is_json, place
+from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_name, add_output, duration_s, place
 from kafka_migration.cli.shell.conf_options import OFFERED, ROLLBACKS, add_conf, conf_of
-from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, complain, say, say_json
+from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, complain, is_json, say, say_json
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
@@ -40,13 +40,14 @@ Tell = Callable[[str, str], None]
 def add_trigger(verbs: Verbs) -> None:
     """Add the verb `trigger`."""
     text = "trigger a run through Airflow's REST API"
-    verb = add_bare_verb(verbs, "trigger", text, "trigger demo --mode sync --server https://airflow.example --wait")
+    verb = add_bare_verb(
+        verbs, trigger, "trigger", text, "trigger demo --mode sync --server https://airflow.example --wait"
+    )
     add_name(verb)
     add_conf(verb, (*OFFERED, *ROLLBACKS))
     _add_rest(verb)
     add_server(verb)
     add_output(verb)
-    verb.set_defaults(run=trigger)
 
 
 def _add_rest(verb: argparse.ArgumentParser) -> None:

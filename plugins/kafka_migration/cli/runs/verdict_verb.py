@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterator
 
-from kafka_migration.cli.shell.arguments import Verbs, add_output, add_verb, is_json
+from kafka_migration.cli.shell.arguments import Verbs, add_output, add_verb
 from kafka_migration.cli.shell.evidence_access import opened
-from kafka_migration.cli.shell.output import ExitCode, aligned, say, say_json
+from kafka_migration.cli.shell.output import ExitCode, aligned, respond
 from kafka_migration.core.text.terminal_text import record_count
 from kafka_migration.steps.answers.verdict_answer import ProvedTopic, VerdictAnswer, verdict_answer
 
@@ -22,15 +22,14 @@ _EXIT_CODES = {
 def add_verdict(verbs: Verbs) -> None:
     """Add the verb `verdict`."""
     text = "show the verdict of all runs on each topic, from the ledger"
-    verb = add_verb(verbs, "verdict", text, "verdict demo")
+    verb = add_verb(verbs, verdict, "verdict", text, "verdict demo")
     add_output(verb)
-    verb.set_defaults(run=verdict)
 
 
 def verdict(arguments: Namespace) -> int:
     """Print the verdicts as lines or as one JSON document; the exit code tells if everything is proved."""
     answer = verdict_answer(opened(arguments.evidence_root, arguments.name))
-    say_json(answer) if is_json(arguments) else say(verdict_lines(answer))
+    respond(arguments, answer, verdict_lines(answer))
     if answer.contradictions or answer.ledger.not_confirmed:
         return ExitCode.FAILED
     return _EXIT_CODES.get(answer.standing, ExitCode.DONE)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafka_migration.cli.shell.airflow_access import need_connections
 from kafka_migration.cli.shell.arguments import place
 from kafka_migration.core.connections.http import HttpSettings, http_findings
 from kafka_migration.core.findings.codes import Code
@@ -57,8 +58,7 @@ def _given(subject: str, url: str) -> HttpSettings:
 
 
 def _of_connection(connection_id: str) -> HttpSettings:
-    # Outside of a task, connections in Airflow's database are visible only with this setting.
-    os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
+    need_connections()
     # Importing Airflow takes seconds, and an address does not need it.
     from kafka_migration.airflow_adapters.http_connections import http_settings
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
-from collections.abc import Iterable
+from argparse import Namespace
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from kafka_migration.cli.shell.option_names import complete_names
+from kafka_migration.cli.shell.airflow_access import migrations_folder_of
 from kafka_migration.cli.shell.output import EXIT_CODES, ExitCode, complain
 
+FOLDER_VARIABLE = "AIRFLOW__KAFKA_MIGRATION__MIGRATIONS_FOLDER"
 NAME_HELP = "name of the migration: its file name without .yaml"
 # What stands before the value in the messages of argparse.
 _BEFORE_VALUE = re.compile(r"invalid choice|invalid [\w ]{0,40}value|ignored explicit argument")
@@ -69,16 +72,15 @@ else:
     Verbs = argparse._SubParsersAction
 
 
+# A verb reads the arguments, does its work, and returns the exit code.
+Run: TypeAlias = Callable[[Namespace], int]
+
+
 def add_verb(
-    verbs: Verbs,
-    name: str,
-    text: str,
-    example: str,
-    *,
-    is_name_optional: bool = False,
+    verbs: Verbs, run: Run, name: str, text: str, example: str, *, is_name_optional: bool = False
 ) -> VerbParser:
     """Add a verb on a migration whose evidence is read."""
-    verb = add_bare_verb(verbs, name, text, example)
+    verb = add_bare_verb(verbs, run, name, text, example)
     if is_name_optional:
         complete_names(verb.add_argument("name", nargs="?", help=f"{NAME_HELP} (default: a list of all)"))
     else:
@@ -92,7 +94,9 @@ def add_verb(
     return verb
 
 
-def add_bare_verb(verbs: Verbs, name: str, text: str, example: str, exit_codes: str = EXIT_CODES) -> VerbParser:
+def add_bare_verb(
+    verbs: Verbs, run: Run, name: str, text: str, example: str, exit_codes: str = EXIT_CODES
+) -> VerbParser:
     """Add a verb without arguments; `text` starts its help."""
     verb = verbs.add_parser(
         name,
@@ -102,7 +106,7 @@ def add_bare_verb(verbs: Verbs, name: str, text: str, example: str, exit_codes: 
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    verb.set_defaults(parser=verb)
+    verb.set_defaults(parser=verb, run=run)
     return verb
 
 
@@ -117,6 +121,18 @@ def add_name(verb: argparse.ArgumentParser) -> None:
     complete_names(verb.add_argument("name", type=migration_name, help=NAME_HELP))
 
 
+def complete_names(argument: argparse.Action) -> None:
+    """Let a shell complete an argument to the names of the migration files."""
+    # The attribute is the interface of argcomplete.
+    argument.completer = _names  # type: ignore[attr-defined]
+
+
+def _names(parsed_args: Namespace, **_: object) -> list[str]:
+    """Return the names of the files in the folder of the option, the environment, or Airflow's configuration."""
+    named = getattr(parsed_args, "migrations", None) or os.environ.get(FOLDER_VARIABLE)
+    return sorted(path.stem for path in migrations_folder_of(Path(named) if named else None).glob("*.yaml"))
+
+
 def add_folder(verb: argparse.ArgumentParser) -> None:
     """Add the option for the folder of the migration files."""
     verb.add_argument(
@@ -128,16 +144,11 @@ def add_folder(verb: argparse.ArgumentParser) -> None:
 
 
 def add_output(verb: argparse.ArgumentParser) -> None:
-    """Add the options for the form of the answer; `is_json` reads them."""
+    """Add the options for the form of the answer; `respond` reads them."""
     verb.add_argument(
         "-o", "--output", choices=("table", "json"), default="table", help="form of the answer (default: table)"
     )
     verb.add_argument("--json", action="store_const", const="json", dest="output", help="the same as -o json")
-
-
-def is_json(arguments: argparse.Namespace) -> bool:
-    """Return whether the answer is one JSON document instead of lines."""
-    return bool(arguments.output == "json")
 
 
 def place(text: str) -> str:

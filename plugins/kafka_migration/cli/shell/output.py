@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
@@ -86,6 +87,24 @@ def say_json(answer: Document | JsonObject) -> None:
     """Write one JSON document to standard output: an answer, or the object of a foreign format."""
     document = answer if isinstance(answer, Mapping) else answer.to_document()
     say(json.dumps(document, indent=1, ensure_ascii=False).split("\n"))
+
+
+def respond(
+    arguments: Namespace, answer: Document | JsonObject, lines: Iterable[str], findings: Sequence[Finding] = ()
+) -> None:
+    """Write an answer in the form that `add_output` offers; the findings of lines, which JSON has, are complaints."""
+    if is_json(arguments):
+        say_json(answer)
+    else:
+        say(lines)
+        # Few answers have findings, which take time to import.
+        if findings:
+            complain(findings)
+
+
+def is_json(arguments: Namespace) -> bool:
+    """Return whether the answer is one JSON document instead of lines."""
+    return bool(arguments.output == "json")
 
 
 def remark(line: str) -> None:

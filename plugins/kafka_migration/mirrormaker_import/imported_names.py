@@ -1,4 +1,4 @@
-"""MirrorMaker's lists of names and Java patterns as items of a migration file."""
+"""MirrorMaker's lists of topics and groups, as names and Java patterns, in the form of a migration file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.reserved_topics import is_internal
+from kafka_migration.core.migration.migration_text import NO_GROUP
 from kafka_migration.core.migration.patterns import matches, pattern_problem
+from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES
 from kafka_migration.core.text.secret_forms import given_unless_secret, has_key_form, may_be_shown
 from kafka_migration.mirrormaker_files.model.lint_finding import listed
 from kafka_migration.mirrormaker_files.model.lint_limits import MOST_EXCLUSIONS
@@ -23,8 +25,11 @@ _FLAGS = re.compile(r"\(\?[a-zA-Z-]{1,9}\)")
 # A part that a shell, a provider of configurations or a template replaces.
 # No name of a topic or group has a text such as `<topics>`; a named group of a pattern is no such text.
 _VARIABLE = re.compile(r"\$[A-Za-z_{(]|\{\{|`|%[A-Za-z_]\w{0,99}%|(?<!\?)(?<!\\k)<[A-Za-z][^<>,]{0,99}>")
-# The exclusions of MirrorMaker 2 that a migration's patterns do not have by themselves.
-DEFAULT_EXCLUSIONS = r".*[\-\.]internal,.*\.replica"
+# The exclusions of MirrorMaker 2 that a migration's patterns do not have by themselves, and those of groups.
+EXCLUDED_TOPICS = r".*[\-\.]internal,.*\.replica"
+EXCLUDED_GROUPS = "console-consumer-.*,connect-.*,__.*"
+_LONGEST = 500
+_BEGINNING = re.compile(r"([A-Za-z0-9_-]+)\.\*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,7 @@ def _item(text: str) -> NameItem:
         return NameItem(bare, is_name=False, problem="it has syntax that only Java knows")
     if bare.count("{") != bare.count("}"):
         return NameItem(bare, is_name=False, problem="a comma ends a pattern, so this is only a part of one")
-    problem = pattern_problem(bare) if len(bare) <= 500 else "it is longer than 500 characters"
+    problem = pattern_problem(bare) if len(bare) <= _LONGEST else f"it is longer than {_LONGEST} characters"
     return NameItem(bare, is_name=False, problem=problem)
 
 
@@ -150,3 +155,37 @@ def _is_left_out(name: str, excluded: Sequence[str]) -> bool:
 def patterns_of(items: Iterable[NameItem]) -> list[str]:
     """Return the items as regular expressions for whole names."""
     return [item.regex for item in items]
+
+
+def group_patterns(value: str, excluded: str) -> tuple[str, ...]:
+    """Return regular expressions for the groups that a list selects and another leaves out.
+
+    Raises `Refused` if they cannot be a part of a migration file.
+    """
+    ahead = _ahead(patterns_of(usable_items(excluded, "groups.exclude")))
+    found = tuple(f"{ahead}{_inner(pattern)}" for pattern in patterns_of(usable_items(value, "groups")))
+    for pattern in found:
+        problem = pattern_problem(pattern) if len(pattern) <= _LONGEST else f"at most {_LONGEST} characters"
+        if problem:
+            remedy = "Name fewer or simpler patterns in a copy of the file, and import the copy."
+            raise Refused([not_imported("groups", "a pattern with its exclusions", problem, remedy)])
+    return found or (NO_GROUP,)
+
+
+def _inner(pattern: str) -> str:
+    """Return a pattern that can stand after a look-ahead. No tool can move a group without a name."""
+    if pattern == ".*":
+        return ".+"
+    return f"(?:{pattern})" if "|" in pattern else pattern
+
+
+def _ahead(excluded: Sequence[str]) -> str:
+    """Return a look-ahead that refuses the whole names which the patterns match."""
+    parts = [match[1] if (match := _BEGINNING.fullmatch(each)) else rf"(?:{each})\Z" for each in excluded]
+    return f"(?!{'|'.join(parts)})" if parts else ""
+
+
+def groups_without(mirror_group: str) -> tuple[str, ...]:
+    """Return the pattern of all groups but that of a MirrorMaker 1, whose name has letters, digits, dots, _ and -."""
+    group = mirror_group.replace(".", "[.]")
+    return (f"(?!{group}$|{'|'.join(UNMOVED_GROUP_PREFIXES)}).+",)
