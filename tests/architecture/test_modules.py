@@ -6,6 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,9 +23,22 @@ _DOTTED = re.compile(r"\w{1,60}(?:\.\w{1,60}){1,8}")
 _OF_MODULE = re.compile(r"([a-z]\w{1,60})\.([A-Z]\w{1,60})")
 
 
-def _modules() -> Iterator[Path]:
-    for folder in FOLDERS:
-        yield from (path for path in sorted(folder.rglob("*.py")) if not path.name.startswith("__"))
+@cache
+def _modules() -> tuple[Path, ...]:
+    found = (path for folder in FOLDERS for path in sorted(folder.rglob("*.py")))
+    return tuple(path for path in found if not path.name.startswith("__"))
+
+
+@cache
+def _named() -> dict[str, Path]:
+    """Return each module by its name."""
+    return {path.stem: path for path in _modules()}
+
+
+@cache
+def _rooms() -> set[str]:
+    """Return the folders at the top of the packages, and the package itself."""
+    return {folder.name for root in FOLDERS for folder in root.iterdir() if folder.is_dir()} | {"kafka_migration"}
 
 
 def test_no_folder_has_more_modules_than_a_reader_can_know() -> None:
@@ -62,14 +76,12 @@ def wrong_sign(file: Path, name: str) -> bool:
     """Return whether a name in backticks names a module of the package, or a member of one, that does not exist."""
     if _PATH.fullmatch(name):
         places = (file.parent, ROOT, *FOLDERS, *(folder.parent for folder in FOLDERS))
-        return name not in {path.name for path in _modules()} and not any((root / name).exists() for root in places)
-    known = {path.stem: path for path in _modules()}
+        return name.removesuffix(".py") not in _named() and not any((root / name).exists() for root in places)
     if _DOTTED.fullmatch(name) and (member := _OF_MODULE.fullmatch(name)):
         module, attribute = member.groups()
-        return module in known and not re.search(rf"\b{attribute}\b", known[module].read_text())
+        return module in _named() and not re.search(rf"\b{attribute}\b", _named()[module].read_text())
     parts = name.split(".")
-    rooms = {folder.name for root in FOLDERS for folder in root.iterdir() if folder.is_dir()} | {"kafka_migration"}
-    if not _DOTTED.fullmatch(name) or parts[0] not in rooms:
+    if not _DOTTED.fullmatch(name) or parts[0] not in _rooms():
         return False
     return not _is_there(parts[1:] if parts[0] == "kafka_migration" else parts)
 

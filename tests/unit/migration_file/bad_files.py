@@ -83,31 +83,37 @@ alerts:
 schema_registry: {source: old_registry, target: new_registry, parts: {orders: [value]}}
 accept: [TOPIC_CONFIG_DIFFERS]
 """
+DOCUMENT = yaml.safe_load(FULL)
+
+
+def dumped(document: object) -> str:
+    """Return a document as a file; libyaml writes it as PyYAML does, in a tenth of the time."""
+    return str(yaml.dump(document, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True))
 
 
 def with_value(path: Path, value: object) -> str:
     """Return the full file with another value at a place; the last part may be a new field."""
-    document = copy.deepcopy(yaml.safe_load(FULL))
+    document = copy.deepcopy(DOCUMENT)
     place: Any = document
     for part in path[:-1]:
         place = place[part]
     place[path[-1]] = value
-    return str(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
+    return dumped(document)
 
 
 def with_key(path: Path, key: object) -> str:
     """Return the full file with another key in place of the last part of a path."""
-    document = copy.deepcopy(yaml.safe_load(FULL))
+    document = copy.deepcopy(DOCUMENT)
     place: Any = document
     for part in path[:-1]:
         place = place[part]
     place[key] = place.pop(path[-1])
-    return str(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
+    return dumped(document)
 
 
 def texts() -> Iterator[Path]:
     """Yield the place of each text of the full file."""
-    yield from _texts(yaml.safe_load(FULL), ())
+    yield from _texts(DOCUMENT, ())
 
 
 def _texts(value: object, path: Path) -> Iterator[Path]:
