@@ -315,7 +315,7 @@ def _no_commit_finding(group: CommittedGroup) -> Finding:
 
 def _unknown_finding(group: CommittedGroup, topic: CopiedTopic, committed: PartitionOffsets) -> Finding:
     subject, name = group_subject(group.group), topic.topic.topic
-    if not topic.is_held(topic.read(committed, Returning.on_source(group, topic))):
+    if not topic.topic.is_held(topic.read(committed, Returning.on_source(group, topic))):
         found = "the source has deleted records that the group may not have read"
         happened = f"The source has deleted records of topic {name} that {subject} may not have read."
         matters = "Only the target has them, and the group would skip them on the source."
