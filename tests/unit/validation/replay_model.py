@@ -26,14 +26,13 @@ from kafka_migration.core.ledger.judgements import Judgement
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.migration.tolerated import Tolerance
 from kafka_migration.core.validation.compared_windows import delta_windows, whole_windows
-from kafka_migration.core.validation.comparisons import comparisons_of
 from kafka_migration.core.validation.differences import (
     Difference,
     DifferenceKind,
     Differences,
     FirstDifference,
 )
-from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
+from kafka_migration.core.validation.judging import TopicVerdict, comparisons_of, judge_topics
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
 from kafka_migration.core.validation.replays import Replays
 from kafka_migration.core.validation.validation_contract import (
