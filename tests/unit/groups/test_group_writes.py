@@ -20,7 +20,7 @@ from kafka_migration.core.groups.group_writes import (
 )
 from kafka_migration.core.groups.offsets_plan import GroupPlan
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState
-from kafka_migration.core.kafka.commits import reset_offsets_csv
+from kafka_migration.core.kafka.commits import offsets_of, reset_offsets_csv
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.stored.stored_documents import OffsetsBeforeDocument
 from tests.present import present
@@ -121,7 +121,7 @@ def _left_out(group: str, code: Code) -> GroupPlan:
 
 def test_result_is_partly_when_a_group_remains_on_the_source() -> None:
     """Planned groups that did not move, and groups left out that have offsets, remain on the source."""
-    moved, refused = GroupWrite("a", Write.MOVED, PROPOSED), GroupWrite("b", Write.REFUSED, {}, (DENIED,))
+    moved, refused = GroupWrite("a", Write.MOVED, offsets_of(PROPOSED)), GroupWrite("b", Write.REFUSED, {}, (DENIED,))
     active, empty = _left_out("c", Code.GROUP_ACTIVE), _left_out("d", Code.OFFSET_NEVER_COMMITTED)
 
     assert not OffsetsResult("d", (moved,), (empty,)).is_partly

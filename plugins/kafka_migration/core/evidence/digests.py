@@ -68,21 +68,11 @@ class LeftBehind:
 
     look_again = kept
 
-    def keep(self, digests: Mapping[str, str]) -> None:
+    def keep(self, *_: object, **__: object) -> None:
         """Raise, because the evidence of an ended run must not change."""
         raise TypeError("the evidence of an ended run must not change")
 
-    def keep_migration(self, text: str) -> None:
-        """Raise like `keep`."""
-        self.keep({})
-
-    def keep_answer(self, answer: Mapping[str, Any]) -> None:
-        """Raise like `keep`."""
-        self.keep({})
-
-    def keep_refusal(self, refusal: Mapping[str, Any]) -> None:
-        """Raise like `keep`."""
-        self.keep({})
+    keep_migration = keep_answer = keep_refusal = keep
 
 
 def left_behind(digests: Mapping[str, str]) -> LeftBehind | None:

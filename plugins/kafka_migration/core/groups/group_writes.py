@@ -45,28 +45,13 @@ class Write(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class GroupWrite:
-    """The result of one group: the offsets read back, and why they differ from the plan."""
-
-    group: str
-    outcome: Write
-    read_back: Commits
-    findings: tuple[Finding, ...] = ()
-
-    @property
-    def document(self) -> GroupWriteDocument:
-        """The result as it is stored."""
-        return GroupWriteDocument(self.group, self.outcome, offsets_of(self.read_back), self.findings)
-
-
-@dataclass(frozen=True, slots=True)
-class GroupWriteDocument(Document):
-    """The stored result of one group: the offsets read back, without their metadata."""
+class GroupWrite(Document):
+    """The result of one group: the offsets read back, without their metadata, and why they differ from the plan."""
 
     group: str
     outcome: Write
     read_back: Offsets
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +64,7 @@ class OffsetsResultDocument(Document):
 
     at: str
     digest: str
-    groups: tuple[GroupWriteDocument, ...]
+    groups: tuple[GroupWrite, ...]
     moved: tuple[str, ...]
     left_behind: Mapping[str, tuple[Finding, ...]]
     partly: bool
@@ -111,13 +96,13 @@ def before_write(
     """
     group = description.group
     if description.is_active:
-        return GroupWrite(group, Write.REFUSED, present, (active_finding(description, writing.side),))
+        return GroupWrite(group, Write.REFUSED, offsets_of(present), (active_finding(description, writing.side),))
     if _stands_at(present, proposed):
-        return GroupWrite(group, Write.ALREADY_MOVED, present)
+        return GroupWrite(group, Write.ALREADY_MOVED, offsets_of(present))
     foreign = [p for p in sorted(proposed) if present.get(p) not in (before.get(p), proposed[p])]
     if foreign:
         findings = tuple(_changed_finding(group, p, present, before, proposed, writing) for p in foreign)
-        return GroupWrite(group, Write.REFUSED, present, findings)
+        return GroupWrite(group, Write.REFUSED, offsets_of(present), findings)
     return None
 
 
@@ -135,15 +120,15 @@ def after_write(
     """
     denial = tuple(denial)
     if _stands_at(read_back, proposed):
-        return GroupWrite(group, Write.MOVED, read_back)
+        return GroupWrite(group, Write.MOVED, offsets_of(read_back))
     if denial and all(read_back.get(p) == present.get(p) for p in proposed):
-        return GroupWrite(group, Write.REFUSED, read_back, denial)
+        return GroupWrite(group, Write.REFUSED, offsets_of(read_back), denial)
     wrong = tuple(
         _not_written_finding(group, p, read_back, proposed, writing)
         for p in sorted(proposed)
         if read_back.get(p) != proposed[p]
     )
-    return GroupWrite(group, Write.FAILED, read_back, (*denial, *wrong))
+    return GroupWrite(group, Write.FAILED, offsets_of(read_back), (*denial, *wrong))
 
 
 def unknown_write(group: str, reason: str, writing: Writing = CUTOVER) -> GroupWrite:
@@ -270,7 +255,7 @@ class OffsetsResult:
     def left_behind(self) -> dict[str, tuple[Finding, ...]]:
         """Why each group with committed offsets was not moved."""
         refused = {move.group: move.findings for move in self.moves if not move.outcome.is_moved}
-        planned_out = {group.group: group.refusals for group in self.left_out if has_something_to_move(group)}
+        planned_out = {group.group: group.refusals for group in self.left_out if group.has_something_to_move}
         return {**refused, **planned_out}
 
     @property
@@ -285,7 +270,7 @@ class OffsetsResult:
         return OffsetsResultDocument(
             at=at,
             digest=self.digest,
-            groups=tuple(move.document for move in self.moves),
+            groups=self.moves,
             moved=self.moved,
             left_behind=left_behind,
             partly=self.is_partly,
@@ -293,23 +278,20 @@ class OffsetsResult:
         )
 
 
-def has_something_to_move(group: GroupPlan) -> bool:
-    """Whether a group that is left out has any offsets."""
-    return any(finding.code is not Code.OFFSET_NEVER_COMMITTED for finding in group.refusals)
-
-
 def stuck_findings(plan: OffsetsPlan) -> tuple[Finding, ...]:
     """Return why a plan cannot be approved: it changes no group, although some groups have offsets to move."""
     if plan.changed:
         return ()
-    if plan.is_rollback:
-        return tuple(f for group in plan.left_out if has_something_to_move(group) for f in group.refusals)
-    return nothing_to_move_findings(plan.left_out)
+    return _refusals(plan.left_out) if plan.is_rollback else nothing_to_move_findings(plan.left_out)
+
+
+def _refusals(left_out: Iterable[GroupPlan]) -> tuple[Finding, ...]:
+    return tuple(f for group in left_out if group.has_something_to_move for f in group.refusals)
 
 
 def nothing_to_move_findings(left_out: Iterable[GroupPlan]) -> tuple[Finding, ...]:
     """Name every group if none of them can be moved: after such a cutover all consumers would remain on the source."""
-    findings = tuple(f for group in left_out if has_something_to_move(group) for f in group.refusals)
+    findings = _refusals(left_out)
     if not findings:
         return ()
     nothing = Finding(

@@ -230,11 +230,8 @@ class TopicVerdict:
     topic: str
     target_topic: str
     verdict: Verdict
-    windows: int
     source_records: int
     target_records: int
-    differing_windows: int
-    not_verifiable_windows: int
     findings: tuple[Finding, ...]
     warnings: tuple[Finding, ...]
     differences: Differences
@@ -315,11 +312,8 @@ def _topic_verdict(
         topic=topic,
         target_topic=results[0].window.target_topic,
         verdict=worst(verdicts),
-        windows=len(results),
         source_records=sum(r.source.records for r in results),
         target_records=sum(r.target.records for r in results),
-        differing_windows=verdicts.count(Verdict.FAIL),
-        not_verifiable_windows=verdicts.count(Verdict.NOT_VERIFIABLE),
         findings=tuple(f for verdict, f in judged if f is not None and not verdict.is_good),
         warnings=tuple(f for verdict, f in judged if f is not None and verdict.is_good),
         differences=differences,

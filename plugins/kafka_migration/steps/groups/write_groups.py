@@ -27,6 +27,7 @@ from kafka_migration.core.kafka.commits import (
     Commits,
     GroupsCommits,
     commits_on,
+    offsets_of,
     reset_offsets_csv,
 )
 from kafka_migration.core.stored.stored_documents import OffsetsBeforeDocument, PlanOfGroups, Stored
@@ -146,15 +147,15 @@ def remove_group(cluster: KafkaCluster, writing: Writing, group: str, before: Co
     """Delete a group that had no offsets before the cutover, if its offsets still match the saved ones."""
     description, present = cluster.describe_groups([group])[group], cluster.committed_offsets(group)
     if description.is_active:
-        return GroupWrite(group, Write.REFUSED, present, (active_finding(description, writing.side),))
+        return GroupWrite(group, Write.REFUSED, offsets_of(present), (active_finding(description, writing.side),))
     if not present:
-        return GroupWrite(group, Write.ALREADY_MOVED, present)
+        return GroupWrite(group, Write.ALREADY_MOVED, offsets_of(present))
     if dict(present) != dict(before):
-        return GroupWrite(group, Write.REFUSED, present, (committed_since_finding(group, writing),))
+        return GroupWrite(group, Write.REFUSED, offsets_of(present), (committed_since_finding(group, writing),))
     try:
         cluster.delete_group(group)
     except Refused as refused:
-        return GroupWrite(group, Write.REFUSED, present, refused.findings)
+        return GroupWrite(group, Write.REFUSED, offsets_of(present), refused.findings)
     except TransientError as error:
         return unknown_write(group, str(error), writing)
     return GroupWrite(group, Write.MOVED, {})
