@@ -8,7 +8,6 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.stored.stored_documents import Stored
-from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.orchestration.task.failures import FailedForGood
 from tests.airflow.conftest import NIGHTLY_DAG_ID
@@ -17,6 +16,7 @@ from tests.airflow.nights import ALL_SKIPPED, at_night, begin, finish_night, nig
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import P0, World
 from tests.stored_examples import watch_ended
+from tests.topic_verdicts import topic_verdict
 
 
 @pytest.fixture

@@ -24,8 +24,7 @@ from kafka_migration.core.translation.by_partition import (
     target_probes,
     translate,
 )
-from kafka_migration.core.translation.copies import PartitionCopy, copies_of
-from kafka_migration.core.translation.resent import FromTheRight, Resent, ResentRange
+from kafka_migration.core.translation.copies import FromTheRight, PartitionCopy, Resent, ResentRange, copies_of
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
 from tests.unit.groups.copied_partition import committed
 from tests.unit.partitions import P0

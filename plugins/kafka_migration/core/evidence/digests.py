@@ -75,11 +75,6 @@ class LeftBehind:
     keep_migration = keep_answer = keep_refusal = keep
 
 
-def left_behind(digests: Mapping[str, str]) -> LeftBehind | None:
-    """Return the keeper of a run that has ended; `None` if it has no digests, as in version 0.1.0."""
-    return LeftBehind(digests) if digests else None
-
-
 def digest_of(content: bytes) -> str:
     """Return the digest of a document's bytes."""
     return hashlib.sha256(content).hexdigest()

@@ -10,7 +10,7 @@ from airflow.sdk import Context
 from kafka_migration.core.cutover.plan_page import render_plan
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
-from kafka_migration.core.ledger.phases import phase_findings
+from kafka_migration.core.ledger.ledger import phase_findings
 from kafka_migration.core.rollback.reverse_migration import reverse_migration
 from kafka_migration.core.rollback.rollback_refusals import target_only_findings
 from kafka_migration.core.run.run_conf import unknown_findings

@@ -7,7 +7,7 @@ import logging
 from airflow.sdk import Context
 
 from kafka_migration.core.findings.errors import Refused
-from kafka_migration.core.ledger.phases import phase_findings
+from kafka_migration.core.ledger.ledger import phase_findings
 from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
 from kafka_migration.core.stored.stored_documents import PlanDocument, Stored
 from kafka_migration.core.target.planned_topics import offsets_to_copy

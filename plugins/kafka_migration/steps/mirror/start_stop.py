@@ -10,7 +10,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MirrorFailed, Refused, TransientError
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate
-from kafka_migration.core.ledger.phases import phase_findings
+from kafka_migration.core.ledger.ledger import phase_findings
 from kafka_migration.core.mirror.engine import LaunchFacts
 from kafka_migration.core.mirror.mirror_process import ProcessEnding, ProcessReply
 from kafka_migration.core.target.target_topics import missing_target_findings, missing_topic_findings
