@@ -14,7 +14,7 @@ from kafka_migration.core.groups.offsets_plan import GroupPlan
 from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
-from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.translation.by_partition import (
     OffsetRange,
     Position,
@@ -26,6 +26,7 @@ from kafka_migration.core.translation.by_partition import (
 )
 from kafka_migration.core.translation.copies import FromTheRight, PartitionCopy, Resent, ResentRange, copies_of
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
+from tests.folded import fold
 from tests.unit.groups.copied_partition import committed
 from tests.unit.partitions import P0
 

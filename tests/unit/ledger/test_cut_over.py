@@ -11,11 +11,12 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
-from kafka_migration.core.ledger.ledger import Ledger, fold, phase_findings
+from kafka_migration.core.ledger.ledger import Ledger, phase_findings
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.report.next_steps import ConfirmedCutover, after_cutover
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.validation.compared_windows import whole_windows
+from tests.folded import fold
 from tests.unit.partitions import P0
 
 STEPS: dict[str, Any] = {

@@ -15,13 +15,14 @@ from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
-from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.rollback.rollback_rules import Returning, failed_back
 from kafka_migration.core.translation.by_partition import Position, counts_needed, translate
 from kafka_migration.core.translation.by_topic import CopiedTopic, HowCopied, RepartitionedTopic, repartitioned_topics
 from kafka_migration.core.translation.copies import copies_of
 from kafka_migration.core.translation.translation_contract import TranslatedTopic
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
+from tests.folded import fold
 from tests.present import present
 from tests.unit.partitions import P0
 

@@ -45,7 +45,7 @@ class Write(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class GroupWrite(Document):
+class GroupWriteDocument(Document):
     """The result of one group: the offsets read back, without their metadata, and why they differ from the plan."""
 
     group: str
@@ -64,7 +64,7 @@ class OffsetsResultDocument(Document):
 
     at: str
     digest: str
-    groups: tuple[GroupWrite, ...]
+    groups: tuple[GroupWriteDocument, ...]
     moved: tuple[str, ...]
     left_behind: Mapping[str, tuple[Finding, ...]]
     partly: bool
@@ -88,7 +88,7 @@ CUTOVER = Writing("target", "cutover")
 
 def before_write(
     description: GroupDescription, present: Commits, before: Commits, proposed: Commits, writing: Writing = CUTOVER
-) -> GroupWrite | None:
+) -> GroupWriteDocument | None:
     """Return the result of a group that needs no write or may not be written; `None` means that it may be written.
 
     `present` was read just now; `before` was recorded before this run wrote anything. Only the partitions of
@@ -96,13 +96,15 @@ def before_write(
     """
     group = description.group
     if description.is_active:
-        return GroupWrite(group, Write.REFUSED, offsets_of(present), (active_finding(description, writing.side),))
+        return GroupWriteDocument(
+            group, Write.REFUSED, offsets_of(present), (active_finding(description, writing.side),)
+        )
     if _stands_at(present, proposed):
-        return GroupWrite(group, Write.ALREADY_MOVED, offsets_of(present))
+        return GroupWriteDocument(group, Write.ALREADY_MOVED, offsets_of(present))
     foreign = [p for p in sorted(proposed) if present.get(p) not in (before.get(p), proposed[p])]
     if foreign:
         findings = tuple(_changed_finding(group, p, present, before, proposed, writing) for p in foreign)
-        return GroupWrite(group, Write.REFUSED, offsets_of(present), findings)
+        return GroupWriteDocument(group, Write.REFUSED, offsets_of(present), findings)
     return None
 
 
@@ -113,25 +115,25 @@ def after_write(
     proposed: Commits,
     denial: Iterable[Finding],
     writing: Writing = CUTOVER,
-) -> GroupWrite:
+) -> GroupWriteDocument:
     """Compare the offsets read back with the proposed ones.
 
     `present` are the offsets before the write; `denial` holds the broker's reasons if it refused.
     """
     denial = tuple(denial)
     if _stands_at(read_back, proposed):
-        return GroupWrite(group, Write.MOVED, offsets_of(read_back))
+        return GroupWriteDocument(group, Write.MOVED, offsets_of(read_back))
     if denial and all(read_back.get(p) == present.get(p) for p in proposed):
-        return GroupWrite(group, Write.REFUSED, offsets_of(read_back), denial)
+        return GroupWriteDocument(group, Write.REFUSED, offsets_of(read_back), denial)
     wrong = tuple(
         _not_written_finding(group, p, read_back, proposed, writing)
         for p in sorted(proposed)
         if read_back.get(p) != proposed[p]
     )
-    return GroupWrite(group, Write.FAILED, offsets_of(read_back), (*denial, *wrong))
+    return GroupWriteDocument(group, Write.FAILED, offsets_of(read_back), (*denial, *wrong))
 
 
-def unknown_write(group: str, reason: str, writing: Writing = CUTOVER) -> GroupWrite:
+def unknown_write(group: str, reason: str, writing: Writing = CUTOVER) -> GroupWriteDocument:
     """Return the result of a write that was not confirmed, or could not be read back."""
     finding = Finding(
         Code.OFFSETS_NOT_WRITTEN,
@@ -143,7 +145,7 @@ def unknown_write(group: str, reason: str, writing: Writing = CUTOVER) -> GroupW
         happened=sentence(f"The {writing.side} did not confirm the offsets of {group_subject(group)}: {reason}"),
         matters="Whether the offsets were written is unknown, and so is where the group would resume.",
     )
-    return GroupWrite(group, Write.UNKNOWN, {}, (finding,))
+    return GroupWriteDocument(group, Write.UNKNOWN, {}, (finding,))
 
 
 def active_finding(
@@ -166,7 +168,7 @@ def active_finding(
     )
 
 
-def nothing_moved_finding(results: Iterable[GroupWrite], writing: Writing = CUTOVER) -> Finding:
+def nothing_moved_finding(results: Iterable[GroupWriteDocument], writing: Writing = CUTOVER) -> Finding:
     """Return the finding for a run in which no planned group has its planned offsets."""
     counts = some([f"{result.group}: {result.outcome}" for result in results])
     return Finding(
@@ -238,7 +240,7 @@ class OffsetsResult:
     """The result of an approved plan: one result per planned group, and the groups that the plan left out."""
 
     digest: str
-    moves: tuple[GroupWrite, ...]
+    moves: tuple[GroupWriteDocument, ...]
     left_out: tuple[GroupPlan, ...]
 
     @property

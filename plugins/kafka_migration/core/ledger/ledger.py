@@ -175,11 +175,6 @@ def _is_of(holder: str, run: RunIdentity | None) -> bool:
     return run is not None and run.has_attempt(holder)
 
 
-def fold(entries: Iterable[Mapping[str, Any]]) -> Ledger:
-    """Fold ledger entries, oldest first, into the ledger."""
-    return reduce(with_entry, entries, Ledger())
-
-
 def with_entry(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
     """Return the ledger with one more entry.
 
