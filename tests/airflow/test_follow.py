@@ -12,13 +12,13 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.cluster import NewTopic, Side
 from kafka_migration.core.run.stop_request import StopRequest
 from kafka_migration.core.stored.stored_documents import Stored
-from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.core.watching.watch import WatchEnded, WatchResult
 from kafka_migration.orchestration.task.failures import FailedForGood
 from tests.airflow.driving import deferred_by, revived
 from tests.airflow.watching import Restart, Scene, a_trigger, codes, found, started, watch
 from tests.airflow.world import World
 from tests.steps.world import P0
+from tests.topic_verdicts import topic_verdict
 
 
 @pytest.fixture

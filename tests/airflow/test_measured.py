@@ -12,11 +12,11 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.unproved import unproved_copies
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.stored.stored_documents import Stored
-from kafka_migration.core.validation.coverage_rules import topic_verdict
 from tests.airflow.world import World
 from tests.steps.tasks import BEFORE_START
 from tests.steps.world import AUDIT, P0, RECORD
 from tests.stored_examples import judged
+from tests.topic_verdicts import topic_verdict
 
 
 def begin(world: World, run_id: str, mode: str = "sync", topics: tuple[str, ...] = ()) -> None:

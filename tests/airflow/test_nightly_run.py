@@ -8,7 +8,6 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.stored.stored_documents import Stored
-from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.orchestration.task.failures import FailedForGood
 from tests.airflow.nights import ALL_SKIPPED, at_night, begin, finish_night, night_fails, watch
@@ -18,6 +17,7 @@ from tests.steps.kept import NIGHTLY_DAG_ID
 from tests.steps.tasks import BEFORE_START
 from tests.steps.world import P0
 from tests.stored_examples import watch_ended
+from tests.topic_verdicts import topic_verdict
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from sqlalchemy.orm import Session
 
 from kafka_migration.adapters.store.document_files import rooted
 from kafka_migration.airflow_adapters import airflow_settings as settings
-from kafka_migration.core.evidence.evidence_places import not_readable
+from kafka_migration.core.evidence.root import not_readable
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.report.run_status import joined_notes, run_note

@@ -14,7 +14,6 @@ from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.judgements import ReadOffsets
 from kafka_migration.core.stored.stored_documents import Stored
-from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
 from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.orchestration.operators.spark_job import zip_package
@@ -25,6 +24,7 @@ from tests.airflow.world import World
 from tests.steps.tasks import BEFORE_START
 from tests.steps.world import AUDIT, P0, P1, RECORD
 from tests.stored_examples import watch_ended
+from tests.topic_verdicts import topic_verdict
 
 
 def test_reservation_of_a_living_run_is_respected(world: World) -> None:

@@ -10,13 +10,14 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.validation.coverage_rules import coverage_of, topic_verdict
+from kafka_migration.core.validation.coverage_rules import coverage_of
 from kafka_migration.core.validation.validation_contract import KEY_DIGEST, ValidationRequest
 from kafka_migration.steps.validation.spark_request import request_of
 from tests.airflow.engines import lossy, set_mirror, set_topic
 from tests.airflow.world import World
 from tests.steps.tasks import BEFORE_START
 from tests.steps.world import FOUR_RECORDS, P0
+from tests.topic_verdicts import topic_verdict
 
 Copied = Callable[..., ValidationRequest]
 

@@ -9,12 +9,13 @@ import pytest
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.core.validation.coverage_rules import coverage_of, topic_verdict
+from kafka_migration.core.validation.coverage_rules import coverage_of
 from kafka_migration.core.validation.validation_contract import KEY_DIGEST
 from tests.airflow.engines import lossy
 from tests.airflow.world import World
 from tests.steps.tasks import BEFORE_START
 from tests.steps.world import P0, RECORD
+from tests.topic_verdicts import topic_verdict
 
 
 def copy_new(world: World, records: int = 2) -> None:

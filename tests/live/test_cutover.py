@@ -15,7 +15,6 @@ from confluent_kafka import Producer
 from kafka_migration.adapters.store.evidence_store import MIGRATION_FILE
 from kafka_migration.core.evidence.evidence_documents import Kind, document_name
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.core.watching.producers_question import ABORT, STOPPED
 from tests.live.conftest import LiveWorld
 from tests.live.granting import grant_what_a_cutover_needs
@@ -33,6 +32,7 @@ from tests.live.groups import (
 )
 from tests.live.listening import Mailbox, StatsD, alerts_section
 from tests.live.migrations import LiveMigration
+from tests.topic_verdicts import topic_verdict
 
 pytestmark = pytest.mark.live
 

@@ -9,11 +9,11 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.validation.coverage_rules import topic_verdict
 from sandbox.data.damage import Damage, damaged, remake_topic
 from sandbox.data.reading import read_records
 from tests.live.conftest import LiveWorld
 from tests.live.migrations import LiveMigration
+from tests.topic_verdicts import topic_verdict
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live

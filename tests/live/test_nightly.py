@@ -13,10 +13,10 @@ import pytest
 
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.validation.coverage_rules import topic_verdict
 from tests.live.conftest import LiveWorld
 from tests.live.migrations import LiveMigration
 from tests.live.quotas import slow_reads
+from tests.topic_verdicts import topic_verdict
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live

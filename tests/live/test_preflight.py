@@ -21,12 +21,12 @@ from kafka_migration.airflow_adapters.checked_airflow import ThisAirflow
 from kafka_migration.airflow_adapters.ssh_host import SshMirrorHost
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import NewTopic, Side
-from kafka_migration.core.kafka.partitioner import java_partition
 from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.engines.required_versions import KafkaVersion
 from kafka_migration.orchestration.task import context as context_module
 from kafka_migration.preflight.checks import CHECKS
+from kafka_migration.preflight.clusters.keys_check import java_partition
 from kafka_migration.preflight.host import versions_check as versions
 from kafka_migration.preflight.host.versions_check import old_broker_findings
 from kafka_migration.preflight.scene.check import CheckResult, run_checks

@@ -24,13 +24,13 @@ from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
-from kafka_migration.core.ledger.ledger import fold
 from kafka_migration.core.migration.settings import Migration, Mode, Uncommitted
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.steps.groups.plan_groups import make_offsets_plan
 from kafka_migration.steps.groups.write_groups import move_group
 from kafka_migration.steps.run.migration_run import MigrationRun
 from sandbox.sandbox import Sandbox
+from tests.folded import fold
 from tests.live.groups import commit, ends
 from tests.live.raw_commit import NO_ERROR, commit_raw
 from tests.waiting import wait_until

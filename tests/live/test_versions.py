@@ -11,12 +11,12 @@ import pytest
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.validation.coverage_rules import topic_verdict
 from sandbox.jars import KAFKA_VERSION, fetched_kafka
 from tests.live.conftest import LiveWorld
 from tests.live.groups import awaiting, commit, committed, decide, ends, read_on
 from tests.live.invariants import require_complete_copy
 from tests.live.worlds import own_world
+from tests.topic_verdicts import topic_verdict
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign, pytest.mark.runs]
 

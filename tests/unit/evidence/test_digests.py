@@ -12,7 +12,7 @@ import pytest
 from kafka_migration.adapters.store import evidence_store as evidence_module
 from kafka_migration.adapters.store.document_files import write_whole
 from kafka_migration.adapters.store.evidence_store import RunEvidence
-from kafka_migration.core.evidence.digests import ANNOUNCED, Kept, change_of, digest_of, joined, left_behind
+from kafka_migration.core.evidence.digests import ANNOUNCED, Kept, LeftBehind, change_of, digest_of, joined
 from kafka_migration.core.evidence.evidence_documents import Kind, document_name
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.run.run_identity import RunIdentity
@@ -244,7 +244,7 @@ def test_evidence_of_a_run_that_is_over_is_checked_by_what_it_left(tmp_path: Pat
     made.write(Kind.OFFSETS_BEFORE, {"at": 1})
     made.write(Kind.ALERT, {})
     known = made.digests_of(Kind.OFFSETS_BEFORE)
-    over = RunEvidence(tmp_path, "shop", RunIdentity("dag", "run", 1), left_behind(known))
+    over = RunEvidence(tmp_path, "shop", RunIdentity("dag", "run", 1), LeftBehind(known))
 
     assert ["attempt-1/13-offsets-before-1.json", "attempt-1/migration.yaml"] == sorted(known)
     assert ({"at": 1}, "name: shop") == (over.require(Kind.OFFSETS_BEFORE), over.frozen_migration())
@@ -253,4 +253,3 @@ def test_evidence_of_a_run_that_is_over_is_checked_by_what_it_left(tmp_path: Pat
         over.require(Kind.OFFSETS_BEFORE)
     with pytest.raises(TypeError):
         over.write(Kind.ALERT, {})
-    assert left_behind({}) is None

@@ -14,7 +14,7 @@ from kafka_migration.core.groups.offsets_plan import GroupPlan
 from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
-from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.translation.by_partition import (
     OffsetRange,
     Position,
@@ -24,9 +24,9 @@ from kafka_migration.core.translation.by_partition import (
     target_probes,
     translate,
 )
-from kafka_migration.core.translation.copies import PartitionCopy, copies_of
-from kafka_migration.core.translation.resent import FromTheRight, Resent, ResentRange
+from kafka_migration.core.translation.copies import FromTheRight, PartitionCopy, Resent, ResentRange, copies_of
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
+from tests.folded import fold
 from tests.unit.groups.copied_partition import committed
 from tests.unit.partitions import P0
 

@@ -10,7 +10,7 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.group_writes import (
-    GroupWrite,
+    GroupWriteDocument,
     OffsetsResult,
     Write,
     after_write,
@@ -20,7 +20,7 @@ from kafka_migration.core.groups.group_writes import (
 )
 from kafka_migration.core.groups.offsets_plan import GroupPlan
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState
-from kafka_migration.core.kafka.commits import reset_offsets_csv
+from kafka_migration.core.kafka.commits import offsets_of, reset_offsets_csv
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.stored.stored_documents import OffsetsBeforeDocument
 from tests.present import present
@@ -33,7 +33,7 @@ EMPTY = GroupDescription("billing", GroupState.EMPTY)
 DENIED = Finding(Code.GROUP_ACTIVE, "group billing", "a member", "none", "Stop it.")
 
 
-def codes(write: GroupWrite) -> list[str]:
+def codes(write: GroupWriteDocument) -> list[str]:
     return [str(finding.code) for finding in write.findings]
 
 
@@ -121,7 +121,10 @@ def _left_out(group: str, code: Code) -> GroupPlan:
 
 def test_result_is_partly_when_a_group_remains_on_the_source() -> None:
     """Planned groups that did not move, and groups left out that have offsets, remain on the source."""
-    moved, refused = GroupWrite("a", Write.MOVED, PROPOSED), GroupWrite("b", Write.REFUSED, {}, (DENIED,))
+    moved, refused = (
+        GroupWriteDocument("a", Write.MOVED, offsets_of(PROPOSED)),
+        GroupWriteDocument("b", Write.REFUSED, {}, (DENIED,)),
+    )
     active, empty = _left_out("c", Code.GROUP_ACTIVE), _left_out("d", Code.OFFSET_NEVER_COMMITTED)
 
     assert not OffsetsResult("d", (moved,), (empty,)).is_partly
@@ -133,7 +136,7 @@ def test_result_is_partly_when_a_group_remains_on_the_source() -> None:
 
 def test_result_of_nothing_moved_warns_of_nothing() -> None:
     """If nothing moved, the reasons are in the refusal and not in warnings; an unknown outcome is a warning."""
-    refused, unknown = GroupWrite("b", Write.REFUSED, {}, (DENIED,)), unknown_write("c", "no answer")
+    refused, unknown = GroupWriteDocument("b", Write.REFUSED, {}, (DENIED,)), unknown_write("c", "no answer")
 
     assert OffsetsResult("d", (refused,), ()).document("now").warnings == ()
     assert len(OffsetsResult("d", (refused, unknown), ()).document("now").warnings) == 2

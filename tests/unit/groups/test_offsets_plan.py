@@ -20,11 +20,12 @@ from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate, Window
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
-from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.translation.by_partition import Position, counts_needed, translate
 from kafka_migration.core.translation.copies import PartitionCopy, copies_of
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
 from kafka_migration.migration_file.models import ALL_USUAL_GROUPS
+from tests.folded import fold
 from tests.unit.groups.copied_partition import (
     DENSE,
     HOLE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.kafka.partitioner import java_partition, murmur2
+from kafka_migration.preflight.clusters.keys_check import java_partition, murmur2
 
 
 @pytest.mark.parametrize(

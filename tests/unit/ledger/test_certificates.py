@@ -6,7 +6,8 @@ from typing import Any
 
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.generations import Fingerprint, GenerationStart, Remembered, StopCertificate
-from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.ledger.ledger import Ledger
+from tests.folded import fold
 from tests.present import present
 from tests.unit.partitions import AUDIT, P0
 

@@ -11,11 +11,12 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import ClusterFacts
 from kafka_migration.core.ledger.copy_basis import ClusterSeen, CopyBasis, changed_clusters, changed_settings
 from kafka_migration.core.ledger.generations import GenerationStart
-from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.target.target_topics import removed_topic_warnings
 from kafka_migration.migration_file.loading import load_migration
 from tests.conftest import MIGRATION_TEXT
+from tests.folded import fold
 from tests.unit.partitions import P0
 
 OLD, NEW, OTHER = ClusterSeen("A", ("old:9092",)), ClusterSeen("B", ("new:9092",)), ClusterSeen("C", ("other:9092",))

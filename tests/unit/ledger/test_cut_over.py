@@ -11,12 +11,12 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
-from kafka_migration.core.ledger.ledger import Ledger, fold
-from kafka_migration.core.ledger.phases import phase_findings
+from kafka_migration.core.ledger.ledger import Ledger, phase_findings
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.report.next_steps import ConfirmedCutover, after_cutover
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.validation.compared_windows import whole_windows
+from tests.folded import fold
 from tests.unit.partitions import P0
 
 STEPS: dict[str, Any] = {
@@ -43,6 +43,17 @@ def test_entry_sets_the_phase() -> None:
 
     assert (Phase.CUT_OVER, (CUT_OVER,)) == (ledger.phase, ledger.cutovers)
     assert (Phase.NEW, ()) == (Ledger().phase, Ledger().cutovers)
+
+
+def test_evidence_of_a_cutover_is_checked_only_if_the_ledger_has_its_digests() -> None:
+    """A cutover of version 0.1.0 left no digests, so the documents of its run are read as they are."""
+    run = RunIdentity("dag", "run", 1)
+    with_digests = replace(CUT_OVER, evidence={"attempt-1/migration.yaml": "d"})
+
+    assert Ledger(cutovers=(CUT_OVER,)).keeper_of(run) is None
+    keeper = Ledger(cutovers=(with_digests,)).keeper_of(run)
+    assert keeper is not None
+    assert with_digests.evidence == keeper.kept().digests
 
 
 def test_cutover_of_some_topics_leaves_the_others_syncing() -> None:

@@ -21,11 +21,12 @@ from kafka_migration.core.ledger.generations import (
     parse_generations,
 )
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
-from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.validation.compared_windows import delta_windows, whole_windows
-from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
+from tests.folded import fold
+from tests.topic_verdicts import topic_verdict
 from tests.unit.partitions import AUDIT, P0, P1
 
 

@@ -18,8 +18,8 @@ from kafka_migration.core.ledger.interval_bounds import (
     between_known,
     lacking_bounds,
 )
-from kafka_migration.core.ledger.ledger import fold
 from kafka_migration.core.run.run_window import Interval
+from tests.folded import fold
 from tests.unit.partitions import AUDIT, P0, P1
 
 NIGHTS = [datetime(2030, 1, 1, tzinfo=UTC) + timedelta(days=n) for n in range(5)]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.kafka.partitioner import java_partition
 from kafka_migration.core.kafka.records import SampledRecord
-from kafka_migration.preflight.clusters.keys_check import moved_key_warnings
+from kafka_migration.preflight.clusters.keys_check import java_partition, moved_key_warnings
 
 OWN = java_partition(b"foobar", 3)
 

@@ -9,10 +9,11 @@ import pytest
 
 from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.ledger.cutovers import CreatedTopic, TopicsCreated
-from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.engine_table import EngineName
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.target.planned_topics import TopicsSeen, drift_findings
+from tests.folded import fold
 
 NOTHING = fold([])
 KEPT = {"retention.ms": "-1", "retention.bytes": "-1"}

@@ -8,7 +8,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.cutovers import CreatedTopic, TopicsCreated
-from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.target.target_topics import (
     frozen_settings,
@@ -17,6 +17,7 @@ from kafka_migration.core.target.target_topics import (
     recreated_findings,
     target_topic_findings,
 )
+from tests.folded import fold
 
 OURS = fold([TopicsCreated("r", "t", {"orders": CreatedTopic("id-1", {"retention.ms": "1000"})}).to_document()])
 NOTHING = fold([])

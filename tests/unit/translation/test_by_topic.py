@@ -21,9 +21,9 @@ from kafka_migration.core.migration.settings import Mode, Uncommitted
 from kafka_migration.core.translation.by_topic import Began, HowCopied, RepartitionedTopic
 from kafka_migration.core.translation.copies import PartitionCopy
 from kafka_migration.core.translation.translation_contract import (
+    TranslatedTopic,
     TranslationRequest,
     TranslationResult,
-    Untranslated,
     VectorTranslation,
 )
 from tests.unit.groups.copied_partition import committed
@@ -95,10 +95,11 @@ def test_what_is_not_proved_is_not_moved(
 @pytest.mark.parametrize(("has_bad_record", "code"), [(True, Code.RECORD_UNREADABLE), (False, Code.OFFSET_UNPROVED)])
 def test_topic_that_spark_could_not_read_is_named(has_bad_record: bool, code: Code) -> None:
     """The group is left out with the reason of the job, not as one that has read more since."""
-    why = {"orders": Untranslated("source partition 1: the record at offset 5 cannot be read", has_bad_record)}
-    refused = plan({P0: 8, P1: 5}, replace(vectors(), unreadable=why))
+    text = "source partition 1: the record at offset 5 cannot be read"
+    why = TranslatedTopic(topic="orders", translations=(), unreadable=text, has_bad_record=has_bad_record)
+    refused = plan({P0: 8, P1: 5}, replace(vectors(), unreadable={"orders": why}))
 
-    assert [(code, why["orders"].unreadable)] == [(finding.code, finding.found) for finding in refused.refusals]
+    assert [(code, text)] == [(finding.code, finding.found) for finding in refused.refusals]
 
 
 def test_answer_about_an_unreadable_topic_leaves_the_others_as_they_are() -> None:
@@ -116,7 +117,9 @@ def test_answer_about_an_unreadable_topic_leaves_the_others_as_they_are() -> Non
 
     result = TranslationResult.from_document(document)
 
-    assert {"audit": Untranslated("offset 2", has_bad_record=True)} == result.untranslated
+    assert [("audit", "offset 2", True)] == [
+        (name, found.unreadable, found.has_bad_record) for name, found in result.untranslated.items()
+    ]
     assert {"orders": {((0, 8),): FOUND}, "audit": {}} == result.translations
 
 

@@ -15,13 +15,14 @@ from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
-from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.rollback.rollback_rules import Returning, failed_back
 from kafka_migration.core.translation.by_partition import Position, counts_needed, translate
 from kafka_migration.core.translation.by_topic import CopiedTopic, HowCopied, RepartitionedTopic, repartitioned_topics
 from kafka_migration.core.translation.copies import copies_of
-from kafka_migration.core.translation.translation_contract import Untranslated
+from kafka_migration.core.translation.translation_contract import TranslatedTopic
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
+from tests.folded import fold
 from tests.present import present
 from tests.unit.partitions import P0
 
@@ -171,7 +172,8 @@ def test_topic_that_spark_could_not_read_refuses_its_groups_on_the_way_back() ->
         StopCertificate(1, RUN, AT, True, 143, "stopped", {P0: 10}, {P0: 8}).to_document(),
     ]
     topic = CopiedTopic(repartitioned(fold(markers)), {}, {})
-    why = Untranslated("target partition 0: the record at offset 5 cannot be read", has_bad_record=True)
+    text = "target partition 0: the record at offset 5 cannot be read"
+    why = TranslatedTopic(topic="orders", translations=(), unreadable=text, has_bad_record=True)
     returning = Returning({"orders": topic}, {"billing"}, unreadable={"orders": why})
     (plan,) = failed_back([group({0: 4}, {0: 2})], returning)
 

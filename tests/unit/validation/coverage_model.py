@@ -12,10 +12,11 @@ from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate, Window
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
-from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.compared_windows import delta_windows, whole_windows
 from kafka_migration.core.validation.coverage import FlawKind, TopicCoverage
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
+from tests.folded import fold
 
 TOPIC = "orders"
 PARTITIONS = (TopicPartition(TOPIC, 0), TopicPartition(TOPIC, 1))

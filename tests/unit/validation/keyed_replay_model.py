@@ -17,11 +17,10 @@ from kafka_digest.keys.align_tasks import SOURCE, TARGET, differences
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate, Window
 from kafka_migration.core.ledger.judgements import Judgement
-from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.compared_windows import delta_key_windows, whole_windows
-from kafka_migration.core.validation.comparisons import comparisons_of
 from kafka_migration.core.validation.differences import DifferenceKind, Differences
-from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
+from kafka_migration.core.validation.judging import TopicVerdict, comparisons_of, judge_topics
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
 from kafka_migration.core.validation.replays import Replays
 from kafka_migration.core.validation.validation_contract import (
@@ -32,6 +31,7 @@ from kafka_migration.core.validation.validation_contract import (
     ValidationResult,
 )
 from tests.compaction.product import _SCHEMA as ROWS
+from tests.folded import fold
 from tests.unit.validation.replay_model import MANY, TOPIC, Record, row_of
 
 SOURCES, TARGETS = (0, 1), (0, 1, 2)

@@ -23,17 +23,16 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate, Window
 from kafka_migration.core.ledger.judgements import Judgement
-from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.tolerated import Tolerance
 from kafka_migration.core.validation.compared_windows import delta_windows, whole_windows
-from kafka_migration.core.validation.comparisons import comparisons_of
 from kafka_migration.core.validation.differences import (
     Difference,
     DifferenceKind,
     Differences,
     FirstDifference,
 )
-from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
+from kafka_migration.core.validation.judging import TopicVerdict, comparisons_of, judge_topics
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
 from kafka_migration.core.validation.replays import Replays
 from kafka_migration.core.validation.validation_contract import (
@@ -43,6 +42,7 @@ from kafka_migration.core.validation.validation_contract import (
     ValidationResult,
 )
 from tests.compaction.product import _SCHEMA as ROWS
+from tests.folded import fold
 
 TOPIC, PLACE = "orders", TopicPartition("orders", 0)
 BLOCK_RECORDS = 3

@@ -10,8 +10,7 @@ import pytest
 
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.generations import Window
-from kafka_migration.core.validation.comparisons import comparisons_of
-from kafka_migration.core.validation.judging import judge_topics
+from kafka_migration.core.validation.judging import comparisons_of, judge_topics
 from kafka_migration.core.validation.validation_contract import (
     PartitionResult,
     SideCount,

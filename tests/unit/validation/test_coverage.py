@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.offsets import joined, without
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
-from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.coverage import FlawKind, TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
 from kafka_migration.core.validation.validation_contract import KEY_DIGEST, POSITION_DIGEST
+from tests.folded import fold
 from tests.unit.ledger.test_generations import BOTH, ONE, TWO, judged, started, stopped
 from tests.unit.partitions import P0, P1
 from tests.unit.validation.coverage_model import Life, SingleOffsets, flaws_of, lives, proved_by

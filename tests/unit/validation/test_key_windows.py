@@ -9,8 +9,8 @@ import pytest
 
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import Window
-from kafka_migration.core.ledger.ledger import fold
 from kafka_migration.core.validation.compared_windows import delta_key_windows, whole_windows
+from tests.folded import fold
 from tests.unit.ledger.test_generations import ME, started, stopped
 from tests.unit.partitions import P0, P1, P2
 

@@ -228,8 +228,11 @@ def test_topics_are_rolled_up() -> None:
 
     audit, orders = judge_topics(result_of(EQUAL, tail, renamed), events={"orders": GenerationEvents({3})})
 
-    assert (audit.topic, audit.verdict, audit.windows) == ("audit", Verdict.PASS, 1)
-    assert (orders.verdict, orders.not_verifiable_windows, orders.differing_windows) == (Verdict.NOT_VERIFIABLE, 1, 0)
+    assert (audit.topic, audit.verdict, audit.verdicts) == ("audit", Verdict.PASS, (Verdict.PASS,))
+    assert (Verdict.NOT_VERIFIABLE, [Verdict.NOT_VERIFIABLE]) == (
+        orders.verdict,
+        [verdict for verdict in orders.verdicts if not verdict.is_good],
+    )
     assert (orders.source_records, len(orders.findings)) == (20, 1)
     assert orders.findings[0].code is Code.RECORDS_NOT_VERIFIABLE
 

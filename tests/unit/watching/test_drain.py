@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_migration.core.documents.codec import read, written
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import Probe
-from kafka_migration.core.kafka.offsets import Known, TopicPartition, Unknown, from_document, to_document, total
+from kafka_migration.core.kafka.offsets import Known, Offsets, TopicPartition, Unknown, total
 from kafka_migration.core.watching.drain import (
     Drain,
     PartitionReading,
@@ -77,5 +78,5 @@ def test_offsets_document_round_trip() -> None:
     """Offsets come back from JSON as they went in."""
     offsets = {P1: 3, P0: 0, TopicPartition("a.b", 12): 7}
 
-    assert offsets == from_document(to_document(offsets))
-    assert ["a.b", "orders"] == list(to_document(offsets))
+    assert offsets == read(Offsets, written(offsets))
+    assert ["a.b", "orders"] == list(written(offsets))

@@ -12,7 +12,6 @@ from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.generations import Fingerprint, GenerationStart, Remembered, StopCertificate
-from kafka_migration.core.ledger.ledger import fold
 from kafka_migration.core.watching.gap_guard import (
     SourceTruth,
     continuity_findings,
@@ -20,6 +19,7 @@ from kafka_migration.core.watching.gap_guard import (
     recreated_source_findings,
     stale_state_findings,
 )
+from tests.folded import fold
 from tests.unit.partitions import AUDIT, P0, P1
 
 ENDS = {P0: 50, P1: 0}

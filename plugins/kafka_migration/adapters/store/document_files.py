@@ -19,7 +19,7 @@ from typing import Any
 from kafka_migration.adapters.store import local_files
 from kafka_migration.adapters.store.local_files import LocalPath, local_path
 from kafka_migration.core.documents.codec import DoesNotFit
-from kafka_migration.core.evidence.evidence_places import not_readable, not_writable
+from kafka_migration.core.evidence.root import not_readable, not_writable
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnfit, EvidenceUnreadable, Finding
 from kafka_migration.core.text.terminal_text import storable

@@ -105,7 +105,10 @@ def _scope(
     ledger: Ledger, bounds: IntervalBounds, partition: TopicPartition, copy: PartitionCopy, keeps_partitions: bool
 ) -> Scope:
     begin, end = bounds.start[partition], bounds.end[partition].offset
-    parts = tuple(_judged(ledger, partition.topic, part) for part in _parts(copy, begin.offset, end))
+    parts = tuple(
+        replace(part, judgement=ledger.judgement_on(partition.topic, part.window.generation)) if part.window else part
+        for part in _parts(copy, begin.offset, end)
+    )
     is_begin_known = _is_begin_known(ledger, bounds.interval.start, partition, begin)
     return Scope(OffsetRange(partition, begin.offset, end), copy, is_begin_known, parts, keeps_partitions)
 
@@ -123,12 +126,6 @@ def _parts(copy: PartitionCopy, start: int, end: int) -> Iterator[Part]:
         at = stop
     if at < end:
         yield Part(at, end)
-
-
-def _judged(ledger: Ledger, topic: str, part: Part) -> Part:
-    if part.window is None:
-        return part
-    return replace(part, judgement=ledger.judgement_on(topic, part.window.generation))
 
 
 def _is_begin_known(ledger: Ledger, time: datetime, partition: TopicPartition, bound: Bound) -> bool:
@@ -235,17 +232,14 @@ def interval_findings(scopes: Iterable[Scope], run: str, still_because: str = ""
     findings: dict[str, list[Finding]] = {}
     for (topic, code), found in places.items():
         more = f"; and {len(found) - 1:,} more such ranges" if len(found) > 1 else ""
-        still = f"; MirrorMaker was not started: {still_because}" if _is_about_still(code, still_because) else ""
+        is_still = still_because and code is Code.INTERVAL_NOT_COPIED
+        still = f"; MirrorMaker was not started: {still_because}" if is_still else ""
         where = f"{found[0]}{more}{still}"
         expected, matters, remedy = _TEXTS[code]
         happened = sentence(f"In topic {topic}, {where}")
         finding = Finding(code, f"topic {topic}", where, expected, remedy, happened=happened, matters=matters)
         findings.setdefault(topic, []).append(finding)
     return findings
-
-
-def _is_about_still(code: Code, still_because: str) -> bool:
-    return bool(still_because) and code is Code.INTERVAL_NOT_COPIED
 
 
 def _places(scope: Scope, run: str) -> Iterator[tuple[Code, str]]:

@@ -11,13 +11,12 @@ from collections.abc import Mapping
 
 from kafka_migration.core.connections.client_settings import KERBEROS
 from kafka_migration.core.discovery.described_cluster import Broker, BrokerListener, DiscoveredCluster, ManagerKind
-from kafka_migration.core.discovery.json_answer import Answer, is_true, port
+from kafka_migration.core.discovery.json_answer import Answer, is_port, is_true, port
 
 KAFKA_SETTINGS = "kafka-broker"
 _LISTENER = re.compile(r"([A-Za-z0-9_.-]+)://([A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})")
 # Hosts of a listener that stand for the broker's own.
 _OWN_HOST = {"", "localhost", "0.0.0.0", "[::]"}  # noqa: S104
-_MAX_PORT = 65_535
 # The protocols under Kafka's names and under Hortonworks' name.
 _PROTOCOLS = {
     "PLAINTEXT": "PLAINTEXT",
@@ -101,7 +100,7 @@ def _listeners(host: str, settings: Answer, name: str, has_kerberos: bool) -> tu
     if text is None:
         return None
     found = [_LISTENER.fullmatch(each.strip()) for each in text.split(",")]
-    matches = [each for each in found if each and 0 < int(each[3]) <= _MAX_PORT]
+    matches = [each for each in found if each and is_port(each[3])]
     if len(matches) < len(found):
         raise settings.part(name).unexpected("NAME://host:port, separated by commas")
     protocols = _protocols(settings, has_kerberos and "SASL" not in text)

@@ -9,7 +9,6 @@ from typing import Any
 from kafka_migration.core.text.secret_forms import given_unless_secret
 
 _HOST = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
-_MAX_PORT = 65_535
 
 
 class UnexpectedAnswer(ValueError):
@@ -80,11 +79,16 @@ def is_true(settings: Answer, name: str) -> bool | None:
     return text.strip().lower() == "true"
 
 
+def is_port(digits: str) -> bool:
+    """Return whether up to five digits are a port."""
+    return 0 < int(digits) < 1 << 16
+
+
 def port(settings: Answer, name: str) -> int | None:
     """Return a setting that is a port, `None` if it is not set."""
     text = settings.maybe_text(name)
     if text is None:
         return None
-    if not re.fullmatch(r"[0-9]{1,5}", text.strip()) or not 0 < int(text) <= _MAX_PORT:
+    if not re.fullmatch(r"[0-9]{1,5}", text.strip()) or not is_port(text):
         raise settings.part(name).unexpected("a port")
     return int(text)

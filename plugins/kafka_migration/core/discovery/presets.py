@@ -14,11 +14,12 @@ The sources are the platforms' own documentation:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from kafka_migration.core.connections.client_settings import PLAIN, SCRAM_512, UNSUPPORTED_MECHANISMS
 from kafka_migration.core.discovery.described_cluster import Entrance
+from kafka_migration.core.discovery.json_answer import is_port
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.text.secret_forms import given_unless_secret
@@ -139,36 +140,25 @@ PRESETS: Mapping[str, Preset] = {
 }
 
 
-def access_to(preset: str, number: int) -> Access | None:
-    """Return what clients use on a port of a platform, `None` if it is not one of the usual ports."""
-    return PRESETS[preset].ports.get(number)
-
-
-def default_port(preset: str) -> int:
-    """Return the port that clients use by default."""
-    return next(iter(PRESETS[preset].ports))
-
-
-def unsupported(preset: str, number: int) -> Finding | None:
-    """Return the finding for a port whose only login a migration cannot use."""
-    access = access_to(preset, number)
+def _unsupported(preset: Preset, number: int) -> Iterator[Finding]:
+    """Yield the finding for a port whose only login a migration cannot use."""
+    access = preset.ports.get(number)
     if access is None or access.mechanism is None or access.mechanism not in UNSUPPORTED_MECHANISMS:
-        return None
+        return
     reason, remedy = UNSUPPORTED_MECHANISMS[access.mechanism]
-    others = (str(each) for each, other in PRESETS[preset].ports.items() if other.mechanism != access.mechanism)
-    return Finding(
+    others = (str(each) for each, other in preset.ports.items() if other.mechanism != access.mechanism)
+    yield Finding(
         Code.CONNECTION_INVALID,
         "--bootstrap",
-        f"port {number}, on which {PRESETS[preset].title} accepts only {access.mechanism}: {reason}",
+        f"port {number}, on which {preset.title} accepts only {access.mechanism}: {reason}",
         f"one of the ports {', '.join(others)}",
         remedy,
-        happened=f"On port {number}, {PRESETS[preset].title} accepts only {access.mechanism}: {reason}.",
+        happened=f"On port {number}, {preset.title} accepts only {access.mechanism}: {reason}.",
         matters="A migration could not log in there.",
     )
 
 
 _SERVER = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?")
-_MAX_PORT = 65_535
 
 
 def entrance_of(servers: str, preset: str) -> Entrance:
@@ -178,24 +168,18 @@ def entrance_of(servers: str, preset: str) -> Entrance:
     """
     texts = [each.strip() for each in servers.split(",")]
     found = [_SERVER.fullmatch(each) for each in texts]
-    wrong = [text for text, match in zip(texts, found, strict=True) if not match or not _is_port(match[2])]
+    wrong = [text for text, match in zip(texts, found, strict=True) if not match or not is_port(match[2] or "1")]
     if wrong:
         raise Refused([_wrong(text) for text in dict.fromkeys(wrong)])
-    pairs = [(match[1], int(match[2] or default_port(preset))) for match in found if match]
-    ports = list(dict.fromkeys(number for _, number in pairs))
-    if findings := [finding for number in ports if (finding := unsupported(preset, number))]:
+    platform = PRESETS[preset]
+    pairs = [(match[1], int(match[2] or next(iter(platform.ports)))) for match in found if match]
+    ports = dict.fromkeys(number for _, number in pairs)
+    if findings := [finding for number in ports for finding in _unsupported(platform, number)]:
         raise Refused(findings)
-    return Entrance(tuple(f"{host}:{number}" for host, number in pairs), *_access(preset, ports))
-
-
-def _access(preset: str, ports: Sequence[int]) -> tuple[str | None, str | None]:
-    found = {access_to(preset, number) for number in ports}
-    access = found.pop() if len(found) == 1 else None
-    return (access.protocol, access.mechanism) if access else (None, None)
-
-
-def _is_port(text: str | None) -> bool:
-    return text is None or 0 < int(text) <= _MAX_PORT
+    accesses = {platform.ports.get(number) for number in ports}
+    only = accesses.pop() if len(accesses) == 1 else None
+    access = (only.protocol, only.mechanism) if only else (None, None)
+    return Entrance(tuple(f"{host}:{number}" for host, number in pairs), *access)
 
 
 def _wrong(text: str) -> Finding:

@@ -68,26 +68,11 @@ class LeftBehind:
 
     look_again = kept
 
-    def keep(self, digests: Mapping[str, str]) -> None:
+    def keep(self, *_: object, **__: object) -> None:
         """Raise, because the evidence of an ended run must not change."""
         raise TypeError("the evidence of an ended run must not change")
 
-    def keep_migration(self, text: str) -> None:
-        """Raise like `keep`."""
-        self.keep({})
-
-    def keep_answer(self, answer: Mapping[str, Any]) -> None:
-        """Raise like `keep`."""
-        self.keep({})
-
-    def keep_refusal(self, refusal: Mapping[str, Any]) -> None:
-        """Raise like `keep`."""
-        self.keep({})
-
-
-def left_behind(digests: Mapping[str, str]) -> LeftBehind | None:
-    """Return the keeper of a run that has ended; `None` if it has no digests, as in version 0.1.0."""
-    return LeftBehind(digests) if digests else None
+    keep_migration = keep_answer = keep_refusal = keep
 
 
 def digest_of(content: bytes) -> str:

@@ -11,7 +11,7 @@ from kafka_migration.core.kafka.commits import Commits, GroupsCommits
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.translation.by_partition import OffsetRange, Prints
 from kafka_migration.core.translation.by_topic import HowCopied
-from kafka_migration.core.translation.resent import Resent
+from kafka_migration.core.translation.copies import Resent
 
 
 @dataclass(frozen=True, slots=True)

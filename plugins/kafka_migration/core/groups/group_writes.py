@@ -44,28 +44,13 @@ class Write(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class GroupWrite:
-    """The result of one group: the offsets read back, and why they differ from the plan."""
-
-    group: str
-    outcome: Write
-    read_back: Commits
-    findings: tuple[Finding, ...] = ()
-
-    @property
-    def document(self) -> GroupWriteDocument:
-        """The result as it is stored."""
-        return GroupWriteDocument(self.group, self.outcome, offsets_of(self.read_back), self.findings)
-
-
-@dataclass(frozen=True, slots=True)
 class GroupWriteDocument(Document):
-    """The stored result of one group: the offsets read back, without their metadata."""
+    """The result of one group: the offsets read back, without their metadata, and why they differ from the plan."""
 
     group: str
     outcome: Write
     read_back: Offsets
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +87,7 @@ CUTOVER = Writing("target", "cutover")
 
 def before_write(
     description: GroupDescription, present: Commits, before: Commits, proposed: Commits, writing: Writing = CUTOVER
-) -> GroupWrite | None:
+) -> GroupWriteDocument | None:
     """Return the result of a group that needs no write or may not be written; `None` means that it may be written.
 
     `present` was read just now; `before` was recorded before this run wrote anything. Only the partitions of
@@ -110,13 +95,15 @@ def before_write(
     """
     group = description.group
     if description.is_active:
-        return GroupWrite(group, Write.REFUSED, present, (active_finding(description, writing.side),))
+        return GroupWriteDocument(
+            group, Write.REFUSED, offsets_of(present), (active_finding(description, writing.side),)
+        )
     if _stands_at(present, proposed):
-        return GroupWrite(group, Write.ALREADY_MOVED, present)
+        return GroupWriteDocument(group, Write.ALREADY_MOVED, offsets_of(present))
     foreign = [p for p in sorted(proposed) if present.get(p) not in (before.get(p), proposed[p])]
     if foreign:
         findings = tuple(_changed_finding(group, p, present, before, proposed, writing) for p in foreign)
-        return GroupWrite(group, Write.REFUSED, present, findings)
+        return GroupWriteDocument(group, Write.REFUSED, offsets_of(present), findings)
     return None
 
 
@@ -127,25 +114,25 @@ def after_write(
     proposed: Commits,
     denial: Iterable[Finding],
     writing: Writing = CUTOVER,
-) -> GroupWrite:
+) -> GroupWriteDocument:
     """Compare the offsets read back with the proposed ones.
 
     `present` are the offsets before the write; `denial` holds the broker's reasons if it refused.
     """
     denial = tuple(denial)
     if _stands_at(read_back, proposed):
-        return GroupWrite(group, Write.MOVED, read_back)
+        return GroupWriteDocument(group, Write.MOVED, offsets_of(read_back))
     if denial and all(read_back.get(p) == present.get(p) for p in proposed):
-        return GroupWrite(group, Write.REFUSED, read_back, denial)
+        return GroupWriteDocument(group, Write.REFUSED, offsets_of(read_back), denial)
     wrong = tuple(
         _not_written_finding(group, p, read_back, proposed, writing)
         for p in sorted(proposed)
         if read_back.get(p) != proposed[p]
     )
-    return GroupWrite(group, Write.FAILED, read_back, (*denial, *wrong))
+    return GroupWriteDocument(group, Write.FAILED, offsets_of(read_back), (*denial, *wrong))
 
 
-def unknown_write(group: str, reason: str, writing: Writing = CUTOVER) -> GroupWrite:
+def unknown_write(group: str, reason: str, writing: Writing = CUTOVER) -> GroupWriteDocument:
     """Return the result of a write that was not confirmed, or could not be read back."""
     finding = Finding(
         Code.OFFSETS_NOT_WRITTEN,
@@ -157,7 +144,7 @@ def unknown_write(group: str, reason: str, writing: Writing = CUTOVER) -> GroupW
         happened=sentence(f"The {writing.side} did not confirm the offsets of {group_subject(group)}: {reason}"),
         matters="Whether the offsets were written is unknown, and so is where the group would resume.",
     )
-    return GroupWrite(group, Write.UNKNOWN, {}, (finding,))
+    return GroupWriteDocument(group, Write.UNKNOWN, {}, (finding,))
 
 
 def active_finding(
@@ -180,7 +167,7 @@ def active_finding(
     )
 
 
-def nothing_moved_finding(results: Iterable[GroupWrite], writing: Writing = CUTOVER) -> Finding:
+def nothing_moved_finding(results: Iterable[GroupWriteDocument], writing: Writing = CUTOVER) -> Finding:
     """Return the finding for a run in which no planned group has its planned offsets."""
     counts = some([f"{result.group}: {result.outcome}" for result in results])
     return Finding(
@@ -252,7 +239,7 @@ class OffsetsResult:
     """The result of an approved plan: one result per planned group, and the groups that the plan left out."""
 
     digest: str
-    moves: tuple[GroupWrite, ...]
+    moves: tuple[GroupWriteDocument, ...]
     left_out: tuple[GroupPlan, ...]
 
     @property
@@ -269,7 +256,7 @@ class OffsetsResult:
     def left_behind(self) -> dict[str, tuple[Finding, ...]]:
         """Why each group with committed offsets was not moved."""
         refused = {move.group: move.findings for move in self.moves if not move.outcome.is_moved}
-        planned_out = {group.group: group.refusals for group in self.left_out if has_something_to_move(group)}
+        planned_out = {group.group: group.refusals for group in self.left_out if group.has_something_to_move}
         return {**refused, **planned_out}
 
     @property
@@ -284,7 +271,7 @@ class OffsetsResult:
         return OffsetsResultDocument(
             at=at,
             digest=self.digest,
-            groups=tuple(move.document for move in self.moves),
+            groups=self.moves,
             moved=self.moved,
             left_behind=left_behind,
             partly=self.is_partly,
@@ -292,23 +279,20 @@ class OffsetsResult:
         )
 
 
-def has_something_to_move(group: GroupPlan) -> bool:
-    """Whether a group that is left out has any offsets."""
-    return any(finding.code is not Code.OFFSET_NEVER_COMMITTED for finding in group.refusals)
-
-
 def stuck_findings(plan: OffsetsPlan) -> tuple[Finding, ...]:
     """Return why a plan cannot be approved: it changes no group, although some groups have offsets to move."""
     if plan.changed:
         return ()
-    if plan.is_rollback:
-        return tuple(f for group in plan.left_out if has_something_to_move(group) for f in group.refusals)
-    return nothing_to_move_findings(plan.left_out)
+    return _refusals(plan.left_out) if plan.is_rollback else nothing_to_move_findings(plan.left_out)
+
+
+def _refusals(left_out: Iterable[GroupPlan]) -> tuple[Finding, ...]:
+    return tuple(f for group in left_out if group.has_something_to_move for f in group.refusals)
 
 
 def nothing_to_move_findings(left_out: Iterable[GroupPlan]) -> tuple[Finding, ...]:
     """Name every group if none of them can be moved: after such a cutover all consumers would remain on the source."""
-    findings = tuple(f for group in left_out if has_something_to_move(group) for f in group.refusals)
+    findings = _refusals(left_out)
     if not findings:
         return ()
     nothing = Finding(

@@ -7,7 +7,7 @@ evidence and says "looks like". A new kind of application is one more row of `_K
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from kafka_migration.core.findings.codes import Code
@@ -107,7 +107,7 @@ def _clues(group: CommittedGroup, topics: tuple[str, ...]) -> Clues:
 
 
 def _finding(clues: Clues) -> Finding | None:
-    kind, evidence = next(_recognized(clues), (None, ""))
+    kind, evidence = next(((kind, found) for kind in _KINDS if (found := kind.evidence(clues))), (None, ""))
     if kind is None:
         return None
     return Finding(
@@ -119,10 +119,3 @@ def _finding(clues: Clues) -> Finding | None:
         happened=f"Group {plain_name(clues.group)} looks like {kind.name}, because of {evidence}.",
         matters=f"Moving its committed offsets is not enough: {kind.not_done}.",
     )
-
-
-def _recognized(clues: Clues) -> Iterator[tuple[_Kind | None, str]]:
-    """Yield the kinds of which there is evidence, with it."""
-    for kind in _KINDS:
-        if evidence := kind.evidence(clues):
-            yield kind, evidence

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -133,6 +133,11 @@ class GroupPlan(Document):
     def is_unreadable(self) -> bool:
         """Whether it is left out because it could not be read."""
         return any(finding.code is Code.GROUP_UNREADABLE for finding in self.refusals)
+
+    @property
+    def has_something_to_move(self) -> bool:
+        """Whether a group that is left out has any offsets."""
+        return any(finding.code is not Code.OFFSET_NEVER_COMMITTED for finding in self.refusals)
 
     @property
     def refusal_codes(self) -> list[str]:
@@ -270,15 +275,11 @@ class OffsetsPlan(Document):
             "source_end_offsets": written(self.source_end_offsets),
             "target_end_offsets": written(self.target_end_offsets),
             "groups": {group.group: group.approved_content for group in self.planned},
-            "left_out": {group.group: group.refusal_codes for group in self._left_out_on_purpose},
+            # Kafka deletes an empty group without offsets by itself; this does not change what is approved.
+            "left_out": {group.group: group.refusal_codes for group in self.left_out if group.has_something_to_move},
         }
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
-
-    @property
-    def _left_out_on_purpose(self) -> Iterable[GroupPlan]:
-        # Kafka deletes an empty group without offsets by itself; this does not change what is approved.
-        return (g for g in self.left_out if any(f.code is not Code.OFFSET_NEVER_COMMITTED for f in g.refusals))
 
     def to_document(self) -> dict[str, Any]:
         """Return the plan, with its digest for readers; it is computed again from what is read."""

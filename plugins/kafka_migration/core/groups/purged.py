@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import Offsets, Span, TopicPartition, without
 from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.text.quoting import group_subject
 from kafka_migration.core.translation.copies import PartitionCopy
@@ -32,23 +32,16 @@ def purged_offsets(
 
 
 def _purged(copy: PartitionCopy, committed: int, *, is_alone: bool) -> int:
-    deleted = range(committed, copy.source_log_start)
-    lost = _never_copied(copy.windows, deleted)
+    deleted = committed, copy.source_log_start
+    # Windows overlap where MirrorMaker sent records again.
+    never_copied = without([deleted], [(window.source_start, window.source_end) for window in copy.windows])
+    lost = sum(end - start for start, end in never_copied)
     return lost + (sum(_gone_on_target(copy, window, deleted) for window in copy.windows) if is_alone else 0)
 
 
-def _never_copied(windows: Collection[Window], deleted: range) -> int:
-    """Count the offsets that are in no window; windows overlap where MirrorMaker sent records again."""
-    count, at = 0, deleted.start
-    for window in sorted(windows, key=lambda window: window.source_start):
-        count += max(0, min(window.source_start, deleted.stop) - at)
-        at = max(at, min(window.source_end, deleted.stop))
-    return count + max(0, deleted.stop - at)
-
-
-def _gone_on_target(copy: PartitionCopy, window: Window, deleted: range) -> int:
+def _gone_on_target(copy: PartitionCopy, window: Window, deleted: Span) -> int:
     """Count the offsets of a window whose copies the target may have deleted too."""
-    copied = max(0, min(window.source_end, deleted.stop) - max(window.source_start, deleted.start))
+    copied = max(0, min(window.source_end, deleted[1]) - max(window.source_start, deleted[0]))
     return min(copied, max(0, min(copy.target_log_start, window.target_end) - window.target_start))
 
 

@@ -19,9 +19,9 @@ from kafka_migration.core.translation.translation_contract import (
     PartitionOffsets,
     TopicToTranslate,
     TopicTranslations,
+    TranslatedTopic,
     TranslationRequest,
     TranslationResult,
-    Untranslated,
     Vector,
     VectorTranslation,
 )
@@ -36,7 +36,7 @@ class Vectors:
 
     topics: Mapping[str, RepartitionedTopic] = field(default_factory=dict)
     translations: TopicTranslations = field(default_factory=dict)
-    unreadable: Mapping[str, Untranslated] = field(default_factory=dict)
+    unreadable: Mapping[str, TranslatedTopic] = field(default_factory=dict)
     target_log_start: Offsets = field(default_factory=dict)
 
     def answered(self, request: TranslationRequest, result: TranslationResult) -> Vectors:
@@ -131,7 +131,7 @@ class Vectors:
     ) -> Iterator[Finding]:
         translation = self.translation(topic, commits)
         if translation is None and topic.topic in self.unreadable:
-            yield unreadable_topic_finding(group, topic.topic, self.unreadable[topic.topic])
+            yield unreadable_topic_finding(group, self.unreadable[topic.topic])
         elif translation is None:
             yield _moved_finding(group, topic, commits)
         else:
@@ -179,15 +179,16 @@ def _proof(translation: VectorTranslation, ahead: int, *, is_by_ledger: bool, gi
     return Proof.COPIES if translation.unread else Proof.END
 
 
-def unreadable_topic_finding(group: CommittedGroup, topic: str, why: Untranslated) -> Finding:
+def unreadable_topic_finding(group: CommittedGroup, found: TranslatedTopic) -> Finding:
     """Say that a group cannot be moved because Spark cannot read a topic."""
+    topic, why = found.topic, found.unreadable or ""
     return Finding(
-        Code.RECORD_UNREADABLE if why.has_bad_record else Code.OFFSET_UNPROVED,
+        Code.RECORD_UNREADABLE if found.has_bad_record else Code.OFFSET_UNPROVED,
         f"{group_subject(group.group)}, topic {topic}",
-        why.unreadable,
+        why,
         "records that Spark can read, to find the copy of each unread one",
         "Make the records readable and plan again, or move the group by hand.",
-        happened=sentence(f"Spark cannot read topic {topic}: {why.unreadable}"),
+        happened=sentence(f"Spark cannot read topic {topic}: {why}"),
         matters=f"Where {group_subject(group.group)} must resume on it is unknown, so the group is not moved.",
     )
 

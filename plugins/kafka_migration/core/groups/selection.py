@@ -72,19 +72,15 @@ def planned_groups(
 ) -> tuple[PlannedGroup, ...]:
     """Return the named groups of the source, sorted; `chosen` limits them, none chosen means all."""
     named = {*which_groups(listings, settings.groups, chosen), *unsupported_groups(listings, settings.groups, chosen)}
-    return tuple(_planned(each, settings) for each in _sorted(listings) if each.group in named)
-
-
-def _sorted(listings: Iterable[GroupListing]) -> list[GroupListing]:
-    return sorted(listings, key=lambda each: each.group)
-
-
-def _planned(listing: GroupListing, settings: CutoverSettings) -> PlannedGroup:
-    return PlannedGroup(
-        listing.group,
-        listing.state,
-        listing.kind,
-        listing.is_movable,
-        listing.group in settings.may_be_active,
-        listing.group in settings.may_rewind,
+    return tuple(
+        PlannedGroup(
+            each.group,
+            each.state,
+            each.kind,
+            each.is_movable,
+            each.group in settings.may_be_active,
+            each.group in settings.may_rewind,
+        )
+        for each in sorted(listings, key=lambda each: each.group)
+        if each.group in named
     )

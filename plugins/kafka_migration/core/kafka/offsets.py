@@ -11,10 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kafka_migration.core.documents.codec import read, written
-
-OffsetsDocument = dict[str, dict[str, int]]
-
 
 class TopicPartition(NamedTuple):
     """One partition of one topic; sorts by topic, then by number."""
@@ -29,18 +25,6 @@ class TopicPartition(NamedTuple):
 Offsets = Mapping[TopicPartition, int]
 # Offsets [from, to) per partition.
 Ranges = Mapping[TopicPartition, tuple[int, int]]
-
-
-def to_document(offsets: Offsets) -> OffsetsDocument:
-    """Return `{topic: {"0": offset}}`, sorted, as JSON (and Spark's Kafka source) wants it."""
-    document: OffsetsDocument = written(offsets)
-    return document
-
-
-def from_document(document: Mapping[str, Mapping[str, int]]) -> Offsets:
-    """Read back what `to_document` wrote."""
-    offsets: Offsets = read(Offsets, document)
-    return offsets
 
 
 @dataclass(frozen=True, slots=True)

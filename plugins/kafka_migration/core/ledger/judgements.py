@@ -10,6 +10,7 @@ from typing import Annotated, Literal, NamedTuple
 from kafka_migration.core.documents.codec import LATER, Document
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.cutovers import LedgerEntry
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.migration.settings import Part
 
 
@@ -22,6 +23,11 @@ class ReadOffsets(NamedTuple):
     source_end: int
     target_start: int
     target_end: int
+
+    @classmethod
+    def of(cls, window: Window) -> ReadOffsets:
+        """Return the ranges of a window."""
+        return cls(*(getattr(window, name) for name in cls._fields))
 
     @property
     def has_offsets(self) -> bool:

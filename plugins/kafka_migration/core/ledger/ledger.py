@@ -1,4 +1,7 @@
-"""The ledger of a migration, the append-only record of all its runs. Reading folds its entries into one value."""
+"""The ledger of a migration, the append-only record of all its runs. Reading folds its entries into one value.
+
+Its phase says which modes are allowed: after the cutover, the target is no longer a copy.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from functools import reduce
 from typing import Any, TypeVar
 
 from kafka_migration.core.documents.codec import Document
-from kafka_migration.core.evidence.digests import LeftBehind, left_behind
+from kafka_migration.core.evidence.digests import LeftBehind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.copy_basis import CopyBasis
@@ -29,6 +34,7 @@ from kafka_migration.core.ledger.judgements import Judgement, SchemaIdsFound
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import Interval
+from kafka_migration.core.text.shortened import some
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +77,9 @@ class Ledger:
         return next((each for each in self.cutovers if _is_of(each.run, run)), None)
 
     def keeper_of(self, run: RunIdentity) -> LeftBehind | None:
-        """Return the digests that check the evidence of a cutover's run; `None` if the ledger has none."""
+        """Return the digests that check the evidence of a cutover's run; `None` without any, as in version 0.1.0."""
         cutover = self.cutover_of(run)
-        return left_behind(cutover.evidence) if cutover else None
+        return LeftBehind(cutover.evidence) if cutover and cutover.evidence else None
 
     def rollback_of(self, run: RunIdentity) -> RolledBack | None:
         """Return the rollback of a run; `None` if there is none."""
@@ -167,11 +173,6 @@ def _is_same_run(one: str, other: str) -> bool:
 
 def _is_of(holder: str, run: RunIdentity | None) -> bool:
     return run is not None and run.has_attempt(holder)
-
-
-def fold(entries: Iterable[Mapping[str, Any]]) -> Ledger:
-    """Fold ledger entries, oldest first, into the ledger."""
-    return reduce(with_entry, entries, Ledger())
 
 
 def with_entry(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
@@ -280,3 +281,49 @@ _FOLDS: dict[str, _Fold] = {
 }
 # The kinds of entries.
 ENTRY_KINDS = tuple(_FOLDS)
+
+
+def phase_findings(
+    ledger: Ledger, migration: str, mode: Mode, topics: Collection[str], requested: Collection[str] = ()
+) -> tuple[Finding, ...]:
+    """Refuse a mode that mirrors topics which were cut over.
+
+    Checked before a run does anything, and again before a start: the run may have waited for a cutover, or be a cleared
+    cutover. Topics that this run itself cut over count too.
+
+    :param topics: the topics that the run mirrors: those of the migration without those that other runs cut over
+    :param requested: the topics given for the run; none means all remaining topics
+    """
+    if mode.rolls_back:
+        return () if ledger.cutovers else (_nothing_to_roll_back(ledger, migration),)
+    moved = sorted(ledger.moved_topics().intersection((*topics, *requested)))
+    if not mode.mirrors or not ledger.cutovers or (topics and not moved):
+        return ()
+    last = ledger.cutovers[-1]
+    return (
+        Finding(
+            Code.ALREADY_CUT_OVER,
+            f"migration {migration}" + (f", topics {some(moved)}" if moved else ""),
+            f"cut over, last at {last.at} by {last.run}",
+            f"mode {Mode.VALIDATE}, or topics that were not cut over",
+            "Pause the schedules if no topics are left, or run mode validate.",
+            happened=f"Topics of migration {migration} were cut over, last at {last.at} by {last.run}, and mode {mode} "
+            "would mirror them again.",
+            matters="Producers now write to the target, so mirroring would mix their records with the copy.",
+        ),
+    )
+
+
+def _nothing_to_roll_back(ledger: Ledger, migration: str) -> Finding:
+    last = ledger.rollbacks[-1] if ledger.rollbacks else None
+    taken_back = f": rolled back at {last.at} by {last.run}" if last else ""
+    return Finding(
+        Code.NOTHING_TO_ROLL_BACK,
+        f"migration {migration}",
+        f"phase {ledger.phase}{taken_back}",
+        "topics that were cut over",
+        "If `sync_offsets` failed after it moved groups, follow the runbook (OFFSETS_NOT_WRITTEN). Else nothing is to "
+        "be done.",
+        happened=f"Migration {migration} has no cut-over topics; its phase is {ledger.phase}{taken_back}.",
+        matters="Producers and consumers still use the source cluster, so nothing was changed.",
+    )

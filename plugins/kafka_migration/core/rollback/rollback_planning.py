@@ -27,7 +27,7 @@ from kafka_migration.core.text.shortened import some
 from kafka_migration.core.translation.by_partition import Position, Prints, within
 from kafka_migration.core.translation.by_topic import CopiedTopic, repartitioned_topics
 from kafka_migration.core.translation.copies import PartitionCopy, copies_of
-from kafka_migration.core.translation.translation_contract import TopicToTranslate, TranslationsBack, Untranslated
+from kafka_migration.core.translation.translation_contract import TopicToTranslate, TranslatedTopic, TranslationsBack
 
 V = TypeVar("V")
 
@@ -50,7 +50,7 @@ class RollbackScope:
     moves: Mapping[str, Move] = field(default_factory=dict)
     saved: GroupsCommits = field(default_factory=dict)
     translations: TranslationsBack = field(default_factory=dict)
-    unreadable: Mapping[str, Untranslated] = field(default_factory=dict)
+    unreadable: Mapping[str, TranslatedTopic] = field(default_factory=dict)
 
     @property
     def moved(self) -> frozenset[str]:

@@ -18,7 +18,7 @@ from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.text.quoting import group_subject
 from kafka_migration.core.translation.by_partition import Position, Prints, is_same
 from kafka_migration.core.translation.by_topic import CopiedTopic, by_partition
-from kafka_migration.core.translation.translation_contract import PartitionOffsets, TranslationsBack, Untranslated
+from kafka_migration.core.translation.translation_contract import PartitionOffsets, TranslatedTopic, TranslationsBack
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class Returning:
     translations: TranslationsBack = field(default_factory=dict)
     source_proofs: Prints = field(default_factory=dict)
     target_proofs: Prints = field(default_factory=dict)
-    unreadable: Mapping[str, Untranslated] = field(default_factory=dict)
+    unreadable: Mapping[str, TranslatedTopic] = field(default_factory=dict)
 
     def commits_of(self, group: CommittedGroup) -> Iterator[tuple[CopiedTopic, PartitionOffsets]]:
         """Yield the topics that a group has committed on, each with its offsets on the target."""
@@ -250,7 +250,7 @@ class _GroupBack:
         if found is None:
             why = self.returning.unreadable.get(topic.topic.topic)
             unknown = _unknown_finding(self.group, topic, committed)
-            yield unreadable_topic_finding(self.group, topic.topic.topic, why) if why else unknown
+            yield unreadable_topic_finding(self.group, why) if why else unknown
             return
         gone = tuple(self._deleted(topic, found))
         yield from gone
@@ -315,7 +315,7 @@ def _no_commit_finding(group: CommittedGroup) -> Finding:
 
 def _unknown_finding(group: CommittedGroup, topic: CopiedTopic, committed: PartitionOffsets) -> Finding:
     subject, name = group_subject(group.group), topic.topic.topic
-    if not topic.is_held(topic.read(committed, Returning.on_source(group, topic))):
+    if not topic.topic.is_held(topic.read(committed, Returning.on_source(group, topic))):
         found = "the source has deleted records that the group may not have read"
         happened = f"The source has deleted records of topic {name} that {subject} may not have read."
         matters = "Only the target has them, and the group would skip them on the source."

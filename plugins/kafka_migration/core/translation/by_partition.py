@@ -6,7 +6,7 @@ in [P, c) that are visible at MirrorMaker's isolation level. It is c − P if th
 offset. Otherwise records are counted, from the nearer end of the window.
 
 A killed generation also sent records that the next one sends again. An offset before the last of them is found by
-comparing records (`core.translation.resent`). If that is not possible, the place is the earliest possible one: it is
+comparing records (`core.translation.copies`). If that is not possible, the place is the earliest possible one: it is
 lossless, but not minimal. The lengths of two ranges never show whether an offset holds a record.
 
 The clusters are read between these steps: `resent_ranges`, `counts_needed`, `translate`, `source_probes`,
@@ -23,8 +23,7 @@ from typing import NamedTuple
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.generations import Window
-from kafka_migration.core.translation.copies import PartitionCopy
-from kafka_migration.core.translation.resent import NOTHING_RESENT, Resent, ResentRange
+from kafka_migration.core.translation.copies import NOTHING_RESENT, PartitionCopy, Resent, ResentRange
 
 # Limit for counting from the start of a window with resent records; beyond it the start of the window is taken.
 MAX_COUNTED = 2_000_000

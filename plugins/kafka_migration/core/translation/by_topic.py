@@ -14,8 +14,8 @@ not known to have read.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
@@ -110,10 +110,14 @@ class RepartitionedTopic:
 
     def to_translate(self, vectors: Iterable[Vector]) -> TopicToTranslate | None:
         """Return the Spark job's request for these vectors; `None` if it is not needed."""
-        asked = tuple(sorted({vector for vector in vectors if self.is_held(vector)}))
-        if not asked:
-            return None
-        first = {places[0][0]: min(offset for _, offset in places) for places in zip(*asked, strict=True)}
+        asked = sorted({vector for vector in vectors if self.is_held(vector)})
+        return self.request(asked, asked) if asked else None
+
+    def request(
+        self, vectors: Sequence[Vector], unread_from: Sequence[Vector], *, is_back: bool = False
+    ) -> TopicToTranslate:
+        """Return the Spark job's request for vectors, and the source offsets from which each has unread records."""
+        first = {places[0][0]: min(offset for _, offset in places) for places in zip(*unread_from, strict=True)}
         return TopicToTranslate(
             topic=self.topic,
             target_topic=self.how.target_topic,
@@ -122,7 +126,8 @@ class RepartitionedTopic:
             has_timestamps=self.how.has_timestamps,
             source={p: (offset, self.mirror_positions[p]) for p, offset in first.items()},
             target={p: (at, self.target_ends[p]) for p, at in self.nothing_before(vector_of(first)).items()},
-            vectors=tuple(dict(vector) for vector in asked),
+            vectors=tuple(map(dict, vectors)),
+            read=tuple(map(dict, unread_from)) if is_back else (),
         )
 
     def nothing_before(self, vector: Vector) -> PartitionOffsets:
@@ -155,27 +160,34 @@ def repartitioned_topics(
 
     Nothing was copied of a partition without a generation: its copy ends at the log start.
     """
-    found = {topic: _topic(ledger, topic, how, source_log_start) for topic, how in hows.items()}
     return {
-        name: replace(
-            topic, uncommitted=uncommitted, readable=frozenset(p.partition for p in readable if p.topic == name)
+        topic: _topic(
+            ledger,
+            topic,
+            how,
+            source_log_start,
+            frozenset(p.partition for p in readable if p.topic == topic),
+            uncommitted,
         )
-        for name, topic in found.items()
+        for topic, how in hows.items()
     }
 
 
-def _topic(ledger: Ledger, topic: str, how: HowCopied, source_log_start: Offsets) -> RepartitionedTopic:
+def _topic(
+    ledger: Ledger, topic: str, how: HowCopied, held: Offsets, readable: frozenset[int], uncommitted: Uncommitted
+) -> RepartitionedTopic:
     copied = [(g.start, g.stop) for g in ledger.generations if g.stop is not None and topic in g.topics]
     return RepartitionedTopic(
         topic,
         how,
-        _of_topic(topic, source_log_start),
-        _of_topic(topic, source_log_start, *(stop.mirror_positions for _, stop in copied)),
+        _of_topic(topic, held),
+        _of_topic(topic, held, *(stop.mirror_positions for _, stop in copied)),
         _of_topic(topic, *(stop.target_end_offsets for _, stop in copied)),
         tuple(
-            Began(_of_topic(topic, start.mirror_positions), _of_topic(topic, start.target_end_offsets))
-            for start, _ in copied
+            Began(*(_of_topic(topic, each) for each in (s.mirror_positions, s.target_end_offsets))) for s, _ in copied
         ),
+        readable,
+        uncommitted,
     )
 
 
@@ -254,31 +266,13 @@ class CopiedTopic:
         read = on_source or (began[-1].mirror_positions if began else {})
         return vector_of({p: min(read.get(p, 0), end) for p, end in self.topic.mirror_positions.items()})
 
-    def is_held(self, read: Vector) -> bool:
-        """Whether the source still has every record that a group may not have read."""
-        held, ends = self.topic.source_log_start, self.topic.mirror_positions
-        return all(at >= min(held.get(p, 0), ends[p]) for p, at in read)
-
     def to_translate(self, groups: Iterable[tuple[PartitionOffsets, PartitionOffsets]]) -> TopicToTranslate | None:
         """Return the Spark job's request for groups with these commits; `None` if it is not needed.
 
         :param groups: the commits of each group on the target and on the source
         """
         stands = [(each, self.read(each, there)) for each, there in groups if self.counted(each) is None]
-        asked = sorted({(self.vector(e), read) for e, read in stands if not self.is_all_read(e) and self.is_held(read)})
-        if not asked:
-            return None
-        least = {places[0][0]: min(at for _, at in places) for places in zip(*(read for _, read in asked), strict=True)}
-        target = self.topic.nothing_before(vector_of(least))
-        how = self.topic.how
-        return TopicToTranslate(
-            topic=self.topic.topic,
-            target_topic=how.target_topic,
-            by_key=how.by_key,
-            is_compacted=how.is_compacted,
-            has_timestamps=how.has_timestamps,
-            source={p: (at, self.topic.mirror_positions[p]) for p, at in least.items()},
-            target={p: (at, self.topic.target_ends[p]) for p, at in target.items()},
-            vectors=tuple(dict(vector) for vector, _ in asked),
-            read=tuple(dict(read) for _, read in asked),
-        )
+        left = ((each, read) for each, read in stands if not self.is_all_read(each) and self.topic.is_held(read))
+        asked = sorted({(self.vector(each), read) for each, read in left})
+        vectors, reads = [vector for vector, _ in asked], [read for _, read in asked]
+        return self.topic.request(vectors, reads, is_back=True) if asked else None

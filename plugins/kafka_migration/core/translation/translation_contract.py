@@ -118,14 +118,6 @@ TranslationsBack = Mapping[str, Mapping[tuple[Vector, Vector], VectorTranslation
 """The translations of the vectors in a rollback, by topic, each with the offsets read before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Untranslated:
-    """Why a topic was not translated; `has_bad_record` says whether Spark cannot read one of its records."""
-
-    unreadable: str
-    has_bad_record: bool = False
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranslatedVector(VectorTranslation):
     """A vector and where it resumes; in a rollback with the offsets `read` before it."""
@@ -143,7 +135,10 @@ class TranslatedVector(VectorTranslation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranslatedTopic(Document):
-    """The translations of one topic; `unreadable` says why there are none, if a record could not be read."""
+    """The translations of one topic.
+
+    `unreadable` says why there are none, `has_bad_record` whether that is because Spark cannot read one of its records.
+    """
 
     OMITTED: ClassVar[frozenset[str]] = frozenset({"unreadable", "has_bad_record"})
 
@@ -177,13 +172,9 @@ class TranslationResult(Document):
         return {each.topic: dict(_back(each.topic, one) for one in each.translations) for each in self.topics}
 
     @cached_property
-    def untranslated(self) -> Mapping[str, Untranslated]:
+    def untranslated(self) -> Mapping[str, TranslatedTopic]:
         """The topics whose records could not be read."""
-        return {
-            each.topic: Untranslated(each.unreadable, has_bad_record=bool(each.has_bad_record))
-            for each in self.topics
-            if each.unreadable is not None
-        }
+        return {each.topic: each for each in self.topics if each.unreadable is not None}
 
 
 def _back(topic: str, one: TranslatedVector) -> tuple[tuple[Vector, Vector], VectorTranslation]:

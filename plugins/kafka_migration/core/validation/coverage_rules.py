@@ -45,15 +45,6 @@ class _Copied:
     lost: Span | None
 
 
-def topic_verdict(ledger: Ledger, topic: str) -> Verdict | None:
-    """Return the verdict on everything that was judged of a topic; `None` without a judgement.
-
-    For more than one topic call `coverage_of` once.
-    """
-    covered = coverage_of(ledger).get(topic)
-    return None if covered is None else covered.verdict
-
-
 def coverage_of(ledger: Ledger) -> dict[str, TopicCoverage]:
     """Return the coverage of every topic that was copied or judged, sorted by topic."""
     generations, judgements = ledger.generations, ledger.judgements

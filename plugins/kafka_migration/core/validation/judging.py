@@ -1,15 +1,16 @@
-"""The verdicts of a validation: a verdict and a finding per window, summarized per topic."""
+"""The verdicts of a validation: a verdict and a finding per window, per topic, and the comparisons for the ledger."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.ledger.generations import Window
+from kafka_migration.core.ledger.judgements import Comparison, ReadOffsets
 from kafka_migration.core.migration.tolerated import NO_TOLERANCE, Tolerance
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
 from kafka_migration.core.validation.difference_words import (
@@ -35,7 +36,6 @@ from kafka_migration.core.validation.surplus import surplus_in_place
 from kafka_migration.core.validation.validation_contract import (
     PartitionResult,
     TopicResult,
-    ValidationRequest,
     ValidationResult,
 )
 
@@ -230,11 +230,8 @@ class TopicVerdict:
     topic: str
     target_topic: str
     verdict: Verdict
-    windows: int
     source_records: int
     target_records: int
-    differing_windows: int
-    not_verifiable_windows: int
     findings: tuple[Finding, ...]
     warnings: tuple[Finding, ...]
     differences: Differences
@@ -251,71 +248,29 @@ def judge_topics(
 
     :param events: per topic, what is known of the generations compared
     """
-    topics: dict[str, list[PartitionResult]] = {}
-    for partition in result.partitions:
-        topics.setdefault(partition.window.topic, []).append(partition)
-    by_key: dict[str, list[TopicResult]] = {}
-    for topic in sorted(result.topics, key=lambda topic: topic.generation):
-        by_key.setdefault(topic.topic, []).append(topic)
     return tuple(
         _topic_verdict(
             topic,
-            topics[topic],
-            list(_judged_by_key(by_key[topic], topics[topic], events.get(topic, UNEVENTFUL), tolerance))
-            if topic in by_key
-            else list(_judged_by_position(topics[topic], events.get(topic, UNEVENTFUL), tolerance)),
-            merged(r.differences for r in (*by_key.get(topic, ()), *topics[topic]) if r.differences),
+            windows,
+            list(_judged_by_key(by_key, windows, events.get(topic, UNEVENTFUL), tolerance))
+            if by_key
+            else list(_judged_by_position(windows, events.get(topic, UNEVENTFUL), tolerance)),
+            merged(filter(None, [*(t.differences for t in by_key), *(w.differences for w in windows)])),
         )
-        for topic in sorted(topics)
+        for topic, windows, by_key in _by_topic(result)
     )
 
 
-def with_untimed(
-    topics: Iterable[TopicVerdict], request: ValidationRequest, declared: Collection[str]
-) -> tuple[TopicVerdict, ...]:
-    """Return the verdicts with a warning for each topic whose timestamps were not compared.
+def _by_topic(result: ValidationResult) -> Iterator[tuple[str, list[PartitionResult], list[TopicResult]]]:
+    """Yield the results of each topic, sorted: the windows by partition and source offset, by key the generations."""
+    windows: dict[str, list[PartitionResult]] = {}
+    for each in sorted(result.partitions, key=lambda each: (each.window.partition, each.window.source_start)):
+        windows.setdefault(each.window.topic, []).append(each)
+    by_key: dict[str, list[TopicResult]] = {}
+    for topic in sorted(result.topics, key=lambda topic: topic.generation):
+        by_key.setdefault(topic.topic, []).append(topic)
+    return ((topic, windows[topic], by_key.get(topic, [])) for topic in sorted(windows))
 
-    Its verdict is at best `WARN`, unless the migration file declares that its timestamps do not matter.
-
-    :param declared: the topics whose timestamps do not matter, as the file says
-    """
-    return tuple(
-        _untimed(topic, is_declared=topic.topic in declared) if topic.topic in request.untimed_topics else topic
-        for topic in topics
-    )
-
-
-def _untimed(topic: TopicVerdict, *, is_declared: bool) -> TopicVerdict:
-    why = "the migration file excludes them" if is_declared else "the target sets its own (LogAppendTime)"
-    finding = Finding(
-        Code.TIMESTAMPS_NOT_COMPARED,
-        f"topic {topic.topic}",
-        "timestamps excluded by the migration file"
-        if is_declared
-        else "message.timestamp.type=LogAppendTime on the target",
-        "CreateTime, if timestamps must be proved too",
-        _REMEDY_DECLARED if is_declared else _REMEDY_UNTIMED,
-        happened=f"The timestamps of topic {topic.topic} were not compared, because {why}.",
-        matters="Keys, values, headers and order were compared, but consumers of the target may see other timestamps "
-        "than on the source.",
-    )
-    least = Verdict.PASS if is_declared else Verdict.WARN
-    return replace(
-        topic,
-        verdict=worst([topic.verdict, least]),
-        verdicts=tuple(worst([verdict, least]) for verdict in topic.verdicts),
-        warnings=(*topic.warnings, finding),
-    )
-
-
-_REMEDY_DECLARED = (
-    "No action is needed. To compare them, remove timestamps: false from the topic in the migration file."
-)
-_REMEDY_UNTIMED = (
-    "If the time of the copy does not matter, set timestamps: false in the topic's item of topics in the migration "
-    "file. Otherwise set message.timestamp.type to CreateTime on the target, and copy the topic again with a new "
-    "migration file (another name)."
-)
 
 Judged = Sequence[tuple[Verdict, Finding | None]]
 
@@ -323,9 +278,9 @@ Judged = Sequence[tuple[Verdict, Finding | None]]
 def _judged_by_position(
     results: Iterable[PartitionResult], events: GenerationEvents, tolerance: Tolerance
 ) -> Iterator[tuple[Verdict, Finding | None]]:
-    """Judge windows per partition in order; each covers the generations after those of the previous one."""
+    """Judge windows in their order; each covers the generations after those of the previous one."""
     before: dict[int, int] = {}
-    for result in sorted(results, key=lambda result: (result.window.partition, result.window.source_start)):
+    for result in results:
         window = result.window
         mine = events.limited_to(
             range(min(before.get(window.partition, 0) + 1, window.generation), window.generation + 1),
@@ -344,9 +299,8 @@ def _judged_by_key(
     """Judge comparisons in order; each covers the generations after those of the previous one."""
     before = 0
     for topic in topics:
-        windows = [r for r in results if r.window.generation == topic.generation]
         mine = events.limited_to(range(before + 1, topic.generation + 1))
-        yield judge_topic_by_key(topic, windows, events=mine, tolerance=tolerance)
+        yield judge_topic_by_key(topic, _of_generation(results, topic), events=mine, tolerance=tolerance)
         before = topic.generation
 
 
@@ -358,13 +312,53 @@ def _topic_verdict(
         topic=topic,
         target_topic=results[0].window.target_topic,
         verdict=worst(verdicts),
-        windows=len(results),
         source_records=sum(r.source.records for r in results),
         target_records=sum(r.target.records for r in results),
-        differing_windows=verdicts.count(Verdict.FAIL),
-        not_verifiable_windows=verdicts.count(Verdict.NOT_VERIFIABLE),
         findings=tuple(f for verdict, f in judged if f is not None and not verdict.is_good),
         warnings=tuple(f for verdict, f in judged if f is not None and verdict.is_good),
         differences=differences,
         verdicts=tuple(verdicts),
+    )
+
+
+def comparisons_of(
+    result: ValidationResult, verdicts: Mapping[str, Sequence[Verdict]], *, whole: bool
+) -> dict[str, tuple[Comparison, ...]]:
+    """Return the comparisons of a result, for each topic in `verdicts`.
+
+    Empty windows are left out. A whole validation keeps them, because they replace earlier comparisons.
+    """
+    found = {}
+    for topic, windows, by_key in _by_topic(result):
+        if topic in verdicts:
+            pairs = zip(_compared(windows, by_key), verdicts[topic], strict=True)
+            mine = (_comparison(verdict, *each, keep_empty=whole) for each, verdict in pairs)
+            found[topic] = tuple(each for each in mine if each.windows)
+    return found
+
+
+def _compared(
+    windows: Iterable[PartitionResult], by_key: Iterable[TopicResult]
+) -> list[tuple[PartitionResult | TopicResult, list[PartitionResult]]]:
+    """Return each comparison of a topic with its windows."""
+    return [(each, _of_generation(windows, each)) for each in by_key] or [(each, [each]) for each in windows]
+
+
+def _of_generation(windows: Iterable[PartitionResult], topic: TopicResult) -> list[PartitionResult]:
+    return [each for each in windows if each.window.generation == topic.generation]
+
+
+def _comparison(
+    verdict: Verdict, found: PartitionResult | TopicResult, windows: Sequence[PartitionResult], *, keep_empty: bool
+) -> Comparison:
+    unreadable = {"source": [w.source_unreadable for w in windows], "target": [w.target_unreadable for w in windows]}
+    return Comparison(
+        verdict=verdict,
+        windows=tuple(ReadOffsets.of(w.window) for w in windows if keep_empty or not w.window.is_empty),
+        source_records=sum(w.source.records for w in windows),
+        target_records=sum(w.target.records for w in windows),
+        source_digest=found.source_digest,
+        # Records without a timestamp equal their copies whatever the copies' times, which are in the digest.
+        target_digest=found.source_digest if found.equal else found.target_digest,
+        unreadable=tuple(side for side, texts in unreadable.items() if any(text is not None for text in texts)),
     )

@@ -54,9 +54,6 @@ class Surplus:
         )
 
 
-NO_SURPLUS = Surplus()
-
-
 def lengths_of(generations: Iterable[Generation], topic: str) -> Lengths:
     """Return how much longer the target ranges of a topic are, as the certificates have them."""
     return {g.number: _lengths(g, topic) for g in generations if topic in g.topics}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.ledger.phases import phase_findings
+from kafka_migration.core.ledger.ledger import phase_findings
 from kafka_migration.preflight.scene.check import Asked, Check
 from kafka_migration.preflight.scene.scene import Scene
 

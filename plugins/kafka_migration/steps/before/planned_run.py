@@ -12,8 +12,7 @@ from kafka_migration.core.groups.selection import PlannedGroup, planned_groups, 
 from kafka_migration.core.kafka.cluster import GroupListing, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.copy_basis import ClusterSeen
-from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.ledger.phases import phase_findings
+from kafka_migration.core.ledger.ledger import Ledger, phase_findings
 from kafka_migration.core.migration.settings import Phase
 from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
 from kafka_migration.core.migration.topic_rules import TopicList

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from kafka_migration.core.kafka.cluster import IsolationLevel, KafkaCluster
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.translation.by_partition import MAX_COMPARED
-from kafka_migration.core.translation.resent import FromTheRight, Resent, ResentRange
+from kafka_migration.core.translation.copies import FromTheRight, Resent, ResentRange
 from kafka_migration.steps.run.migration_run import MigrationRun
 
 # Target offsets of a partition that are read in addition to as many as the source has to compare.

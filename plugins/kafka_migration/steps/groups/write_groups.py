@@ -10,7 +10,7 @@ from kafka_migration.core.cutover.approval import not_final
 from kafka_migration.core.evidence.evidence_documents import StoredKind
 from kafka_migration.core.findings.errors import Finding, OffsetsNotMoved, OutcomeUnknown, Refused, TransientError
 from kafka_migration.core.groups.group_writes import (
-    GroupWrite,
+    GroupWriteDocument,
     OffsetsResult,
     Write,
     Writing,
@@ -27,6 +27,7 @@ from kafka_migration.core.kafka.commits import (
     Commits,
     GroupsCommits,
     commits_on,
+    offsets_of,
     reset_offsets_csv,
 )
 from kafka_migration.core.stored.stored_documents import OffsetsBeforeDocument, PlanOfGroups, Stored
@@ -91,15 +92,15 @@ def write_plan(run: MigrationRun, plan: OffsetsPlan) -> OffsetsResult:
     return result
 
 
-def _write_group(run: MigrationRun, writing: Writing, group: GroupPlan, saved: Commits) -> GroupWrite:
+def _write_group(run: MigrationRun, writing: Writing, group: GroupPlan, saved: Commits) -> GroupWriteDocument:
     """Write one group. If a cluster refuses to let it be read before the write, the others are still written."""
     try:
         return _written(run, writing, group, saved)
     except Refused as refused:
-        return GroupWrite(group.group, Write.REFUSED, {}, refused.findings)
+        return GroupWriteDocument(group.group, Write.REFUSED, {}, refused.findings)
 
 
-def _written(run: MigrationRun, writing: Writing, group: GroupPlan, saved: Commits) -> GroupWrite:
+def _written(run: MigrationRun, writing: Writing, group: GroupPlan, saved: Commits) -> GroupWriteDocument:
     if group.is_removed:
         # All offsets of a group are deleted together, so its topics have their real names.
         real = {p._replace(topic=run.migration.target_topic(p.topic)): commit for p, commit in saved.items()}
@@ -129,7 +130,9 @@ def _commits(cluster: KafkaCluster, groups: Collection[str], topics: Collection[
     return {group: commits_on(commits, topics) for group, commits in found.items()}
 
 
-def move_group(cluster: KafkaCluster, writing: Writing, group: str, proposed: Commits, before: Commits) -> GroupWrite:
+def move_group(
+    cluster: KafkaCluster, writing: Writing, group: str, proposed: Commits, before: Commits
+) -> GroupWriteDocument:
     """Set a group to its proposed offsets, unless another client has changed its offsets since they were saved."""
     description = cluster.describe_groups([group])[group]
     present = cluster.committed_offsets(group, tuple(proposed))
@@ -157,22 +160,24 @@ def _write(cluster: KafkaCluster, group: str, proposed: Commits) -> tuple[tuple[
     return (), ""
 
 
-def remove_group(cluster: KafkaCluster, writing: Writing, group: str, before: Commits) -> GroupWrite:
+def remove_group(cluster: KafkaCluster, writing: Writing, group: str, before: Commits) -> GroupWriteDocument:
     """Delete a group that had no offsets before the cutover, if its offsets still match the saved ones."""
     description, present = cluster.describe_groups([group])[group], cluster.committed_offsets(group)
     if description.is_active:
-        return GroupWrite(group, Write.REFUSED, present, (active_finding(description, writing.side),))
+        return GroupWriteDocument(
+            group, Write.REFUSED, offsets_of(present), (active_finding(description, writing.side),)
+        )
     if not present:
-        return GroupWrite(group, Write.ALREADY_MOVED, present)
+        return GroupWriteDocument(group, Write.ALREADY_MOVED, offsets_of(present))
     if dict(present) != dict(before):
-        return GroupWrite(group, Write.REFUSED, present, (committed_since_finding(group, writing),))
+        return GroupWriteDocument(group, Write.REFUSED, offsets_of(present), (committed_since_finding(group, writing),))
     try:
         cluster.delete_group(group)
     except Refused as refused:
-        return GroupWrite(group, Write.REFUSED, present, refused.findings)
+        return GroupWriteDocument(group, Write.REFUSED, offsets_of(present), refused.findings)
     except TransientError as error:
         return unknown_write(group, str(error), writing)
-    return GroupWrite(group, Write.MOVED, {})
+    return GroupWriteDocument(group, Write.MOVED, {})
 
 
 def require_moved(result: OffsetsResult, writing: Writing) -> None:

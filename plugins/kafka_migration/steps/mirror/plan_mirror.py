@@ -9,8 +9,7 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.interval_bounds import IntervalBounds
-from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.ledger.phases import phase_findings
+from kafka_migration.core.ledger.ledger import Ledger, phase_findings
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
 from kafka_migration.core.stored.stored_documents import PlanDocument, Stored

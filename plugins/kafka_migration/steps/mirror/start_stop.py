@@ -11,7 +11,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MirrorFailed, Refused, TransientError
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate
-from kafka_migration.core.ledger.phases import phase_findings
+from kafka_migration.core.ledger.ledger import phase_findings
 from kafka_migration.core.mirror.diagnosis import with_causes
 from kafka_migration.core.mirror.engine import LaunchFacts
 from kafka_migration.core.mirror.mirror_process import ProcessEnding, ProcessReply

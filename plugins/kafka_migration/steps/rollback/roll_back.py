@@ -10,7 +10,7 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.groups.group_writes import OffsetsResult
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.ledger.cutovers import RolledBack
-from kafka_migration.core.ledger.phases import phase_findings
+from kafka_migration.core.ledger.ledger import phase_findings
 from kafka_migration.core.report.next_steps import after_rollback
 from kafka_migration.core.rollback.reverse_migration import reverse_migration
 from kafka_migration.core.rollback.rollback_planning import target_only_findings

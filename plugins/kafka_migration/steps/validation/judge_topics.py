@@ -20,7 +20,6 @@ from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.run.task_steps import TaskId
 from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.text.terminal_text import record_count
-from kafka_migration.core.validation.comparisons import comparisons_of
 from kafka_migration.core.validation.coverage import TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
 from kafka_migration.core.validation.judge_document import (
@@ -31,11 +30,11 @@ from kafka_migration.core.validation.judge_document import (
     JudgedTopic,
     RecordCounts,
 )
-from kafka_migration.core.validation.judging import TopicVerdict, judge_topics, with_untimed
+from kafka_migration.core.validation.judging import TopicVerdict, comparisons_of, judge_topics
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
 from kafka_migration.core.validation.schemas import SchemaFindings
 from kafka_migration.core.validation.surplus import lengths_of
-from kafka_migration.core.validation.untimed_records import with_untimed_records
+from kafka_migration.core.validation.untimed_records import with_untimed, with_untimed_records
 from kafka_migration.core.validation.validation_contract import (
     ValidationRequest,
     ValidationResult,
