@@ -215,7 +215,10 @@ def _against(run: RunDocument) -> Iterator[str]:
 def _notes(run: RunDocument) -> Iterator[str]:
     for group in run.groups:
         if group.verdict == GroupVerdict.PROVISIONAL:
-            yield f"{group_subject(group.group)} still reads on the source: stop its consumers before the cutover"
+            yield (
+                f"{group_subject(group.group)} reads on the source cluster or has read past the end of the copy: stop "
+                "its consumers there before the cutover"
+            )
         elif group.verdict == GroupVerdict.LEFT_OUT and not _has_nothing_to_move(group):
             reasons = some(group.reasons, separator="; ", longest=LONGEST_SENTENCE)
             yield f"{group_subject(group.group)} would not be moved: {reasons}"

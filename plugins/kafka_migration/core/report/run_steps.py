@@ -15,6 +15,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.migration.topic_rules import TopicList
+from kafka_migration.core.stored.copy_documents import ForecastDocument
 from kafka_migration.core.watching.producers_question import ProducersAsk
 
 SomeView = TypeVar("SomeView", bound=Document)
@@ -77,15 +78,6 @@ class EndedGeneration(View):
 
 
 @dataclass(frozen=True, slots=True)
-class NextStart(View):
-    """The moment before which the next run must start, the partition that sets it, and the reason."""
-
-    at: str
-    partition: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class StoppedCopy(View):
     """What `stop_mirror` recorded."""
 
@@ -93,7 +85,7 @@ class StoppedCopy(View):
 
     at: str | None = None
     certificate: EndedGeneration | None = None
-    forecast: NextStart | None = None
+    forecast: ForecastDocument | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ class JudgeOperator(TellsLineage, MigrationOperator):
         judged = judge(run)
         document = judged.document
         run.evidence.write(Stored.JUDGE, document)
-        emit(MetricsOf(run.name).verdict(judged.verdict))
+        emit(MetricsOf(run.name).count("verdict", judged.verdict))
         for row in document.topics:
             self.log.info("%-40s %s", row.topic, _words(row))
         left_out = () if judged.verdict.is_good else self._left_out(run, document)
