@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import ClassVar
 
 from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.evidence.evidence_documents import Kind
@@ -45,9 +44,7 @@ NOT_WRITTEN, UNKNOWN = "not written", "unknown"
 class _JudgedTopics(View):
     """What `judge` recorded."""
 
-    ADDED: ClassVar[frozenset[str]] = frozenset({"at", "records", "topics"})
-
-    verdict: Verdict | None = None
+    verdict: Verdict | None
     at: str | None = None
     records: Mapping[str, RecordCounts] = field(default_factory=dict)
     topics: tuple[JudgedTopic, ...] = ()
@@ -63,8 +60,6 @@ class _Window(View):
 @dataclass(frozen=True, slots=True)
 class _CheckedWindow(View):
     """What preflight recorded of the run's window."""
-
-    ADDED: ClassVar[frozenset[str]] = frozenset({"run_window"})
 
     run_window: _Window | None = None
 
@@ -90,8 +85,6 @@ class _WrittenGroups(View):
 class _Warned(View):
     """The warnings of any document; `open_transactions` is `None` if it did not read them."""
 
-    ADDED: ClassVar[frozenset[str]] = frozenset({"warnings", "open_transactions"})
-
     warnings: tuple[Finding, ...] = ()
     open_transactions: tuple[Finding, ...] | None = None
 
@@ -113,7 +106,7 @@ def assembled(
     """
     steps = Steps.from_document({str(kind): documents[kind] for kind in Kind if kind in documents.keys() & _STEPS})
     views = ViewsOf({str(kind): document for kind, document in documents.items()}, list(steps.unfit))
-    judged = views.of(Kind.JUDGE, _JudgedTopics) or _JudgedTopics()
+    judged = views.of(Kind.JUDGE, _JudgedTopics) or _JudgedTopics(None)
     run = replace(
         begun,
         hooks=tuple(_hooks(hooks, views)),
