@@ -83,9 +83,10 @@ def _counts(plan: OffsetsPlan) -> tuple[str, ...]:
     if plan.is_rollback:
         topics = f"Topics: {some(plan.topics, word=shown, where='the whole plan is in the evidence')}"
         return topics, f"Groups to change: {len(plan.changed):,}, not changed: {len(plan.left_out):,}"
+    again = sum(group.delivered_again for group in plan.planned)
     return (
         f"Planned: {len(plan.planned):,} groups, left out: {len(plan.left_out):,}",
-        f"Skipped records: 0{_but(plan)}, {_proved(plan)}; delivered again: {_total(plan):,}",
+        f"Skipped records: 0{_but(plan)}, {_proved(plan)}; delivered again: {again:,}",
         *_purged(plan),
     )
 
@@ -119,10 +120,6 @@ def _proved(plan: OffsetsPlan) -> str:
         *([f"{by_rule:,} as `cutover.uncommitted` says"] if by_rule else []),
     ]
     return f"proved for {proved}" + (f" ({', '.join(words)})" if words else "")
-
-
-def _total(plan: OffsetsPlan) -> int:
-    return sum(group.delivered_again for group in plan.planned)
 
 
 def _target_only(plan: OffsetsPlan) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.cutover.plan_page import more_words, offsets_words
-from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.offsets_plan import OffsetsMove, OffsetsPlan
 from kafka_migration.core.kafka.commits import offsets_of
 from kafka_migration.core.migration.settings import Mode
@@ -24,8 +23,8 @@ from kafka_migration.core.report.sections import (
     section_of,
     table_of,
 )
-from kafka_migration.core.rollback.decommission import Condition, may_go
-from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
+from kafka_migration.core.rollback.decommission import may_go
+from kafka_migration.core.text.shortened import LONGEST_SENTENCE, MOST_NAMES, some
 from kafka_migration.core.text.terminal_text import duration, record_count
 from kafka_migration.core.validation.difference_words import describe_counts, kcat_command
 from kafka_migration.core.validation.differences import Difference
@@ -35,10 +34,11 @@ from kafka_migration.core.watching.producers_question import ProducersAsk
 
 def report_of(run: RunDocument) -> Section:
     """Return the report: a section with the result, and a part for each subject that the run has."""
+    accepted = run.steps.preflight.accepted if run.steps.preflight else ()
     parts = (
         section_of("What is wrong", finding_lines(run.findings)),
         section_of("Worth knowing", finding_lines(run.warnings)),
-        section_of("Accepted by the migration file", finding_lines(_accepted(run))),
+        section_of("Accepted by the migration file", finding_lines(accepted)),
         _ready(run),
         section_of("What to do next", run.next_steps, is_numbered=True),
         section_of("Who", tuple(_decisions(run))),
@@ -76,10 +76,6 @@ def _identity(run: RunDocument) -> Iterator[Line]:
     yield "Migration file: SHA-256 ", Name(run.migration_digest), f", package {run.package_version}"
     if run.note:
         yield f"Note: {run.note}"
-
-
-def _accepted(run: RunDocument) -> tuple[Finding, ...]:
-    return run.steps.preflight.accepted if run.steps.preflight else ()
 
 
 def _ready(run: RunDocument) -> tuple[Section, ...]:
@@ -141,14 +137,16 @@ def _target_only(run: RunDocument) -> tuple[Section, ...]:
 
 
 def _decommission(run: RunDocument) -> tuple[Section, ...]:
-    rows = tuple((each.condition, each.state.upper(), _because(each)) for each in run.decommission)
+    rows = tuple(
+        (each.condition, each.state.upper(), _reasons(each.reasons, len(each.reasons))) for each in run.decommission
+    )
     yes, no = (Strong("Yes"), ": all conditions are met."), (Strong("No"), ": all conditions must be met.")
     answer: Line = yes if may_go(run.decommission) else no
     return table_of("May the source be switched off?", ("Condition", "State", "Because"), rows, lead=(answer,))
 
 
-def _because(found: Condition) -> str:
-    return some(found.reasons, len(found.reasons), separator="; ", longest=LONGEST_SENTENCE) or "–"
+def _reasons(reasons: tuple[str, ...], most: int = MOST_NAMES) -> str:
+    return some(reasons, most, separator="; ", longest=LONGEST_SENTENCE) or "–"
 
 
 def _hooks(run: RunDocument) -> Iterator[tuple[Line, ...]]:
@@ -191,7 +189,7 @@ def _group_row(group: GroupResult, is_rollback: bool) -> tuple[Line, ...]:
         words.get(group.outcome, group.outcome.replace("_", " ")),
         f"{group.partitions:,}",
         record_count(group.delivered_again),
-        some(group.reasons, separator="; ", longest=LONGEST_SENTENCE) or "–",
+        _reasons(group.reasons),
     )
 
 

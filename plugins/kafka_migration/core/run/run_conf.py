@@ -71,12 +71,9 @@ def unknown_findings(field: str, names: Collection[str], expected: str) -> Itera
 
 def unused_findings(mode: Mode, given: Mapping[str, str]) -> Collection[Finding]:
     """Refuse fields that the mode does not use; `given` has the given fields with their values as text."""
+    unused = {field: value for field, value in given.items() if mode not in USED_BY[field]}
+    users = {field: " or ".join(each for each in Mode if each in USED_BY[field]) for field in unused}
     return [
-        conf_finding(field, f"{value} in mode {mode}", f"mode {_modes(field)}, or no field {field}")
-        for field, value in given.items()
-        if mode not in USED_BY[field]
+        conf_finding(field, f"{value} in mode {mode}", f"mode {users[field]}, or no field {field}")
+        for field, value in unused.items()
     ]
-
-
-def _modes(field: str) -> str:
-    return " or ".join(str(mode) for mode in Mode if mode in USED_BY[field])
