@@ -227,12 +227,14 @@ def _limits(run: RunDocument) -> Iterator[tuple[str, str | None, str | None, str
     steps, judged_at = run.steps, run.judged_at
     start, watch, stop = _at(steps.start), _at(steps.watch), _at(steps.stop)
     asked_at, answered_at = (steps.approve.asked_at, steps.approve.answered_at) if steps.approve else (None, None)
+    # Most of the time of a small validation is Spark's start, so it has no rate.
+    compared = sum(each.target or 0 for each in run.records.values())
     has_mirrored = bool(steps.start and steps.start.started)
     yield RunPhase.PREPARE, run.started_at, start or _at(steps.rollback_plan), ""
     if has_mirrored:
         yield RunPhase.COPY, start, watch, _copied(steps, seconds_between(start, watch))
         yield RunPhase.STOP, watch, stop, ""
-    yield RunPhase.VALIDATE, stop if has_mirrored else start, judged_at, f"{_compared(run):,} records"
+    yield RunPhase.VALIDATE, stop if has_mirrored else start, judged_at, f"{compared:,} records"
     yield RunPhase.PLAN_GROUPS, judged_at, _at(steps.offsets_plan), ""
     yield RunPhase.APPROVAL, asked_at, answered_at, ""
     yield RunPhase.WRITE_GROUPS, answered_at, _at(steps.done), ""
@@ -259,11 +261,6 @@ def _copied(steps: Steps, seconds: float | None) -> str:
     goals = steps.watch.goals if steps.watch else {}
     count = sum(max(0, goal - positions.get(partition, 0)) for partition, goal in goals.items())
     return f"{count:,} offsets" + (f", {count // round(seconds):,}/s" if seconds and seconds >= 1 and count else "")
-
-
-def _compared(run: RunDocument) -> int:
-    # Most of the time of a small validation is Spark's start, so it has no rate.
-    return sum(each.target or 0 for each in run.records.values())
 
 
 def deadlines(steps: Steps) -> Iterator[Deadline]:
