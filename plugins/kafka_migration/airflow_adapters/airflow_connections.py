@@ -20,11 +20,12 @@ from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.adapters.kafka.kafka_client import quiet_logger
 from kafka_migration.airflow_adapters.airflow_settings import token_endpoints
 from kafka_migration.core.connections.client_settings import (
+    IN_EXTRA,
     REFUSED,
     SETTINGS,
+    Problem,
 )
 from kafka_migration.core.connections.connection_checks import connection_findings, insecure_findings
-from kafka_migration.core.connections.connection_problems import IN_EXTRA, Problem
 from kafka_migration.core.connections.java_properties import java_findings
 from kafka_migration.core.connections.mechanisms import MECHANISMS, mechanism_of
 from kafka_migration.core.connections.secrets import secret_texts, without_secrets

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -121,7 +122,8 @@ def test_hostile_names_are_no_markup(name: str) -> None:
 
     assert plain.count("\n") == text.count("\n")
     assert plain.count("|") == text.count("|")
-    assert not {"<", "[", "\r", "\u202e"} & set(text)
+    # A partition number is no link.
+    assert not {"<", "[", "\r", "\u202e"} & set(re.sub(r"\[[0-9]+\]", "", text))
     assert "http://" not in text
 
 
@@ -239,3 +241,12 @@ def test_a_finding_of_a_group_is_a_list_of_its_sentences() -> None:
 
     shown = "- **GROUP_ACTIVE** · group late\n    - It &#42;has&#42; members.\n    - It stays.\n    - Look."
     assert shown == findings_list((told,))
+
+
+def test_partition_numbers_of_findings_are_readable() -> None:
+    """A finding names a partition as it is, also where a person reads the page as a file."""
+    finding = Finding(Code.GAP, "orders[3]", "f", "e", "Run `cmd`.", happened="Offsets of orders[3] are gone.")
+
+    page = findings_list((finding,))
+
+    assert "· orders[3]\n    - Offsets of orders[3] are gone.\n    - Run `cmd`." in page

@@ -145,7 +145,7 @@ def test_few_places_have_a_fixed_text() -> None:
     """Only words of a fixed set and moments are no free text, so that the next test covers all others."""
     fixed = {path[-1] for path in EVERY_PLACE if path not in PLACES}
 
-    assert {"code", "kind", "mode", "proof", "verdict", "whole_verdict", "start", "end"} == fixed
+    assert {"code", "kind", "mode", "proof", "verdict", "whole_verdict", "start", "end", "state"} == fixed
 
 
 @pytest.mark.parametrize("path", PLACES, ids=[".".join(map(str, path)) for path in PLACES])

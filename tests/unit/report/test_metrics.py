@@ -49,8 +49,8 @@ def test_headroom_is_never_negative() -> None:
 
 def test_names_carry_the_tags_where_there_are_none() -> None:
     """Plain StatsD sees what is counted, and of which migration."""
-    assert "kafka_migration.verdict.pass.shop" == MetricsOf("shop").verdict("PASS").name_with_tags
-    assert "kafka_migration.run.nothing_to_do.shop" == MetricsOf("shop").run("nothing to do").name_with_tags
+    assert "kafka_migration.verdict.pass.shop" == MetricsOf("shop").count("verdict", "PASS").name_with_tags
+    assert "kafka_migration.run.nothing_to_do.shop" == MetricsOf("shop").count("run", "nothing to do").name_with_tags
 
 
 def test_metrics_that_cannot_be_sent_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

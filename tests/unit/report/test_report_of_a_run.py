@@ -230,7 +230,8 @@ def test_groups_that_would_not_move_are_named_with_a_yes() -> None:
     assert found.is_ready
     assert (
         "group late would not be moved: GROUP_ACTIVE: a member",
-        "group busy still reads on the source: stop its consumers before the cutover",
+        "group busy reads on the source cluster or has read past the end of the copy: stop its consumers there before "
+        "the cutover",
     ) == found.notes
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.report import run_phases
+from kafka_migration.core.report import run_assembly
 from kafka_migration.core.run.task_steps import STEPS, WRITTEN_BY_ANY, RunPhase, TaskId, expected_skips, unsuccessful
 
 HOOKS = {"after_cutover"}
@@ -82,7 +82,7 @@ def test_the_table_names_only_kinds_of_documents_and_each_of_them() -> None:
 
 def test_the_report_shows_the_phases_of_the_table() -> None:
     """The report times each phase of the table, in its order."""
-    nodes = ast.walk(ast.parse(inspect.getsource(run_phases)))
+    nodes = ast.walk(ast.parse(inspect.getsource(run_assembly)))
     named = [
         (node.lineno, RunPhase[node.attr])
         for node in nodes

@@ -19,9 +19,8 @@ from cryptography import x509
 from kafka_migration.adapters.system.deadlines import time_left
 from kafka_migration.adapters.system.parallel import of_each
 from kafka_migration.adapters.system.tls import trusting
-from kafka_migration.core.connections.client_settings import HOST_NAME_CHECK
+from kafka_migration.core.connections.client_settings import HOST_NAME_CHECK, as_text
 from kafka_migration.core.connections.connection_checks import protocol_of
-from kafka_migration.core.connections.connection_problems import as_text
 from kafka_migration.core.connections.listener import Attempt, Listener, addresses_in
 from kafka_migration.core.connections.mechanisms import MECHANISMS, mechanism_of
 from kafka_migration.core.kafka.cluster import Certificate

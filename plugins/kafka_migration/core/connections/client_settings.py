@@ -1,4 +1,4 @@
-"""The settings that a Kafka connection may have, with their forms, secrets and Java counterparts.
+"""The settings that a Kafka connection may have, with their forms, secrets and Java counterparts; problems with them.
 
 A connection uses librdkafka's names. A setting that is not in this table is refused before a client is created,
 because some settings make librdkafka load code, run commands, read files or call addresses.
@@ -6,9 +6,15 @@ because some settings make librdkafka load code, run commands, read files or cal
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.text.secret_forms import HIDDEN, has_secret_form
+from kafka_migration.core.text.shortened import sentence
 
 Form = Literal[
     "text",
@@ -204,3 +210,72 @@ REFUSED: Mapping[str, str] = {
     "ssl.truststore.location": "it is a Java setting; use ssl.ca.pem instead",
     "debug": "it makes the client log its requests, including logins",
 }
+
+
+Config = Mapping[str, object]
+
+IN_EXTRA = "in the extra of the Airflow connection"
+_MAX_SHOWN = 80
+_NO_CLIENT = "No Kafka client is created from this connection, so nothing can read or write the cluster."
+
+
+class Problem(NamedTuple):
+    """A problem with a connection; it never shows a value that may be a secret.
+
+    `says` continues a sentence that begins with the name of the connection.
+    """
+
+    says: str
+    found: str
+    expected: str
+    remedy: str
+    matters: str = _NO_CLIENT
+    code: Code = Code.CONNECTION_INVALID
+
+    def finding(self, connection: str) -> Finding:
+        """Return the problem as a finding about the connection."""
+        return Finding(
+            self.code,
+            f"connection {connection}",
+            self.found,
+            self.expected,
+            self.remedy,
+            happened=sentence(f"The connection {connection} {self.says}"),
+            matters=self.matters,
+        )
+
+
+def of_value(name: str, seen: str, expected: str, hint: str = "", found: str = "") -> Problem:
+    """Return the problem of the value of a setting; a hint is a sentence after the remedy.
+
+    `seen` is what the value is, in a sentence, and `found` the same as data, if it differs.
+    """
+    remedy = " ".join(filter(None, (f"Set {name} to {expected} {IN_EXTRA}.", hint)))
+    return Problem(f"has the setting {name} with {seen}", f"setting {name}: {found or seen}", expected, remedy)
+
+
+def of_settings(found: str, expected: str, remedy: str) -> Problem:
+    """Return the problem of settings that do not fit together."""
+    return Problem(f"has {found}", found, expected, remedy)
+
+
+def as_text(value: object) -> str | None:
+    """Return a setting's value as text for the client; `None` if it is not a text, a number or a boolean."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)) and math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, str) else None
+
+
+def text_of(config: Config, name: str) -> str:
+    """Return a setting as text; empty if it is missing or has no text."""
+    return as_text(config.get(name)) or ""
+
+
+def shown(value: str) -> str:
+    """Return a value as a finding may show it: short, on one line, and hidden if it looks like a secret."""
+    if has_secret_form(value):
+        return HIDDEN
+    text = ascii(value)
+    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"

@@ -13,18 +13,17 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 from kafka_migration.core.connections.client_settings import (
     HOST_NAME_CHECK,
+    IN_EXTRA,
     PROTOCOLS,
     REFUSED,
     SETTINGS,
     UNSUPPORTED_MECHANISMS,
     VERIFICATION,
-    Form,
-)
-from kafka_migration.core.connections.connection_problems import (
-    IN_EXTRA,
     Config,
+    Form,
     Problem,
     as_text,
+    of_settings,
     of_value,
     shown,
     text_of,
@@ -142,7 +141,7 @@ def _name_problems(name: str) -> Iterator[Problem]:
 def _value_problems(name: str, value: object) -> Iterator[Problem]:
     text = as_text(value)
     if text is None:
-        yield of_value(name, f"{_kind(value)} as its value", _kind(value), _EXPECTED[SETTINGS[name].form])
+        yield of_value(name, f"{_kind(value)} as its value", _EXPECTED[SETTINGS[name].form], found=_kind(value))
     else:
         yield from _text_problems(name, SETTINGS[name].form, text)
 
@@ -174,19 +173,18 @@ def _kind(value: object) -> str:
 def _text_problems(name: str, form: Form, value: str) -> Iterator[Problem]:
     is_pem = form in {"certificates", "private key"}
     if bad := _control_character(value, but="\r\n\t" if is_pem else ""):
-        seen, hint = f"the character U+{ord(bad):04X}", "A line break at its end often comes from a file."
-        yield of_value(name, seen, seen, "a text without control characters", hint)
+        hint = "A line break at its end often comes from a file."
+        yield of_value(name, f"the character U+{ord(bad):04X}", "a text without control characters", hint)
     elif not value.strip():
-        yield of_value(name, "an empty text", "an empty text", _EXPECTED[form], "Otherwise remove the setting.")
+        yield of_value(name, "an empty text", _EXPECTED[form], "Otherwise remove the setting.")
     elif is_pem:
         yield from _pem_problems(name, form, value)
     elif form == "number" and not re.fullmatch(r"-?[0-9]{1,18}(\.[0-9]{1,9})?", value):
-        yield of_value(name, "a value that is no number", "not a number", _EXPECTED[form])
+        yield of_value(name, "a value that is no number", _EXPECTED[form], found="not a number")
     elif form == "truth" and value.lower() not in _TRUE | _FALSE:
-        yield of_value(name, "a value that is neither true nor false", "neither true nor false", _EXPECTED[form])
+        yield of_value(name, "a value that is neither true nor false", _EXPECTED[form], found="neither true nor false")
     elif form in _PATTERNS and _PATTERNS[form].fullmatch(value) is None:
-        seen = _shown_if_harmless(form, value)
-        yield of_value(name, seen, seen, _EXPECTED[form])
+        yield of_value(name, _shown_if_harmless(form, value), _EXPECTED[form])
     else:
         yield from _choice_problems(name, value)
 
@@ -205,10 +203,10 @@ def _control_character(value: str, but: str) -> str:
 def _pem_problems(name: str, form: Form, value: str) -> Iterator[Problem]:
     label = "CERTIFICATE" if form == "certificates" else "PRIVATE KEY"
     if re.search(r"-----BEGIN [A-Z0-9 ]{0,40}" + label + "-----", value) is None:
-        yield of_value(name, f"no PEM block {label}", f"no PEM block {label}", _EXPECTED[form])
+        yield of_value(name, f"no PEM block {label}", _EXPECTED[form])
     elif "\\n" in value or "\n" not in value.strip():
-        found, hint = "PEM without line breaks", "In JSON each line break is written as \\n."
-        yield of_value(name, found, found, "PEM with real line breaks", hint)
+        hint = "In JSON each line break is written as \\n."
+        yield of_value(name, "PEM without line breaks", "PEM with real line breaks", hint)
 
 
 def _choice_problems(name: str, value: str) -> Iterator[Problem]:
@@ -217,7 +215,7 @@ def _choice_problems(name: str, value: str) -> Iterator[Problem]:
     elif name == "security.protocol" and value.upper() not in PROTOCOLS:
         yield _of_choice(name, value, PROTOCOLS)
     elif name == HOST_NAME_CHECK and value.lower() not in {"https", "none"}:
-        yield of_value(name, shown(value), shown(value), "https (the default) or none")
+        yield of_value(name, shown(value), "https (the default) or none")
     elif name == VERIFICATION and value.lower() in _FALSE:
         yield Problem(
             f"has the setting {name} with false",
@@ -231,7 +229,7 @@ def _choice_problems(name: str, value: str) -> Iterator[Problem]:
 def _of_choice(name: str, value: str, known: Collection[str]) -> Problem:
     expected = f"one of {', '.join(known)}"
     near = difflib.get_close_matches(value.strip().upper(), known, n=1, cutoff=0.5)
-    return of_value(name, shown(value), shown(value), expected, f"You may mean {near[0]}." if near else "")
+    return of_value(name, shown(value), expected, f"You may mean {near[0]}." if near else "")
 
 
 def _server_problems(value: str) -> Iterator[Problem]:
@@ -240,7 +238,7 @@ def _server_problems(value: str) -> Iterator[Problem]:
         if match is None or not 0 < int(match[3]) <= _MAX_PORT:
             # A value with an @ may contain a login.
             seen = "a value with an @" if "@" in server else shown(server)
-            yield of_value("bootstrap.servers", seen, seen, _EXPECTED["addresses"])
+            yield of_value("bootstrap.servers", seen, _EXPECTED["addresses"])
 
 
 def _mechanism_problems(config: Config) -> Iterator[Problem]:
@@ -248,7 +246,7 @@ def _mechanism_problems(config: Config) -> Iterator[Problem]:
     mechanism = mechanism_of(config)
     if len(names) > 1:
         found = "different values for sasl.mechanism and sasl.mechanisms"
-        yield Problem(f"has {found}", found, "only one of the two settings", f"Remove one of the two {IN_EXTRA}.")
+        yield of_settings(found, "only one of the two settings", f"Remove one of the two {IN_EXTRA}.")
     elif mechanism in UNSUPPORTED_MECHANISMS:
         why, instead = UNSUPPORTED_MECHANISMS[mechanism]
         yield Problem(
@@ -297,16 +295,16 @@ def _tls_problems(config: Config) -> Iterator[Problem]:
     pair = [name for name in ("ssl.certificate.pem", "ssl.key.pem") if name in config]
     if len(pair) == 1:
         expected = "both ssl.certificate.pem and ssl.key.pem, or neither"
-        yield Problem(f"has only {pair[0]}", f"only {pair[0]}", expected, f"Set {expected}, {IN_EXTRA}.")
+        yield of_settings(f"only {pair[0]}", expected, f"Set {expected}, {IN_EXTRA}.")
     key, has_password = text_of(config, "ssl.key.pem"), "ssl.key.password" in config
     if "ENCRYPTED" in key and not has_password:
         found = "an encrypted ssl.key.pem without ssl.key.password"
         remedy = f"Set ssl.key.password, or an unencrypted key, {IN_EXTRA}."
-        yield Problem(f"has {found}", found, "its password, or an unencrypted key", remedy)
+        yield of_settings(found, "its password, or an unencrypted key", remedy)
     elif has_password and "ENCRYPTED" not in key:
         found = "ssl.key.password without an encrypted ssl.key.pem"
         remedy = f"Set ssl.key.pem to the encrypted key, or remove ssl.key.password, {IN_EXTRA}."
-        yield Problem(f"has {found}", found, "both, or no password", remedy)
+        yield of_settings(found, "both, or no password", remedy)
 
 
 def _insecure(each: Insecurity) -> Problem:

@@ -11,9 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from kafka_migration.core.connections.client_settings import HOST_NAME_CHECK, SETTINGS, VERIFICATION
+from kafka_migration.core.connections.client_settings import (
+    HOST_NAME_CHECK,
+    SETTINGS,
+    VERIFICATION,
+    Problem,
+    as_text,
+    text_of,
+)
 from kafka_migration.core.connections.connection_checks import protocol_of
-from kafka_migration.core.connections.connection_problems import Problem, as_text, text_of
 from kafka_migration.core.connections.mechanisms import MECHANISMS, mechanism_of
 from kafka_migration.core.findings.errors import Finding, Refused
 

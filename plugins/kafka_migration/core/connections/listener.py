@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple
 
 from kafka_migration.core.connections.client_settings import OAUTH_ENDPOINT
 from kafka_migration.core.connections.connection_checks import protocol_of
@@ -57,23 +56,6 @@ class Listener:
         return ("SASL_" if self.mechanisms else "") + ("SSL" if self.is_tls else "PLAINTEXT")
 
 
-class _Reason(NamedTuple):
-    """A reason why a connection is refused."""
-
-    code: Code
-    found: str
-    expected: str
-    remedy: str
-    happened: str
-    matters: str
-
-    def finding(self, name: str) -> Finding:
-        """Return the reason as a finding about a cluster and its connection."""
-        return Finding(
-            self.code, name, self.found, self.expected, self.remedy, happened=self.happened, matters=self.matters
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """A connection that no broker has answered.
@@ -106,55 +88,58 @@ def refusal(name: str, attempt: Attempt, now: datetime) -> Finding | None:
     """
     reasons = [next(_reasons(attempt, listener, now), None) for listener in attempt.listeners]
     reason = _token_refused(attempt) or (reasons[0] if reasons and all(reasons) else None)
-    return reason.finding(name) if reason else None
+    return replace(reason, subject=name) if reason else None
 
 
-def _token_refused(attempt: Attempt) -> _Reason | None:
+def _reason(code: Code, found: str, expected: str, remedy: str, happened: str, matters: str = _NO_LOGIN) -> Finding:
+    """Return a reason why a connection is refused; `refusal` names the subject."""
+    return Finding(code, "", found, expected, remedy, happened=happened, matters=matters)
+
+
+def _token_refused(attempt: Attempt) -> Finding | None:
     """Return the reason of the endpoint's latest answer; an endpoint that does not answer has refused nothing."""
     texts = [text.removeprefix(_WITHOUT_GRANT) for text in attempt.reported if lacks_token(text)]
     if not texts or _GRANT_REFUSED.search(texts[-1]) is None:
         return None
-    return _Reason(
+    return _reason(
         Code.TOKEN_NOT_GIVEN,
         f"no token from {attempt.config.get(OAUTH_ENDPOINT)}: {texts[-1][:_MAX_REPORTED]}",
         "a token for the client of the connection",
         f"Correct client id, secret and scope {_SET_IN_CONNECTION}, or set https.ca.pem to the certificate of the "
         "endpoint's CA.",
         f"The token endpoint {attempt.config.get(OAUTH_ENDPOINT)} gave no token: {texts[-1][:_MAX_REPORTED]}.",
-        _NO_LOGIN,
     )
 
 
-def _reasons(attempt: Attempt, listener: Listener, now: datetime) -> Iterator[_Reason]:
+def _reasons(attempt: Attempt, listener: Listener, now: datetime) -> Iterator[Finding]:
     yield from _other_protocol(attempt.config, listener)
     if listener.distrust:
         yield _distrusted(attempt.config, listener, now)
     yield from _refused_login(attempt, listener, now)
 
 
-def _other_protocol(config: Config, listener: Listener) -> Iterator[_Reason]:
+def _other_protocol(config: Config, listener: Listener) -> Iterator[Finding]:
     ours = protocol_of(config)
     is_other_login = listener.mechanisms is not None and bool(listener.mechanisms) != ours.startswith("SASL_")
     if listener.is_tls != ours.endswith("SSL") or is_other_login:
         needed = listener.protocol
         login = f" with {' or '.join(listener.mechanisms)}" if listener.mechanisms else ""
-        yield _Reason(
+        yield _reason(
             Code.PROTOCOL_DIFFERS,
             f"security.protocol {ours}, but the listener {listener.address} requires {needed}{login}",
             f"security.protocol {needed}, or the address of a listener for {ours}",
             f"Set security.protocol to {needed} {_SET_IN_CONNECTION}, or bootstrap.servers to a listener for {ours}.",
             f"The listener {listener.address} requires security.protocol {needed}{login}, and the connection has "
             f"{ours}.",
-            _NO_LOGIN,
         )
 
 
-def _distrusted(config: Config, listener: Listener, now: datetime) -> _Reason:
+def _distrusted(config: Config, listener: Listener, now: datetime) -> Finding:
     certificate = listener.certificate
     if certificate is not None and not certificate.is_valid_at(now):
         return _outdated(f"the certificate of {listener.address}", certificate, now)
     if certificate is not None and "mismatch" in listener.distrust:
-        return _Reason(
+        return _reason(
             Code.CERTIFICATE_OF_OTHER_HOST,
             f"the certificate of {listener.address} is for {', '.join(certificate.hosts) or certificate.subject}",
             f"a certificate for {listener.address.rpartition(':')[0]}",
@@ -166,7 +151,7 @@ def _distrusted(config: Config, listener: Listener, now: datetime) -> _Reason:
         )
     issuer = f", issued by {certificate.issuer}" if certificate else ""
     trusted = "in ssl.ca.pem" if "ssl.ca.pem" in config else "in the trust store of this machine"
-    return _Reason(
+    return _reason(
         Code.CERTIFICATE_NOT_TRUSTED,
         f"the certificate of {listener.address}{issuer}: {listener.distrust}",
         f"a certificate whose CA is {trusted}",
@@ -176,11 +161,11 @@ def _distrusted(config: Config, listener: Listener, now: datetime) -> _Reason:
     )
 
 
-def _outdated(what: str, certificate: Certificate, now: datetime) -> _Reason:
+def _outdated(what: str, certificate: Certificate, now: datetime) -> Finding:
     """Return the reason for a certificate that is not valid now."""
     is_early = now < certificate.starts
     found = f"begins at {certificate.starts:%F %T} UTC" if is_early else f"ended at {certificate.ends:%F %T} UTC"
-    return _Reason(
+    return _reason(
         Code.CERTIFICATE_NOT_YET_VALID if is_early else Code.CERTIFICATE_EXPIRED,
         f"{what} {found}; this machine's clock says {now:%F %T} UTC",
         "a certificate that is valid now",
@@ -190,17 +175,16 @@ def _outdated(what: str, certificate: Certificate, now: datetime) -> _Reason:
     )
 
 
-def _refused_login(attempt: Attempt, listener: Listener, now: datetime) -> Iterator[_Reason]:
+def _refused_login(attempt: Attempt, listener: Listener, now: datetime) -> Iterator[Finding]:
     mechanism, offered = mechanism_of(attempt.config), listener.mechanisms
     if mechanism and offered and mechanism not in offered:
-        yield _Reason(
+        yield _reason(
             Code.MECHANISM_NOT_OFFERED,
             f"sasl.mechanism {mechanism}, but the listener {listener.address} offers {', '.join(offered)}",
             f"one of {', '.join(offered)}",
             f"Correct sasl.mechanism {_SET_IN_CONNECTION}, or enable {mechanism} on the brokers.",
             f"The listener {listener.address} offers {', '.join(offered)}, but the connection has sasl.mechanism "
             f"{mechanism}.",
-            _NO_LOGIN,
         )
     mine = [text for text in attempt.reported if f"//{listener.address}/" in text]
     if refused := next((text for text in mine if _is_login_failure(text)), ""):
@@ -215,10 +199,10 @@ def _is_login_failure(text: str) -> bool:
     return "SASL" in text and is_refusal and "Local:" not in text
 
 
-def _login_refused(mechanism: str, refused: str) -> _Reason:
+def _login_refused(mechanism: str, refused: str) -> Finding:
     reported = refused[:_MAX_REPORTED]
     why = mechanism_named(mechanism).refusal(refused)
-    return _Reason(
+    return _reason(
         why.code, reported, why.expected, why.remedy, f"The login of the connection failed: {reported}.", why.matters
     )
 
@@ -228,11 +212,11 @@ def _is_certificate_alert(text: str) -> bool:
     return bool(alert) and any(each in name for each in _CLIENT_CERTIFICATE_ALERTS)
 
 
-def _client_certificate(attempt: Attempt, listener: Listener, alert: str, now: datetime) -> _Reason:
+def _client_certificate(attempt: Attempt, listener: Listener, alert: str, now: datetime) -> Finding:
     if outdated := [each for each in attempt.own if not each.is_valid_at(now)]:
         return _outdated("the client certificate", outdated[0], now)
     refused = f"the listener {listener.address} refused the client certificate: {alert[:_MAX_REPORTED]}"
-    return _Reason(
+    return _reason(
         Code.CLIENT_CERTIFICATE_REFUSED,
         refused if attempt.own else f"no client certificate, which the listener {listener.address} requires",
         "a client certificate that is valid and whose CA the brokers trust",
@@ -241,5 +225,4 @@ def _client_certificate(attempt: Attempt, listener: Listener, alert: str, now: d
         f"{refused[0].upper()}{refused[1:]}."
         if attempt.own
         else f"The listener {listener.address} requires a client certificate, and the connection has none.",
-        _NO_LOGIN,
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kafka_migration.core.connections.client_settings import (
     DEFAULT_KERBEROS_SERVICE,
+    IN_EXTRA,
     KERBEROS,
     KERBEROS_FEATURE,
     KERBEROS_SERVICE,
@@ -21,8 +22,11 @@ from kafka_migration.core.connections.client_settings import (
     WITH_OIDC,
     WITH_SYSTEM_TRUST,
     WITHOUT_KINIT,
+    Config,
+    Problem,
+    shown,
+    text_of,
 )
-from kafka_migration.core.connections.connection_problems import IN_EXTRA, Config, Problem, shown, text_of
 from kafka_migration.core.findings.codes import Code
 
 _KAFKA_SECURITY = "org.apache.kafka.common.security"
@@ -104,13 +108,16 @@ class Mechanism:
 
     def _missing(self, config: Config) -> Iterator[Problem]:
         if missing := [name for name in self.needs if name not in config]:
-            names = " and ".join(missing)
-            yield Problem(
-                f"has sasl.mechanism {self.name} and lacks {names}",
-                f"sasl.mechanism {self.name} without {names}",
-                " and ".join(self.needs),
-                f"Set {names} {IN_EXTRA}.",
-            )
+            yield self._without(missing, " and ".join(self.needs))
+
+    def _without(self, missing: Iterable[str], expected: str, instead: str = "") -> Problem:
+        names = " and ".join(missing)
+        return Problem(
+            f"has sasl.mechanism {self.name} and lacks {names}",
+            f"sasl.mechanism {self.name} without {names}",
+            expected,
+            f"Set {names} {IN_EXTRA}{instead}.",
+        )
 
     def _unused(self, config: Config, used: Collection[str], by: str) -> Iterator[Problem]:
         if unused := [name for name in LOGIN_SETTINGS if name in config and name not in used]:
@@ -228,13 +235,8 @@ class _OAuth(Mechanism):
 
     def lacking(self, config: Config) -> Iterator[Problem]:
         if OAUTH_ENDPOINT not in config and OAUTH_CALLBACK not in config:
-            needs = " and ".join(self.needs)
-            yield Problem(
-                f"has sasl.mechanism {self.name} and lacks {needs}",
-                f"sasl.mechanism {self.name} without {needs}",
-                f"these settings, or a function that returns tokens ({OAUTH_CALLBACK})",
-                f"Set {needs} {IN_EXTRA}, or {OAUTH_CALLBACK} to a function that returns tokens.",
-            )
+            expected = f"these settings, or a function that returns tokens ({OAUTH_CALLBACK})"
+            yield self._without(self.needs, expected, f", or {OAUTH_CALLBACK} to a function that returns tokens")
 
     def client(self, config: Config) -> Mapping[str, object]:
         if OAUTH_ENDPOINT not in config:

@@ -10,8 +10,7 @@ from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote, quote_plus
 
-from kafka_migration.core.connections.client_settings import SETTINGS
-from kafka_migration.core.connections.connection_problems import as_text
+from kafka_migration.core.connections.client_settings import SETTINGS, as_text
 from kafka_migration.core.connections.mechanisms import MECHANISMS, jaas_line, jaas_quoted, mechanism_of
 from kafka_migration.core.text.secret_forms import is_secret_name
 

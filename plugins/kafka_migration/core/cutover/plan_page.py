@@ -63,7 +63,11 @@ def render_plan(plan: OffsetsPlan, migration: str) -> str:
         "" if plan.is_rollback else _not_moved(plan),
         _last_word(plan, migration),
     ]
-    return "\n\n".join(section for section in sections if section) + "\n"
+    return _joined(sections) + "\n"
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return "\n\n".join(filter(None, parts))
 
 
 def _headline(plan: OffsetsPlan, migration: str) -> str:
@@ -79,9 +83,10 @@ def _counts(plan: OffsetsPlan) -> tuple[str, ...]:
     if plan.is_rollback:
         topics = f"Topics: {some(plan.topics, word=shown, where='the whole plan is in the evidence')}"
         return topics, f"Groups to change: {len(plan.changed):,}, not changed: {len(plan.left_out):,}"
+    again = sum(group.delivered_again for group in plan.planned)
     return (
         f"Planned: {len(plan.planned):,} groups, left out: {len(plan.left_out):,}",
-        f"Skipped records: 0{_but(plan)}, {_proved(plan)}; delivered again: {_total(plan):,}",
+        f"Skipped records: 0{_but(plan)}, {_proved(plan)}; delivered again: {again:,}",
         *_purged(plan),
     )
 
@@ -115,10 +120,6 @@ def _proved(plan: OffsetsPlan) -> str:
         *([f"{by_rule:,} as `cutover.uncommitted` says"] if by_rule else []),
     ]
     return f"proved for {proved}" + (f" ({', '.join(words)})" if words else "")
-
-
-def _total(plan: OffsetsPlan) -> int:
-    return sum(group.delivered_again for group in plan.planned)
 
 
 def _target_only(plan: OffsetsPlan) -> str:
@@ -199,10 +200,12 @@ def _group_section(plan: OffsetsPlan, group: GroupPlan, max_rows: int) -> str:
     parts = [
         f"### {shown(group.group)}: {group.verdict}",
         _moves_table(plan, group.moves, max_rows),
-        "It still reads on the source, so these offsets will change." if group.is_active_on_source else "",
+        f"Group {shown(group.group)} has members on the source cluster, so these offsets will change."
+        if group.is_active_on_source
+        else "",
         findings_list(tuple(f for f in group.warnings if f.code not in _told_below(plan))),
     ]
-    return "\n\n".join(part for part in parts if part)
+    return _joined(parts)
 
 
 def _moves_table(plan: OffsetsPlan, moves: tuple[OffsetsMove, ...], max_rows: int) -> str:
@@ -250,8 +253,8 @@ def offsets_words(offsets: Offsets) -> str:
 def _left_out(plan: OffsetsPlan) -> str:
     if not plan.left_out:
         return ""
-    groups = "\n\n".join(
-        "\n\n".join(part for part in _left_out_group(plan, group) if part)
+    groups = _joined(
+        _joined(_left_out_group(plan, group))
         for group in plan.left_out[:MAX_GROUPS]
         if not {finding.code for finding in (*group.refusals, *group.warnings)} <= _told_below(plan)
     )
@@ -289,8 +292,8 @@ def findings_list(findings: tuple[Finding, ...]) -> str:
         line
         for finding in findings[:MAX_FINDINGS_OF_GROUP]
         for line in (
-            f"- **{finding.code}** · {escaped(finding.subject)}",
-            *(f"    - {escaped(sentence)}" for sentence in finding.sentences),
+            f"- **{finding.code}** · {escaped(finding.subject, is_file=True)}",
+            *(f"    - {escaped(sentence, is_file=True)}" for sentence in finding.sentences),
         )
     ]
     return "\n".join(lines) + more_words(len(findings) - MAX_FINDINGS_OF_GROUP, "findings") if lines else ""
@@ -342,7 +345,7 @@ class Asking:
 
 def approval_page(asking: Asking, plan: str) -> str:
     """Return the whole page, as Markdown."""
-    return "\n\n".join(part for part in (_before_you_answer(asking), _verdict(asking.judged), plan) if part)
+    return _joined((_before_you_answer(asking), _verdict(asking.judged), plan))
 
 
 def _before_you_answer(asking: Asking) -> str:

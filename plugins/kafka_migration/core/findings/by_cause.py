@@ -11,7 +11,6 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, takewhile
 
-from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 
 # A name, or a path with all its names.
@@ -20,8 +19,6 @@ _WORD = re.compile(r"[\w./-]+")
 _VALUE = re.compile(r"(?<![\w-])[\w-]{22}(?![\w-])|[0-9][0-9,.]*")
 # What is listed of one text: evidence, mails and pages show a finding as a whole.
 _LONGEST, _MOST = 4_000, 10
-# A report also shows codes of documents that another version has written.
-_ONE_BY_ONE = frozenset(code for code in Code if code.one_by_one)
 
 
 def by_cause(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -42,11 +39,11 @@ def _grouped(groups: Iterable[list[Finding]], key_of: Callable[[Finding], Hashab
 
 
 def _texts(finding: Finding) -> Hashable:
-    return finding if finding.code in _ONE_BY_ONE else (finding.code, *_parts(finding))
+    return finding if finding.code.one_by_one else (finding.code, *_parts(finding))
 
 
 def _shape(finding: Finding) -> Hashable:
-    if finding.code in _ONE_BY_ONE:
+    if finding.code.one_by_one:
         return finding
     words = frozenset(word.rstrip(".") for word in _WORD.findall(finding.subject))
     return (finding.code, *(_without(words, text) for text in _parts(finding)))
@@ -142,12 +139,9 @@ def finding_lines(finding: Finding) -> list[str]:
 
 def wrapped_lines(finding: Finding) -> list[str]:
     """Return the lines of a finding for a page that does not wrap them."""
-    parts = finding.sentences if finding.happened else _of_data(finding)
+    data = (f"Found: {finding.found}", f"Expected: {finding.expected}", f"What to do: {finding.remedy}")
+    parts = finding.sentences if finding.happened else data
     return [f"{finding.code} · {finding.subject}", *(line for part in parts for line in _wrapped(part))]
-
-
-def _of_data(finding: Finding) -> tuple[str, ...]:
-    return f"Found: {finding.found}", f"Expected: {finding.expected}", f"What to do: {finding.remedy}"
 
 
 def _wrapped(sentence: str) -> list[str]:

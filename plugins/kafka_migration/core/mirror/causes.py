@@ -61,6 +61,10 @@ def _row(code: Code, words: re.Pattern[str], what: str, expected: str, remedy: s
     return Cause(code, words, what, expected, f"{remedy} {_AGAIN}", **kind)
 
 
+def _login(code: Code, words: re.Pattern[str], what: str, expected: str, *, is_lasting: bool = True) -> Cause:
+    return Cause(code, words, what, expected, _IN_CONNECTION, is_lasting=is_lasting)
+
+
 _OF_RECORDS = {
     Reason.TOO_LARGE: "a record is too large for the target",
     Reason.NO_KEY: "a compacted topic on the target refuses a record without a key",
@@ -71,66 +75,57 @@ _RETRIED = {"is_certain": False}
 _LASTING = {"is_lasting": True}
 
 # Why a login fails, the exact reasons first.
-_LOGINS = tuple(
-    Cause(code, words, what, expected, _IN_CONNECTION, is_lasting=is_lasting)
-    for code, words, what, expected, is_lasting in (
-        (
-            Code.CERTIFICATE_EXPIRED,
-            re.compile(r"CertificateExpiredException"),
-            "a certificate has expired",
-            "a valid certificate",
-            True,
-        ),
-        (
-            Code.CERTIFICATE_OF_OTHER_HOST,
-            re.compile(r"No subject alternative|No name matching"),
-            "a broker shows the certificate of another host",
-            "a certificate that contains the broker's advertised name",
-            True,
-        ),
-        (
-            Code.CERTIFICATE_NOT_TRUSTED,
-            re.compile(r"PKIX path|unable to find valid certification path|SunCertPathBuilderException"),
-            "MirrorMaker does not trust a broker's certificate",
-            "a certificate signed by the authority in the connection",
-            True,
-        ),
-        (
-            Code.CLIENT_CERTIFICATE_REFUSED,
-            re.compile(r"Received fatal alert: (?:bad_certificate|certificate_|unknown_ca|access_denied)"),
-            "a broker refuses MirrorMaker's certificate",
-            "a client certificate that the brokers trust",
-            True,
-        ),
-        (
-            Code.PROTOCOL_DIFFERS,
-            re.compile(r"Unsupported or unrecognized SSL message|Unexpected handshake request with client mechanism"),
-            "the listener expects another security.protocol",
-            "the security.protocol of the listener",
-            True,
-        ),
-        (
-            Code.MECHANISM_NOT_OFFERED,
-            re.compile(r"UnsupportedSaslMechanism|Client SASL mechanism .{1,100} not enabled"),
-            "the listener does not offer the SASL mechanism",
-            "a mechanism that the listener offers",
-            True,
-        ),
-        (
-            Code.KERBEROS_FAILED,
-            re.compile(r"GSSException|KrbException|javax\.security\.auth\.login\.LoginException"),
-            "MirrorMaker's Kerberos login failed",
-            "a ticket for MirrorMaker's principal",
-            False,
-        ),
-        (
-            Code.LOGIN_REFUSED,
-            re.compile(r"SaslAuthentication|AuthenticationException|SSL handshake failed|failed authentication due to"),
-            "MirrorMaker cannot log in",
-            "a login that the cluster accepts",
-            False,
-        ),
-    )
+_LOGINS = (
+    _login(
+        Code.CERTIFICATE_EXPIRED,
+        re.compile(r"CertificateExpiredException"),
+        "a certificate has expired",
+        "a valid certificate",
+    ),
+    _login(
+        Code.CERTIFICATE_OF_OTHER_HOST,
+        re.compile(r"No subject alternative|No name matching"),
+        "a broker shows the certificate of another host",
+        "a certificate that contains the broker's advertised name",
+    ),
+    _login(
+        Code.CERTIFICATE_NOT_TRUSTED,
+        re.compile(r"PKIX path|unable to find valid certification path|SunCertPathBuilderException"),
+        "MirrorMaker does not trust a broker's certificate",
+        "a certificate signed by the authority in the connection",
+    ),
+    _login(
+        Code.CLIENT_CERTIFICATE_REFUSED,
+        re.compile(r"Received fatal alert: (?:bad_certificate|certificate_|unknown_ca|access_denied)"),
+        "a broker refuses MirrorMaker's certificate",
+        "a client certificate that the brokers trust",
+    ),
+    _login(
+        Code.PROTOCOL_DIFFERS,
+        re.compile(r"Unsupported or unrecognized SSL message|Unexpected handshake request with client mechanism"),
+        "the listener expects another security.protocol",
+        "the security.protocol of the listener",
+    ),
+    _login(
+        Code.MECHANISM_NOT_OFFERED,
+        re.compile(r"UnsupportedSaslMechanism|Client SASL mechanism .{1,100} not enabled"),
+        "the listener does not offer the SASL mechanism",
+        "a mechanism that the listener offers",
+    ),
+    _login(
+        Code.KERBEROS_FAILED,
+        re.compile(r"GSSException|KrbException|javax\.security\.auth\.login\.LoginException"),
+        "MirrorMaker's Kerberos login failed",
+        "a ticket for MirrorMaker's principal",
+        is_lasting=False,
+    ),
+    _login(
+        Code.LOGIN_REFUSED,
+        re.compile(r"SaslAuthentication|AuthenticationException|SSL handshake failed|failed authentication due to"),
+        "MirrorMaker cannot log in",
+        "a login that the cluster accepts",
+        is_lasting=False,
+    ),
 )
 
 # Names of Java exceptions and texts of Kafka's clients, brokers and Connect (2.4.1 to 4.2.0); the first match counts.

@@ -165,49 +165,33 @@ def _varint_bytes(number: int) -> int:
     return max(1, -(-((number << 1) ^ (number >> 63)).bit_length() // 7))
 
 
-_WAIT_TOO = "MirrorMaker ends at this record at each start, so other topics wait too."
-
-
 def refused_finding(record: RecordShape, reason: Reason, complaint: Complaint, takes: Takes) -> Finding:
     """Return the finding of a record that MirrorMaker cannot copy, with its topic, partition and offset."""
-    words = _words(record, reason, complaint, takes)
-    return Finding(
-        CODES[reason],
-        str(record.partition),
-        f"the record at offset {record.offset:,}, {words.what}; MirrorMaker says: {complaint.quote}",
-        words.expected,
-        f"{words.act} {OTHERS_CONTINUE}",
-        happened=sentence(
-            f"MirrorMaker cannot copy the record at offset {record.offset:,} of {record.partition}, {words.what}; "
-            f"it says: {complaint.quote}"
-        ),
-        matters=_WAIT_TOO,
-    )
+    what, expected, act = _words(record, reason, complaint, takes)
+    found = f"the record at offset {record.offset:,}, {what}"
+    named = f"the record at offset {record.offset:,} of {record.partition}, {what}"
+    return _refused(reason, str(record.partition), found, named, expected, act, complaint.quote)
 
 
 def unlocated_findings(complaint: Complaint) -> Iterator[Finding]:
     """Yield the findings of a record that is known not to be copied, and was not found on the source in time."""
+    subject = f"topic {min(complaint.topics)}" if complaint.topics else "MirrorMaker"
+    found = "a record that was not found on the source in time"
     for reason in sorted(complaint.certain):
-        yield Finding(
-            CODES[reason],
-            f"topic {min(complaint.topics)}" if complaint.topics else "MirrorMaker",
-            f"a record that was not found on the source in time; MirrorMaker says: {complaint.quote}",
-            "records that MirrorMaker can copy",
-            f"{_ACTS[reason]} {OTHERS_CONTINUE}",
-            happened=sentence(
-                f"MirrorMaker cannot copy a record that was not found on the source in time; it says: {complaint.quote}"
-            ),
-            matters=_WAIT_TOO,
-        )
+        expected, act = "records that MirrorMaker can copy", _ACTS[reason]
+        yield _refused(reason, subject, found, found, expected, act, complaint.quote)
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """What is said of a record: what it is, what was expected, and what to do."""
-
-    what: str
-    expected: str
-    act: str
+def _refused(reason: Reason, subject: str, found: str, named: str, expected: str, act: str, quote: str) -> Finding:
+    return Finding(
+        CODES[reason],
+        subject,
+        f"{found}; MirrorMaker says: {quote}",
+        expected,
+        f"{act} {OTHERS_CONTINUE}",
+        happened=sentence(f"MirrorMaker cannot copy {named}; it says: {quote}"),
+        matters="MirrorMaker ends at this record at each start, so other topics wait too.",
+    )
 
 
 _ACTS = {
@@ -219,27 +203,28 @@ _ACTS = {
 }
 
 
-def _words(record: RecordShape, reason: Reason, complaint: Complaint, takes: Takes) -> _Words:
+def _words(record: RecordShape, reason: Reason, complaint: Complaint, takes: Takes) -> tuple[str, str, str]:
+    """Return what the record is, what was expected, and what to do."""
     if reason is Reason.TOO_LARGE:
         return _large_words(record, complaint, takes)
     name = takes.names.get(record.partition.topic, record.partition.topic)
     if reason is Reason.NO_KEY:
         act = f"Until the cutover: {_command(name, 'cleanup.policy=delete')}, then trigger the run again."
-        return _Words("without a key", f"a key in each record, because topic {name} on the target is compacted", act)
+        return "without a key", f"a key in each record, because topic {name} on the target is compacted", act
     what = f"with the timestamp {record.timestamp_ms}"
     if record.timestamp_ms < NO_TIME_MS:
         act = "No client of Kafka sends this time, so MirrorMaker cannot copy the topic while the source holds it."
-        return _Words(what, "a timestamp that is not negative, or none", act)
+        return what, "a timestamp that is not negative, or none", act
     act = f"Remove message.timestamp.* of topic {name} on the target until the cutover, and trigger the run again."
-    return _Words(what, f"a timestamp that topic {name} on the target takes", act)
+    return what, f"a timestamp that topic {name} on the target takes", act
 
 
-def _large_words(record: RecordShape, complaint: Complaint, takes: Takes) -> _Words:
+def _large_words(record: RecordShape, complaint: Complaint, takes: Takes) -> tuple[str, str, str]:
     size = sent_bytes(record)
     what = f"{size:,} bytes when it is sent"
     if complaint.exceeds_buffer:
         act = f"Set producer.buffer.memory in mirror.properties to more than {size}, and trigger the run again."
-        return _Words(what, f"at most {takes.buffer:,} bytes, the memory of MirrorMaker's producer", act)
+        return what, f"at most {takes.buffer:,} bytes, the memory of MirrorMaker's producer", act
     names = {topic: takes.names.get(topic, topic) for topic in takes.limits}
     smaller = sorted(names[topic] for topic, limit in takes.limits.items() if limit < size)
     limit = complaint.request_limit or takes.limits.get(record.partition.topic, 0)
@@ -248,7 +233,7 @@ def _large_words(record: RecordShape, complaint: Complaint, takes: Takes) -> _Wo
         f"Raise max.message.bytes on the target to at least {size}{example}, because the smallest limit of all topics "
         f"counts. It is lower on: {some(smaller) or 'none any more'}. Then trigger the run again."
     )
-    return _Words(what, f"at most {limit:,} bytes, max.message.bytes on the target", act)
+    return what, f"at most {limit:,} bytes, max.message.bytes on the target", act
 
 
 def _command(topic: str, setting: str) -> str:

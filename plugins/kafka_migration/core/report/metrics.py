@@ -65,17 +65,6 @@ class MetricsOf:
         yield Metric("gap_headroom", self._tags, max(0.0, (start_before - now).total_seconds()))
         yield Metric("next_start_before", self._tags, start_before.timestamp())
 
-    def verdict(self, verdict: str) -> Metric:
-        """Return the count of one verdict."""
-        return self._count("verdict", verdict)
-
-    def run(self, outcome: str) -> Metric:
-        """Return the count of one run's end."""
-        return self._count("run", outcome.replace(" ", "_"))
-
-    def alert(self, kind: str) -> Metric:
-        """Return the count of one alert."""
-        return self._count("alert", kind)
-
-    def _count(self, name: str, what: str) -> Metric:
-        return Metric(name, {name: what.lower(), **self._tags}, kind="counter")
+    def count(self, name: Literal["verdict", "run", "alert"], what: str) -> Metric:
+        """Return the count of one verdict, of one run's end by its outcome, or of one alert by its kind."""
+        return Metric(name, {name: what.lower().replace(" ", "_"), **self._tags}, kind="counter")

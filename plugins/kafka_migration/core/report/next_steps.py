@@ -47,6 +47,8 @@ def after_cutover(done: ConfirmedCutover) -> tuple[str, ...]:
     """Return the steps in their order."""
     source, target = done.source, done.target
     way = _NEXT_CUTOVER if done.remaining else _BY_HAND
+    others = f"the other topics ({some(done.remaining)}) continue to be mirrored until their own cutover."
+    schedules = others if done.remaining else "pause the schedules of this migration."
     return (
         *_start("consumers", done.moved, target),
         *_start("producers", done.topics, target),
@@ -58,7 +60,7 @@ def after_cutover(done: ConfirmedCutover) -> tuple[str, ...]:
         ),
         _way_back(done),
         f"Leave `{source}` as it is until the consumers have caught up and mode validate has passed once more; "
-        f"{_schedules(done.remaining)}",
+        f"{schedules}",
     )
 
 
@@ -110,12 +112,6 @@ def _way_back(done: ConfirmedCutover) -> str:
     )
 
 
-def _schedules(remaining: Collection[str]) -> str:
-    if remaining:
-        return f"the other topics ({some(remaining)}) continue to be mirrored until their own cutover."
-    return "pause the schedules of this migration."
-
-
 def after_rollback(
     *, source: str, target: str, topics: Collection[str], put_back: Collection[str], left_behind: LeftBehind
 ) -> tuple[str, ...]:
@@ -147,23 +143,19 @@ def _after_trouble(run: RunDocument) -> Iterator[str]:
     if run.findings:
         yield from _by_code(run.codes)
     elif run.has_failed:
-        yield _failed_without_a_finding(run)
+        bad = [task for task, state in run.tasks.items() if state not in {SUCCESS, SKIPPED}]
+        where = f"the task {bad[0]}" if bad else "the task finish"
+        yield f"Read the log of {where}, remove the cause, and clear the task with downstream."
     if run.has_failed and run.mode == Mode.CUTOVER and not run.steps.has_saved_offsets:
         yield "No group was moved: start the producers on the source again, if they were stopped."
 
 
 def _by_code(codes: Sequence[str]) -> Iterator[str]:
     for code in codes[:MAX_CODES]:
-        yield f"{code}: {Code(code).act if code in set(Code) else 'see the finding.'}"
+        yield f"{code}: {Code(code).act}"
     if len(codes) > MAX_CODES:
         yield f"Then the other codes above: {', '.join(codes[MAX_CODES:])}."
     yield 'More on each code: the pages "Error codes" and "Runbook" of the documentation.'
-
-
-def _failed_without_a_finding(run: RunDocument) -> str:
-    bad = [task for task, state in run.tasks.items() if state not in {SUCCESS, SKIPPED}]
-    where = f"the task {bad[0]}" if bad else "the task finish"
-    return f"Read the log of {where}, remove the cause, and clear the task with downstream."
 
 
 def _after_success(run: RunDocument) -> Iterator[str]:
@@ -215,7 +207,10 @@ def _against(run: RunDocument) -> Iterator[str]:
 def _notes(run: RunDocument) -> Iterator[str]:
     for group in run.groups:
         if group.verdict == GroupVerdict.PROVISIONAL:
-            yield f"{group_subject(group.group)} still reads on the source: stop its consumers before the cutover"
+            yield (
+                f"{group_subject(group.group)} reads on the source cluster or has read past the end of the copy: stop "
+                "its consumers there before the cutover"
+            )
         elif group.verdict == GroupVerdict.LEFT_OUT and not _has_nothing_to_move(group):
             reasons = some(group.reasons, separator="; ", longest=LONGEST_SENTENCE)
             yield f"{group_subject(group.group)} would not be moved: {reasons}"

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.cutover.plan_page import more_words, offsets_words
-from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.offsets_plan import OffsetsMove, OffsetsPlan
 from kafka_migration.core.kafka.commits import offsets_of
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.report.run_document import ConditionResult, Deadline, GroupResult, RunDocument
-from kafka_migration.core.report.run_phases import seconds_between
+from kafka_migration.core.report.run_assembly import seconds_between
+from kafka_migration.core.report.run_document import Deadline, GroupResult, RunDocument
 from kafka_migration.core.report.sections import (
     Line,
     Name,
@@ -24,7 +23,8 @@ from kafka_migration.core.report.sections import (
     section_of,
     table_of,
 )
-from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
+from kafka_migration.core.rollback.decommission import may_go
+from kafka_migration.core.text.shortened import LONGEST_SENTENCE, MOST_NAMES, some
 from kafka_migration.core.text.terminal_text import duration, record_count
 from kafka_migration.core.validation.difference_words import describe_counts, kcat_command
 from kafka_migration.core.validation.differences import Difference
@@ -34,10 +34,11 @@ from kafka_migration.core.watching.producers_question import ProducersAsk
 
 def report_of(run: RunDocument) -> Section:
     """Return the report: a section with the result, and a part for each subject that the run has."""
+    accepted = run.steps.preflight.accepted if run.steps.preflight else ()
     parts = (
         section_of("What is wrong", finding_lines(run.findings)),
         section_of("Worth knowing", finding_lines(run.warnings)),
-        section_of("Accepted by the migration file", finding_lines(_accepted(run))),
+        section_of("Accepted by the migration file", finding_lines(accepted)),
         _ready(run),
         section_of("What to do next", run.next_steps, is_numbered=True),
         section_of("Who", tuple(_decisions(run))),
@@ -75,10 +76,6 @@ def _identity(run: RunDocument) -> Iterator[Line]:
     yield "Migration file: SHA-256 ", Name(run.migration_digest), f", package {run.package_version}"
     if run.note:
         yield f"Note: {run.note}"
-
-
-def _accepted(run: RunDocument) -> tuple[Finding, ...]:
-    return run.steps.preflight.accepted if run.steps.preflight else ()
 
 
 def _ready(run: RunDocument) -> tuple[Section, ...]:
@@ -140,18 +137,16 @@ def _target_only(run: RunDocument) -> tuple[Section, ...]:
 
 
 def _decommission(run: RunDocument) -> tuple[Section, ...]:
-    if not run.decommission:
-        return ()
-    rows = tuple((each.condition, each.state.upper(), _because(each)) for each in run.decommission)
-    may_go = all(each.state == "met" for each in run.decommission)
-    answer: Line = (
-        (Strong("Yes"), ": all conditions are met.") if may_go else (Strong("No"), ": all conditions must be met.")
+    rows = tuple(
+        (each.condition, each.state.upper(), _reasons(each.reasons, len(each.reasons))) for each in run.decommission
     )
-    return (Section("May the source be switched off?", (answer,), Table(("Condition", "State", "Because"), rows)),)
+    yes, no = (Strong("Yes"), ": all conditions are met."), (Strong("No"), ": all conditions must be met.")
+    answer: Line = yes if may_go(run.decommission) else no
+    return table_of("May the source be switched off?", ("Condition", "State", "Because"), rows, lead=(answer,))
 
 
-def _because(found: ConditionResult) -> str:
-    return some(found.reasons, len(found.reasons), separator="; ", longest=LONGEST_SENTENCE) or "–"
+def _reasons(reasons: tuple[str, ...], most: int = MOST_NAMES) -> str:
+    return some(reasons, most, separator="; ", longest=LONGEST_SENTENCE) or "–"
 
 
 def _hooks(run: RunDocument) -> Iterator[tuple[Line, ...]]:
@@ -179,13 +174,11 @@ _ROLLED_BACK = {"moved": "put back", "already_moved": "already there", "not_writ
 
 def groups(run: RunDocument) -> tuple[Section, ...]:
     """Return the section on the consumer groups; none if no group was planned."""
-    if not run.groups:
-        return ()
     is_rollback = run.steps.rollback_plan is not None
     where = "Result" if is_rollback else "On the target"
     header = ("Group", "Plan", where, "Partitions", "Delivered again", "Reasons")
     rows = tuple(_group_row(group, is_rollback) for group in run.groups)
-    return (Section("Consumer groups", (), Table(header, rows), parts=(*_offsets(run), *_notes(run))),)
+    return table_of("Consumer groups", header, rows, parts=(*_offsets(run), *_notes(run)))
 
 
 def _group_row(group: GroupResult, is_rollback: bool) -> tuple[Line, ...]:
@@ -196,7 +189,7 @@ def _group_row(group: GroupResult, is_rollback: bool) -> tuple[Line, ...]:
         words.get(group.outcome, group.outcome.replace("_", " ")),
         f"{group.partitions:,}",
         record_count(group.delivered_again),
-        some(group.reasons, separator="; ", longest=LONGEST_SENTENCE) or "–",
+        _reasons(group.reasons),
     )
 
 
@@ -217,11 +210,9 @@ def _offsets(run: RunDocument) -> tuple[Section, ...]:
     """Return one row per group and partition of a cutover's plan."""
     plan = run.steps.offsets_plan and run.steps.offsets_plan.plan
     rows = tuple(_offset_rows(run, plan)) if plan else ()
-    if not rows:
-        return ()
     after = "Target now" if any(group.outcome in _WRITTEN for group in run.groups) else "Planned"
     header = ("Group", "Partition", "Source", "Target before", after, "Unread (at most)")
-    return (Section("Offsets", (), Table(header, rows[:MAX_ROWS]), notes=_more(len(rows) - MAX_ROWS, "partitions")),)
+    return table_of("Offsets", header, rows[:MAX_ROWS], notes=_more(len(rows) - MAX_ROWS, "partitions"))
 
 
 def _offset_rows(run: RunDocument, plan: OffsetsPlan) -> Iterator[tuple[Line, ...]]:
@@ -276,11 +267,9 @@ def _by_pattern(run: RunDocument) -> Iterator[str]:
 
 def topics(run: RunDocument) -> tuple[Section, ...]:
     """Return the verdict on each topic, and the first reasons of those that are not proved as a whole."""
-    if not run.topics:
-        return ()
     verdict_of = "the interval" if run.interval else "this run"
     header = ("Topic", f"Verdict of {verdict_of}", "Source records", "Target records", "Whole topic", "Proved in total")
-    return (Section("Validation", (), Table(header, tuple(map(_topic_row, run.topics))), tuple(_topic_reasons(run))),)
+    return table_of("Validation", header, tuple(map(_topic_row, run.topics)), facts=tuple(_topic_reasons(run)))
 
 
 def _topic_row(topic: JudgedTopic) -> tuple[Line, ...]:
@@ -303,18 +292,15 @@ def _topic_reasons(run: RunDocument) -> Iterator[Line]:
 
 def differences(run: RunDocument) -> tuple[Section, ...]:
     """Return the first differences of each topic, each with the command that shows its record."""
-    parts = tuple(
-        _differences(topic.topic, topic.differences)
-        for topic in run.topics
-        if topic.differences and topic.differences.first
-    )
+    found = ((topic.topic, topic.differences) for topic in run.topics if topic.differences)
+    parts = tuple(part for topic, each in found for part in _differences(topic, each))
     return (Section("Differences", (_HOW_TO_LOOK,), parts=parts),) if parts else ()
 
 
-def _differences(topic: str, found: JudgedDifferences) -> Section:
+def _differences(topic: str, found: JudgedDifferences) -> tuple[Section, ...]:
     rows = tuple(_difference(topic, found.target_topic, each) for each in found.first)
     title = (Name(topic), f": {describe_counts(found.counts)}")
-    return Section(title, (), Table(("Kind", "Fields", "Source", "Target"), rows))
+    return table_of(title, ("Kind", "Fields", "Source", "Target"), rows)
 
 
 def _difference(topic: str, target_topic: str, found: Difference) -> tuple[Line, ...]:

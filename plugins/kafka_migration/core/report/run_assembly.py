@@ -1,11 +1,12 @@
-"""Builds the value of a run from its evidence, or from the `run.json` of an earlier run."""
+"""Builds the value of a run from its evidence, or from the `run.json` of an earlier run; its phases and deadlines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from datetime import datetime, timedelta
 
+from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
@@ -14,14 +15,25 @@ from kafka_migration.core.groups.offsets_plan import GroupPlan, GroupVerdict, Of
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.next_steps import after_run, readiness
 from kafka_migration.core.report.run_document import (
+    Deadline,
     GroupResult,
-    HookCall,
     Refusal,
     RunDocument,
+    TimedPhase,
 )
-from kafka_migration.core.report.run_phases import deadlines, phases
-from kafka_migration.core.report.run_steps import Steps, View, ViewsOf
+from kafka_migration.core.report.run_steps import (
+    DoneMove,
+    PlannedGroups,
+    StartedCopy,
+    Steps,
+    StoppedCopy,
+    View,
+    ViewsOf,
+    WatchedCopy,
+)
 from kafka_migration.core.run.run_window import Interval
+from kafka_migration.core.run.task_steps import RunPhase
+from kafka_migration.core.stored.run_documents import HookDocument
 from kafka_migration.core.validation.judge_document import JudgedTopic, RecordCounts
 
 Documents = Mapping[Kind, object]
@@ -32,9 +44,7 @@ NOT_WRITTEN, UNKNOWN = "not written", "unknown"
 class _JudgedTopics(View):
     """What `judge` recorded."""
 
-    ADDED: ClassVar[frozenset[str]] = frozenset({"at", "records", "topics"})
-
-    verdict: Verdict | None = None
+    verdict: Verdict | None
     at: str | None = None
     records: Mapping[str, RecordCounts] = field(default_factory=dict)
     topics: tuple[JudgedTopic, ...] = ()
@@ -50,8 +60,6 @@ class _Window(View):
 @dataclass(frozen=True, slots=True)
 class _CheckedWindow(View):
     """What preflight recorded of the run's window."""
-
-    ADDED: ClassVar[frozenset[str]] = frozenset({"run_window"})
 
     run_window: _Window | None = None
 
@@ -77,8 +85,6 @@ class _WrittenGroups(View):
 class _Warned(View):
     """The warnings of any document; `open_transactions` is `None` if it did not read them."""
 
-    ADDED: ClassVar[frozenset[str]] = frozenset({"warnings", "open_transactions"})
-
     warnings: tuple[Finding, ...] = ()
     open_transactions: tuple[Finding, ...] | None = None
 
@@ -100,7 +106,7 @@ def assembled(
     """
     steps = Steps.from_document({str(kind): documents[kind] for kind in Kind if kind in documents.keys() & _STEPS})
     views = ViewsOf({str(kind): document for kind, document in documents.items()}, list(steps.unfit))
-    judged = views.of(Kind.JUDGE, _JudgedTopics) or _JudgedTopics()
+    judged = views.of(Kind.JUDGE, _JudgedTopics) or _JudgedTopics(None)
     run = replace(
         begun,
         hooks=tuple(_hooks(hooks, views)),
@@ -116,9 +122,9 @@ def assembled(
     return concluded(replace(run, steps=replace(steps, unfit=tuple(dict.fromkeys(views.unfit)))))
 
 
-def _hooks(documents: Sequence[object], views: ViewsOf) -> Iterator[HookCall]:
+def _hooks(documents: Sequence[object], views: ViewsOf) -> Iterator[HookDocument]:
     for document in documents:
-        if call := ViewsOf({Kind.HOOK: document}, views.unfit).of(Kind.HOOK, HookCall):
+        if call := ViewsOf({Kind.HOOK: document}, views.unfit).of(Kind.HOOK, HookDocument):
             yield call
 
 
@@ -207,3 +213,70 @@ _STEPS = frozenset(
         Kind.PRODUCERS,
     }
 )
+
+
+def phases(run: RunDocument) -> Iterator[TimedPhase]:
+    """Yield the phases that the run went through, in order."""
+    for name, began_at, ended_at, did in _limits(run):
+        seconds = seconds_between(began_at, ended_at)
+        if seconds is not None:
+            yield TimedPhase(name, str(began_at), seconds, did)
+
+
+def _limits(run: RunDocument) -> Iterator[tuple[str, str | None, str | None, str]]:
+    steps, judged_at = run.steps, run.judged_at
+    start, watch, stop = _at(steps.start), _at(steps.watch), _at(steps.stop)
+    asked_at, answered_at = (steps.approve.asked_at, steps.approve.answered_at) if steps.approve else (None, None)
+    # Most of the time of a small validation is Spark's start, so it has no rate.
+    compared = sum(each.target or 0 for each in run.records.values())
+    has_mirrored = bool(steps.start and steps.start.started)
+    yield RunPhase.PREPARE, run.started_at, start or _at(steps.rollback_plan), ""
+    if has_mirrored:
+        yield RunPhase.COPY, start, watch, _copied(steps, seconds_between(start, watch))
+        yield RunPhase.STOP, watch, stop, ""
+    yield RunPhase.VALIDATE, stop if has_mirrored else start, judged_at, f"{compared:,} records"
+    yield RunPhase.PLAN_GROUPS, judged_at, _at(steps.offsets_plan), ""
+    yield RunPhase.APPROVAL, asked_at, answered_at, ""
+    yield RunPhase.WRITE_GROUPS, answered_at, _at(steps.done), ""
+
+
+def _at(recorded: PlannedGroups | StartedCopy | WatchedCopy | StoppedCopy | DoneMove | None) -> str | None:
+    return recorded.at if recorded else None
+
+
+def seconds_between(began_at: str | None, ended_at: str | None) -> float | None:
+    """Return the duration; `None` if a moment is missing or unreadable, or belongs to an earlier attempt."""
+    if not began_at or not ended_at:
+        return None
+    try:
+        seconds = (datetime.fromisoformat(ended_at) - datetime.fromisoformat(began_at)).total_seconds()
+    except (TypeError, ValueError):
+        return None
+    return seconds if seconds >= 0 else None
+
+
+def _copied(steps: Steps, seconds: float | None) -> str:
+    """Return how many offsets were copied, and how fast."""
+    positions = steps.plan.positions if steps.plan else {}
+    goals = steps.watch.goals if steps.watch else {}
+    count = sum(max(0, goal - positions.get(partition, 0)) for partition, goal in goals.items())
+    return f"{count:,} offsets" + (f", {count // round(seconds):,}/s" if seconds and seconds >= 1 and count else "")
+
+
+def deadlines(steps: Steps) -> Iterator[Deadline]:
+    """Yield the deadlines of questions without an answer, and the one that the run sets for the next run."""
+    if steps.producers and steps.producers.chosen is None and steps.stop is None:
+        yield Deadline("The producers on the source must stop", steps.producers.until)
+    if steps.approve and steps.approve.answered_at is None and (until := _answer_until(steps.approve)):
+        yield Deadline("The question for the approval must be answered", until)
+    if steps.stop and (forecast := steps.stop.forecast) and not steps.cutover:
+        # The topics that a cutover moved are not copied any more.
+        yield Deadline("The next run must start", forecast.at, f"{forecast.partition}, {forecast.reason}")
+
+
+def _answer_until(ask: Ask) -> str | None:
+    try:
+        until = datetime.fromisoformat(ask.asked_at) + timedelta(seconds=ask.time_limit_s)
+    except (OverflowError, ValueError):
+        return None
+    return until.isoformat(timespec="seconds")

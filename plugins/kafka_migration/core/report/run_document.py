@@ -14,7 +14,9 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.report.run_steps import Steps
+from kafka_migration.core.rollback.decommission import Condition
 from kafka_migration.core.run.run_window import Interval
+from kafka_migration.core.stored.run_documents import HookDocument
 from kafka_migration.core.validation.judge_document import JudgedTopic, RecordCounts
 
 
@@ -42,25 +44,6 @@ class GroupResult(Document):
     unset_partitions: int
     delivered_again: int | None
     reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ConditionResult(Document):
-    """A condition for switching the source off: `met`, `not met` or `unknown`, with the reasons."""
-
-    condition: str
-    state: str
-    reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class HookCall(Document):
-    """A hook of the user that was called, when it ended, and the JSON value that it returned."""
-
-    at: str
-    hook: str
-    called: str
-    result: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +104,8 @@ class RunDocument(Document):
     note: str = ""
     reason: str = ""
     generations: str = ""
-    decommission: tuple[ConditionResult, ...] = ()
-    hooks: tuple[HookCall, ...] = ()
+    decommission: tuple[Condition, ...] = ()
+    hooks: tuple[HookDocument, ...] = ()
     triggered_by: str | None = None
     started_at: str | None = None
     interval: Interval | None = None

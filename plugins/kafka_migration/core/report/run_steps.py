@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.documents.codec import Document
@@ -15,6 +15,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.migration.topic_rules import TopicList
+from kafka_migration.core.stored.copy_documents import ForecastDocument
 from kafka_migration.core.watching.producers_question import ProducersAsk
 
 SomeView = TypeVar("SomeView", bound=Document)
@@ -25,12 +26,16 @@ class View(Document):
 
     __slots__ = ()
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        # A dataclass with slots is made twice, the second time without defaults.
+        if "ADDED" not in vars(cls):
+            cls.ADDED = cls.ADDED | (vars(cls).keys() & cls.__annotations__)
+
 
 @dataclass(frozen=True, slots=True)
 class AcceptedAtPreflight(View):
     """What preflight recorded: the findings that the migration file accepts."""
-
-    ADDED: ClassVar[frozenset[str]] = frozenset({"accepted"})
 
     accepted: tuple[Finding, ...] = ()
 
@@ -38,8 +43,6 @@ class AcceptedAtPreflight(View):
 @dataclass(frozen=True, slots=True)
 class PlannedCopy(View):
     """What `plan` recorded: the offsets at which the copy starts."""
-
-    ADDED: ClassVar[frozenset[str]] = frozenset({"at", "positions"})
 
     at: str | None = None
     positions: Offsets = field(default_factory=dict)
@@ -49,8 +52,6 @@ class PlannedCopy(View):
 class StartedCopy(View):
     """What `start_mirror` recorded: whether it started MirrorMaker."""
 
-    ADDED: ClassVar[frozenset[str]] = frozenset({"at"})
-
     started: bool
     at: str | None = None
 
@@ -58,8 +59,6 @@ class StartedCopy(View):
 @dataclass(frozen=True, slots=True)
 class WatchedCopy(View):
     """What `watch_lag` recorded last: the offsets that the copy reaches, and the last progress line."""
-
-    ADDED: ClassVar[frozenset[str]] = frozenset({"at", "goals", "progress"})
 
     at: str | None = None
     goals: Offsets = field(default_factory=dict)
@@ -77,23 +76,12 @@ class EndedGeneration(View):
 
 
 @dataclass(frozen=True, slots=True)
-class NextStart(View):
-    """The moment before which the next run must start, the partition that sets it, and the reason."""
-
-    at: str
-    partition: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class StoppedCopy(View):
     """What `stop_mirror` recorded."""
 
-    ADDED: ClassVar[frozenset[str]] = frozenset({"at", "certificate", "forecast"})
-
     at: str | None = None
     certificate: EndedGeneration | None = None
-    forecast: NextStart | None = None
+    forecast: ForecastDocument | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +100,15 @@ class PlannedGroups(View):
 class DoneMove(View):
     """What `confirm_cutover` or `roll_back` recorded: when groups were moved, and the operator's next steps."""
 
-    ADDED: ClassVar[frozenset[str]] = frozenset({"at"})
-
     next_steps: tuple[str, ...]
     at: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmedMove(DoneMove):
     """What `confirm_cutover` recorded, with whether it left groups or topics on the source."""
 
-    partly: bool = field(kw_only=True)
+    partly: bool
 
 
 @dataclass(slots=True)

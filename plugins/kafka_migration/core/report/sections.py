@@ -70,9 +70,18 @@ def section_of(title: Line, facts: tuple[Line, ...], *, is_numbered: bool = Fals
     return (Section(title, facts=facts, is_numbered=is_numbered),) if facts else ()
 
 
-def table_of(title: Line, header: tuple[str, ...], rows: tuple[tuple[Line, ...], ...]) -> tuple[Section, ...]:
-    """Return a section with a table; none if the table has no rows."""
-    return (Section(title, table=Table(header, rows)),) if rows else ()
+def table_of(
+    title: Line,
+    header: tuple[str, ...],
+    rows: tuple[tuple[Line, ...], ...],
+    *,
+    lead: tuple[Line, ...] = (),
+    facts: tuple[Line, ...] = (),
+    notes: tuple[Line, ...] = (),
+    parts: tuple[Section, ...] = (),
+) -> tuple[Section, ...]:
+    """Return a section with a table, and with the other content of a section; none if the table has no rows."""
+    return (Section(title, lead, Table(header, rows), facts, notes, parts),) if rows else ()
 
 
 def finding_lines(findings: Iterable[Finding]) -> tuple[Line, ...]:

@@ -201,7 +201,7 @@ def missing_findings(subject: str, rights: Sequence[Right], granted: Granted, pr
     A resource whose rights are not known counts as one with all rights, unless a right is missing elsewhere: then the
     commands grant what is not known too, because a new login lacks that as well. `principal` is the user in them.
     """
-    lacking = [right for right in rights if _is_missing(right, granted)]
+    lacking = [r for r in rights if r.resource in granted and r.operation not in granted[r.resource]]
     if not lacking:
         return
     clients = [client for client in Client if any(right.client is client for right in lacking)]
@@ -229,10 +229,6 @@ def _lacking_texts(lacking: Sequence[Right]) -> Iterator[str]:
         found[resource.kind, tuple(operations)].append(_shown(resource))
     for (kind, operations_of), names in found.items():
         yield f"{', '.join(operations_of)} on {kind} {some(names)}"
-
-
-def _is_missing(right: Right, granted: Granted) -> bool:
-    return right.resource in granted and right.operation not in granted[right.resource]
 
 
 def _shown(resource: Resource) -> str:

@@ -11,8 +11,6 @@ from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.text.shortened import brief, given
 from kafka_migration.core.text.terminal_text import UNSTORABLE, shown
 
-_REMEDY = "Correct the field and trigger the run again; nothing was started."
-
 MAX_UNKNOWN = 20
 _EVERY_MODE = frozenset(Mode)
 USED_BY: Mapping[str, frozenset[Mode]] = {
@@ -28,7 +26,7 @@ USED_BY: Mapping[str, frozenset[Mode]] = {
 """The modes that use a field; any other mode would ignore it, so it is refused there."""
 
 
-def conf_finding(field: str, found: str, expected: str, remedy: str = _REMEDY) -> Finding:
+def conf_finding(field: str, found: str, expected: str) -> Finding:
     """Return the finding about one field of the form or of `conf`."""
     subject = f"run conf field {brief(field, 100)}"
     found, expected = brief(found), brief(expected, 1000)
@@ -37,7 +35,7 @@ def conf_finding(field: str, found: str, expected: str, remedy: str = _REMEDY) -
         subject,
         found,
         expected,
-        remedy,
+        "Correct the field and trigger the run again; nothing was started.",
         happened=f"The {subject} is not what the run accepts: {found}, instead of {expected}.",
         matters="The run would do something else than you asked for, so it did not start.",
     )
@@ -73,12 +71,9 @@ def unknown_findings(field: str, names: Collection[str], expected: str) -> Itera
 
 def unused_findings(mode: Mode, given: Mapping[str, str]) -> Collection[Finding]:
     """Refuse fields that the mode does not use; `given` has the given fields with their values as text."""
+    unused = {field: value for field, value in given.items() if mode not in USED_BY[field]}
+    users = {field: " or ".join(each for each in Mode if each in USED_BY[field]) for field in unused}
     return [
-        conf_finding(field, f"{value} in mode {mode}", f"mode {_modes(field)}, or no field {field}")
-        for field, value in given.items()
-        if mode not in USED_BY[field]
+        conf_finding(field, f"{value} in mode {mode}", f"mode {users[field]}, or no field {field}")
+        for field, value in unused.items()
     ]
-
-
-def _modes(field: str) -> str:
-    return " or ".join(str(mode) for mode in Mode if mode in USED_BY[field])

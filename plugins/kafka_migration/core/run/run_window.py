@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.migration.settings import NightlySettings
+from kafka_migration.core.text.terminal_text import moment
 
 # Without `nightly.until`, a scheduled run may start this long after its tick.
 BEGIN_WITHIN = timedelta(hours=2)
@@ -58,7 +59,7 @@ class RunWindow(Document):
     def still_at(self, now: datetime) -> str:
         """Return why MirrorMaker must not be started now; empty if it may be."""
         if self.mirror_until is not None and now >= self.mirror_until:
-            return f"the window for mirroring ended at {_text(self.mirror_until)}"
+            return f"the window for mirroring ended at {moment(self.mirror_until)}"
         return self.still_because
 
 
@@ -67,7 +68,7 @@ def scheduled_window(settings: NightlySettings, interval: Interval, now: datetim
     tick = interval.end
     mirror_until = first_at(settings.until, settings.timezone, tick)
     begin_until = mirror_until or tick + BEGIN_WITHIN
-    idle_because = "" if tick <= now < begin_until else f"not in window: [{_text(tick)}, {_text(begin_until)})"
+    idle_because = "" if tick <= now < begin_until else f"not in window: [{moment(tick)}, {moment(begin_until)})"
     return RunWindow(
         RunType.SCHEDULED,
         interval,
@@ -86,7 +87,7 @@ def backfill_window(
         return RunWindow(RunType.BACKFILL, interval)
     if now < window_end:
         return RunWindow(RunType.BACKFILL, interval, mirror_until=window_end)
-    reason = f"not in window: [{_text(last_tick)}, {_text(window_end)})"
+    reason = f"not in window: [{moment(last_tick)}, {moment(window_end)})"
     return RunWindow(RunType.BACKFILL, interval, still_because=reason)
 
 
@@ -118,8 +119,4 @@ def first_at(local: time | None, timezone: str, after: datetime) -> datetime | N
         datetime.combine(day + timedelta(days=days), local, tzinfo=zone).astimezone(ZoneInfo("UTC"))
         for days in (0, 1, 2)
     )
-    return next(moment for moment in candidates if moment > after)
-
-
-def _text(moment: datetime) -> str:
-    return moment.isoformat(timespec="seconds")
+    return next(each for each in candidates if each > after)

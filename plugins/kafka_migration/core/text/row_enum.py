@@ -14,7 +14,7 @@ class _RowEnumType(EnumType):
 
     def __new__(cls, name: str, bases: tuple[type, ...], names: dict[str, object]) -> _RowEnumType:
         for member, row in names.items():
-            if isinstance(row, tuple):
+            if isinstance(row, tuple) and not member.startswith("_"):
                 # The dictionary of an enum refuses to replace a member.
                 dict.__setitem__(names, member, (member, row))
         return super().__new__(cls, name, bases, names)  # type: ignore[arg-type]

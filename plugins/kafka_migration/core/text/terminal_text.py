@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Any
 
 
@@ -32,6 +33,11 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours}h{minutes:02}m"
     return f"{minutes}m{rest_s:02}s" if minutes else f"{rest_s}s"
+
+
+def moment(at: datetime) -> str:
+    """Write a moment to the second, as ISO 8601."""
+    return at.isoformat(timespec="seconds")
 
 
 def record_count(records: int | None) -> str:

@@ -18,10 +18,8 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.text.quoting import shell_word
+from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
 from kafka_migration.core.text.terminal_text import duration
-
-# A text names at most this many partitions and counts the others.
-NAMED_PARTITIONS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,9 +64,7 @@ class SourceEnds:
     @property
     def open_transactions(self) -> dict[TopicPartition, tuple[int, int]]:
         """Last stable offset and end of every partition on which a transaction is open."""
-        return {
-            p: (self.last_stable_offsets[p], end) for p, end in self.known.items() if self.last_stable_offsets[p] < end
-        }
+        return held_back(self.known, self.last_stable_offsets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +184,7 @@ def _with_findings(status: FenceStatus, wait_s: float) -> FenceStatus:
 def _by_topic(texts: Mapping[TopicPartition, str]) -> Iterable[tuple[str, str]]:
     for topic in sorted({partition.topic for partition in texts}):
         mine = [texts[partition] for partition in sorted(texts) if partition.topic == topic]
-        more = f" and {len(mine) - NAMED_PARTITIONS:,} more" if len(mine) > NAMED_PARTITIONS else ""
-        yield topic, "; ".join(mine[:NAMED_PARTITIONS]) + more
+        yield topic, some(mine, separator="; ", longest=LONGEST_SENTENCE)
 
 
 def _moving_finding(topic: str, found: str, quiet_s: float, wait_s: float) -> Finding:

@@ -192,14 +192,11 @@ def _is_another(kept: Fingerprint, present: RecordPrint | None, compacted: bool)
     return present.digest != kept.digest
 
 
-def _found(present: RecordPrint | None) -> str:
-    return "the end of the partition" if present is None else f"another record at offset {present.offset:,}"
-
-
 def _other_record(
     partition: TopicPartition, kept: Fingerprint, present: RecordPrint | None, *, is_same: bool
 ) -> Finding:
-    found, expected = _found(present), f"the record that was copied from offset {kept.offset:,}"
+    found = "the end of the partition" if present is None else f"another record at offset {present.offset:,}"
+    expected = f"the record that was copied from offset {kept.offset:,}"
     if not is_same:
         return _recreated(str(partition), found, expected)
     return Finding(

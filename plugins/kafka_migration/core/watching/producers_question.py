@@ -14,7 +14,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text import markdown
 from kafka_migration.core.text.shortened import MOST_NAMES, some
-from kafka_migration.core.text.terminal_text import counted, duration, shown
+from kafka_migration.core.text.terminal_text import counted, duration, moment, shown
 
 STOPPED = "They have stopped"
 ABORT = "Abort the cutover"
@@ -101,7 +101,7 @@ def question_body(stop: StopProducers) -> str:
         f"**{markdown.escaped(stop.instruction)}.** Stop everything that writes to these topics. Consumers may "
         "continue.\n\n"
         f"- Topics: {stop.named(markdown.shown)}\n"
-        f"- Deadline: {_text(stop.until)} ({duration(stop.wait_s)} after {_text(stop.announced_at)}, "
+        f"- Deadline: {moment(stop.until)} ({duration(stop.wait_s)} after {moment(stop.announced_at)}, "
         "`cutover.fence_wait`). If this run was cleared since, the log of `watch_lag` has the new times.\n"
         f"- The run checks this itself: for {duration(stop.quiet_s)} no partition may receive a record, and no "
         "transaction may be open. It then continues, with or without an answer. After the deadline it fails, and no "
@@ -124,7 +124,3 @@ def aborted(ask: ProducersAsk) -> Finding:
         "stopped.",
         matters="No group was changed, and copied records are kept.",
     )
-
-
-def _text(moment: datetime) -> str:
-    return moment.isoformat(timespec="seconds")

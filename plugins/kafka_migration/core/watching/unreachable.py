@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -11,7 +11,7 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, OutcomeUnknown
 from kafka_migration.core.text.shortened import sentence
-from kafka_migration.core.text.terminal_text import duration
+from kafka_migration.core.text.terminal_text import duration, moment
 
 
 class Party(StrEnum):
@@ -69,18 +69,15 @@ class SilenceWatch:
         """Add a poll that started at `since`; return the silences that it ended."""
         ended = tuple(self.silences.pop(p) for p in heard if p in self.silences and p not in silent)
         for party, reason in silent.items():
-            known = self.silences.get(party)
-            is_told = known is not None and known.is_told
-            self.silences[party] = Silence(
-                party, known.since if known else since.replace(microsecond=0), reason, is_told
-            )
+            known = self.silences.get(party) or Silence(party, since.replace(microsecond=0), reason)
+            self.silences[party] = replace(known, reason=reason)
         return ended
 
     def take_untold(self, now: datetime) -> tuple[Silence, ...]:
         """Return the silences for which an alert is due now."""
         untold = [s for s in self._lasting(now, self.told_after_s) if not s.is_told]
         for each in untold:
-            self.silences[each.party] = Silence(each.party, each.since, each.reason, is_told=True)
+            self.silences[each.party] = replace(each, is_told=True)
         return tuple(untold)
 
     def too_long(self, now: datetime) -> tuple[Finding, ...]:
@@ -141,8 +138,3 @@ def silences_of(documents: Iterable[object]) -> dict[Party, Silence]:
     """Read saved silences back, for a watch that continues after a restart of the triggerer."""
     known = (Silence.from_document(document) for document in documents)
     return {silence.party: silence for silence in known}
-
-
-def moment(at: datetime) -> str:
-    """Return a moment as text."""
-    return at.isoformat(timespec="seconds")

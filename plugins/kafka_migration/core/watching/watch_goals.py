@@ -11,7 +11,7 @@ fenced        goals are the fenced ends; reaching them ends the watch
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kafka_migration.core.kafka.cluster import IsolationLevel
 from kafka_migration.core.kafka.offsets import Known, Lag, Offsets
@@ -58,20 +58,15 @@ class CutoverCourse:
     def aim(self, ends: SourceEnds) -> Aim:
         """Add a reading of the source's ends; return the goals to measure the copy against."""
         self.goals = _live_goals(self.goals, ends, self.isolation)
+        live = Aim(self.goals, is_final=False, unread=ends.unreadable)
         if self.fence is None:
-            doing = f"near is a lag of {self.near_offsets:,}"
             held = _held_back(ends, self.isolation)
-            return Aim(
-                self.goals, is_final=False, stage=self.stage, doing=doing, unread=ends.unreadable, held_back=held
-            )
+            return replace(live, stage=self.stage, doing=f"near is a lag of {self.near_offsets:,}", held_back=held)
         status = self.fence.take(ends)
         self._judge_fence(ends, status)
         if self.fenced_ends is not None:
             return Aim(self.fenced_ends, stage=self.stage, unread=ends.unreadable)
-        doing = f"fencing: {status}"
-        return Aim(
-            self.goals, is_final=False, stage=self.stage, doing=doing, unread=ends.unreadable, findings=status.findings
-        )
+        return replace(live, stage=self.stage, doing=f"fencing: {status}", findings=status.findings)
 
     def is_near(self, lag: Lag) -> bool:
         """Whether to ask for the producers to stop: once, and never if the lag is unknown."""

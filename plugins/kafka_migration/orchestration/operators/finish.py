@@ -64,7 +64,7 @@ class FinishOperator(MigrationOperator):
         self._leave_note(context, document)
         verdict, path = document.verdict, ended.evidence
         self.log.info("%s, verdict %s. Evidence: %s and report.md next to it", document.outcome, verdict, path)
-        emit(MetricsOf(run.name).run(document.outcome))
+        emit(MetricsOf(run.name).count("run", document.outcome))
         if finished.alert is not None:
             send(run, finished.alert)
         if document.has_failed:

@@ -73,7 +73,7 @@ def _settings(run: MigrationRun) -> AlertSettings:
 def _tell(settings: AlertSettings, alert: Alert) -> dict[str, str]:
     """Call the notifiers; return the problem of each by its path, empty if it succeeded."""
     told = {}
-    emit(MetricsOf(alert.migration).alert(alert.kind))
+    emit(MetricsOf(alert.migration).count("alert", alert.kind))
     for number, notifier in enumerate(settings.notifiers):
         if alert.kind in notifier.kinds:
             problem = notify(notifier, alert)

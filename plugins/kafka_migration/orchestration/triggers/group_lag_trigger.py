@@ -14,7 +14,8 @@ from kafka_migration.adapters.system.system_clock import SystemClock
 from kafka_migration.core.cutover.lag_policy import LagPolicy
 from kafka_migration.core.findings.errors import FindingsError
 from kafka_migration.core.migration.settings import POLL_GRACE_S
-from kafka_migration.core.watching.unreachable import Party, Silence, SilenceWatch, moment
+from kafka_migration.core.text.terminal_text import moment
+from kafka_migration.core.watching.unreachable import Party, Silence, SilenceWatch
 from kafka_migration.orchestration.task.context import cluster_at, run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
 from kafka_migration.orchestration.triggers.telling import tell

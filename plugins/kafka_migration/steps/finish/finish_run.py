@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,7 +19,7 @@ from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.report.alerts import Alert, Ended, ended_alert
 from kafka_migration.core.report.markdown_report import render_report
 from kafka_migration.core.report.run_assembly import assembled
-from kafka_migration.core.report.run_document import ConditionResult, Refusal, RunDocument
+from kafka_migration.core.report.run_document import Refusal, RunDocument
 from kafka_migration.core.rollback.decommission import (
     Condition,
     NotKnown,
@@ -170,7 +170,7 @@ def _document(
     run: MigrationRun,
     tasks: EndedTasks,
     timing: Timing,
-    decommission: tuple[ConditionResult, ...],
+    decommission: tuple[Condition, ...],
     outcome: str,
     refusals: tuple[Refusal, ...],
 ) -> RunDocument:
@@ -218,7 +218,7 @@ def _digest(run: MigrationRun) -> str:
         return "not frozen"
 
 
-def _decommission(run: MigrationRun) -> tuple[ConditionResult, ...]:
+def _decommission(run: MigrationRun) -> tuple[Condition, ...]:
     """Return whether the source may be switched off, once everything is cut over; unknown means no."""
     try:
         ledger = run.ledger.known()
@@ -234,9 +234,5 @@ def _decommission(run: MigrationRun) -> tuple[ConditionResult, ...]:
         )
     except Exception as error:
         # No error, such as a deleted connection, may prevent the run's evidence from being written.
-        return _rows([condition("Both clusters can be read", [NotKnown(error)])])
-    return _rows(decommission_conditions(old, WaitingTimes()))
-
-
-def _rows(conditions: Iterable[Condition]) -> tuple[ConditionResult, ...]:
-    return tuple(ConditionResult(each.condition, str(each.state), each.reasons) for each in conditions)
+        return (condition("Both clusters can be read", [NotKnown(error)]),)
+    return decommission_conditions(old, WaitingTimes())

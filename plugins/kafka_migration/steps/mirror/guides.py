@@ -12,7 +12,7 @@ from kafka_migration.core.migration.settings import HookName
 from kafka_migration.core.report.alerts import Alert
 from kafka_migration.core.run.stop_request import StopRequest, stop_requested
 from kafka_migration.core.stored.stored_documents import Stored
-from kafka_migration.core.text.terminal_text import duration
+from kafka_migration.core.text.terminal_text import duration, moment
 from kafka_migration.core.watching.fence import FenceProof, FenceWatch, SourceEnds
 from kafka_migration.core.watching.producers_question import StopProducers
 from kafka_migration.core.watching.watch import Aim, Announced, Ending, Fenced, Outcome
@@ -193,7 +193,7 @@ class CutoverGuide:
         if self.announced_at is None or self.course.fenced_ends is None:
             return None
         return FenceProof(
-            announced_at=_text(self.announced_at),
+            announced_at=moment(self.announced_at),
             quiet_s=self.run.migration.cutover.fence_quiet_s,
             ends=self.course.fenced_ends,
         )
@@ -218,7 +218,7 @@ class CutoverGuide:
     def _announce(self, lag: Lag) -> None:
         announced_at = self.run.clock.now()
         document = Announced(
-            at=self.run.now(), generation=self.generation, announced_at=_text(announced_at), lag=str(lag)
+            at=self.run.now(), generation=self.generation, announced_at=moment(announced_at), lag=str(lag)
         )
         self.run.evidence.write(Stored.WATCH, document)
         self._begin_fence(announced_at, str(lag))
@@ -240,7 +240,7 @@ class CutoverGuide:
             f"{stop.at(self.run.clock.now())} Topics: {stop.named()}. Stop everything that writes to them; consumers "
             f"and MirrorMaker continue. The copy of {self.run.name} is near the end of the source (lag {lag} offsets). "
             f"The source must receive no records and have no open transaction for {duration(stop.quiet_s)}. If that "
-            f"does not happen until {_text(stop.until)} (cutover.fence_wait), the run is refused.{answer}"
+            f"does not happen until {moment(stop.until)} (cutover.fence_wait), the run is refused.{answer}"
         )
 
     def _question(self) -> str:
@@ -251,7 +251,7 @@ class CutoverGuide:
         document = Fenced(
             at=self.run.now(),
             generation=self.generation,
-            announced_at=_text(self.announced_at),
+            announced_at=moment(self.announced_at),
             quiet_s=self.run.migration.cutover.fence_quiet_s,
             ends=ends,
         )
@@ -260,7 +260,3 @@ class CutoverGuide:
             f"The fence is proved: the source received no records for {self.run.migration.cutover.fence_quiet_s} s and "
             "has no open transaction. Its log end offsets are now the goals. Keep the producers stopped."
         )
-
-
-def _text(moment: datetime) -> str:
-    return moment.isoformat(timespec="seconds")

@@ -22,9 +22,9 @@ from kafka_migration.core.mirror.mirror_process import AnyProcess, ProcessReply
 from kafka_migration.core.run.stop_request import StopRequest
 from kafka_migration.core.run.task_steps import TaskId
 from kafka_migration.core.text.shortened import sentence
-from kafka_migration.core.text.terminal_text import duration
+from kafka_migration.core.text.terminal_text import duration, moment
 from kafka_migration.core.watching.drain import Drain, PartitionReading, drain_of, expected_next
-from kafka_migration.core.watching.unreachable import Party, Silence, SilenceWatch, moment, silences_of
+from kafka_migration.core.watching.unreachable import Party, Silence, SilenceWatch, silences_of
 from kafka_migration.core.watching.watch import Aim, Outcome, Poll, Watch, WatchResult
 from kafka_migration.steps.mirror.answering_parties import NO_ANSWER, RollCall, TopicIdentity
 from kafka_migration.steps.mirror.guides import Guide

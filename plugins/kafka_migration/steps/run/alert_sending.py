@@ -8,9 +8,9 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.migration.settings import HookName
 from kafka_migration.core.report.alerts import Alert
-from kafka_migration.core.text.terminal_text import duration
+from kafka_migration.core.text.terminal_text import duration, moment
 from kafka_migration.core.watching.producers_question import StopProducers
-from kafka_migration.core.watching.unreachable import Silence, moment
+from kafka_migration.core.watching.unreachable import Silence
 from kafka_migration.steps.run.migration_run import MigrationRun
 
 
