@@ -33,7 +33,7 @@ from kafka_migration.core.report.run_steps import (
 )
 from kafka_migration.core.run.run_window import Interval
 from kafka_migration.core.run.task_steps import RunPhase
-from kafka_migration.core.stored.run_documents import HookDocument
+from kafka_migration.core.stored.stored_documents import HookDocument
 from kafka_migration.core.validation.judge_document import JudgedTopic, RecordCounts
 
 Documents = Mapping[Kind, object]

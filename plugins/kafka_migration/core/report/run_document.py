@@ -16,7 +16,7 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.report.run_steps import Steps
 from kafka_migration.core.rollback.decommission import Condition
 from kafka_migration.core.run.run_window import Interval
-from kafka_migration.core.stored.run_documents import HookDocument
+from kafka_migration.core.stored.stored_documents import HookDocument
 from kafka_migration.core.validation.judge_document import JudgedTopic, RecordCounts
 
 

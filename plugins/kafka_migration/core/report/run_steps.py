@@ -15,7 +15,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.migration.topic_rules import TopicList
-from kafka_migration.core.stored.copy_documents import ForecastDocument
+from kafka_migration.core.stored.stored_documents import ForecastDocument
 from kafka_migration.core.watching.producers_question import ProducersAsk
 
 SomeView = TypeVar("SomeView", bound=Document)

@@ -31,26 +31,9 @@ class JudgeOperator(TellsLineage, MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Judge, record, and raise if the verdict is bad, unless groups of other topics can be planned."""
-        judged = judge(run)
-        document = judged.document
-        run.evidence.write(Stored.JUDGE, document)
-        emit(MetricsOf(run.name).count("verdict", judged.verdict))
-        for row in document.topics:
-            self.log.info("%-40s %s", row.topic, _words(row))
-        left_out = () if judged.verdict.is_good else self._left_out(run, document)
-        proved = [row.topic for row in document.topics if row.topic not in left_out]
-        self.copied = partial(CopiedTopics.of, run, proved)
-        return {"verdict": str(judged.verdict), "records": written(document.records)}
-
-    def _left_out(self, run: MigrationRun, document: JudgeDocument) -> Collection[str]:
-        """Return the topics without which the groups of the others can be planned; raise if there is no such way."""
-        findings = [finding for row in document.topics for finding in row.findings]
-        topics = run.migration.topics
-        unproved = unproved_copies(run.ledger.known(), topics)
-        if not run.request.mode.plans_groups or stopping_findings(unproved, topics, document):
-            raise ValidationFailed(findings)
-        log_findings(findings, to=self.log)
-        return unproved
+        proved = judge_copy(run)
+        self.copied = partial(CopiedTopics.of, run, proved.topics)
+        return proved.summary
 
     def ends_mode(self, mode: Mode) -> bool:
         """Only a mode that plans the consumer groups continues."""
