@@ -7,9 +7,16 @@ from collections.abc import Iterable, Iterator
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.preflight.clusters.broker_settings import AUTO_CREATE, Brokers, target_brokers
-from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
+from kafka_migration.preflight.scene.check import (
+    NO_DESCRIBE_CONFIGS,
+    Asked,
+    Check,
+    Fact,
+    UnknownFact,
+    unknown_finding,
+    without_mirrormaker,
+)
 from kafka_migration.preflight.scene.scene import Scene
-from kafka_migration.preflight.scene.unknown_facts import NO_DESCRIBE_CONFIGS, Fact, UnknownFact, unknown_finding
 
 _NOT_READ = UnknownFact(
     Fact(

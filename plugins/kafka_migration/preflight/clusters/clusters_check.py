@@ -11,8 +11,7 @@ from kafka_migration.core.ledger.copy_basis import ClusterSeen, changed_clusters
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.text.shortened import sentence
 from kafka_migration.preflight.scene.check import Asked, Check
-from kafka_migration.preflight.scene.cluster_questions import facts
-from kafka_migration.preflight.scene.scene import Scene
+from kafka_migration.preflight.scene.scene import Scene, facts
 
 
 def _check(scene: Scene) -> Iterable[Finding]:

@@ -8,8 +8,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.target.target_topics import refused_creations
 from kafka_migration.preflight.scene.check import Asked, Check, NotApplicable, without_mirrormaker
-from kafka_migration.preflight.scene.cluster_questions import new_topics
-from kafka_migration.preflight.scene.scene import Scene
+from kafka_migration.preflight.scene.scene import Scene, new_topics
 
 
 def _check(scene: Scene) -> Iterable[Finding]:

@@ -10,8 +10,7 @@ from kafka_migration.core.kafka.partitioner import java_partition
 from kafka_migration.core.kafka.records import SampledRecord
 from kafka_migration.preflight.clusters.sampling import newest_records
 from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
-from kafka_migration.preflight.scene.cluster_questions import topics_of
-from kafka_migration.preflight.scene.scene import Scene
+from kafka_migration.preflight.scene.scene import Scene, topics_of
 
 
 def _keeps_partitions(scene: Scene) -> str:

@@ -16,8 +16,7 @@ from kafka_migration.engines.mirrormaker2_topics import has_own_topics
 from kafka_migration.preflight.clusters.broker_settings import target_brokers, topic_defaults
 from kafka_migration.preflight.clusters.sampling import newest_records
 from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
-from kafka_migration.preflight.scene.cluster_questions import new_topics, topics_of
-from kafka_migration.preflight.scene.scene import Scene, asked_once
+from kafka_migration.preflight.scene.scene import Scene, asked_once, new_topics, topics_of
 
 AFTER_LIMIT = "message.timestamp.after.max.ms"
 # The settings that are compared. A broker has those of its version: `before.max.ms` and `after.max.ms` since Kafka 3.6,

@@ -13,9 +13,8 @@ from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX
 from kafka_migration.core.text.artifact_names import group_subject
 from kafka_migration.core.text.shortened import some
 from kafka_migration.engines.mirrormaker2_topics import copied_topics
-from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
+from kafka_migration.preflight.scene.check import Asked, Check, Fact, UnknownFact, unknown_finding, without_mirrormaker
 from kafka_migration.preflight.scene.scene import Scene
-from kafka_migration.preflight.scene.unknown_facts import Fact, UnknownFact, unknown_finding
 
 # MirrorMaker 2 names the group of its workers after the source, and MirrorMaker 1 its clients after its group.
 _WORKERS = "-mm2"

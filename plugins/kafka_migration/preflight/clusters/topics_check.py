@@ -12,8 +12,7 @@ from kafka_migration.core.target.drift import TopicsSeen, drift_findings
 from kafka_migration.core.target.target_topics import missing_topic_findings, recreated_findings, target_topic_findings
 from kafka_migration.core.text.shortened import some
 from kafka_migration.preflight.scene.check import Asked, Check
-from kafka_migration.preflight.scene.cluster_questions import topics_of
-from kafka_migration.preflight.scene.scene import Scene
+from kafka_migration.preflight.scene.scene import Scene, topics_of
 
 
 def _check(scene: Scene) -> Iterable[Finding]:

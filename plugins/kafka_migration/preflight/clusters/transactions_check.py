@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.watching.open_transactions import held_back, open_transaction_findings
 from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
-from kafka_migration.preflight.scene.cluster_questions import topics_of
-from kafka_migration.preflight.scene.scene import Scene
+from kafka_migration.preflight.scene.scene import Scene, topics_of
 
 
 def _warn(scene: Scene) -> Iterable[Finding]:

@@ -9,12 +9,16 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.mirror.host import ProbeSubject
-from kafka_migration.preflight.host.asking_host import NamesOnHost, host_of, machine, tool, without_tools
-from kafka_migration.preflight.host.tool_answers import LONGEST_REASON, answer_of
-from kafka_migration.preflight.scene.check import Asked, Check
-from kafka_migration.preflight.scene.cluster_questions import facts
-from kafka_migration.preflight.scene.scene import SIDES, Scene
-from kafka_migration.preflight.scene.unknown_facts import Fact, UnknownFact, unknown_warnings
+from kafka_migration.preflight.host.asking_host import (
+    LONGEST_REASON,
+    NamesOnHost,
+    host_of,
+    machine,
+    tool_answer,
+    without_tools,
+)
+from kafka_migration.preflight.scene.check import Asked, Check, Fact, UnknownFact, warnings_of_sides
+from kafka_migration.preflight.scene.scene import SIDES, Scene, facts
 
 _REACHED = Fact(
     "whether the host reaches the brokers",
@@ -35,14 +39,13 @@ def _unreached(scene: Scene, side: Side) -> Iterator[Finding]:
 
 
 def _warn(scene: Scene) -> Iterable[Finding]:
-    answers = {f"{side}.connection": _answer(scene, side) for side in SIDES}
-    return unknown_warnings(
-        {where: each for where, each in answers.items() if isinstance(each, UnknownFact) and not each.is_failure}
-    )
+    answers = {side: _answer(scene, side) for side in SIDES}
+    is_failure = {side: isinstance(answer, UnknownFact) and answer.is_failure for side, answer in answers.items()}
+    return warnings_of_sides({side: answer for side, answer in answers.items() if not is_failure[side]})
 
 
 def _answer(scene: Scene, side: Side) -> str | UnknownFact:
-    return answer_of(_REACHED, tool(scene, ProbeSubject.BROKERS, side))
+    return tool_answer(scene, _REACHED, ProbeSubject.BROKERS, side)
 
 
 def broker_answers(output: str) -> Mapping[str, str]:

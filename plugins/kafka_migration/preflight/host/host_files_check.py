@@ -8,8 +8,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.preflight.host.asking_host import machine
 from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
-from kafka_migration.preflight.scene.cluster_questions import facts, topics_of
-from kafka_migration.preflight.scene.scene import SIDES, Scene
+from kafka_migration.preflight.scene.scene import SIDES, Scene, facts, topics_of
 
 # What MirrorMaker opens besides its connections: jars, logs, and the clients that Connect keeps for itself.
 FIXED_FILES = 500

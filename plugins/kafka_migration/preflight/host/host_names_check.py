@@ -9,10 +9,8 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.text.shortened import some
 from kafka_migration.preflight.host.asking_host import NamesOnHost, broker_names, machine, names_of_brokers
-from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
-from kafka_migration.preflight.scene.cluster_questions import facts
-from kafka_migration.preflight.scene.scene import SIDES, Scene
-from kafka_migration.preflight.scene.unknown_facts import Fact, UnknownFact, unknown_warnings
+from kafka_migration.preflight.scene.check import Asked, Check, Fact, UnknownFact, unknown_warnings, without_mirrormaker
+from kafka_migration.preflight.scene.scene import SIDES, Scene, facts
 
 _NAMES = Fact(
     "whether the host resolves the names of all brokers", "MirrorMaker cannot copy from or to a broker without address."

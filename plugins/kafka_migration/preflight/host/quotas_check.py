@@ -10,11 +10,9 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.mirror.host import ProbeSubject
-from kafka_migration.preflight.host.asking_host import tool, without_tools
-from kafka_migration.preflight.host.tool_answers import answer_of
-from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.host.asking_host import tool_answer, without_tools
+from kafka_migration.preflight.scene.check import Asked, Check, Fact, warnings_of_sides
 from kafka_migration.preflight.scene.scene import SIDES, Scene
-from kafka_migration.preflight.scene.unknown_facts import Fact, UnknownFact, unknown_warnings
 
 _QUOTAS = Fact(
     "which quotas limit MirrorMaker",
@@ -31,15 +29,9 @@ _RATES = {
 
 
 def _warn(scene: Scene) -> Iterable[Finding]:
-    found: list[Finding] = []
-    unknowns: dict[str, UnknownFact] = {}
-    for side in SIDES:
-        answer = answer_of(_QUOTAS, tool(scene, ProbeSubject.QUOTAS, side))
-        if isinstance(answer, UnknownFact):
-            unknowns[f"{side}.connection"] = answer
-        else:
-            found += quota_findings(side, answer, scene.airflow.connections.principal(scene.named(side)))
-    return (*found, *unknown_warnings(unknowns, is_more_known=bool(found)))
+    answers = {side: tool_answer(scene, _QUOTAS, ProbeSubject.QUOTAS, side) for side in SIDES}
+    principal = scene.airflow.connections.principal
+    return warnings_of_sides(answers, lambda side, found: quota_findings(side, found, principal(scene.named(side))))
 
 
 @dataclass(frozen=True, slots=True)

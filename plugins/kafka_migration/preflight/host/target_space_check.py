@@ -14,11 +14,9 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.host import ProbeSubject
-from kafka_migration.preflight.host.asking_host import tool, without_tools
-from kafka_migration.preflight.host.tool_answers import answer_of
-from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.host.asking_host import tool_answer, without_tools
+from kafka_migration.preflight.scene.check import Asked, Check, Fact, UnknownFact, warnings_of_sides
 from kafka_migration.preflight.scene.scene import Scene
-from kafka_migration.preflight.scene.unknown_facts import Fact, UnknownFact, unknown_warnings
 
 _SPACE = Fact(
     "whether the target's log directories have room for the copy",
@@ -45,12 +43,11 @@ def _warn(scene: Scene) -> Iterable[Finding]:
     source, target = _log_dirs(scene, "source"), _log_dirs(scene, "target")
     if isinstance(target, LogDirs) and not target.usable:
         target = _NOT_REPORTED
-    answers = {"source.connection": source, "target.connection": target}
-    return unknown_warnings({where: each for where, each in answers.items() if isinstance(each, UnknownFact)})
+    return warnings_of_sides({"source": source, "target": target})
 
 
 def _log_dirs(scene: Scene, side: Side) -> LogDirs | UnknownFact:
-    answer = answer_of(_SPACE, tool(scene, ProbeSubject.SPACE, side))
+    answer = tool_answer(scene, _SPACE, ProbeSubject.SPACE, side)
     return answer if isinstance(answer, UnknownFact) else LogDirs.of(answer)
 
 

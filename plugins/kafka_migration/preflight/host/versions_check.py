@@ -9,9 +9,16 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.engines.required_versions import KafkaVersion
 from kafka_migration.preflight.host.asking_host import host_facts
-from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
+from kafka_migration.preflight.scene.check import (
+    NO_DESCRIBE_CONFIGS,
+    Asked,
+    Check,
+    Fact,
+    UnknownFact,
+    unknown_finding,
+    without_mirrormaker,
+)
 from kafka_migration.preflight.scene.scene import SIDES, Scene, asked_once
-from kafka_migration.preflight.scene.unknown_facts import NO_DESCRIBE_CONFIGS, Fact, UnknownFact, unknown_finding
 
 # Brokers use this protocol among each other. It is that of their version or of an older one; Kafka 4 has no such
 # setting.
