@@ -61,7 +61,7 @@ def _managed(arguments: Namespace) -> Discovery:
     # Outside of a task, connections in Airflow's database are visible only with this setting.
     os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
     # Importing Airflow takes seconds, and few verbs need it.
-    from kafka_migration.airflow_adapters.http_connections import manager_named
+    from kafka_migration.airflow_adapters.airflow_connections import manager_named
     from kafka_migration.steps.discovery.read_managers import discovered
 
     cluster = discovered(partial(manager_named, arguments.manager), arguments.manager, arguments.cluster)

@@ -16,8 +16,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.mirror.host import HostProbe, HostReply, HostTools, ProbeSubject
-from kafka_migration.engines.launching import ENDPOINTS_OPTION
-from kafka_migration.engines.properties_writer import render_properties
+from kafka_migration.engines.launching import ENDPOINTS_OPTION, render_properties
 from kafka_migration.preflight.scene.check import Fact, NotApplicable, UnknownFact, without_mirrormaker
 from kafka_migration.preflight.scene.scene import SIDES, Scene, asked_once, facts
 
