@@ -7,23 +7,25 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from kafka_migration.core.connections.client_settings import OAUTH_ENDPOINT
 from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.connections.secrets import without_secrets
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.findings.errors import Finding, TransientError
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.mirror.host import HostProbe, HostReply, HostTools, ProbeSubject
 from kafka_migration.engines.launching import ENDPOINTS_OPTION, render_properties
-from kafka_migration.preflight.scene.check import Fact, NotApplicable, UnknownFact, without_mirrormaker
+from kafka_migration.preflight.scene.check import Fact, Findings, NotApplicable, UnknownFact, without_mirrormaker
 from kafka_migration.preflight.scene.scene import SIDES, Scene, asked_once, facts
 
 # The host looks up no more names; of further ones nothing is known.
 MOST_NAMES = 200
 # getent's exit code for a name without an address.
 _NO_ADDRESS = "2"
+# Kerberos allows 5 minutes, and certificates and tokens begin at a moment. NTP keeps clocks within a second.
+CLOCK_TOLERANCE = timedelta(seconds=60)
 # The longest quote of a tool's error.
 LONGEST_REASON = 500
 # The exit of a tool that was not run, because other probes of the migration were.
@@ -221,3 +223,25 @@ def last_error(errors: str) -> str:
     lines = [line.strip() for line in errors.splitlines() if _ERROR.search(line) and not line.startswith("\tat ")]
     found = lines[-1] if lines else errors.strip()[-LONGEST_REASON:] or "no reason"
     return found.removeprefix("Caused by: ")[:LONGEST_REASON]
+
+
+def clock_findings(machine: str, other: str, shown: datetime, earliest: datetime, latest: datetime) -> Findings:
+    """Yield the warning about a machine whose clock showed a time outside of the moments between which it was read.
+
+    `earliest` and `latest` are those moments by the clock of the other machine.
+    """
+    ahead, late = shown - latest, earliest - shown
+    difference = max(ahead, late)
+    if difference > CLOCK_TOLERANCE:
+        apart = f"{int(difference.total_seconds()):,} s {'ahead' if ahead > late else 'behind'}"
+        tolerated = f"{int(CLOCK_TOLERANCE.total_seconds())} s"
+        yield Finding(
+            Code.CLOCKS_DIFFER,
+            f"{machine} and {other}",
+            f"a clock that is {apart}",
+            f"at most {tolerated} of difference",
+            "Let NTP set the clocks of all machines.",
+            happened=f"The clock of {machine} is {apart}, compared with the clock of {other}.",
+            matters=f"With more than {tolerated} of difference logins and certificates can fail, retention deletes at "
+            "other times, and the times in reports are wrong.",
+        )

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.mirror.host import ProbeSubject
-from kafka_migration.preflight.host.asking_host import tool_answer, tools, without_tools
-from kafka_migration.preflight.host.clock_rule import clock_findings
-from kafka_migration.preflight.scene.check import Asked, Check, Fact, UnknownFact, warnings_of_sides
+from kafka_migration.preflight.host.asking_host import clock_findings, tool_answer, tools, without_tools
+from kafka_migration.preflight.scene.check import Asked, Check, Fact, Findings, UnknownFact, warnings_of_sides
 from kafka_migration.preflight.scene.scene import SIDES, Scene
 
 _TIME = Fact(
@@ -23,7 +20,7 @@ _TIME = Fact(
 _MILLISECONDS = re.compile(r"\d{1,14}", re.ASCII)
 
 
-def _warn(scene: Scene) -> Iterable[Finding]:
+def _warn(scene: Scene) -> Findings:
     return warnings_of_sides(
         {side: _time(scene, side) for side in SIDES},
         lambda side, shown: clock_findings(f"the {side}", "the MirrorMaker host", shown, *_call(scene, side)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
@@ -17,7 +17,7 @@ from kafka_migration.preflight.host.asking_host import (
     tool_answer,
     without_tools,
 )
-from kafka_migration.preflight.scene.check import Asked, Check, Fact, UnknownFact, warnings_of_sides
+from kafka_migration.preflight.scene.check import Asked, Check, Fact, Findings, UnknownFact, warnings_of_sides
 from kafka_migration.preflight.scene.scene import SIDES, Scene, facts
 
 _REACHED = Fact(
@@ -29,16 +29,16 @@ _REACHED = Fact(
 _BROKER = re.compile(r"(\S{1,300}:\d{1,5}) \(id: -?\d{1,10} .{0,600}\) -> (\(|ERROR:.*)")
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     return [finding for side in SIDES for finding in _unreached(scene, side)]
 
 
-def _unreached(scene: Scene, side: Side) -> Iterator[Finding]:
+def _unreached(scene: Scene, side: Side) -> Findings:
     addresses = facts(scene, side).addresses
     return connect_findings(f"{side}.connection", addresses, _answer(scene, side), machine(scene).names)
 
 
-def _warn(scene: Scene) -> Iterable[Finding]:
+def _warn(scene: Scene) -> Findings:
     answers = {side: _answer(scene, side) for side in SIDES}
     is_failure = {side: isinstance(answer, UnknownFact) and answer.is_failure for side, answer in answers.items()}
     return warnings_of_sides({side: answer for side, answer in answers.items() if not is_failure[side]})
@@ -59,7 +59,7 @@ def broker_answers(output: str) -> Mapping[str, str]:
 
 def connect_findings(
     subject: str, addresses: Sequence[str], answer: str | UnknownFact, on_host: NamesOnHost
-) -> Iterator[Finding]:
+) -> Findings:
     """Yield the finding about brokers that did not answer Kafka's tool on the host."""
     # A broker without an address has a finding of its own.
     wanted = [address for address in addresses if host_of(address) not in on_host.missing]

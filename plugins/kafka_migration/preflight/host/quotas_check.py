@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kafka_migration.core.findings.codes import Code
@@ -11,7 +10,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.mirror.host import ProbeSubject
 from kafka_migration.preflight.host.asking_host import tool_answer, without_tools
-from kafka_migration.preflight.scene.check import Asked, Check, Fact, warnings_of_sides
+from kafka_migration.preflight.scene.check import Asked, Check, Fact, Findings, warnings_of_sides
 from kafka_migration.preflight.scene.scene import SIDES, Scene
 
 _QUOTAS = Fact(
@@ -28,7 +27,7 @@ _RATES = {
 }
 
 
-def _warn(scene: Scene) -> Iterable[Finding]:
+def _warn(scene: Scene) -> Findings:
     answers = {side: tool_answer(scene, _QUOTAS, ProbeSubject.QUOTAS, side) for side in SIDES}
     principal = scene.airflow.connections.principal
     return warnings_of_sides(answers, lambda side, found: quota_findings(side, found, principal(scene.named(side))))
@@ -72,7 +71,7 @@ def _named(text: str, kind: str) -> str | None:
     return "" if text == f"the default {kind}" else None
 
 
-def quota_findings(side: Side, output: str, principal: str) -> Iterator[Finding]:
+def quota_findings(side: Side, output: str, principal: str) -> Findings:
     """Yield a warning per quota that may slow MirrorMaker."""
     for quota in quotas_of(output):
         rates = ", ".join(rate for rate in quota.rates.split(", ") if rate.split("=")[0] in _RATES[side])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import groupby
@@ -16,6 +16,9 @@ from kafka_migration.core.text.shortened import sentence
 from kafka_migration.preflight.scene.scene import Scene
 
 T = TypeVar("T")
+Findings = Iterable[Finding]
+"""What a check finds, or warns of."""
+
 log = logging.getLogger(__name__)
 
 
@@ -45,6 +48,8 @@ class Asked(Enum):
 
 
 _ORDER = list(Asked)
+BOTH = frozenset({Asked.SOURCE, Asked.TARGET})
+BOTH_AND_HOST = BOTH | {Asked.HOST}
 
 
 def last_of(asked: Collection[Asked]) -> Asked:
@@ -65,7 +70,7 @@ class NotApplicable(Exception):
     """A check has nothing to say, for the reason that is its text."""
 
 
-def _nothing(_: Scene) -> Iterable[Finding]:
+def _nothing(_: Scene) -> Findings:
     return ()
 
 
@@ -83,10 +88,10 @@ class Check:
     """
 
     name: str
-    ask: Callable[[Scene], Iterable[Finding]] = _nothing
+    ask: Callable[[Scene], Findings] = _nothing
     asks: Set[Asked] = field(kw_only=True)
     needs: tuple[str, ...] = ()
-    warn: Callable[[Scene], Iterable[Finding]] = _nothing
+    warn: Callable[[Scene], Findings] = _nothing
     unless: Callable[[Scene], str] = lambda _: ""
 
     @property
@@ -285,7 +290,7 @@ def unknown_finding(subject: str, unknown: UnknownFact) -> Finding:
 
 
 def warnings_of_sides(
-    answers: Mapping[Side, T | UnknownFact], find: Callable[[Side, T], Iterable[Finding]] = lambda *_: ()
+    answers: Mapping[Side, T | UnknownFact], find: Callable[[Side, T], Findings] = lambda *_: ()
 ) -> tuple[Finding, ...]:
     """Return what is found in the answers about both sides, and a warning per side of which a fact is unknown."""
     known = {side: answer for side, answer in answers.items() if not isinstance(answer, UnknownFact)}
@@ -294,7 +299,7 @@ def warnings_of_sides(
     return (*found, *unknown_warnings(unknowns, is_more_known=bool(found)))
 
 
-def unknown_warnings(unknowns: Mapping[str, UnknownFact], *, is_more_known: bool = False) -> Iterator[Finding]:
+def unknown_warnings(unknowns: Mapping[str, UnknownFact], *, is_more_known: bool = False) -> Findings:
     """Yield a warning per unknown fact that can be made readable; `unknowns` are named by what they are about.
 
     If all are facts that these versions cannot answer, `NotApplicable` is raised, or if more is known, they are
