@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from kafka_migration.adapters.system.system_clock import SystemClock
+from kafka_migration.adapters.system.this_machine import SystemClock
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.evidence.root import EvidencePlace
 from kafka_migration.core.findings.errors import Finding

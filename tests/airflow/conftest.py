@@ -15,8 +15,8 @@ from airflow.sdk._shared.secrets_masker import _secrets_masker
 from airflow.sdk.api.datamodels._generated import DagRunState, DagRunType
 
 from kafka_migration.airflow_adapters import airflow_settings as settings
-from kafka_migration.airflow_adapters import checked_connections
-from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
+from kafka_migration.airflow_adapters import checked_airflow
+from kafka_migration.airflow_adapters.checked_airflow import AirflowConnections
 from kafka_migration.orchestration.cutover import asking_producers
 from kafka_migration.orchestration.operators import spark_job as spark_job_module
 from kafka_migration.orchestration.task import context as context_module
@@ -179,7 +179,7 @@ def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AirflowConnections, "principal", lambda self, side: "User:migration")
     monkeypatch.setattr(AirflowConnections, "certificates", lambda self, side: ())
     monkeypatch.setattr(AirflowConnections, "has_login", lambda self, name: world.has_login)
-    for module in (checked_connections, spark_job_module):
+    for module in (checked_airflow, spark_job_module):
         monkeypatch.setattr(module, "spark_target", lambda name: world.spark)
         monkeypatch.setattr(module, "spark_versions", lambda binary: world.spark_versions)
-    monkeypatch.setattr(checked_connections, "python_versions", lambda target: world.python_versions)
+    monkeypatch.setattr(checked_airflow, "python_versions", lambda target: world.python_versions)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.system.logins import service_login
+from kafka_migration.adapters.system.this_machine import service_login
 from kafka_migration.core.evidence.digests import digest_of
 from kafka_migration.core.evidence.evidence_documents import Kind, document_name
 from kafka_migration.core.migration.alert_settings import AlertKind

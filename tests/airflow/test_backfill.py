@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.system.system_clock import SystemClock
+from kafka_migration.adapters.system.this_machine import SystemClock
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.validation.validation_contract import ValidationRequest, empty_result

@@ -15,7 +15,7 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk._shared.secrets_masker import _secrets_masker
 
 from kafka_migration.airflow_adapters.airflow_connections import cluster_named, connection_config, findings_of_side
-from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
+from kafka_migration.airflow_adapters.checked_airflow import AirflowConnections
 from kafka_migration.cli.main import main
 from kafka_migration.core.connections.client_settings import OAUTH_ENDPOINT
 from kafka_migration.core.connections.java_properties import java_properties

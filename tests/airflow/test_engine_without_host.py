@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_migration.airflow_adapters import ssh_host
+from kafka_migration.airflow_adapters import ssh
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.migration.engine_table import ROWS, Ability
 from kafka_migration.core.migration.settings import Migration
@@ -64,10 +64,10 @@ def test_checks_of_the_host_do_not_apply(hostless: World) -> None:
 
 def test_deployment_opens_tools_only_for_a_host(migration: Migration, monkeypatch: pytest.MonkeyPatch) -> None:
     """The connection to MirrorMaker has tools exactly if the engine needs a host."""
-    monkeypatch.setattr(ssh_host, "SshTransport", lambda connection: None)
-    with_host = ssh_host.opened_mirror(migration)
+    monkeypatch.setattr(ssh, "SshTransport", lambda connection: None)
+    with_host = ssh.opened_mirror(migration)
     monkeypatch.setitem(ROWS, "mirrormaker2", replace(ROWS["mirrormaker2"], needs_host=Ability(NO_HOST)))
 
-    assert isinstance(with_host.process, ssh_host.SshMirrorHost)
-    assert isinstance(with_host.host_tools, ssh_host.SshMirrorHost)
-    assert ssh_host.opened_mirror(migration).host_tools is None
+    assert isinstance(with_host.process, ssh.SshMirrorHost)
+    assert isinstance(with_host.host_tools, ssh.SshMirrorHost)
+    assert ssh.opened_mirror(migration).host_tools is None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from airflow.sdk._shared.secrets_masker import redact
 
-from kafka_migration.airflow_adapters.http_connections import http_settings, registry_named
+from kafka_migration.airflow_adapters.airflow_connections import http_settings, registry_named
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.errors import Refused
 

@@ -20,15 +20,14 @@ from airflow.sdk.execution_time import task_runner
 from airflow.sdk.log import mask_secret
 from asgiref.sync import sync_to_async
 
-from kafka_migration.airflow_adapters.airflow_connections import cluster_named, connection_config
-from kafka_migration.airflow_adapters.http_connections import http_settings
+from kafka_migration.airflow_adapters.airflow_connections import cluster_named, connection_config, http_settings
 from kafka_migration.airflow_adapters.ssh import SshTransport
 from kafka_migration.cli.main import main
 from kafka_migration.cli.shell.output import only_answers
 from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.connections.secrets import secret_texts, unmasked_names, without_secrets
 from kafka_migration.core.findings.errors import Refused, TransientError
-from kafka_migration.engines.properties_writer import render_properties
+from kafka_migration.engines.launching import render_properties
 from tests.airflow.driving import lag_trigger
 from tests.bad_connections import CERTIFICATE, KEY
 

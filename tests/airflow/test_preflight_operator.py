@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kafka_migration.airflow_adapters.airflow_connections import findings_of_side
-from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
+from kafka_migration.airflow_adapters.checked_airflow import AirflowConnections
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import THE_CLUSTER, Certificate, GroupMember, NewTopic, Operation, Resource
 from kafka_migration.core.ledger.cutovers import CutOver

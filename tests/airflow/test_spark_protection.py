@@ -16,7 +16,7 @@ import pytest
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk.exceptions import AirflowException
 
-from kafka_migration.airflow_adapters import spark_connection as spark_adapter
+from kafka_migration.airflow_adapters import installed_spark as spark_adapter
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError

@@ -13,7 +13,7 @@ from kafka_migration.adapters.host.mirrorctl_host import mirrorctl_text
 from kafka_migration.core.connections.client_settings import SETTINGS
 from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.connections.mechanisms import LOGIN_SETTINGS, MECHANISMS
-from kafka_migration.engines.properties_writer import render_properties
+from kafka_migration.engines.launching import render_properties
 from tests.programs import run_java
 
 PEM = "-----BEGIN {0}-----\nMIIEvQ+/==\r\n\tab\n-----END {0}-----\n"

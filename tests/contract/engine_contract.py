@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from kafka_migration.adapters.kafka.renamed_topics import RenamedTopics
+from kafka_migration.adapters.kafka.renamed_topics import renamed_topics
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import KafkaCluster, NewTopic, Probe
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
@@ -118,7 +118,7 @@ class Scene:
     def engine(self) -> AnyEngine:
         """The engine, which sees the target by the names of the source."""
         names = {topic: self.migration.target_topic(topic) for topic in self.migration.topics}
-        return self.world.engine_of(self.migration, RenamedTopics(self.world.target, names))
+        return self.world.engine_of(self.migration, renamed_topics(self.world.target, names))
 
     def prepare(self) -> None:
         """Create all topics on both clusters."""

@@ -6,6 +6,7 @@ import base64
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -251,7 +252,8 @@ def test_certificate_of_another_authority(tmp_path: Path) -> None:
 
 
 def _service(server: ManagerServer, deadline_s: float = 60) -> HttpService:
-    return HttpService("server", HttpSettings("s", server.url), _refusal, deadline_s=deadline_s)
+    with patch.object(http_service, "DEADLINE_S", deadline_s):
+        return HttpService("server", HttpSettings("s", server.url), _refusal)
 
 
 def _refusal(found: str) -> Refused:

@@ -9,10 +9,11 @@ import threading
 import tracemalloc
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 from urllib.parse import unquote_to_bytes
 
 import pytest
@@ -40,26 +41,32 @@ MAX_ANSWER = 2**20
 BUFFERS = 2**24
 
 
+def allowing(deadline_s: float) -> AbstractContextManager[object]:
+    """Give each request of the clients that are made here this time, instead of the usual one."""
+    return patch.object(http_service, "DEADLINE_S", deadline_s)
+
+
 def registry(settings: HttpSettings, deadline_s: float) -> None:
     """Ask a schema registry."""
-    with closing(HttpSchemaRegistry("registry", settings, 0.01, deadline_s=deadline_s)) as asked:
+    with allowing(deadline_s), closing(HttpSchemaRegistry("registry", settings, 0.01)) as asked:
         asked.schema(1)
 
 
 def manager(settings: HttpSettings, deadline_s: float) -> None:
     """Ask Ambari or Cloudera Manager."""
-    discovered(partial(manager_of, settings, deadline_s=deadline_s), settings.connection, None)
+    with allowing(deadline_s):
+        discovered(partial(manager_of, settings), settings.connection, None)
 
 
 def airflow_login(settings: HttpSettings, deadline_s: float) -> None:
     """Log in to Airflow."""
-    with closing(HttpAirflow("--server", settings, deadline_s=deadline_s)) as asked:
+    with allowing(deadline_s), closing(HttpAirflow("--server", settings)) as asked:
         asked.dag("dag")
 
 
 def airflow(settings: HttpSettings, deadline_s: float, size: int = 0) -> None:
     """Trigger with a token of Airflow."""
-    with closing(HttpAirflow("--server", settings, "token", deadline_s=deadline_s)) as asked:
+    with allowing(deadline_s), closing(HttpAirflow("--server", settings, "token")) as asked:
         asked.trigger("dag", "run", {"large": "x" * size})
 
 

@@ -11,9 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from kafka_migration.adapters.http.ambari_service import Ambari
-from kafka_migration.adapters.http.cloudera_manager import ClouderaManager
-from kafka_migration.adapters.http.manager_service import ManagerService
+from kafka_migration.adapters.http.cluster_managers import Ambari, ClouderaManager, ManagerService
 from kafka_migration.cli.files.discover_verb import NOT_KNOWN
 from kafka_migration.core.discovery.connections_to_create import connections_for
 from kafka_migration.core.discovery.described_cluster import ClusterManager, DiscoveredCluster, entrance

@@ -19,7 +19,7 @@ from kafka_migration.core.mirror.mirrorctl_protocol import (
     probe_variables,
     render_request,
 )
-from kafka_migration.engines.properties_writer import render_properties
+from kafka_migration.engines.launching import render_properties
 from tests.contract.client_settings import HOSTILE_LINES, packages_properties
 from tests.contract.local_host import SCRIPT, Machine
 from tests.contract.process_contract import ME

@@ -11,7 +11,7 @@ from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.mirror.host import HostProbe, ProbeSubject
-from kafka_migration.engines.properties_writer import render_properties
+from kafka_migration.engines.launching import render_properties
 from tests.contract.client_settings import (
     HOSTILE_LINES,
     OTHER_SETTINGS,

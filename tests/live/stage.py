@@ -21,7 +21,7 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 
 from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.airflow_adapters import airflow_settings as settings
-from kafka_migration.airflow_adapters.ssh_host import SshMirrorHost
+from kafka_migration.airflow_adapters.ssh import SshMirrorHost
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.orchestration.operators.copying import (

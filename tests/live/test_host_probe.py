@@ -16,9 +16,9 @@ import pytest
 from confluent_kafka import Producer
 
 from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
-from kafka_migration.adapters.system.system_clock import SystemClock
-from kafka_migration.airflow_adapters.checked_connections import AirflowConnections
-from kafka_migration.airflow_adapters.ssh_host import SshMirrorHost
+from kafka_migration.adapters.system.this_machine import SystemClock
+from kafka_migration.airflow_adapters.checked_airflow import AirflowConnections
+from kafka_migration.airflow_adapters.ssh import SshMirrorHost
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import ClusterFacts, KafkaCluster
 from kafka_migration.core.migration.settings import Cluster, Migration

@@ -18,7 +18,7 @@ from confluent_kafka import Consumer, Producer
 
 from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.airflow_adapters.checked_airflow import ThisAirflow
-from kafka_migration.airflow_adapters.ssh_host import SshMirrorHost
+from kafka_migration.airflow_adapters.ssh import SshMirrorHost
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import NewTopic, Side
 from kafka_migration.core.mirror.host import HostReply

@@ -20,8 +20,7 @@ import pytest
 
 from kafka_migration.adapters.host.mirrorctl_host import mirrorctl_text
 from kafka_migration.adapters.host.transport import ReplyLost
-from kafka_migration.airflow_adapters.ssh import MAX_OUTPUT_BYTES, SshTransport
-from kafka_migration.airflow_adapters.ssh_host import SshMirrorHost
+from kafka_migration.airflow_adapters.ssh import MAX_OUTPUT_BYTES, SshMirrorHost, SshTransport
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.mirror.host import MirrorLaunch

@@ -1,4 +1,4 @@
-"""Kafka clusters of Airflow connections: each connection is read, masked in logs and checked before it is used."""
+"""Kafka clusters and HTTP services of Airflow connections: each is read, masked in logs and checked before its use."""
 
 from __future__ import annotations
 
@@ -26,15 +26,19 @@ from kafka_migration.core.connections.client_settings import (
     Problem,
 )
 from kafka_migration.core.connections.connection_checks import connection_findings, insecure_findings
+from kafka_migration.core.connections.http import CA, HttpSettings, address, http_findings
+from kafka_migration.core.connections.http import CONNECTION_TYPE as HTTP_TYPE
 from kafka_migration.core.connections.java_properties import java_findings
 from kafka_migration.core.connections.mechanisms import MECHANISMS, mechanism_of
 from kafka_migration.core.connections.secrets import secret_texts, without_secrets
+from kafka_migration.core.discovery.described_cluster import ClusterManager
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.kafka.cluster import Side
+from kafka_migration.core.kafka.schema_registry import SchemaRegistry
 from kafka_migration.core.migration.settings import Cluster, Insecurity
 from kafka_migration.core.text.quoting import shell_word
 
-CONNECTION_TYPE = "kafka"
 _MAX_REASON = 300
 _SETTING_NAMES = sorted({*SETTINGS, *REFUSED}, key=len, reverse=True)
 # Errors of an invalid connection. Any other error comes from Airflow and may be temporary.
@@ -98,7 +102,7 @@ def mask(settings: Mapping[str, object]) -> None:
 
 
 def _checked(connection_id: str, allowed: Collection[Insecurity]) -> dict[str, Any]:
-    connection = read_connection(connection_id, CONNECTION_TYPE)
+    connection = read_connection(connection_id, "kafka")
     settings = extra_of(connection)
     # Before anything else uses them, because an error may quote its input.
     mask(settings)
@@ -203,3 +207,40 @@ def _missing(connection_id: str, connection_type: str) -> Finding:
 
 def _invalid(connection_id: str, says: str, remedy: str = f"Correct it {IN_EXTRA}.") -> Finding:
     return Problem(says, says, "settings with which a client can be created", remedy).finding(connection_id)
+
+
+def http_settings(connection_id: str) -> HttpSettings:
+    """Return the settings of an `http` connection.
+
+    Raises `Refused` if it cannot be used, `TransientError` if Airflow does not return it.
+    """
+    connection = read_connection(connection_id, HTTP_TYPE)
+    extra = extra_of(connection)
+    mask({"login": connection.login, "password": connection.password})
+    settings = HttpSettings(
+        connection_id,
+        address(connection.host or "", connection.schema or "", connection.port),
+        connection.login or "",
+        connection.password or "",
+        str(extra.get(CA, "")),
+    )
+    findings = tuple(http_findings(settings, extra))
+    if findings:
+        raise Refused(findings)
+    return settings
+
+
+def registry_named(side: Side, connection_id: str) -> SchemaRegistry:
+    """Return the schema registry of a connection; raises like `http_settings`."""
+    # Only runs whose migration file names registries need the client.
+    from kafka_migration.adapters.http.registry_client import HttpSchemaRegistry
+
+    return HttpSchemaRegistry(f"the {side}'s schema registry", http_settings(connection_id))
+
+
+def manager_named(connection_id: str) -> ClusterManager:
+    """Return Ambari or Cloudera Manager of a connection; raises like `http_settings` and `manager_of`."""
+    # Only `kafka-migration discover` needs the client.
+    from kafka_migration.adapters.http.cluster_managers import manager_of
+
+    return manager_of(http_settings(connection_id))

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from kafka_migration.adapters.store.ledger_store import Anchor
 from kafka_migration.airflow_adapters import airflow_settings
-from kafka_migration.airflow_adapters.airflow_connections import cluster_named, connection_config
-from kafka_migration.airflow_adapters.http_connections import registry_named
+from kafka_migration.airflow_adapters.airflow_connections import cluster_named, connection_config, registry_named
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.host import OpenedMirror
 from kafka_migration.core.run.run_identity import RunIdentity
@@ -38,6 +37,6 @@ def airflow_deployment(
 
 def _open_mirror(migration: Migration) -> OpenedMirror:
     # Most tasks use no SSH, and its import takes a sixth of the time that the import of the DAG file takes.
-    from kafka_migration.airflow_adapters.ssh_host import opened_mirror
+    from kafka_migration.airflow_adapters.ssh import opened_mirror
 
     return opened_mirror(migration)

@@ -1,14 +1,30 @@
-"""Asks `spark-submit` and the driver's Python for their versions."""
+"""Spark as `spark-submit` starts it: its versions, the connection's settings, `spark-defaults.conf`, and the jars."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
+import re
+import shutil
 import subprocess
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
-from kafka_migration.core.spark.spark_target import SparkTarget
+from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
+from airflow.sdk.bases.hook import BaseHook
+
+from kafka_migration.airflow_adapters import airflow_settings as settings
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.spark.spark_target import (
+    SparkTarget,
+    kafka_client_findings,
+    own_settings,
+    parsed_properties,
+)
 from kafka_migration.core.spark.spark_versions import (
     LIBRARIES,
     PACKAGES,
@@ -79,3 +95,83 @@ def _answer(command: Sequence[str]) -> tuple[str, str]:
         return ended.stdout + ended.stderr, ""
     *_, last = ("no output", *ended.stderr.strip().splitlines())
     return "", f"exit code {ended.returncode}: {last}"
+
+
+_VERSION_FILE = "kafka/kafka-version.properties"
+_NAMED_VERSION = re.compile(r"kafka-clients-(\d[\w.]*?)(?:-[a-z]\w*)?\.jar")
+
+
+def spark_target(connection_id: str) -> SparkTarget:
+    """Return the Spark cluster of a connection. Raises `Refused` (`CONNECTION_INVALID`) if its hook fails."""
+    try:
+        found = SparkSubmitHook(conn_id=connection_id)._connection
+        own = own_settings(BaseHook.get_connection(connection_id).extra_dejson)
+    except Exception as error:
+        raise Refused([_invalid(connection_id, error)]) from error
+    defaults = _defaults_file(found["spark_binary"])
+    text = defaults.read_text(errors="replace") if defaults and defaults.is_file() else ""
+    mode = found["deploy_mode"] or _deploy_mode({**parsed_properties(text), **own})
+    return SparkTarget(connection_id, found["master"], mode, own, text, found["spark_binary"])
+
+
+def _deploy_mode(settings: Mapping[str, str]) -> str | None:
+    """Return the deploy mode that `spark-submit` uses without `--deploy-mode`."""
+    return settings.get("spark.submit.deployMode", "").strip() or os.environ.get("DEPLOY_MODE") or None
+
+
+def _invalid(connection_id: str, error: Exception) -> Finding:
+    return Finding(
+        Code.CONNECTION_INVALID,
+        f"connection {connection_id} (validation.spark_connection)",
+        f"{type(error).__name__}: {error}",
+        "a valid connection for the Spark provider",
+        "Correct the setting that the message names.",
+        happened=f"Airflow's Spark provider cannot use the connection {connection_id}: {type(error).__name__}: "
+        f"{error}.",
+        matters="No Spark job can be started, so no copy can be validated.",
+    )
+
+
+def _defaults_file(binary: str) -> Path | None:
+    """Return the path of the defaults file that `spark-submit` uses."""
+    if folder := os.environ.get("SPARK_CONF_DIR"):
+        return Path(folder) / "spark-defaults.conf"
+    home = os.environ.get("SPARK_HOME") or _spark_home(binary)
+    return Path(home) / "conf" / "spark-defaults.conf" if home else None
+
+
+def _spark_home(binary: str) -> str | None:
+    found = shutil.which(binary)
+    if found is None:
+        return None
+    if not Path(found).with_name("find_spark_home.py").is_file():
+        return str(Path(found).parent.parent)
+    # Installed by pip: the scripts are in the environment's `bin`, Spark in its package.
+    package = importlib.util.find_spec("pyspark")
+    return str(Path(package.origin).parent) if package and package.origin else None
+
+
+def spark_client_findings() -> tuple[Finding, ...]:
+    """Return findings about the Kafka client of `spark_jars` if a login is used; the default client is safe."""
+    jars = settings.spark_jars()
+    return kafka_client_findings(kafka_client_versions(jars)) if jars else ()
+
+
+def kafka_client_versions(jars: str) -> dict[str, str]:
+    """Return the version of each Kafka client among comma-separated jars; for remote jars, from the file name."""
+    places = [Path(jar.strip().removeprefix("file:")) for jar in jars.split(",")]
+    versions = {place.name: _version(place) for place in places}
+    return {name: version for name, version in versions.items() if version}
+
+
+def _version(jar: Path) -> str | None:
+    try:
+        with zipfile.ZipFile(jar) as archive:
+            text = archive.read(_VERSION_FILE).decode()
+    except KeyError:
+        return None
+    except (OSError, zipfile.BadZipFile):
+        named = _NAMED_VERSION.fullmatch(jar.name)
+        return named[1] if named else None
+    found = re.search(r"^version=(\S+)", text, re.MULTILINE)
+    return found[1] if found else "unknown"

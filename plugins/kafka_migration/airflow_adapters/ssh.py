@@ -19,6 +19,7 @@ from airflow.providers.ssh.hooks.ssh import SSHHook
 from airflow.sdk.exceptions import AirflowException, AirflowNotFoundException
 from paramiko.config import SSH_PORT
 
+from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
 from kafka_migration.adapters.host.transport import ReplyLost, ReplyTimedOut, ReplyTooLong
 from kafka_migration.adapters.system.deadlines import time_left
 from kafka_migration.airflow_adapters.airflow_connections import mask
@@ -32,6 +33,8 @@ from kafka_migration.airflow_adapters.ssh_findings import (
     unreachable,
 )
 from kafka_migration.core.findings.errors import Refused, TransientError
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.mirror.host import OpenedMirror
 from kafka_migration.core.text.shortened import brief, given
 
 CONNECT_TRIES = 3
@@ -362,3 +365,25 @@ def _silent_channel() -> str:
     """Return Paramiko's log channel, which writes nothing: each of its errors is raised as well."""
     logging.getLogger(LOG_CHANNEL).setLevel(NO_LEVEL)
     return LOG_CHANNEL
+
+
+class SshMirrorHost(ScriptMirrorHost):
+    """The MirrorMaker host of an Airflow connection of type `ssh`.
+
+    The constructor resolves the connection's details, so that a trigger can create the object on the event loop and
+    call it in a thread. It connects at the first call. Not thread-safe.
+
+    Raises `Refused` (`CONNECTION_MISSING`, `CONNECTION_INVALID`).
+    """
+
+    def __init__(self, migration: str, ssh_conn_id: str, home: str | None = None) -> None:
+        super().__init__(migration, SshTransport(ssh_conn_id), home)
+
+
+def opened_mirror(migration: Migration) -> OpenedMirror:
+    """Return the process of a migration, and the tools of its host, over one SSH connection that is not open yet.
+
+    Raises `Refused` (`CONNECTION_MISSING`, `CONNECTION_INVALID`).
+    """
+    host = SshMirrorHost(migration.name, migration.mirror.connection)
+    return OpenedMirror(host, host if migration.mirror.abilities.needs_host else None)

@@ -1,4 +1,4 @@
-"""The launch settings of both MirrorMaker versions: secret files, Java options, logging, producer limits."""
+"""The launch of both MirrorMaker versions: secrets, Java options, logging, producer limits, properties files."""
 
 from __future__ import annotations
 
@@ -53,6 +53,9 @@ appender.file.layout.pattern=[%d] %p %m (%c)%n
 """
 # Each Kafka version reads its own file, whatever the version on the host is.
 LOGGING_FILES = {LOG4J_FILE: LOG4J, LOG4J2_FILE: LOG4J2}
+# How Java reads characters of a properties file back unchanged.
+_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
+_KEY_ESCAPES = {**_ESCAPES, " ": "\\ ", ":": "\\:", "=": "\\=", "#": "\\#", "!": "\\!"}
 
 
 def secret_files(alias: str, cluster: Mapping[str, str]) -> dict[str, str]:
@@ -132,3 +135,23 @@ def _too_large(migration: Migration, batch: str, largest: int, is_compressed: bo
         f"bytes, {limit}.",
         matters="MirrorMaker would send a refused batch again and again, and MirrorMaker 1 would lose records.",
     )
+
+
+def render_properties(properties: Mapping[str, str]) -> str:
+    """Return the text of a properties file (ISO 8859-1 safe: other characters as `\\uXXXX`), in given order."""
+    return "".join(f"{_escape(k, _KEY_ESCAPES)} = {_value(v)}\n" for k, v in properties.items())
+
+
+def _value(value: str) -> str:
+    escaped = _escape(value, _ESCAPES)
+    # An unescaped leading blank would be read as part of the separator.
+    return f"\\{escaped}" if escaped.startswith(" ") else escaped
+
+
+def _escape(text: str, escapes: Mapping[str, str]) -> str:
+    return "".join(escapes.get(c, c if " " <= c <= "~" else _unicode(c)) for c in text)
+
+
+def _unicode(character: str) -> str:
+    utf16 = character.encode("utf-16-be").hex()
+    return "".join(f"\\u{utf16[i : i + 4]}" for i in range(0, len(utf16), 4))

@@ -23,12 +23,12 @@ from kafka_migration.engines.launching import (
     LOG4J,
     java_options,
     provider_properties,
+    render_properties,
     secret_files,
     shown_properties,
     size_limits,
     tuned,
 )
-from kafka_migration.engines.properties_writer import render_properties
 from kafka_migration.engines.required_versions import version_findings
 
 MAIN_CLASS = "kafka.tools.MirrorMaker"

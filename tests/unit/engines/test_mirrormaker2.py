@@ -12,6 +12,7 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Migration, TopicNames
 from kafka_migration.core.mirror.engine import LaunchFacts
 from kafka_migration.core.mirror.host import MirrorLaunch
+from kafka_migration.engines.launching import render_properties
 from kafka_migration.engines.mirrormaker2 import MirrorMaker2, stored_configuration
 from kafka_migration.engines.mirrormaker2_topics import (
     assigned_partitions,
@@ -20,7 +21,6 @@ from kafka_migration.engines.mirrormaker2_topics import (
     stale_topics,
     stored_positions,
 )
-from kafka_migration.engines.properties_writer import render_properties
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.logging_mirror import ended
 

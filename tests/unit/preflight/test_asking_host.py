@@ -12,10 +12,9 @@ from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.cluster import ClusterFacts
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.host import HostProbe, HostReply, ProbeSubject
-from kafka_migration.preflight.host.asking_host import MOST_NAMES, machine, tool, tools
-from kafka_migration.preflight.host.tool_answers import answer_of
+from kafka_migration.preflight.host.asking_host import MOST_NAMES, answer_of, machine, tools
+from kafka_migration.preflight.scene.check import Fact
 from kafka_migration.preflight.scene.scene import Scene
-from kafka_migration.preflight.scene.unknown_facts import Fact
 from tests.checked_scene import Deployed, Run, scene_of
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
@@ -88,7 +87,7 @@ def test_one_side_without_answer_is_an_error(run: Run, scene: Scene) -> None:
 def test_errors_hide_secrets_and_output_is_as_printed(run: Run, scene: Scene) -> None:
     """A tool's errors show no secret of the connection; its output is not mutilated by a short password."""
     run.deployment = Deployed(client_settings=lambda _: LOGIN)
-    facts = tool(scene, ProbeSubject.QUOTAS, "source")
+    facts = tools(scene, ProbeSubject.QUOTAS)["source"]
 
     assert ("bad value ***", "rate=7") == (facts["errors"], facts["output"])
 
@@ -139,10 +138,10 @@ def test_host_that_answers_other_preflights_leaves_a_fact_unknown(
 ) -> None:
     """A probe that does not get its turn is a fact that is unknown, with its reason; another failure is passed on."""
     monkeypatch.setattr(run.host, "probe", _refused)
-    facts: Mapping[str, str] = tool(scene, ProbeSubject.QUOTAS, "source")
+    facts: Mapping[str, str] = tools(scene, ProbeSubject.QUOTAS)["source"]
     unknown = answer_of(Fact("which quotas there are", "They slow a copy."), facts)
     assert "it is unknown which quotas there are: the host answered other preflights" in str(unknown)
 
     monkeypatch.setattr(run.host, "probe", _lost)
     with pytest.raises(TransientError, match="lost"):
-        tool(scene, ProbeSubject.SPACE, "source")
+        tools(scene, ProbeSubject.SPACE)["source"]

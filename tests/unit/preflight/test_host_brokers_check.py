@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.preflight.host.asking_host import NamesOnHost
+from kafka_migration.preflight.host.asking_host import NamesOnHost, answer_of
 from kafka_migration.preflight.host.host_brokers_check import broker_answers, connect_findings
 from kafka_migration.preflight.host.host_names_check import resolve_findings
-from kafka_migration.preflight.host.tool_answers import answer_of
-from kafka_migration.preflight.scene.unknown_facts import Fact, UnknownFact
+from kafka_migration.preflight.scene.check import Fact, UnknownFact
 
 ADDRESSES = ("b1.example:9092", "b2.example:9092")
 # As Kafka 3.9.1 prints it, shortened; newer versions add `isFenced`.

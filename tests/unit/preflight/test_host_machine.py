@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.preflight.host.clock_rule import CLOCK_TOLERANCE, clock_findings
+from kafka_migration.preflight.host.asking_host import CLOCK_TOLERANCE, clock_findings
 from kafka_migration.preflight.host.host_disk_check import GENERATION_MIB, disk_findings
 from kafka_migration.preflight.host.host_files_check import file_findings as files
 

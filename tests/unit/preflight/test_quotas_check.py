@@ -8,7 +8,7 @@ import pytest
 
 from kafka_migration.preflight.host.cluster_clocks_check import controller_time
 from kafka_migration.preflight.host.quotas_check import quota_findings, quotas_of
-from kafka_migration.preflight.scene.unknown_facts import UnknownFact
+from kafka_migration.preflight.scene.check import UnknownFact
 
 # As Kafka 3.9.1 prints it.
 OUTPUT = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.preflight.host.target_space_check import LogDirs, SpaceNeed, needed_bytes, space_findings
-from kafka_migration.preflight.scene.unknown_facts import UnknownFact
+from kafka_migration.preflight.scene.check import UnknownFact
 
 # As Kafka 3.9.1 prints it, shortened.
 OUTPUT = """\

@@ -20,7 +20,7 @@ from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.waves.components import Join, Split, split_of
 from kafka_migration.core.waves.wave_file import reasons, remarks
 from kafka_migration.core.waves.wave_plan import MAX_TOPICS, Clusters, GroupReads, WavePlan, Wish, plan_waves, some
-from kafka_migration.engines.never_copied import never_copied_findings
+from kafka_migration.engines.mirrormaker2 import never_copied_findings
 from kafka_migration.migration_file.models import ALL_USUAL_GROUPS
 from kafka_migration.migration_file.topics_section import TopicModel, problems_of
 

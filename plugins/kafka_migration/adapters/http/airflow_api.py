@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
-from kafka_migration.adapters.http.http_service import DEADLINE_S, HttpAnswer, HttpService
+from kafka_migration.adapters.http.http_service import HttpAnswer, HttpService
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.connections.secrets import without_secrets
 from kafka_migration.core.findings.codes import Code
@@ -31,18 +31,15 @@ class HttpAirflow:
 
     :param subject: names the setting that has the address, for findings
     :param token: a token of Airflow; empty: log in with the user of the settings
-    :param deadline_s: for a whole request
     """
 
-    def __init__(
-        self, subject: str, settings: HttpSettings, token: str = "", *, deadline_s: float = DEADLINE_S
-    ) -> None:
+    def __init__(self, subject: str, settings: HttpSettings, token: str = "") -> None:
         self._subject = subject
         self._settings = settings
         self._secrets = {"login": settings.user, "password": settings.password, "token": token}
         # The login goes to `/auth/token` only.
         service = replace(settings, user="", password="")
-        self._service = HttpService(settings.url, service, self._refused, timeout_s=TIMEOUT_S, deadline_s=deadline_s)
+        self._service = HttpService(settings.url, service, self._refused, timeout_s=TIMEOUT_S)
         self._token: dict[str, str] = {}
         self._is_given = bool(token)
         if token:

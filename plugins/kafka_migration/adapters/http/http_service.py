@@ -77,7 +77,6 @@ class HttpService:
     :param refused: makes the refusal from what was found
     :param accept: the types of answers that the service shall give
     :param timeout_s: for each connect, read and write
-    :param deadline_s: for a whole request
     """
 
     def __init__(
@@ -88,13 +87,12 @@ class HttpService:
         accept: str = "application/json",
         *,
         timeout_s: float = TIMEOUT_S,
-        deadline_s: float = DEADLINE_S,
     ) -> None:
         self._name = name
         self._url = urlsplit(settings.url)
         self._refused = refused
         self._timeouts = dict.fromkeys(("connect", "read", "write", "pool"), timeout_s)
-        self._deadline_s = deadline_s
+        self._deadline_s = DEADLINE_S
         # httpcore would write an IPv6 address without its brackets.
         self._headers = {"Host": self._url.netloc, "Accept": accept, "Accept-Encoding": _PLAIN, **_login(settings)}
         self._tls = self._trusting(settings)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
-from kafka_migration.adapters.http.http_service import DEADLINE_S, HttpAnswer, HttpService
+from kafka_migration.adapters.http.http_service import HttpAnswer, HttpService
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
@@ -36,16 +36,13 @@ class HttpSchemaRegistry:
 
     :param what: names the registry in errors
     :param wait_s: the longest wait between two attempts while the registry is busy
-    :param deadline_s: for a whole request
     """
 
-    def __init__(
-        self, what: str, settings: HttpSettings, wait_s: float = 10.0, *, deadline_s: float = DEADLINE_S
-    ) -> None:
+    def __init__(self, what: str, settings: HttpSettings, wait_s: float = 10.0) -> None:
         self._name = f"{what} ({settings.connection}, {settings.url})"
         self._subject = f"connection {settings.connection}"
         self._wait_s = wait_s
-        self._service = HttpService(self._name, settings, self._refused, _ACCEPTED, deadline_s=deadline_s)
+        self._service = HttpService(self._name, settings, self._refused, _ACCEPTED)
         self._versions: dict[_Version, Schema] = {}
         self._references = 0
 

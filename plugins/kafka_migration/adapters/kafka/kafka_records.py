@@ -102,10 +102,20 @@ class RecordReads(ClusterClient):
     def _visible(
         self, start: Offsets, end: Offsets, isolation: IsolationLevel, unreadable: set[TopicPartition]
     ) -> Iterator[Message]:
+        return self._between(start, end, isolation, {"auto.offset.reset": "error"}, unreadable)
+
+    def _between(
+        self,
+        start: Offsets,
+        end: Offsets,
+        isolation: IsolationLevel,
+        settings: Mapping[str, Any] | None = None,
+        unreadable: set[TopicPartition] | None = None,
+    ) -> Iterator[Message]:
+        """Yield the records in [start, end) per partition, with a consumer of its own; raises like `_read_to`."""
         wanted = {partition: offset for partition, offset in start.items() if offset < end[partition]}
-        with closing(self._reader(wanted, isolation, {"auto.offset.reset": "error"})) as consumer:
-            ends = {partition: end[partition] for partition in wanted}
-            yield from self._read_to(consumer, ends, unreadable=unreadable)
+        with closing(self._reader(wanted, isolation, settings)) as consumer:
+            yield from self._read_to(consumer, {partition: end[partition] for partition in wanted}, unreadable)
 
     def records_between(
         self, start: Offsets, end: Offsets, time_limit_s: float
@@ -115,14 +125,10 @@ class RecordReads(ClusterClient):
         Raises `TransientError` if the time limit is reached, or if no record arrives for a while.
         """
         deadline = time.monotonic() + time_limit_s
-        wanted = {partition: offset for partition, offset in start.items() if offset < end[partition]}
-        with closing(self._reader(wanted, "read_uncommitted")) as consumer:
-            for message in self._read_to(consumer, {partition: end[partition] for partition in wanted}):
-                if time.monotonic() > deadline:
-                    raise TransientError(
-                        f"{self.name}: {message.topic()} was not read to its end in {time_limit_s:.0f} s"
-                    )
-                yield message.key(), message.value()
+        for message in self._between(start, end, "read_uncommitted"):
+            if time.monotonic() > deadline:
+                raise TransientError(f"{self.name}: {message.topic()} was not read to its end in {time_limit_s:.0f} s")
+            yield message.key(), message.value()
 
     def sampled_records(self, start: Offsets, end: Offsets, time_limit_s: float) -> Iterator[SampledRecord]:
         """Yield the records in [start, end) per partition, read uncommitted, until the time limit.
@@ -130,25 +136,20 @@ class RecordReads(ClusterClient):
         A record that cannot be read ends the sample of its partition.
         """
         deadline = time.monotonic() + time_limit_s
-        wanted = {partition: offset for partition, offset in start.items() if offset < end[partition]}
-        with closing(self._reader(wanted, "read_uncommitted", ONE_RECORD_EACH)) as consumer:
-            ends = {partition: end[partition] for partition in wanted}
-            for message in self._read_to(consumer, ends, unreadable=set()):
-                if time.monotonic() > deadline:
-                    return
-                yield _sampled(message)
+        for message in self._between(start, end, "read_uncommitted", ONE_RECORD_EACH, set()):
+            if time.monotonic() > deadline:
+                return
+            yield _sampled(message)
 
     def record_shapes(
         self, start: Offsets, end: Offsets, isolation: IsolationLevel, time_limit_s: float
     ) -> Iterator[RecordShape]:
         """Yield the shapes of the visible records in [start, end) per partition, until the time limit."""
         deadline = time.monotonic() + time_limit_s
-        wanted = {partition: offset for partition, offset in start.items() if offset < end[partition]}
-        with closing(self._reader(wanted, isolation)) as consumer:
-            for message in self._read_to(consumer, {partition: end[partition] for partition in wanted}):
-                if time.monotonic() > deadline:
-                    return
-                yield _shape(message)
+        for message in self._between(start, end, isolation):
+            if time.monotonic() > deadline:
+                return
+            yield _shape(message)
 
     def _met_first(self, start: Offsets, isolation: IsolationLevel) -> dict[TopicPartition, Message]:
         """Return the first message of each partition: a record, or an error message.
@@ -187,9 +188,7 @@ class RecordReads(ClusterClient):
         consumer.assign([ClientPartition(p.topic, p.partition, offset) for p, offset in start.items()])
         return consumer
 
-    def _read_to(
-        self, consumer: Consumer, ends: Offsets, *, unreadable: set[TopicPartition] | None = None
-    ) -> Iterator[Message]:
+    def _read_to(self, consumer: Consumer, ends: Offsets, unreadable: set[TopicPartition] | None) -> Iterator[Message]:
         """Yield every record before the ends, in order per partition.
 
         With a set `unreadable`, a record that cannot be read ends its partition, which is added to the set. Raises
@@ -267,16 +266,9 @@ class _Silence:
 def _shape(message: Message) -> RecordShape:
     key, value = (None if field is None else len(field) for field in (message.key(), message.value()))
     place = TopicPartition(message.topic(), message.partition())
-    return RecordShape(place, message.offset(), _timestamp_ms(message), key, value, _header_sizes(message))
-
-
-def _header_sizes(message: Message) -> tuple[tuple[int, int | None], ...]:
-    try:
-        headers = message.headers() or ()
-    except SystemError:
-        # The client cannot show a name that is not UTF-8.
-        return ()
-    return tuple((len(name.encode()), None if content is None else len(content)) for name, content in headers)
+    headers = _headers(message) or ()
+    sizes = tuple((len(name.encode()), None if content is None else len(content)) for name, content in headers)
+    return RecordShape(place, message.offset(), _timestamp_ms(message), key, value, sizes)
 
 
 def _sampled(message: Message) -> SampledRecord:

@@ -108,23 +108,20 @@ class RightCalls(ClusterClient):
                 found[named[name]] = _WITHOUT_DESCRIBE
         return {resource: operations for resource, operations in found.items() if operations is not None}
 
-    def _ask_topics(self, names: Sequence[str]) -> Mapping[str, Any]:
-        wanted = TopicCollection(list(names))
-        futures: Mapping[str, Any] = self._admin.describe_topics(
-            wanted, include_authorized_operations=True, request_timeout=call_timeout_s()
-        )
-        return futures
+    def _ask_topics(self, names: Sequence[str]) -> Any:
+        return self._admin.describe_topics(TopicCollection(list(names)), **_asking_for_rights())
 
-    def _ask_groups(self, names: Sequence[str]) -> Mapping[str, Any]:
-        futures: Mapping[str, Any] = self._admin.describe_consumer_groups(
-            list(names), include_authorized_operations=True, request_timeout=call_timeout_s()
-        )
-        return futures
+    def _ask_groups(self, names: Sequence[str]) -> Any:
+        return self._admin.describe_consumer_groups(list(names), **_asking_for_rights())
 
     def _on_cluster(self) -> dict[Resource, Granted]:
         """Return the operations on the cluster; brokers report them only to a user who may describe it."""
         operations = _operations(self._described_cluster(include_authorized_operations=True).authorized_operations)
         return {THE_CLUSTER: operations} if operations else {}
+
+
+def _asking_for_rights() -> dict[str, Any]:
+    return {"include_authorized_operations": True, "request_timeout": call_timeout_s()}
 
 
 def _has_no_authorizer(error: KafkaException) -> bool:

@@ -22,7 +22,7 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.run.overlap import overlap_findings
 from kafka_migration.core.text.shortened import some
-from kafka_migration.engines.never_copied import never_copied_findings
+from kafka_migration.engines.mirrormaker2 import never_copied_findings
 from kafka_migration.migration_file.loading import load_migration_file
 
 CHECK_SCHEMA = 1

@@ -85,7 +85,7 @@ def discover(arguments: Namespace) -> int:
 def _managed(arguments: Namespace) -> Discovery:
     need_connections()
     # Importing Airflow takes seconds, and few verbs need it.
-    from kafka_migration.airflow_adapters.http_connections import manager_named
+    from kafka_migration.airflow_adapters.airflow_connections import manager_named
     from kafka_migration.steps.discovery.read_managers import discovered
 
     cluster = discovered(partial(manager_named, arguments.manager), arguments.manager, arguments.cluster)

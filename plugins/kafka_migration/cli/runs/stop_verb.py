@@ -9,7 +9,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from contextlib import suppress
 
-from kafka_migration.adapters.system.system_clock import SystemClock
+from kafka_migration.adapters.system.this_machine import SystemClock
 from kafka_migration.cli.runs.status_verb import stopped_words
 from kafka_migration.cli.shell.arguments import Verbs, add_verb, duration_s
 from kafka_migration.cli.shell.evidence_access import opened

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kafka_migration.adapters.system.system_clock import SystemClock
+from kafka_migration.adapters.system.this_machine import SystemClock
 from kafka_migration.cli.shell.airflow_server import add_server, airflow_of
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_name, add_output, duration_s, place
 from kafka_migration.cli.shell.conf_options import OFFERED, ROLLBACKS, add_conf, conf_of

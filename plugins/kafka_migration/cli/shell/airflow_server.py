@@ -60,7 +60,7 @@ def _given(subject: str, url: str) -> HttpSettings:
 def _of_connection(connection_id: str) -> HttpSettings:
     need_connections()
     # Importing Airflow takes seconds, and an address does not need it.
-    from kafka_migration.airflow_adapters.http_connections import http_settings
+    from kafka_migration.airflow_adapters.airflow_connections import http_settings
 
     return http_settings(connection_id)
 

@@ -19,8 +19,7 @@ from kafka_migration.adapters.store.document_files import flush, is_there
 from kafka_migration.adapters.system.private_folder import private_folder
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.deployed_airflow import HAS_STATE_STORE
-from kafka_migration.airflow_adapters.installed_spark import spark_versions
-from kafka_migration.airflow_adapters.spark_connection import spark_client_findings, spark_target
+from kafka_migration.airflow_adapters.installed_spark import spark_client_findings, spark_target, spark_versions
 from kafka_migration.core.connections.java_properties import spark_options
 from kafka_migration.core.evidence.evidence_documents import D, StoredKind
 from kafka_migration.core.findings.codes import Code

@@ -9,7 +9,7 @@ from typing import Any
 from airflow.sdk import BaseSensorOperator, Context
 from airflow.sdk.exceptions import AirflowSensorTimeout
 
-from kafka_migration.adapters.system.system_clock import SystemClock
+from kafka_migration.adapters.system.this_machine import SystemClock
 from kafka_migration.core.cutover.lag_policy import LagPolicy
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some

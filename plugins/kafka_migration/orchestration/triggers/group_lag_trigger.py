@@ -10,7 +10,7 @@ from typing import Any
 from airflow.triggers.base import TriggerEvent
 from asgiref.sync import sync_to_async
 
-from kafka_migration.adapters.system.system_clock import SystemClock
+from kafka_migration.adapters.system.this_machine import SystemClock
 from kafka_migration.core.cutover.lag_policy import LagPolicy
 from kafka_migration.core.findings.errors import FindingsError
 from kafka_migration.core.migration.settings import POLL_GRACE_S

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.preflight.clusters.broker_settings import AUTO_CREATE, Brokers, target_brokers
-from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
+from kafka_migration.preflight.scene.check import (
+    NO_DESCRIBE_CONFIGS,
+    Asked,
+    Check,
+    Fact,
+    Findings,
+    UnknownFact,
+    unknown_finding,
+    without_mirrormaker,
+)
 from kafka_migration.preflight.scene.scene import Scene
-from kafka_migration.preflight.scene.unknown_facts import NO_DESCRIBE_CONFIGS, Fact, UnknownFact, unknown_finding
 
 _NOT_READ = UnknownFact(
     Fact(
@@ -21,13 +27,13 @@ _NOT_READ = UnknownFact(
 )
 
 
-def _warn(scene: Scene) -> Iterable[Finding]:
+def _warn(scene: Scene) -> Findings:
     if not any(target_brokers(scene).values()):
         yield unknown_finding("the brokers' settings on the target", _NOT_READ)
     yield from auto_create_warnings(target_brokers(scene))
 
 
-def auto_create_warnings(brokers: Brokers) -> Iterator[Finding]:
+def auto_create_warnings(brokers: Brokers) -> Findings:
     """Warn if brokers create each topic that a client asks for."""
     creating = sum(settings.get(AUTO_CREATE) == "true" for settings in brokers.values())
     if creating:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Certificate
-from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.check import BOTH, Check, Findings
 from kafka_migration.preflight.scene.scene import SIDES, Scene
 
 WARNED_BEFORE = timedelta(days=30)
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     planned_end = scene.now + timedelta(seconds=scene.migration.watch.time_limit_s)
     for side in map(scene.named, SIDES):
         yield from ending_before(side.connection, scene.airflow.connections.certificates(side), planned_end)
 
 
-def ending_before(connection: str, own: tuple[Certificate, ...], planned_end: datetime) -> Iterator[Finding]:
+def ending_before(connection: str, own: tuple[Certificate, ...], planned_end: datetime) -> Findings:
     """Yield a finding for each client certificate of a connection that ends before the run may end."""
     for certificate in own:
         if certificate.ends < planned_end:
@@ -37,7 +37,7 @@ def ending_before(connection: str, own: tuple[Certificate, ...], planned_end: da
             )
 
 
-def _warn(scene: Scene) -> Iterable[Finding]:
+def _warn(scene: Scene) -> Findings:
     for side in SIDES:
         named = scene.named(side)
         own = {f"the client ({each.subject})": each for each in scene.airflow.connections.certificates(named)}
@@ -45,7 +45,7 @@ def _warn(scene: Scene) -> Iterable[Finding]:
         yield from ending_soon(named.connection, {**own, **brokers}, scene.now)
 
 
-def ending_soon(connection: str, certificates: Mapping[str, Certificate], now: datetime) -> Iterator[Finding]:
+def ending_soon(connection: str, certificates: Mapping[str, Certificate], now: datetime) -> Findings:
     """Yield a warning for each certificate that ends within 30 days; the keys say whose it is."""
     for whose, certificate in certificates.items():
         if certificate.ends < now + WARNED_BEFORE:
@@ -61,4 +61,4 @@ def ending_soon(connection: str, certificates: Mapping[str, Certificate], now: d
             )
 
 
-CHECK = Check("certificates", _check, asks={Asked.SOURCE, Asked.TARGET}, needs=("clusters",), warn=_warn)
+CHECK = Check("certificates", _check, asks=BOTH, needs=("clusters",), warn=_warn)

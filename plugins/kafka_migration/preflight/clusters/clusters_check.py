@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.cluster import ClusterFacts, Side
 from kafka_migration.core.ledger.copy_basis import ClusterSeen, changed_clusters
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.text.shortened import sentence
-from kafka_migration.preflight.scene.check import Asked, Check
-from kafka_migration.preflight.scene.cluster_questions import facts
-from kafka_migration.preflight.scene.scene import Scene
+from kafka_migration.preflight.scene.check import BOTH, Check, Findings
+from kafka_migration.preflight.scene.scene import Scene, facts
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     findings: list[Finding] = []
     source, target = _facts(scene, "source", findings), _facts(scene, "target", findings)
     if source is not None and target is not None:
@@ -48,7 +45,7 @@ def _unreachable(side: Side, error: TransientError) -> Finding:
     )
 
 
-def difference_findings(migration: Migration, source: ClusterFacts, target: ClusterFacts) -> Iterable[Finding]:
+def difference_findings(migration: Migration, source: ClusterFacts, target: ClusterFacts) -> Findings:
     """Yield why a migration between these clusters is impossible."""
     if source.cluster_id == target.cluster_id:
         yield Finding(
@@ -73,4 +70,4 @@ def difference_findings(migration: Migration, source: ClusterFacts, target: Clus
         )
 
 
-CHECK = Check("clusters", _check, asks={Asked.SOURCE, Asked.TARGET}, needs=("connections", "security"))
+CHECK = Check("clusters", _check, asks=BOTH, needs=("connections", "security"))

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.target.target_topics import refused_creations
-from kafka_migration.preflight.scene.check import Asked, Check, NotApplicable, without_mirrormaker
-from kafka_migration.preflight.scene.cluster_questions import new_topics
-from kafka_migration.preflight.scene.scene import Scene
+from kafka_migration.preflight.scene.check import BOTH, Check, Findings, NotApplicable, without_mirrormaker
+from kafka_migration.preflight.scene.scene import Scene, new_topics
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     if scene.mode is Mode.INTERVAL:
         raise NotApplicable("only the plan of a backfill shows whether there is anything to copy")
     if not new_topics(scene):
@@ -20,10 +16,4 @@ def _check(scene: Scene) -> Iterable[Finding]:
     return refused_creations(scene.migration, scene.target.refused_topics(new_topics(scene)))
 
 
-CHECK = Check(
-    "creation",
-    _check,
-    asks={Asked.SOURCE, Asked.TARGET},
-    needs=("topics", "limits"),
-    unless=without_mirrormaker,
-)
+CHECK = Check("creation", _check, asks=BOTH, needs=("topics", "limits"), unless=without_mirrormaker)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.selection import which_groups
 from kafka_migration.core.run.run_conf import unknown_findings
-from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.check import Asked, Check, Findings
 from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     if requested := scene.run.request.groups:
         known = frozenset(which_groups(scene.source.list_groups(), scene.migration.cutover.groups))
         unknown = [group for group in requested if group not in known]

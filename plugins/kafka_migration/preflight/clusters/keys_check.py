@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.records import SampledRecord
 from kafka_migration.preflight.clusters.sampling import newest_records
-from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
-from kafka_migration.preflight.scene.cluster_questions import topics_of
-from kafka_migration.preflight.scene.scene import Scene
+from kafka_migration.preflight.scene.check import Asked, Check, Findings, without_mirrormaker
+from kafka_migration.preflight.scene.scene import Scene, topics_of
 
 _MASK = 0xFFFFFFFF
 _M = 0x5BD1E995
@@ -48,14 +47,12 @@ def _keeps_partitions(scene: Scene) -> str:
     return without_mirrormaker(scene) or kept
 
 
-def _warn(scene: Scene) -> Iterable[Finding]:
+def _warn(scene: Scene) -> Findings:
     partitions = {name: each.partitions for name, each in topics_of(scene, "source").items() if each.partitions > 1}
     return moved_key_warnings(partitions, newest_records(scene, tuple(partitions)))
 
 
-def moved_key_warnings(
-    partitions: Mapping[str, int], sampled: Mapping[str, Iterable[SampledRecord]]
-) -> Iterator[Finding]:
+def moved_key_warnings(partitions: Mapping[str, int], sampled: Mapping[str, Iterable[SampledRecord]]) -> Findings:
     """Warn of each topic whose producers use another partitioner than MirrorMaker 1.
 
     `partitions` are the counts on the source, `sampled` some of the newest records, by topic.

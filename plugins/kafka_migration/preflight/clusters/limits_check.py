@@ -15,9 +15,8 @@ from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.engines.mirrormaker2_topics import has_own_topics
 from kafka_migration.preflight.clusters.broker_settings import target_brokers, topic_defaults
 from kafka_migration.preflight.clusters.sampling import newest_records
-from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
-from kafka_migration.preflight.scene.cluster_questions import new_topics, topics_of
-from kafka_migration.preflight.scene.scene import Scene, asked_once
+from kafka_migration.preflight.scene.check import BOTH, Check, Findings, without_mirrormaker
+from kafka_migration.preflight.scene.scene import Scene, asked_once, new_topics, topics_of
 
 AFTER_LIMIT = "message.timestamp.after.max.ms"
 # The settings that are compared. A broker has those of its version: `before.max.ms` and `after.max.ms` since Kafka 3.6,
@@ -56,7 +55,7 @@ def _limits(scene: Scene) -> tuple[Configs, Configs]:
     )
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     if scene.mode is Mode.INTERVAL:
         return
     created = new_topics(scene)
@@ -77,7 +76,7 @@ def _names_on_target(scene: Scene) -> frozenset[str]:
     return frozenset(scene.migration.target_topic(name) if name in own else name for name in shown)
 
 
-def _warn(scene: Scene) -> Iterable[Finding]:
+def _warn(scene: Scene) -> Findings:
     yield from replica_warnings(scene.migration, new_topics(scene), _min_insync(scene))
     source, target = _limits(scene)
     yield from limit_warnings(scene.migration, source, target)
@@ -103,7 +102,7 @@ def _with_later_records(scene: Scene, limits: Mapping[str, int]) -> list[str]:
     return sorted(found)
 
 
-def collision_findings(migration: Migration, new: Iterable[str], existing: Collection[str]) -> Iterator[Finding]:
+def collision_findings(migration: Migration, new: Iterable[str], existing: Collection[str]) -> Findings:
     """Name each new topic whose target name collides with another topic: Kafka takes `.` and `_` for the same letter.
 
     `new` are topics that the target lacks, `existing` all names on the target.
@@ -126,7 +125,7 @@ def collision_findings(migration: Migration, new: Iterable[str], existing: Colle
             )
 
 
-def replica_findings(migration: Migration, created: Iterable[NewTopic], default: str) -> Iterator[Finding]:
+def replica_findings(migration: Migration, created: Iterable[NewTopic], default: str) -> Findings:
     """Name each topic that would be created with fewer replicas than its `min.insync.replicas`.
 
     `default` is that of the brokers, empty if unknown. MirrorMaker 2 creates its internal topics with it.
@@ -144,7 +143,7 @@ def replica_findings(migration: Migration, created: Iterable[NewTopic], default:
             )
 
 
-def replica_warnings(migration: Migration, created: Iterable[NewTopic], default: str) -> Iterator[Finding]:
+def replica_warnings(migration: Migration, created: Iterable[NewTopic], default: str) -> Findings:
     """Warn of each topic to which no client can write as soon as one of its brokers is down."""
     for name, replicas, least in _replicas(migration, created, default):
         if least.isdecimal() and replicas == int(least) > 1:
@@ -174,7 +173,7 @@ def limits_of_new(created: Iterable[NewTopic], defaults: Mapping[str, str]) -> d
     return {topic: {name: values[name] for name in LIMITS if name in values} for topic, values in wanted.items()}
 
 
-def limit_warnings(migration: Migration, source: Configs, target: Configs) -> Iterator[Finding]:
+def limit_warnings(migration: Migration, source: Configs, target: Configs) -> Findings:
     """Warn of each topic that takes smaller or younger records than its source, keeps them less long, or compacts.
 
     Both sides give the effective settings; on the target also those that a new topic will have.
@@ -202,7 +201,7 @@ def lowered_limits(source: Configs, target: Configs) -> dict[str, tuple[int, str
     return {topic: smallest for topic, limit in allowed.items() if limit is not None and limit > smallest[0]}
 
 
-def _smaller(migration: Migration, source: Configs, target: Configs) -> Iterator[Finding]:
+def _smaller(migration: Migration, source: Configs, target: Configs) -> Findings:
     for topic, (limit, smallest) in lowered_limits(source, target).items():
         name, other = migration.target_topic(topic), migration.target_topic(smallest)
         wanted = f"{_number(source[topic], 'max.message.bytes'):,}"
@@ -220,7 +219,7 @@ def _smaller(migration: Migration, source: Configs, target: Configs) -> Iterator
 
 def large_record_findings(
     migration: Migration, lowered: Mapping[str, tuple[int, str]], largest: Mapping[str, int]
-) -> Iterator[Finding]:
+) -> Findings:
     """Name each topic of which a sampled record is larger than MirrorMaker may send.
 
     `largest` are the bytes of the largest sampled record by topic.
@@ -241,7 +240,7 @@ def large_record_findings(
             )
 
 
-def late_record_warnings(migration: Migration, limits: Mapping[str, int], later: Collection[str]) -> Iterator[Finding]:
+def late_record_warnings(migration: Migration, limits: Mapping[str, int], later: Collection[str]) -> Findings:
     """Warn of each topic whose records have later timestamps than the target takes.
 
     `limits` are the milliseconds after now that the target takes, by topic; `later` are the topics of the source with
@@ -266,7 +265,7 @@ def after_limits(target: Configs) -> dict[str, int]:
     return {topic: limit for topic, limit in found.items() if limit is not None and 0 <= limit < _FARTHEST_MS}
 
 
-def _shorter(name: str, wanted: Mapping[str, str], found: Mapping[str, str]) -> Iterator[Finding]:
+def _shorter(name: str, wanted: Mapping[str, str], found: Mapping[str, str]) -> Findings:
     for setting in ("retention.ms", "retention.bytes"):
         there, here = _number(wanted, setting), _number(found, setting)
         # -1 stands for no limit.
@@ -292,7 +291,7 @@ def _kept(setting: str, value: int) -> str:
     return f"for {value / _DAY_MS:.4g} day(s)" if value >= _DAY_MS else f"for {duration(value / 1000)}"
 
 
-def _compacting(name: str, wanted: Mapping[str, str], found: Mapping[str, str]) -> Iterator[Finding]:
+def _compacting(name: str, wanted: Mapping[str, str], found: Mapping[str, str]) -> Findings:
     there, here = wanted.get("cleanup.policy", "compact"), found.get("cleanup.policy", "")
     if "compact" in here and "compact" not in there:
         yield Finding(
@@ -306,7 +305,7 @@ def _compacting(name: str, wanted: Mapping[str, str], found: Mapping[str, str]) 
         )
 
 
-def _younger(name: str, found: Mapping[str, str]) -> Iterator[Finding]:
+def _younger(name: str, found: Mapping[str, str]) -> Findings:
     for setting in _TIMESTAMPS:
         limit = _number(found, setting)
         if limit is not None and limit < _UNLIMITED:
@@ -329,11 +328,4 @@ def _number(configs: Mapping[str, str], name: str) -> int | None:
         return None
 
 
-CHECK = Check(
-    "limits",
-    _check,
-    asks={Asked.SOURCE, Asked.TARGET},
-    needs=("topics",),
-    warn=_warn,
-    unless=without_mirrormaker,
-)
+CHECK = Check("limits", _check, asks=BOTH, needs=("topics",), warn=_warn, unless=without_mirrormaker)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
@@ -13,9 +13,16 @@ from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX
 from kafka_migration.core.text.quoting import group_subject
 from kafka_migration.core.text.shortened import some
 from kafka_migration.engines.mirrormaker2_topics import copied_topics
-from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
+from kafka_migration.preflight.scene.check import (
+    BOTH,
+    Check,
+    Fact,
+    Findings,
+    UnknownFact,
+    unknown_finding,
+    without_mirrormaker,
+)
 from kafka_migration.preflight.scene.scene import Scene
-from kafka_migration.preflight.scene.unknown_facts import Fact, UnknownFact, unknown_finding
 
 # MirrorMaker 2 names the group of its workers after the source, and MirrorMaker 1 its clients after its group.
 _WORKERS = "-mm2"
@@ -27,13 +34,13 @@ _UNKNOWN = Fact(
 )
 
 
-def _warn(scene: Scene) -> Iterable[Finding]:
+def _warn(scene: Scene) -> Findings:
     yield from _known("the groups on the source", _readers, scene)
     yield from _known("the groups on the target", _workers, scene)
     yield from _known("heartbeats on the target", _heartbeats, scene)
 
 
-def _known(what: str, look: Callable[[Scene], Iterable[Finding]], scene: Scene) -> Iterable[Finding]:
+def _known(what: str, look: Callable[[Scene], Findings], scene: Scene) -> Findings:
     """Return what was found, or that the login may not look."""
     try:
         return tuple(look(scene))
@@ -42,14 +49,14 @@ def _known(what: str, look: Callable[[Scene], Iterable[Finding]], scene: Scene) 
         return (unknown_finding(what, UnknownFact(_UNKNOWN, refused.findings[0].found, remedy)),)
 
 
-def _readers(scene: Scene) -> Iterable[Finding]:
+def _readers(scene: Scene) -> Findings:
     listed = scene.source.list_groups()
     active = [each.group for each in listed if each.kind == "classic" and not each.state.is_inactive]
     described = scene.source.describe_groups(active) if active else {}
     return reader_findings(described.values(), scene.migration.topics, scene.migration.name)
 
 
-def _workers(scene: Scene) -> Iterable[Finding]:
+def _workers(scene: Scene) -> Findings:
     aliases = worker_aliases(scene.target.list_groups(), scene.migration.name)
     return worker_findings({alias: _copied(scene, alias) for alias in aliases})
 
@@ -66,7 +73,7 @@ def _copied(scene: Scene, alias: str) -> frozenset[str] | None:
     return copied_topics(rows, scene.migration.topics) if rows else None
 
 
-def _heartbeats(scene: Scene) -> Iterable[Finding]:
+def _heartbeats(scene: Scene) -> Findings:
     found = heartbeat_topics(scene.target.topic_names(), scene.migration.source.alias)
     return heartbeat_findings({topic: age for topic in found if (age := _age_s(scene, topic)) is not None})
 
@@ -103,7 +110,7 @@ def offsets_topic(alias: str) -> str:
     return f"mm2-offsets.{alias}.internal"
 
 
-def worker_findings(copied: Mapping[str, Collection[str] | None]) -> Iterator[Finding]:
+def worker_findings(copied: Mapping[str, Collection[str] | None]) -> Findings:
     """Warn of each running MirrorMaker 2 that copies topics of the migration, by its alias.
 
     `None`: it is not known which topics it copies.
@@ -120,7 +127,7 @@ def worker_findings(copied: Mapping[str, Collection[str] | None]) -> Iterator[Fi
             )
 
 
-def reader_findings(groups: Iterable[GroupDescription], topics: Collection[str], migration: str) -> Iterator[Finding]:
+def reader_findings(groups: Iterable[GroupDescription], topics: Collection[str], migration: str) -> Findings:
     """Warn of each group on the source that reads topics of the migration and has members like MirrorMaker 1's."""
     for group in groups:
         if group.group == f"{MIRROR_GROUP_PREFIX}{migration}":
@@ -142,7 +149,7 @@ def heartbeat_topics(names: Iterable[str], alias: str) -> list[str]:
     return sorted(n for n in names if n == "heartbeats" or n.endswith(".heartbeats") if n != f"{alias}.heartbeats")
 
 
-def heartbeat_findings(ages_s: Mapping[str, float]) -> Iterator[Finding]:
+def heartbeat_findings(ages_s: Mapping[str, float]) -> Findings:
     """Warn of each heartbeats topic that is being written, by the seconds since its newest record."""
     for topic, age in ages_s.items():
         if age < HEARTBEAT_S:
@@ -168,10 +175,4 @@ def _other(subject: str, found: str, happened: str) -> Finding:
 
 
 # A copy that another MirrorMaker makes fails the check of the topics, and this one still has to name it.
-CHECK = Check(
-    "other mirror",
-    asks={Asked.SOURCE, Asked.TARGET},
-    needs=("earlier runs", "clusters"),
-    warn=_warn,
-    unless=without_mirrormaker,
-)
+CHECK = Check("other mirror", asks=BOTH, needs=("earlier runs", "clusters"), warn=_warn, unless=without_mirrormaker)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kafka_migration.core.findings.codes import Code
@@ -12,14 +12,14 @@ from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.text.quoting import shell_word
 from kafka_migration.core.text.shortened import some
 from kafka_migration.engines.mirrormaker2_topics import OwnTopics
-from kafka_migration.preflight.scene.check import Asked, Check, NotApplicable, without_mirrormaker
+from kafka_migration.preflight.scene.check import Asked, Check, Findings, NotApplicable, without_mirrormaker
 from kafka_migration.preflight.scene.scene import Scene
 
 # The settings that decide; Kafka Connect refuses some of their values.
 POLICY, MIN_INSYNC = "cleanup.policy", "min.insync.replicas"
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     last = scene.ledger.last_generation
     seen = own_topics_seen(scene.migration, last.number if last else 0, scene.target)
     if seen.unseen and not seen.findings:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import Side
-from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.check import Asked, Check, Findings
 from kafka_migration.preflight.scene.scene import Scene
 
 # Any id shows whether address, login and rights are good: a registry answers with its schema, or that it has none.
 _ANY_ID = 1
 
 
-def _check(scene: Scene) -> Iterator[Finding]:
+def _check(scene: Scene) -> Findings:
     named = scene.migration.schema_registry
     if named is None:
         return

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from kafka_migration.core.kafka.cluster import KafkaCluster, TopicDescription
 from kafka_migration.core.kafka.records import SampledRecord
-from kafka_migration.preflight.scene.cluster_questions import topics_of
-from kafka_migration.preflight.scene.scene import Scene, asked_once
+from kafka_migration.preflight.scene.scene import Scene, asked_once, topics_of
 
 PARTITIONS = 200
 RECORDS = 20

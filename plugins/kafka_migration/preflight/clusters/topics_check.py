@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
 from kafka_migration.core.run.run_conf import unknown_findings
 from kafka_migration.core.target.planned_topics import TopicsSeen, drift_findings
 from kafka_migration.core.target.target_topics import missing_topic_findings, recreated_findings, target_topic_findings
 from kafka_migration.core.text.shortened import some
-from kafka_migration.preflight.scene.check import Asked, Check
-from kafka_migration.preflight.scene.cluster_questions import topics_of
-from kafka_migration.preflight.scene.scene import Scene
+from kafka_migration.preflight.scene.check import BOTH, Check, Findings
+from kafka_migration.preflight.scene.scene import Scene, topics_of
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     found = scene.find_topic_list()
     if found is not None and not scene.mode.rolls_back:
         yield from topic_list_findings(scene.migration, found, scene.mode)
@@ -33,13 +29,13 @@ def _check(scene: Scene) -> Iterable[Finding]:
     yield from recreated_findings(target, scene.ledger)
 
 
-def _unknown_requested(scene: Scene) -> Iterable[Finding]:
+def _unknown_requested(scene: Scene) -> Findings:
     known = scene.run.whole_migration.topics
     unknown = [topic for topic in scene.run.request.topics if topic not in frozenset(known)]
     yield from unknown_findings("topics", unknown, f"topics of the migration: {some(known)}")
 
 
-def _warn(scene: Scene) -> Iterable[Finding]:
+def _warn(scene: Scene) -> Findings:
     found = scene.find_topic_list()
     if found is not None:
         yield from topic_list_warnings(scene.migration, found, scene.mode)
@@ -48,4 +44,4 @@ def _warn(scene: Scene) -> Iterable[Finding]:
         yield from drift_findings(TopicsSeen(scene.migration, source, target, scene.ledger))
 
 
-CHECK = Check("topics", _check, asks={Asked.SOURCE, Asked.TARGET}, needs=("earlier runs", "clusters"), warn=_warn)
+CHECK = Check("topics", _check, asks=BOTH, needs=("earlier runs", "clusters"), warn=_warn)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.watching.fence import held_back, open_transaction_findings
-from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
-from kafka_migration.preflight.scene.cluster_questions import topics_of
-from kafka_migration.preflight.scene.scene import Scene
+from kafka_migration.preflight.scene.check import Asked, Check, Findings, without_mirrormaker
+from kafka_migration.preflight.scene.scene import Scene, topics_of
 
 
-def _warn(scene: Scene) -> Iterable[Finding]:
+def _warn(scene: Scene) -> Findings:
     partitions = [p for topic in topics_of(scene, "source").values() for p in topic.topic_partitions]
     ends = scene.source.log_end_offsets(partitions, "read_uncommitted")
     held = held_back(ends, scene.source.log_end_offsets(partitions, "read_committed"))

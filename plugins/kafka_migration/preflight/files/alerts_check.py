@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.shortened import sentence
 from kafka_migration.migration_file.loading import alert_settings
-from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.check import Asked, Check, Findings
 from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     for number, settings in enumerate(alert_settings(scene.migration, scene.airflow.alerts_file).notifiers):
         if problem := scene.airflow.notifier_problem(settings):
             yield Finding(

@@ -8,7 +8,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.text.quoting import shell_word
-from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.check import Asked, Check, Findings
 from kafka_migration.preflight.scene.scene import Scene
 
 _MATTERS = {
@@ -19,7 +19,7 @@ _MATTERS = {
 }
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     for field, connection_id, expected in _named(scene.migration):
         found = scene.airflow.connections.connection_type(connection_id)
         if found is None:
@@ -36,7 +36,7 @@ def _check(scene: Scene) -> Iterable[Finding]:
             )
 
 
-def _warn(scene: Scene) -> Iterable[Finding]:
+def _warn(scene: Scene) -> Findings:
     for connection_id in sorted({connection_id for _, connection_id, _ in _named(scene.migration)}):
         if names := scene.airflow.connections.unmasked_secrets(connection_id):
             listed = ", ".join(map(ascii, names))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.run.run_conf import conf_finding
-from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.check import Asked, Check, Findings
 from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     until = scene.run.request.follow_until
     if until is not None and until <= scene.now:
         yield conf_finding(

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.ledger.generations import Generation, generations_text
 from kafka_migration.core.run.run_conf import conf_finding
 from kafka_migration.core.text.shortened import some
-from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.check import Asked, Check, Findings
 from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     if not scene.run.request.generations:
         return
     asked = generations_text(scene.run.request.generations)

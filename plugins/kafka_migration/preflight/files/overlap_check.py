@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
-from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.run.overlap import overlap_findings
 from kafka_migration.migration_file.loading import load_migrations
-from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.check import Asked, Check, Findings
 from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     others = other_migrations(scene.run.deployment.migrations_folder, scene.migration)
     return overlap_findings(scene.migration, others)
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.ledger.ledger import phase_findings
-from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.check import Asked, Check, Findings
 from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     migration = scene.migration
     requested = scene.run.request.topics
     return phase_findings(scene.ledger, migration.name, scene.mode, migration.topics, requested)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.run.run_window import RunType
-from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.check import Asked, Check, Findings
 from kafka_migration.preflight.scene.scene import Scene
 
 _MATTERS = "Such a run has no interval and no window, so it is unknown what it would copy, and nothing was started."
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     name, is_nightly = scene.migration.name, scene.run.identity.is_nightly
     if is_nightly and scene.run_type is RunType.MANUAL:
         yield Finding(

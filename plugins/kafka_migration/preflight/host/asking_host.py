@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from kafka_migration.core.connections.client_settings import OAUTH_ENDPOINT
 from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.connections.secrets import without_secrets
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.findings.errors import Finding, TransientError
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.mirror.host import HostProbe, HostReply, HostTools, ProbeSubject
-from kafka_migration.engines.launching import ENDPOINTS_OPTION
-from kafka_migration.engines.properties_writer import render_properties
-from kafka_migration.preflight.host.tool_answers import LOCKED
-from kafka_migration.preflight.scene.check import NotApplicable, without_mirrormaker
-from kafka_migration.preflight.scene.cluster_questions import facts
-from kafka_migration.preflight.scene.scene import SIDES, Scene, asked_once
+from kafka_migration.engines.launching import ENDPOINTS_OPTION, render_properties
+from kafka_migration.preflight.scene.check import Fact, Findings, NotApplicable, UnknownFact, without_mirrormaker
+from kafka_migration.preflight.scene.scene import SIDES, Scene, asked_once, facts
 
 # The host looks up no more names; of further ones nothing is known.
 MOST_NAMES = 200
 # getent's exit code for a name without an address.
 _NO_ADDRESS = "2"
+# Kerberos allows 5 minutes, and certificates and tokens begin at a moment. NTP keeps clocks within a second.
+CLOCK_TOLERANCE = timedelta(seconds=60)
+# The longest quote of a tool's error.
+LONGEST_REASON = 500
+# The exit of a tool that was not run, because other probes of the migration were.
+LOCKED = "locked"
+_NO_CLASS = "Could not find or load main class"
+_DENIED = re.compile(r"AuthorizationException|AUTHORIZATION_FAILED|not authorized", re.IGNORECASE)
+_UNSUPPORTED = re.compile(r"UnsupportedVersion|does not support|UnsupportedOperationException|not a recognized option")
+_ERROR = re.compile(r"Exception|Error|Caused by:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +136,9 @@ def tools(scene: Scene, what: ProbeSubject) -> Mapping[Side, Mapping[str, str]]:
     return {side: _without_secrets(_facts_of(reply.result), probes[side][1]) for side, reply in replies.items()}
 
 
-def tool(scene: Scene, what: ProbeSubject, side: Side) -> Mapping[str, str]:
-    """Return the answer of one of Kafka's tools about a side."""
-    return tools(scene, what)[side]
+def tool_answer(scene: Scene, fact: Fact, what: ProbeSubject, side: Side) -> str | UnknownFact:
+    """Return the output of one of Kafka's tools about a side, or why the fact is unknown."""
+    return answer_of(fact, tools(scene, what)[side])
 
 
 def _probe(scene: Scene, what: ProbeSubject, side: Side) -> tuple[HostProbe, Mapping[str, str]]:
@@ -175,3 +183,65 @@ def _listed(topics: Sequence[str]) -> tuple[str, ...]:
     """Return topics in an order in which their list does not look like an option of the tool; none if all do."""
     listed = tuple(sorted(topics, key=lambda topic: topic.startswith("-")))
     return () if listed and listed[0].startswith("-") else listed
+
+
+def answer_of(fact: Fact, facts: Mapping[str, str]) -> str | UnknownFact:
+    """Return the output of a tool, or why the fact is unknown."""
+    tool, code = facts.get("tool", "the tool"), facts.get("exit", "")
+    # Some tools print an exception and exit with 0.
+    failed = code != "0" or _DENIED.search(facts.get("errors", ""))
+    return _why(fact, tool, code, facts.get("errors", "")) if failed else facts.get("output", "")
+
+
+def _why(fact: Fact, tool: str, code: str, errors: str) -> UnknownFact:
+    if code == LOCKED:
+        return UnknownFact(
+            fact,
+            "the host answered other preflights of this migration for over two minutes",
+            "Run preflight again when they have ended.",
+            is_failure=True,
+        )
+    if code == "timeout":
+        return UnknownFact(
+            fact, f"{tool} did not end within 120 s", "Check the load and the network of the host.", is_failure=True
+        )
+    if code == "large":
+        return UnknownFact(fact, f"{tool} printed more than 4 MiB")
+    if _NO_CLASS in errors:
+        return UnknownFact(
+            fact, f"Kafka on the host has no {tool}", "Install a whole Kafka distribution on the MirrorMaker host."
+        )
+    if _DENIED.search(errors):
+        return UnknownFact(fact, f"the login has no right to run {tool}", f"Grant {fact.right}.")
+    if _UNSUPPORTED.search(errors):
+        return UnknownFact(fact, f"{tool}: {last_error(errors)}")
+    return UnknownFact(fact, f"{tool}: {last_error(errors)}", "Correct the cause that the tool names.", is_failure=True)
+
+
+def last_error(errors: str) -> str:
+    """Return the innermost error of a tool's output on stderr."""
+    lines = [line.strip() for line in errors.splitlines() if _ERROR.search(line) and not line.startswith("\tat ")]
+    found = lines[-1] if lines else errors.strip()[-LONGEST_REASON:] or "no reason"
+    return found.removeprefix("Caused by: ")[:LONGEST_REASON]
+
+
+def clock_findings(machine: str, other: str, shown: datetime, earliest: datetime, latest: datetime) -> Findings:
+    """Yield the warning about a machine whose clock showed a time outside of the moments between which it was read.
+
+    `earliest` and `latest` are those moments by the clock of the other machine.
+    """
+    ahead, late = shown - latest, earliest - shown
+    difference = max(ahead, late)
+    if difference > CLOCK_TOLERANCE:
+        apart = f"{int(difference.total_seconds()):,} s {'ahead' if ahead > late else 'behind'}"
+        tolerated = f"{int(CLOCK_TOLERANCE.total_seconds())} s"
+        yield Finding(
+            Code.CLOCKS_DIFFER,
+            f"{machine} and {other}",
+            f"a clock that is {apart}",
+            f"at most {tolerated} of difference",
+            "Let NTP set the clocks of all machines.",
+            happened=f"The clock of {machine} is {apart}, compared with the clock of {other}.",
+            matters=f"With more than {tolerated} of difference logins and certificates can fail, retention deletes at "
+            "other times, and the times in reports are wrong.",
+        )

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.mirror.host import ProbeSubject
-from kafka_migration.preflight.host.asking_host import tool, without_tools
-from kafka_migration.preflight.host.clock_rule import clock_findings
-from kafka_migration.preflight.host.tool_answers import answer_of
-from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.host.asking_host import clock_findings, tool_answer, tools, without_tools
+from kafka_migration.preflight.scene.check import Asked, Check, Fact, Findings, UnknownFact, warnings_of_sides
 from kafka_migration.preflight.scene.scene import SIDES, Scene
-from kafka_migration.preflight.scene.unknown_facts import Fact, UnknownFact, unknown_warnings
 
 _TIME = Fact(
     "what time the cluster's clocks show",
@@ -25,20 +20,15 @@ _TIME = Fact(
 _MILLISECONDS = re.compile(r"\d{1,14}", re.ASCII)
 
 
-def _warn(scene: Scene) -> Iterable[Finding]:
-    found: list[Finding] = []
-    unknowns: dict[str, UnknownFact] = {}
-    for side in SIDES:
-        shown = _time(scene, side)
-        if isinstance(shown, UnknownFact):
-            unknowns[f"{side}.connection"] = shown
-        else:
-            found += clock_findings(f"the {side}", "the MirrorMaker host", shown, *_call(scene, side))
-    return (*found, *unknown_warnings(unknowns, is_more_known=bool(found)))
+def _warn(scene: Scene) -> Findings:
+    return warnings_of_sides(
+        {side: _time(scene, side) for side in SIDES},
+        lambda side, shown: clock_findings(f"the {side}", "the MirrorMaker host", shown, *_call(scene, side)),
+    )
 
 
 def _time(scene: Scene, side: Side) -> datetime | UnknownFact:
-    answer = answer_of(_TIME, tool(scene, ProbeSubject.CLOCK, side))
+    answer = tool_answer(scene, _TIME, ProbeSubject.CLOCK, side)
     return answer if isinstance(answer, UnknownFact) else controller_time(answer)
 
 
@@ -57,7 +47,7 @@ def controller_time(output: str) -> datetime | UnknownFact:
 
 def _call(scene: Scene, side: Side) -> tuple[datetime, datetime]:
     """Return the host's times before and after the call; the second one is of a whole second."""
-    facts = tool(scene, ProbeSubject.CLOCK, side)
+    facts = tools(scene, ProbeSubject.CLOCK)[side]
     before, after = (datetime.fromtimestamp(int(facts[name]), UTC) for name in ("clock_before", "clock"))
     return before, after + timedelta(seconds=1)
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.mirror.host import ProbeSubject
-from kafka_migration.preflight.host.asking_host import NamesOnHost, host_of, machine, tool, without_tools
-from kafka_migration.preflight.host.tool_answers import LONGEST_REASON, answer_of
-from kafka_migration.preflight.scene.check import Asked, Check
-from kafka_migration.preflight.scene.cluster_questions import facts
-from kafka_migration.preflight.scene.scene import SIDES, Scene
-from kafka_migration.preflight.scene.unknown_facts import Fact, UnknownFact, unknown_warnings
+from kafka_migration.preflight.host.asking_host import (
+    LONGEST_REASON,
+    NamesOnHost,
+    host_of,
+    machine,
+    tool_answer,
+    without_tools,
+)
+from kafka_migration.preflight.scene.check import Asked, Check, Fact, Findings, UnknownFact, warnings_of_sides
+from kafka_migration.preflight.scene.scene import SIDES, Scene, facts
 
 _REACHED = Fact(
     "whether the host reaches the brokers",
@@ -25,24 +29,23 @@ _REACHED = Fact(
 _BROKER = re.compile(r"(\S{1,300}:\d{1,5}) \(id: -?\d{1,10} .{0,600}\) -> (\(|ERROR:.*)")
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     return [finding for side in SIDES for finding in _unreached(scene, side)]
 
 
-def _unreached(scene: Scene, side: Side) -> Iterator[Finding]:
+def _unreached(scene: Scene, side: Side) -> Findings:
     addresses = facts(scene, side).addresses
     return connect_findings(f"{side}.connection", addresses, _answer(scene, side), machine(scene).names)
 
 
-def _warn(scene: Scene) -> Iterable[Finding]:
-    answers = {f"{side}.connection": _answer(scene, side) for side in SIDES}
-    return unknown_warnings(
-        {where: each for where, each in answers.items() if isinstance(each, UnknownFact) and not each.is_failure}
-    )
+def _warn(scene: Scene) -> Findings:
+    answers = {side: _answer(scene, side) for side in SIDES}
+    is_failure = {side: isinstance(answer, UnknownFact) and answer.is_failure for side, answer in answers.items()}
+    return warnings_of_sides({side: answer for side, answer in answers.items() if not is_failure[side]})
 
 
 def _answer(scene: Scene, side: Side) -> str | UnknownFact:
-    return answer_of(_REACHED, tool(scene, ProbeSubject.BROKERS, side))
+    return tool_answer(scene, _REACHED, ProbeSubject.BROKERS, side)
 
 
 def broker_answers(output: str) -> Mapping[str, str]:
@@ -56,7 +59,7 @@ def broker_answers(output: str) -> Mapping[str, str]:
 
 def connect_findings(
     subject: str, addresses: Sequence[str], answer: str | UnknownFact, on_host: NamesOnHost
-) -> Iterator[Finding]:
+) -> Findings:
     """Yield the finding about brokers that did not answer Kafka's tool on the host."""
     # A broker without an address has a finding of its own.
     wanted = [address for address in addresses if host_of(address) not in on_host.missing]

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from kafka_migration.core.findings.errors import Finding
-from kafka_migration.preflight.host.asking_host import machine
-from kafka_migration.preflight.host.clock_rule import clock_findings
-from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
+from kafka_migration.preflight.host.asking_host import clock_findings, machine
+from kafka_migration.preflight.scene.check import BOTH_AND_HOST, Check, Findings, without_mirrormaker
 from kafka_migration.preflight.scene.scene import Scene
 
 
-def _warn(scene: Scene) -> Iterable[Finding]:
+def _warn(scene: Scene) -> Findings:
     answer = machine(scene)
     shown = datetime.fromtimestamp(answer.number("clock", "its time"), UTC)
     # The host shows whole seconds.
@@ -20,10 +17,4 @@ def _warn(scene: Scene) -> Iterable[Finding]:
     return clock_findings("the MirrorMaker host", "the Airflow worker", shown, earliest, answer.after)
 
 
-CHECK = Check(
-    "host clock",
-    asks={Asked.SOURCE, Asked.TARGET, Asked.HOST},
-    needs=("clusters", "host"),
-    warn=_warn,
-    unless=without_mirrormaker,
-)
+CHECK = Check("host clock", asks=BOTH_AND_HOST, needs=("clusters", "host"), warn=_warn, unless=without_mirrormaker)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.preflight.host.asking_host import machine
-from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
+from kafka_migration.preflight.scene.check import BOTH_AND_HOST, Check, Findings, without_mirrormaker
 from kafka_migration.preflight.scene.scene import Scene
 
 # mirrorctl bounds what one generation writes: 5 log files of 20 MB, and 20 MiB of Java's own output.
 GENERATION_MIB = 125
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     return disk_findings(machine(scene).number("free_kib", "how much space is free"))
 
 
-def disk_findings(free_kib: int) -> Iterator[Finding]:
+def disk_findings(free_kib: int) -> Findings:
     """Yield the finding about a disk that cannot hold the logs of one more generation."""
     if free_kib < GENERATION_MIB * 1024:
         free = f"{free_kib // 1024:,} MiB"
@@ -34,10 +32,4 @@ def disk_findings(free_kib: int) -> Iterator[Finding]:
         )
 
 
-CHECK = Check(
-    "host disk",
-    _check,
-    asks={Asked.SOURCE, Asked.TARGET, Asked.HOST},
-    needs=("clusters", "host"),
-    unless=without_mirrormaker,
-)
+CHECK = Check("host disk", _check, asks=BOTH_AND_HOST, needs=("clusters", "host"), unless=without_mirrormaker)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.preflight.host.asking_host import machine
-from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
-from kafka_migration.preflight.scene.cluster_questions import facts, topics_of
-from kafka_migration.preflight.scene.scene import SIDES, Scene
+from kafka_migration.preflight.scene.check import BOTH_AND_HOST, Check, Findings, without_mirrormaker
+from kafka_migration.preflight.scene.scene import SIDES, Scene, facts, topics_of
 
 # What MirrorMaker opens besides its connections: jars, logs, and the clients that Connect keeps for itself.
 FIXED_FILES = 500
@@ -17,7 +14,7 @@ FIXED_FILES = 500
 CONNECTIONS_PER_BROKER = 4
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     answer = machine(scene)
     if answer.facts.get("open_files") == "unlimited":
         return ()
@@ -27,7 +24,7 @@ def _check(scene: Scene) -> Iterable[Finding]:
     return file_findings(limit, scene.migration.mirror.tasks, partitions, brokers)
 
 
-def file_findings(limit: int, tasks: int, partitions: int, brokers: int) -> Iterator[Finding]:
+def file_findings(limit: int, tasks: int, partitions: int, brokers: int) -> Findings:
     """Yield the finding about a limit of open files that is too low for MirrorMaker's connections.
 
     A client has connections to brokers, not to partitions; the partitions limit the number of tasks.
@@ -49,9 +46,5 @@ def file_findings(limit: int, tasks: int, partitions: int, brokers: int) -> Iter
 
 
 CHECK = Check(
-    "host files",
-    _check,
-    asks={Asked.SOURCE, Asked.TARGET, Asked.HOST},
-    needs=("clusters", "topics", "host"),
-    unless=without_mirrormaker,
+    "host files", _check, asks=BOTH_AND_HOST, needs=("clusters", "topics", "host"), unless=without_mirrormaker
 )

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.text.shortened import some
 from kafka_migration.preflight.host.asking_host import NamesOnHost, broker_names, machine, names_of_brokers
-from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
-from kafka_migration.preflight.scene.cluster_questions import facts
-from kafka_migration.preflight.scene.scene import SIDES, Scene
-from kafka_migration.preflight.scene.unknown_facts import Fact, UnknownFact, unknown_warnings
+from kafka_migration.preflight.scene.check import (
+    BOTH_AND_HOST,
+    Check,
+    Fact,
+    Findings,
+    UnknownFact,
+    unknown_warnings,
+    without_mirrormaker,
+)
+from kafka_migration.preflight.scene.scene import SIDES, Scene, facts
 
 _NAMES = Fact(
     "whether the host resolves the names of all brokers", "MirrorMaker cannot copy from or to a broker without address."
 )
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     return [finding for side in SIDES for finding in _unresolved(scene, side)]
 
 
-def _unresolved(scene: Scene, side: Side) -> Iterator[Finding]:
+def _unresolved(scene: Scene, side: Side) -> Findings:
     addresses, on_host = facts(scene, side).addresses, machine(scene).names
     on_worker = {name: scene.airflow.look_up(name) for name in broker_names(addresses) if name in on_host.missing}
     return resolve_findings(f"{side}.connection", addresses, on_host, on_worker)
@@ -31,7 +37,7 @@ def _unresolved(scene: Scene, side: Side) -> Iterator[Finding]:
 
 def resolve_findings(
     subject: str, addresses: Sequence[str], on_host: NamesOnHost, on_worker: Mapping[str, Sequence[str]]
-) -> Iterator[Finding]:
+) -> Findings:
     """Yield the finding about broker names without an address on the host, with the lines for its `/etc/hosts`."""
     missing = [name for name in broker_names(addresses) if name in on_host.missing]
     if not missing:
@@ -50,7 +56,7 @@ def resolve_findings(
     )
 
 
-def _warn(scene: Scene) -> Iterable[Finding]:
+def _warn(scene: Scene) -> Findings:
     answer = machine(scene)
     unknown = answer.names.unknown(names_of_brokers(scene))
     fact = _ended(unknown) if answer.facts.get("names") else _NO_GETENT
@@ -66,10 +72,5 @@ def _ended(names: Sequence[str]) -> UnknownFact:
 
 
 CHECK = Check(
-    "host names",
-    _check,
-    asks={Asked.SOURCE, Asked.TARGET, Asked.HOST},
-    needs=("clusters", "host"),
-    warn=_warn,
-    unless=without_mirrormaker,
+    "host names", _check, asks=BOTH_AND_HOST, needs=("clusters", "host"), warn=_warn, unless=without_mirrormaker
 )

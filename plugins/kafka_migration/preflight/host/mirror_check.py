@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from kafka_migration.core.findings.errors import Finding
 from kafka_migration.engines.engines import engine_of
 from kafka_migration.engines.required_versions import java_findings, login_findings, version_warnings
 from kafka_migration.preflight.host.asking_host import host_facts
-from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.check import Asked, Check, Findings
 from kafka_migration.preflight.scene.scene import SIDES, Scene
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     if not scene.mode.mirrors:
         return ()
     version = host_facts(scene).get("kafka", "")
@@ -24,11 +21,11 @@ def _check(scene: Scene) -> Iterable[Finding]:
     )
 
 
-def _warn(scene: Scene) -> Iterable[Finding]:
+def _warn(scene: Scene) -> Findings:
     return version_warnings(scene.migration, host_facts(scene).get("kafka", "")) if scene.mode.mirrors else ()
 
 
-def _login_findings(scene: Scene, version: str) -> Iterable[Finding]:
+def _login_findings(scene: Scene, version: str) -> Findings:
     has_login = any(scene.airflow.connections.has_login(scene.named(side)) for side in SIDES)
     return login_findings(scene.migration, version) if has_login else ()
 

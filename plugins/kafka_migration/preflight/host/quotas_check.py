@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.mirror.host import ProbeSubject
-from kafka_migration.preflight.host.asking_host import tool, without_tools
-from kafka_migration.preflight.host.tool_answers import answer_of
-from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.host.asking_host import tool_answer, without_tools
+from kafka_migration.preflight.scene.check import Asked, Check, Fact, Findings, warnings_of_sides
 from kafka_migration.preflight.scene.scene import SIDES, Scene
-from kafka_migration.preflight.scene.unknown_facts import Fact, UnknownFact, unknown_warnings
 
 _QUOTAS = Fact(
     "which quotas limit MirrorMaker",
@@ -30,16 +27,10 @@ _RATES = {
 }
 
 
-def _warn(scene: Scene) -> Iterable[Finding]:
-    found: list[Finding] = []
-    unknowns: dict[str, UnknownFact] = {}
-    for side in SIDES:
-        answer = answer_of(_QUOTAS, tool(scene, ProbeSubject.QUOTAS, side))
-        if isinstance(answer, UnknownFact):
-            unknowns[f"{side}.connection"] = answer
-        else:
-            found += quota_findings(side, answer, scene.airflow.connections.principal(scene.named(side)))
-    return (*found, *unknown_warnings(unknowns, is_more_known=bool(found)))
+def _warn(scene: Scene) -> Findings:
+    answers = {side: tool_answer(scene, _QUOTAS, ProbeSubject.QUOTAS, side) for side in SIDES}
+    principal = scene.airflow.connections.principal
+    return warnings_of_sides(answers, lambda side, found: quota_findings(side, found, principal(scene.named(side))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +71,7 @@ def _named(text: str, kind: str) -> str | None:
     return "" if text == f"the default {kind}" else None
 
 
-def quota_findings(side: Side, output: str, principal: str) -> Iterator[Finding]:
+def quota_findings(side: Side, output: str, principal: str) -> Findings:
     """Yield a warning per quota that may slow MirrorMaker."""
     for quota in quotas_of(output):
         rates = ", ".join(rate for rate in quota.rates.split(", ") if rate.split("=")[0] in _RATES[side])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,11 +14,9 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.host import ProbeSubject
-from kafka_migration.preflight.host.asking_host import tool, without_tools
-from kafka_migration.preflight.host.tool_answers import answer_of
-from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.host.asking_host import tool_answer, without_tools
+from kafka_migration.preflight.scene.check import Asked, Check, Fact, Findings, UnknownFact, warnings_of_sides
 from kafka_migration.preflight.scene.scene import Scene
-from kafka_migration.preflight.scene.unknown_facts import Fact, UnknownFact, unknown_warnings
 
 _SPACE = Fact(
     "whether the target's log directories have room for the copy",
@@ -31,7 +29,7 @@ _RESPONSE = re.compile(r"Received DESCRIBE_LOG_DIRS response from node (\d{1,10}
 _FREE = re.compile(r"totalBytes=-?\d{1,19}, usableBytes=(-?\d{1,19})")
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     source, target = _log_dirs(scene, "source"), _log_dirs(scene, "target")
     if isinstance(source, UnknownFact) or isinstance(target, UnknownFact) or not target.usable:
         return ()
@@ -41,16 +39,15 @@ def _check(scene: Scene) -> Iterable[Finding]:
     return space_findings(needed, target.usable)
 
 
-def _warn(scene: Scene) -> Iterable[Finding]:
+def _warn(scene: Scene) -> Findings:
     source, target = _log_dirs(scene, "source"), _log_dirs(scene, "target")
     if isinstance(target, LogDirs) and not target.usable:
         target = _NOT_REPORTED
-    answers = {"source.connection": source, "target.connection": target}
-    return unknown_warnings({where: each for where, each in answers.items() if isinstance(each, UnknownFact)})
+    return warnings_of_sides({"source": source, "target": target})
 
 
 def _log_dirs(scene: Scene, side: Side) -> LogDirs | UnknownFact:
-    answer = answer_of(_SPACE, tool(scene, ProbeSubject.SPACE, side))
+    answer = tool_answer(scene, _SPACE, ProbeSubject.SPACE, side)
     return answer if isinstance(answer, UnknownFact) else LogDirs.of(answer)
 
 
@@ -127,7 +124,7 @@ def needed_bytes(
     return SpaceNeed(needed, of_one)
 
 
-def space_findings(need: SpaceNeed, usable: Mapping[tuple[int, str], int]) -> Iterator[Finding]:
+def space_findings(need: SpaceNeed, usable: Mapping[tuple[int, str], int]) -> Findings:
     """Yield the finding about a target whose brokers cannot take the copy, however its replicas are placed."""
     free = Counter[int]()
     for (broker, _), usable_bytes in usable.items():

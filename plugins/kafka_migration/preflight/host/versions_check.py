@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.engines.required_versions import KafkaVersion
 from kafka_migration.preflight.host.asking_host import host_facts
-from kafka_migration.preflight.scene.check import Asked, Check, without_mirrormaker
+from kafka_migration.preflight.scene.check import (
+    BOTH_AND_HOST,
+    NO_DESCRIBE_CONFIGS,
+    Check,
+    Fact,
+    Findings,
+    UnknownFact,
+    unknown_finding,
+    without_mirrormaker,
+)
 from kafka_migration.preflight.scene.scene import SIDES, Scene, asked_once
-from kafka_migration.preflight.scene.unknown_facts import NO_DESCRIBE_CONFIGS, Fact, UnknownFact, unknown_finding
 
 # Brokers use this protocol among each other. It is that of their version or of an older one; Kafka 4 has no such
 # setting.
@@ -42,14 +50,14 @@ def _mirror_version(scene: Scene) -> str:
     return host_facts(scene).get("kafka", "")
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     for side in SIDES:
         yield from old_broker_findings(side, _brokers(scene, side), _mirror_version(scene))
 
 
 def old_broker_findings(
     side: str, brokers: Mapping[int, Mapping[str, str]], mirror_version: str, oldest: KafkaVersion = _OLDEST_BROKER
-) -> Iterator[Finding]:
+) -> Findings:
     """Name the brokers of a side that are too old for a MirrorMaker of this version, which is of Kafka 4."""
     found = [brokers[broker].get(PROTOCOL, "") for broker in sorted(brokers)]
     old = [text for text in found if (own := KafkaVersion.of(text)) is not None and own < oldest]
@@ -67,7 +75,7 @@ def old_broker_findings(
         )
 
 
-def _warn(scene: Scene) -> Iterable[Finding]:
+def _warn(scene: Scene) -> Findings:
     for side in SIDES:
         if not _brokers(scene, side):
             yield unknown_finding(f"the brokers' settings on the {side}", _NOT_READ)
@@ -83,10 +91,5 @@ def _brokers(scene: Scene, side: Side) -> Mapping[int, Mapping[str, str]]:
 
 
 CHECK = Check(
-    "versions",
-    _check,
-    asks={Asked.SOURCE, Asked.TARGET, Asked.HOST},
-    needs=("clusters", "host", "mirror"),
-    warn=_warn,
-    unless=_old_brokers_work,
+    "versions", _check, asks=BOTH_AND_HOST, needs=("clusters", "host", "mirror"), warn=_warn, unless=_old_brokers_work
 )

@@ -7,11 +7,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, S
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import groupby
+from typing import TypeVar
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.text.shortened import sentence
 from kafka_migration.preflight.scene.scene import Scene
+
+T = TypeVar("T")
+Findings = Iterable[Finding]
+"""What a check finds, or warns of."""
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +48,8 @@ class Asked(Enum):
 
 
 _ORDER = list(Asked)
+BOTH = frozenset({Asked.SOURCE, Asked.TARGET})
+BOTH_AND_HOST = BOTH | {Asked.HOST}
 
 
 def last_of(asked: Collection[Asked]) -> Asked:
@@ -62,7 +70,7 @@ class NotApplicable(Exception):
     """A check has nothing to say, for the reason that is its text."""
 
 
-def _nothing(_: Scene) -> Iterable[Finding]:
+def _nothing(_: Scene) -> Findings:
     return ()
 
 
@@ -80,10 +88,10 @@ class Check:
     """
 
     name: str
-    ask: Callable[[Scene], Iterable[Finding]] = _nothing
+    ask: Callable[[Scene], Findings] = _nothing
     asks: Set[Asked] = field(kw_only=True)
     needs: tuple[str, ...] = ()
-    warn: Callable[[Scene], Iterable[Finding]] = _nothing
+    warn: Callable[[Scene], Findings] = _nothing
     unless: Callable[[Scene], str] = lambda _: ""
 
     @property
@@ -235,3 +243,69 @@ def _unreachable(check: Check, error: TransientError) -> Finding:
         happened=sentence(f"Nothing was started, because the check {check.name} got no answer: {error}"),
         matters="Without this check it is unknown whether the run is safe, so it is refused.",
     )
+
+
+NO_DESCRIBE_CONFIGS = "the login has no right DescribeConfigs on the cluster"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact that a check reads: `words` complete the sentence "It is unknown …", `matters` says why.
+
+    `right` is what a login needs to read it.
+    """
+
+    words: str
+    matters: str
+    right: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownFact:
+    """A fact that could not be read, and why; `remedy` is empty if these versions cannot answer.
+
+    `is_failure`: the tool ran and failed, for example because no broker answered.
+    """
+
+    fact: Fact
+    reason: str
+    remedy: str = ""
+    is_failure: bool = False
+
+    def __str__(self) -> str:
+        return f"it is unknown {self.fact.words}: {self.reason}"
+
+
+def unknown_finding(subject: str, unknown: UnknownFact) -> Finding:
+    """Return the warning that a check could not read a fact about `subject`."""
+    return Finding(
+        Code.FACT_UNKNOWN,
+        subject,
+        unknown.reason,
+        unknown.fact.words,
+        unknown.remedy or "These versions of Kafka cannot answer. Look at the cluster yourself.",
+        happened=f"It is unknown {unknown.fact.words}: {unknown.reason}.",
+        matters=unknown.fact.matters,
+    )
+
+
+def warnings_of_sides(
+    answers: Mapping[Side, T | UnknownFact], find: Callable[[Side, T], Findings] = lambda *_: ()
+) -> tuple[Finding, ...]:
+    """Return what is found in the answers about both sides, and a warning per side of which a fact is unknown."""
+    known = {side: answer for side, answer in answers.items() if not isinstance(answer, UnknownFact)}
+    found = [finding for side, answer in known.items() for finding in find(side, answer)]
+    unknowns = {f"{side}.connection": answer for side, answer in answers.items() if isinstance(answer, UnknownFact)}
+    return (*found, *unknown_warnings(unknowns, is_more_known=bool(found)))
+
+
+def unknown_warnings(unknowns: Mapping[str, UnknownFact], *, is_more_known: bool = False) -> Findings:
+    """Yield a warning per unknown fact that can be made readable; `unknowns` are named by what they are about.
+
+    If all are facts that these versions cannot answer, `NotApplicable` is raised, or if more is known, they are
+    warnings too.
+    """
+    is_warned = is_more_known or any(unknown.remedy for unknown in unknowns.values())
+    if unknowns and not is_warned:
+        raise NotApplicable("; ".join(f"{where}: {unknown}" for where, unknown in unknowns.items()))
+    yield from (unknown_finding(where, unknown) for where, unknown in unknowns.items())

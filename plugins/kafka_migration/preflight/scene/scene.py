@@ -1,4 +1,4 @@
-"""What the checks of one run may look at, and the answers that they have got."""
+"""What the checks of one run may look at, the answers that they have got, and what several of them ask clusters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.evidence.root import EvidencePlace
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.kafka.cluster import Certificate, KafkaCluster, Side
+from kafka_migration.core.kafka.cluster import Certificate, ClusterFacts, KafkaCluster, NewTopic, Side, TopicDescription
 from kafka_migration.core.kafka.schema_registry import SchemaRegistry
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.alert_settings import NotifierSettings
@@ -24,6 +24,7 @@ from kafka_migration.core.mirror.mirror_process import AnyProcess
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunType
 from kafka_migration.core.spark.spark_target import SparkTarget
+from kafka_migration.core.target.target_topics import plan_topics
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -260,3 +261,22 @@ def asked_once(question: Callable[Concatenate[Scene, P], T]) -> Callable[Concate
         return scene.once(key, lambda: question(scene, *args, **kwargs))
 
     return ask
+
+
+@asked_once
+def facts(scene: Scene, side: Side) -> ClusterFacts:
+    """Return the id and the brokers of a cluster."""
+    return scene.cluster(side).facts()
+
+
+@asked_once
+def topics_of(scene: Scene, side: Side) -> Mapping[str, TopicDescription]:
+    """Return the migration's topics on a side, by their source names; those that do not exist are missing."""
+    return scene.cluster(side).describe_topics(scene.migration.topics)
+
+
+@asked_once
+def new_topics(scene: Scene) -> tuple[NewTopic, ...]:
+    """Return the topics that the target lacks, as a run would create them."""
+    source, target = topics_of(scene, "source"), topics_of(scene, "target")
+    return plan_topics(scene.migration, source, target, scene.ledger).create

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from kafka_migration.core.evidence.root import EvidencePlace
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.spark.spark_target import CLUSTER
-from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.check import Asked, Check, Findings
 from kafka_migration.preflight.scene.scene import Scene
 
 _MATTERS = "Spark's results would not reach Airflow, so no copy could be proved."
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     place, connection = scene.airflow.evidence_place, scene.migration.validation.spark_connection
     if not place.may_be_one:
         yield _differ(place)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.spark.spark_target import SparkTarget, cipher_findings, unprotected_findings
 from kafka_migration.core.spark.spark_versions import Version
-from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.check import Asked, Check, Findings
 from kafka_migration.preflight.scene.scene import Scene
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     if scene.mode is Mode.RESTORE or scene.migration.validation.spark_unprotected:
         return ()
     target = _target(scene)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.preflight.scene.check import Asked, Check
+from kafka_migration.preflight.scene.check import Asked, Check, Findings
 from kafka_migration.preflight.scene.scene import Scene, asked_once
 
 
@@ -16,11 +14,11 @@ def _findings(scene: Scene) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
     return scene.airflow.spark.spark_version_findings(scene.migration.validation.spark_connection)
 
 
-def _check(scene: Scene) -> Iterable[Finding]:
+def _check(scene: Scene) -> Findings:
     return () if scene.mode is Mode.RESTORE else _findings(scene)[0]
 
 
-def _unknown(scene: Scene) -> Iterable[Finding]:
+def _unknown(scene: Scene) -> Findings:
     return () if scene.mode is Mode.RESTORE else _findings(scene)[1]
 
 

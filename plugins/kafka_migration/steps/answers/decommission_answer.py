@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from kafka_migration.adapters.kafka.renamed_topics import RenamedTopics
+from kafka_migration.adapters.kafka.renamed_topics import renamed_topics
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.kafka.cluster import KafkaCluster, Side
 from kafka_migration.core.ledger.chain import Confirmation
@@ -81,7 +81,7 @@ def _conditions(
             ledger=ledger,
             topics=migration.topics,
             source=source,
-            target=RenamedTopics(target, names) if migration.renames else target,
+            target=renamed_topics(target, names) if migration.renames else target,
             evidence_of=store.evidence_of,
         )
     return decommission_conditions(old, patience)

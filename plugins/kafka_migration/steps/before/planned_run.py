@@ -21,7 +21,7 @@ from kafka_migration.core.run.run_conf import unknown_findings
 from kafka_migration.core.target.planned_topics import PlannedTopic, TopicsSeen, offsets_to_copy, planned_topics
 from kafka_migration.core.target.target_topics import missing_topic_findings, recreated_findings, removed_topic_warnings
 from kafka_migration.core.text.shortened import some
-from kafka_migration.engines.never_copied import never_copied_findings
+from kafka_migration.engines.mirrormaker2 import never_copied_findings
 from kafka_migration.preflight.clusters.clusters_check import difference_findings
 from kafka_migration.preflight.files.overlap_check import other_migrations
 from kafka_migration.steps.before.dry_run import preview

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_migration.adapters.store.ledger_store import Anchor
-from kafka_migration.adapters.system.system_clock import SystemClock
+from kafka_migration.adapters.system.this_machine import SystemClock
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.kafka.cluster import KafkaCluster, Side
 from kafka_migration.core.kafka.schema_registry import SchemaRegistry

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from kafka_migration.adapters.kafka.listeners import principal_of
-from kafka_migration.adapters.system.logins import service_login
+from kafka_migration.adapters.system.this_machine import service_login
 from kafka_migration.core.cutover.approval import (
     Ask,
     answer_changed,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from kafka_migration.adapters.kafka.renamed_topics import RenamedTopics
+from kafka_migration.adapters.kafka.renamed_topics import renamed_topics
 from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.adapters.store.run_status_store import NewsStore
@@ -167,7 +167,7 @@ class MigrationRun:
     @cached_property
     def target(self) -> KafkaCluster:
         """The target cluster; the migration's topics are addressed by their source names."""
-        return RenamedTopics(self.bare_target, self.target_names) if self.target_names else self.bare_target
+        return renamed_topics(self.bare_target, self.target_names) if self.target_names else self.bare_target
 
     @cached_property
     def bare_target(self) -> KafkaCluster:

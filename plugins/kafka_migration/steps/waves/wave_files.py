@@ -12,7 +12,7 @@ from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.run.overlap import overlap_findings
 from kafka_migration.core.waves.wave_file import Names, wave_file
 from kafka_migration.core.waves.wave_plan import WavePlan
-from kafka_migration.engines.never_copied import never_copied_findings
+from kafka_migration.engines.mirrormaker2 import never_copied_findings
 from kafka_migration.migration_file.loading import MAX_FILE_BYTES, load_migration, load_migration_file
 
 
