@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.kafka_tables.accepted import trimmed
 from kafka_migration.mirrormaker_files.formats.properties_reader import Entry
 from kafka_migration.mirrormaker_files.model.lint_limits import LONGEST_ALIAS, require_few_clusters
@@ -22,7 +22,7 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import (
 _WHOLE_KEYS = frozenset(
     {"consumer.poll.timeout.ms", "admin.timeout.ms", "source.cluster.alias", "target.cluster.alias"}
 )
-_SIDES = re.compile(r"(?:(source|target)\.)?(cluster|producer|consumer|admin)(?:\.override)?\.(.+)")
+_SIDES = regex(r"(?:(source|target)\.)?(cluster|producer|consumer|admin)(?:\.override)?\.(.+)")
 
 
 def mirrormaker2_file(name: str, entries: Sequence[Entry]) -> MirrorFile:

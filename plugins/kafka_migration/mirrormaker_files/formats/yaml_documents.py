@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 
 import yaml
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.secret_forms import LONGEST_NAME
 from kafka_migration.mirrormaker_files.formats.properties_reader import Entry
 from kafka_migration.mirrormaker_files.model.lint_limits import MOST_NODES, TooMany, require_few
@@ -15,10 +15,8 @@ from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
 
 DEEPEST = 50
 # A line with a key and a text, and a quote within the text that has no backslash.
-_PAIR = re.compile(
-    r'([ \t{]{0,200}"[\w.>-]{1,300}"[ \t]{0,20}:[ \t]{0,20}")(.{0,5000})("[ \t]{0,20}[,}]{0,5}[ \t\r]{0,20})'
-)
-_QUOTE = re.compile(r'(?<!\\)"')
+_PAIR = regex(r'([ \t{]{0,200}"[\w.>-]{1,300}"[ \t]{0,20}:[ \t]{0,20}")(.{0,5000})("[ \t]{0,20}[,}]{0,5}[ \t\r]{0,20})')
+_QUOTE = regex(r'(?<!\\)"')
 _MOST_REPAIRED = 20
 _MERGE, _NULL = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:null"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.secret_forms import may_be_shown
 from kafka_migration.core.text.shortened import given
 from kafka_migration.kafka_tables.accepted import trimmed
@@ -116,7 +116,7 @@ def _shown(setting: MirrorSetting, name: str) -> str:
     return f"the value {given(name)}" if is_class else the_value(setting)
 
 
-_CLASS_OF_KAFKA = re.compile(r"org\.apache\.kafka(?:\.[a-z]{1,40}){1,8}\.[A-Z][A-Za-z]{1,60}")
+_CLASS_OF_KAFKA = regex(r"org\.apache\.kafka(?:\.[a-z]{1,40}){1,8}\.[A-Z][A-Za-z]{1,60}")
 
 
 def _strange(file: MirrorFile, setting: MirrorSetting, name: str, of_key: dict[str, str]) -> LintFinding | None:

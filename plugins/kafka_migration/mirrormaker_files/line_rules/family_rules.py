@@ -5,11 +5,11 @@ Such a key is judged only if it is almost one of Kafka's, and Kafka has no key o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from difflib import get_close_matches
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.ground.ground import Ground
 from kafka_migration.mirrormaker_files.ground.meant import renamed
 from kafka_migration.mirrormaker_files.ground.right_place import right_place
@@ -23,7 +23,7 @@ from kafka_migration.mirrormaker_files.model.readers_of_keys import is_free, is_
 _ALMOST = 0.92
 # More keys of families in one file are not compared.
 _MOST_COMPARED = 100
-_PROVIDER = re.compile(r"(config\.providers\.[\w-]{1,100})\.(?!param\.)[\w.-]{1,100}")
+_PROVIDER = regex(r"(config\.providers\.[\w-]{1,100})\.(?!param\.)[\w.-]{1,100}")
 
 
 def families(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:

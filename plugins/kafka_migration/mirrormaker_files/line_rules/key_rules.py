@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.shortened import given, some
 from kafka_migration.kafka_tables.kafka_keys import KafkaKey
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
@@ -177,7 +178,7 @@ def _of_dedicated(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFi
     return at(file, setting, LintCode.KEY_MISPLACED, found, effect, fix)
 
 
-_OF_FLOW = re.compile(r"(?P<flow>[\w.-]{1,200}->[\w-]{1,200})\.[\w.-]{1,200}")
+_OF_FLOW = regex(r"(?P<flow>[\w.-]{1,200}->[\w-]{1,200})\.[\w.-]{1,200}")
 
 
 def _overriding(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:

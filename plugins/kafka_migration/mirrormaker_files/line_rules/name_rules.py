@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.shortened import some
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
 from kafka_migration.mirrormaker_files.ground.ground import Ground
@@ -29,11 +29,11 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Fl
 POLICY, SEPARATOR, ALIAS = "replication.policy.class", "replication.policy.separator", "source.cluster.alias"
 DEFAULT, IDENTITY = "DefaultReplicationPolicy", "IdentityReplicationPolicy"
 _WORDS = {"mirror_source": "source", "mirror_checkpoint": "checkpoint", "mirror_heartbeat": "heartbeat"}
-_LEGAL = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_LEGAL = regex(r"[A-Za-z0-9._-]{1,249}")
 # More beginnings of names are not compared with the names of topics.
 _MOST_STARTS = 100
 # A name, or the beginning of names.
-_SIMPLE = re.compile(r"(?:[A-Za-z0-9_-]|\\?\.(?!\*)){0,249}(?:\.\*)?")
+_SIMPLE = regex(r"(?:[A-Za-z0-9_-]|\\?\.(?!\*)){0,249}(?:\.\*)?")
 # More pairs of flows are not compared with each other.
 _MOST_PAIRS = 10_000
 

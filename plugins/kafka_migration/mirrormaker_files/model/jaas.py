@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from kafka_migration.core.text.regex import regex
+
 FLAGS = frozenset({"REQUIRED", "REQUISITE", "SUFFICIENT", "OPTIONAL"})
 _SIGNS = "-_$"
-_LINE_END = re.compile(r"[\n\r]")
+_LINE_END = regex(r"[\n\r]")
 _NOT_ENDED = "no `;` at its end"
 _ESCAPES = dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True))
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.kafka_tables.accepted import nearest_word
 from kafka_migration.mirrormaker_files.model.jaas import FLAGS, Token, tokens_of
 
 _SIGNS = "-_$*"
 # The name of a block, and the class of a module with its flag after it.
-_FILE = re.compile(r"^[ \t]{0,20}[A-Za-z][\w.$-]{0,100}\s{0,20}\{(?:\s|$)", re.MULTILINE)
-_MODULE = re.compile(r"LoginModule\s{1,50}(?:required|requisite|sufficient|optional)\b", re.IGNORECASE)
-_TEMPLATE = re.compile(r"\{%|<%|\{\{|\$\{|\$[A-Za-z_]|@[A-Z_]{1,50}@")
+_FILE = regex(r"^[ \t]{0,20}[A-Za-z][\w.$-]{0,100}\s{0,20}\{(?:\s|$)", re.MULTILINE)
+_MODULE = regex(r"LoginModule\s{1,50}(?:required|requisite|sufficient|optional)\b", re.IGNORECASE)
+_TEMPLATE = regex(r"\{%|<%|\{\{|\$\{|\$[A-Za-z_]|@[A-Z_]{1,50}@")
 _CLIENT = "KafkaClient"
 _OTHERS = frozenset({_CLIENT, "KafkaServer", "Server", "Client", "other"})
 

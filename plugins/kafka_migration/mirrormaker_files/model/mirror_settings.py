@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from functools import cached_property
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.model.remarks import Remark
 
 
@@ -70,9 +70,9 @@ class Place(StrEnum):
 
 
 # What a shell or `cmd.exe` replaces.
-_VARIABLE = re.compile(r"\$[A-Za-z_0-9@*(]|`|%[A-Za-z_0-9]{1,100}%")
+_VARIABLE = regex(r"\$[A-Za-z_0-9@*(]|`|%[A-Za-z_0-9]{1,100}%")
 # A comment after a value, which is a part of the value.
-COMMENT = re.compile(r"\s#")
+COMMENT = regex(r"\s#")
 # The value of a field that has no content, such as `tls: {}`; a field without a value is as if it were not there.
 EMPTY = "{}"
 CLIENTS = ("producer", "consumer", "admin")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from difflib import get_close_matches
 from functools import lru_cache
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.kafka_tables.kafka_keys import SIMILAR
 from kafka_migration.mirrormaker_files.model.lint_limits import LONGEST_CLASS
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorSetting, Place
@@ -47,7 +47,7 @@ _TOP_WORKER = (
     "plugin.discovery",
 )
 # Keys that a plug-in reads, or whose names are made of names that a user chooses.
-_FREE = re.compile(
+_FREE = regex(
     r"(?:(?:key|value|header)\.converter|transforms|predicates|config\.providers|topic\.creation|metrics|"
     r"(?:config|offset|status)\.storage|internal\.(?:key|value)\.converter|replication\.policy|forwarding\.admin|rest\.extension|listener\.name)\..+"
 )

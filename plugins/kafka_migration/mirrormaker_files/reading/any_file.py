@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.secret_forms import LONGEST_NAME, masked
 from kafka_migration.core.text.shortened import brief, some
 from kafka_migration.mirrormaker_files.formats.connectors import (
@@ -49,7 +49,7 @@ _COMMANDS = frozenset({FileKind.COMMAND, FileKind.START})
 _CLIENTS = {FileKind.CONSUMER, FileKind.PRODUCER}
 # So many characters are put in for the names of a here-document.
 _MOST_REPLACED = 1_000_000
-_VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w{0,200})|\{([A-Za-z_]\w{0,200})\})")
+_VARIABLE = regex(r"\$(?:([A-Za-z_]\w{0,200})|\{([A-Za-z_]\w{0,200})\})")
 
 _LEAVE_OUT, _OR_LEAVE_OUT = "Leave it out.", "Or leave it out."
 

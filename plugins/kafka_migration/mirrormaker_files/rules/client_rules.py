@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
 from kafka_migration.mirrormaker_files.ground.ground import Ground
 from kafka_migration.mirrormaker_files.ground.views import at_given, is_given, lacks, value
@@ -27,7 +27,7 @@ _NEEDS = {
     "ssl.truststore.location": "SSL",
     "ssl.keystore.location": "SSL",
 }
-_PASSWORD_MECHANISMS = re.compile(r"PLAIN|SCRAM-SHA-(?:256|512)|OAUTHBEARER|AWS_MSK_IAM")
+_PASSWORD_MECHANISMS = regex(r"PLAIN|SCRAM-SHA-(?:256|512)|OAUTHBEARER|AWS_MSK_IAM")
 
 
 def consumers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:

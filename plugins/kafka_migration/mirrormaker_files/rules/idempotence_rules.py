@@ -5,9 +5,9 @@ As `ProducerConfig.postProcessAndValidateIdempotenceConfigs` decides.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
 from kafka_migration.mirrormaker_files.ground.ground import Ground
 from kafka_migration.mirrormaker_files.ground.views import at_given, is_given, says, value
@@ -17,7 +17,7 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile
 
 _IDEMPOTENCE, _TRANSACTION = "enable.idempotence", "transactional.id"
 _MOST_IN_FLIGHT = 5
-_NUMBER = re.compile(r"[0-9]{1,9}")
+_NUMBER = regex(r"[0-9]{1,9}")
 # What idempotence requires of each key, and what to write.
 _REQUIRED = {
     "acks": ("`acks` is not all", "Write `acks=all`"),

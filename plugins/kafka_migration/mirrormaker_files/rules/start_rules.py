@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.shortened import some
 from kafka_migration.mirrormaker_files.model.command_options import OPTIONS, StartProgram
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
@@ -32,7 +32,7 @@ _LACKS = {
 }
 _OWN = frozenset({"clusters", "help", "h", "version"})
 _OF_SCRIPTS = frozenset({"daemon", "name", "loggc"})
-_PATH = re.compile(r"[\w./\\:~${}-]{1,300}\.(?:properties|config|conf|cfg)|[\w.~${}-]{0,100}/[\w./~${}-]{1,300}")
+_PATH = regex(r"[\w./\\:~${}-]{1,300}\.(?:properties|config|conf|cfg)|[\w.~${}-]{0,100}/[\w./~${}-]{1,300}")
 
 
 def is_of_mirrormaker2(file: MirrorFile) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.ground.ground import Ground
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, on_file
@@ -15,7 +15,7 @@ _FILE = "offset.storage.file.filename"
 _NO_START = f"the standalone worker requires `{_FILE}` and does not start"
 _FIX = f"Write `{_FILE}=` with the path of a file that the worker may write."
 # What only `DistributedConfig` defines; both workers have the other keys.
-_DISTRIBUTED = re.compile(
+_DISTRIBUTED = regex(
     r"group\.id|(?:session|rebalance)\.timeout\.ms|heartbeat\.interval\.ms|worker\.(?:sync\.timeout|unsync\.backoff)\.ms|"
     r"exactly\.once\.source\.support|connect\.protocol|scheduled\.rebalance\.max\.delay\.ms|inter\.worker\.[a-z.]{1,50}|"
     r"(?:config|offset|status)\.storage\.(?:topic|partitions|replication\.factor)|metadata\.recovery\.strategy"

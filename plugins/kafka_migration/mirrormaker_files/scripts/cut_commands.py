@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.scripts.shell_words import Command
 
-_OPTION = re.compile(r"--?[A-Za-z]")
-_IMAGE = re.compile(r"^FROM[ \t]{1,20}\S", re.MULTILINE)
-_CONTINUED = re.compile(r"\\[ \t]{0,100}$")
+_OPTION = regex(r"--?[A-Za-z]")
+_IMAGE = regex(r"^FROM[ \t]{1,20}\S", re.MULTILINE)
+_CONTINUED = regex(r"\\[ \t]{0,100}$")
 
 
 def whole_commands(commands: Iterable[Command]) -> list[Command]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.model.mirror_settings import VariableList
 from kafka_migration.mirrormaker_files.scripts.shell_words import Command
 
 # The text that `sed` looks for: between two signs after `s`.
-_SEARCHED = re.compile(r"s([/|#,@:!~])(.{1,300}?)(?<!\\)\1")
-_ANY = re.compile(r"^\^|^\.\*|\.\*$|\$$")
-_ESCAPE = re.compile(r"\\(.)")
-_LISTED = re.compile(r"\$(?:([A-Za-z_]\w{0,200})|\{([A-Za-z_]\w{0,200})\})")
-_COMMAND_IN = re.compile(r"\$\(|`")
+_SEARCHED = regex(r"s([/|#,@:!~])(.{1,300}?)(?<!\\)\1")
+_ANY = regex(r"^\^|^\.\*|\.\*$|\$$")
+_ESCAPE = regex(r"\\(.)")
+_LISTED = regex(r"\$(?:([A-Za-z_]\w{0,200})|\{([A-Za-z_]\w{0,200})\})")
+_COMMAND_IN = regex(r"\$\(|`")
 
 
 def filled_by(commands: Sequence[Command]) -> Iterator[tuple[str, str]]:

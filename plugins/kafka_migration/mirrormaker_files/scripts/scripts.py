@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import PurePosixPath
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.model.command_options import StartProgram
 from kafka_migration.mirrormaker_files.model.lint_limits import LONGEST_COMMAND, require_few
 from kafka_migration.mirrormaker_files.model.mirror_settings import NO_SCRIPT, FileKind, ScriptFacts
@@ -31,13 +32,13 @@ PROGRAM = (
     r"(?:kafka-mirror-maker|connect-(?:mirror-maker|standalone|distributed))(?:\.sh|\.bat)?|"
     rf"kafka\.tools\.MirrorMaker|org\.apache\.kafka\.{_OF_CONNECT}"
 )
-COMMAND = re.compile(rf"(?:{PROGRAM})\b")
-_PROGRAM = re.compile(rf"(?:.*[/\\=])?({PROGRAM})", re.DOTALL)
+COMMAND = regex(rf"(?:{PROGRAM})\b")
+_PROGRAM = regex(rf"(?:.*[/\\=])?({PROGRAM})", re.DOTALL)
 # Words of each program's name, but for MirrorMaker 1.
 _NAMES = (
-    (re.compile(r"connect[-.]mirror"), StartProgram.MIRRORMAKER2),
-    (re.compile(r"standalone", re.IGNORECASE), StartProgram.STANDALONE),
-    (re.compile(r"distributed", re.IGNORECASE), StartProgram.DISTRIBUTED),
+    (regex(r"connect[-.]mirror"), StartProgram.MIRRORMAKER2),
+    (regex(r"standalone", re.IGNORECASE), StartProgram.STANDALONE),
+    (regex(r"distributed", re.IGNORECASE), StartProgram.DISTRIBUTED),
 )
 # Programs that take the name of MirrorMaker's as an argument, but do not start it.
 _OTHERS = frozenset(
@@ -46,16 +47,16 @@ _OTHERS = frozenset(
         *("chmod", "chown", "cd", "systemctl", "service", "COPY", "ADD", "rem", "REM", "LABEL", "apt-get", "yum"),
     }
 )
-_INLINE = re.compile(r"-[a-z]{0,5}c|/c")
+_INLINE = regex(r"-[a-z]{0,5}c|/c")
 _REMOTE = frozenset({"eval", "ssh"})
-_ASSIGNMENT = re.compile(r"(?:Environment=)?([A-Za-z_]\w{0,199})=(.*)", re.DOTALL)
+_ASSIGNMENT = regex(r"(?:Environment=)?([A-Za-z_]\w{0,199})=(.*)", re.DOTALL)
 _DECLARES = frozenset({"export", "readonly", "local", "declare", "typeset", "set", "ENV", "then", "else", "do", "env"})
 _OPENS, _CLOSES = frozenset({"if", "case", "while", "until", "for"}), frozenset({"fi", "esac", "done"})
-_BATCH = re.compile(r"@echo off|kafka-mirror-maker\.bat", re.IGNORECASE)
+_BATCH = regex(r"@echo off|kafka-mirror-maker\.bat", re.IGNORECASE)
 _CLIENT_OPTIONS = {"consumer.config": FileKind.CONSUMER, "producer.config": FileKind.PRODUCER}
-_UNIT = re.compile(r"^(?:ExecStart|command)[ \t]{0,20}=", re.MULTILINE)
-_REPLACED = re.compile(r"\$[\w{(]|`|%\w{1,100}%")
-_LIST = re.compile(r"^[ \t]{0,100}(?:CMD|ENTRYPOINT)[ \t]{0,20}(?=\[)", re.MULTILINE)
+_UNIT = regex(r"^(?:ExecStart|command)[ \t]{0,20}=", re.MULTILINE)
+_REPLACED = regex(r"\$[\w{(]|`|%\w{1,100}%")
+_LIST = regex(r"^[ \t]{0,100}(?:CMD|ENTRYPOINT)[ \t]{0,20}(?=\[)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-_PLAIN = re.compile(r"[^\s'\"\\$`^%#;&|<>()*?\[]+")
+from kafka_migration.core.text.regex import regex
+
+_PLAIN = regex(r"[^\s'\"\\$`^%#;&|<>()*?\[]+")
 _MOST_REPLACED, _LONGEST_EXPRESSION = 1_000_000, 1_000
-_IN_QUOTES = {'"': re.compile(r'[^"\\$`%\n]+'), "'": re.compile(r"[^']+")}
-_NAME = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
-_BATCH_NAME = re.compile(r"%(\w+)%")
-_OPERATOR = re.compile(r"<<<|<<-|<<|>>|[<>]&|&&|\|\||;;|\d?>|[;&|<>()]")
-_BLANKS = re.compile(r"[ \t\r\f\v]+")
+_IN_QUOTES = {'"': regex(r'[^"\\$`%\n]+'), "'": regex(r"[^']+")}
+_NAME = regex(r"\$(?:(\w+)|\{(\w+)\})")
+_BATCH_NAME = regex(r"%(\w+)%")
+_OPERATOR = regex(r"<<<|<<-|<<|>>|[<>]&|&&|\|\||;;|\d?>|[;&|<>()]")
+_BLANKS = regex(r"[ \t\r\f\v]+")
 
 
 class Syntax(Enum):
