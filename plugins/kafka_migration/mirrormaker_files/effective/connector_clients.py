@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from kafka_migration.mirrormaker_files.effective.kafka_version import MirrorVersion
 from kafka_migration.mirrormaker_files.effective.layers import JAVA_BLANKS, Layer, Layers, fixed, get, only, stripped
@@ -11,8 +12,7 @@ from kafka_migration.mirrormaker_files.effective.readers import Given
 SOURCE, TARGET = "source", "target"
 
 
-@dataclass(frozen=True, slots=True)
-class MirrorClients:
+class MirrorClients(NamedTuple):
     """The configurations of the clients of one connector, from the connector's own configuration."""
 
     connector: Layers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kafka_migration.mirrormaker_files.effective import worker_clients as made_by_worker
 from kafka_migration.mirrormaker_files.effective.connector_clients import SOURCE, TARGET, MirrorClients
@@ -19,8 +19,7 @@ _WORDS = {
 _DUTIES = {"mirror_source": "records", "mirror_checkpoint": "checkpoints", "mirror_heartbeat": "heartbeats"}
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectorReaders:
+class ConnectorReaders(NamedTuple):
     """A connector with its own configuration, that of its worker, and the aliases of its clusters.
 
     `role` is `mirror_source`, `mirror_checkpoint` or `mirror_heartbeat`, and `name` its name on the worker.

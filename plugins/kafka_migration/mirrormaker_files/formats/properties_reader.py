@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
@@ -24,8 +24,7 @@ _BREAK = regex(r"\r\n|\r|\n")
 _MARK = "\ufeff"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A key and its value, with the number of the line on which the key starts.
 
     `dropped` is the first backslash of the value, with the letter after it, that Java removes; empty if there is none.
@@ -39,8 +38,7 @@ class Entry:
     last: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _LogicalLine:
+class _LogicalLine(NamedTuple):
     """A logical line: its first physical line, and each of them without the backslash that continues it."""
 
     parts: tuple[tuple[int, str], ...]

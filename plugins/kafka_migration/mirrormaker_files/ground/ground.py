@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kafka_migration.kafka_tables.kafka_keys import KafkaKey, KafkaKeys, numbers
 from kafka_migration.mirrormaker_files.effective.readers import Readers
 from kafka_migration.mirrormaker_files.model.lint_finding import minor
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
+class Ground(NamedTuple):
     """Kafka's keys, the version that a file is for as `major.minor` (empty: any), and the readers of the files."""
 
     keys: KafkaKeys
     version: str = ""
-    readers: Readers = field(default_factory=lambda: Readers(()))
+    readers: Readers = Readers(())
 
     @property
     def known(self) -> str:

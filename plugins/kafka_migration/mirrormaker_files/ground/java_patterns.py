@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kafka_migration.core.text.regex import regex
 
@@ -45,8 +46,7 @@ class _Unknown(Exception):
     """The rest of the pattern cannot be judged."""
 
 
-@dataclass(frozen=True, slots=True)
-class PatternJudgement:
+class PatternJudgement(NamedTuple):
     """`refusal` is why Java refuses the pattern, or empty. `is_known` is false if that cannot be told.
 
     `starred` are the places of each `*` that repeats one literal character, as in `orders*`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.ground.ground import Ground
@@ -12,8 +12,7 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, 
 from kafka_migration.mirrormaker_files.model.readers_of_keys import CONNECTOR_ROLES, roles_at
 
 
-@dataclass(frozen=True, slots=True)
-class Meant:
+class Meant(NamedTuple):
     """The key that was meant, empty if there is none, and what else to do or to know."""
 
     key: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
+from typing import NamedTuple
 
 from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.shortened import some
@@ -38,8 +39,7 @@ _SIMPLE = regex(r"(?:[A-Za-z0-9_-]|\\?\.(?!\*)){0,249}(?:\.\*)?")
 _MOST_PAIRS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Naming:
+class Naming(NamedTuple):
     """How a connector names topics: the policy's class without its package, the separator, and the source's alias."""
 
     policy: str

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import yaml
 
-from kafka_migration.mirrormaker_files.formats.mirrormaker2_files import prefixed
+from kafka_migration.mirrormaker_files.formats.properties_files import prefixed
 from kafka_migration.mirrormaker_files.formats.properties_reader import Entry
 from kafka_migration.mirrormaker_files.formats.yaml_documents import (
     fields,

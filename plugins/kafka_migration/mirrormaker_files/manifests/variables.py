@@ -13,8 +13,9 @@ from kafka_migration.mirrormaker_files.formats.properties_reader import entries
 from kafka_migration.mirrormaker_files.formats.yaml_documents import fields, items, line_of, text_of
 from kafka_migration.mirrormaker_files.manifests.containers import environment
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.remarks import OpenQuote
 from kafka_migration.mirrormaker_files.scripts.scripts import Assigned, assigned_by, joined_lines
-from kafka_migration.mirrormaker_files.scripts.shell_words import Command, OpenQuote, Splitter, Syntax
+from kafka_migration.mirrormaker_files.scripts.shell_words import Command, Splitter, Syntax
 
 _IMAGE = regex(r"^FROM[ \t]{1,20}\S", re.MULTILINE)
 _ENV = regex(r"^ENV[ \t]", re.MULTILINE)

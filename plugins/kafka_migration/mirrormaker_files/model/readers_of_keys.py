@@ -10,6 +10,8 @@ from kafka_migration.kafka_tables.kafka_keys import SIMILAR
 from kafka_migration.mirrormaker_files.model.lint_limits import LONGEST_CLASS
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorSetting, Place
 
+# The key that makes a group of settings a connector.
+CLASS = "connector.class"
 CONNECTOR_ROLES = (
     "mirror_source",
     "mirror_checkpoint",

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 
 from kafka_migration.core.text.regex import regex
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.formats.connectors import CLASS
 from kafka_migration.mirrormaker_files.formats.properties_reader import Entry, entries
+from kafka_migration.mirrormaker_files.model.command_options import PROGRAM
 from kafka_migration.mirrormaker_files.model.jaas_file import is_login_file
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind
-from kafka_migration.mirrormaker_files.model.readers_of_keys import OLD_KEYS
-from kafka_migration.mirrormaker_files.scripts.scripts import PROGRAM
+from kafka_migration.mirrormaker_files.model.readers_of_keys import CLASS, OLD_KEYS
 
 _CONSUMER_KEYS = frozenset(
     {

@@ -10,28 +10,22 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 
 from kafka_migration.core.text.regex import regex
-from kafka_migration.mirrormaker_files.model.command_options import StartProgram
+from kafka_migration.mirrormaker_files.model.command_options import PROGRAM, StartProgram
 from kafka_migration.mirrormaker_files.model.lint_limits import LONGEST_COMMAND, require_few
 from kafka_migration.mirrormaker_files.model.mirror_settings import NO_SCRIPT, FileKind, ScriptFacts
-from kafka_migration.mirrormaker_files.model.remarks import Oddity
+from kafka_migration.mirrormaker_files.model.remarks import Oddity, OpenQuote
 from kafka_migration.mirrormaker_files.scripts.cut_commands import as_docker_reads, whole_commands
 from kafka_migration.mirrormaker_files.scripts.filled_files import filled_by, lists_of
 from kafka_migration.mirrormaker_files.scripts.parts import TextPart
 from kafka_migration.mirrormaker_files.scripts.shell_words import (
     Command,
     HereDocument,
-    OpenQuote,
     Splitter,
     Syntax,
     Word,
 )
 from kafka_migration.mirrormaker_files.scripts.written_files import SetText, Writer
 
-_OF_CONNECT = r"connect\.(?:mirror\.MirrorMaker|cli\.Connect(?:Standalone|Distributed))"
-PROGRAM = (
-    r"(?:kafka-mirror-maker|connect-(?:mirror-maker|standalone|distributed))(?:\.sh|\.bat)?|"
-    rf"kafka\.tools\.MirrorMaker|org\.apache\.kafka\.{_OF_CONNECT}"
-)
 COMMAND = regex(rf"(?:{PROGRAM})\b")
 _PROGRAM = regex(rf"(?:.*[/\\=])?({PROGRAM})", re.DOTALL)
 # Words of each program's name, but for MirrorMaker 1.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from kafka_migration.core.text.regex import regex
+from kafka_migration.mirrormaker_files.model.remarks import OpenQuote
 
 _PLAIN = regex(r"[^\s'\"\\$`^%#;&|<>()*?\[]+")
 _MOST_REPLACED, _LONGEST_EXPRESSION = 1_000_000, 1_000
@@ -30,14 +31,6 @@ class Syntax(Enum):
     def is_shell(self) -> bool:
         """Whether a shell reads the text."""
         return self is Syntax.SHELL
-
-
-class OpenQuote(ValueError):
-    """A quote is not closed."""
-
-    def __init__(self, line: int) -> None:
-        super().__init__("No closing quotation")
-        self.line = line
 
 
 @dataclass(frozen=True, slots=True)
