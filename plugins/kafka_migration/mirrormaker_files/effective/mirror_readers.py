@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kafka_migration.mirrormaker_files.effective import worker_clients as made_by_worker
-from kafka_migration.mirrormaker_files.effective.connector_clients import SOURCE, TARGET, MirrorClients
 from kafka_migration.mirrormaker_files.effective.kafka_version import MirrorVersion
 from kafka_migration.mirrormaker_files.effective.layers import Layers, is_true, merged, read_as, starting
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Reader
+from kafka_migration.mirrormaker_files.effective.worker_clients import SOURCE, TARGET, MirrorClients
 
 _WORDS = {
     "mirror_source": "source connector",

@@ -15,12 +15,12 @@ from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, the_value
 from kafka_migration.mirrormaker_files.model.lint_limits import LONGEST_CLASS
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.readers_of_keys import CONVERTERS
 
 _KAFKA = "org.apache.kafka."
 _MIRROR = f"{_KAFKA}connect.mirror."
 _PROVIDER = f"{_KAFKA}common.config.provider."
 _CONNECTOR, _PROVIDER_CLASS = "connector.class", "config.providers.….class"
-CONVERTERS = ("key.converter", "value.converter", "header.converter")
 _SIMPLE_CONVERTERS = ("ByteArray", "Boolean", "Double", "Float", "Integer", "Long", "Short")
 _STORAGE = f"{_KAFKA}connect.storage."
 _OF_CONVERTERS = {

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.effective.readers import Given
-from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.ground.views import at_given, is_given, value
+from kafka_migration.mirrormaker_files.ground.ground import Ground, at_given, is_given, value
 from kafka_migration.mirrormaker_files.line_rules.text_rules import read_otherwise
 from kafka_migration.mirrormaker_files.line_rules.value_rules import is_quoted
 from kafka_migration.mirrormaker_files.model.jaas import is_cut, refusal_of_jaas, tokens_of

@@ -10,17 +10,17 @@ from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.shortened import given, some
 from kafka_migration.kafka_tables.kafka_keys import KafkaKey
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.ground.meant import OF_BROKERS, Meant, meant, renamed, roles_meant
-from kafka_migration.mirrormaker_files.ground.right_place import right_place
-from kafka_migration.mirrormaker_files.ground.views import (
+from kafka_migration.mirrormaker_files.ground.ground import (
     CONNECTORS,
+    Ground,
     default_in,
     defaults_in,
     is_dedicated,
     is_given,
     running_flows,
 )
+from kafka_migration.mirrormaker_files.ground.meant import OF_BROKERS, Meant, meant, renamed, roles_meant
+from kafka_migration.mirrormaker_files.ground.right_place import right_place
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, key_of, minor, span
 from kafka_migration.mirrormaker_files.model.mirror_settings import (

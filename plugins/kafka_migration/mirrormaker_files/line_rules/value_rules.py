@@ -9,8 +9,7 @@ from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.secret_forms import HIDDEN
 from kafka_migration.kafka_tables.accepted import Wrong, nearest_word, trimmed
 from kafka_migration.kafka_tables.kafka_keys import KafkaKey
-from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.ground.views import defaults_in
+from kafka_migration.mirrormaker_files.ground.ground import Ground, defaults_in
 from kafka_migration.mirrormaker_files.line_rules import key_rules
 from kafka_migration.mirrormaker_files.line_rules.pattern_rules import corrected, is_pattern
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode

@@ -15,16 +15,11 @@ from kafka_migration.mirrormaker_files.manifests.operator_keys import is_dropped
 from kafka_migration.mirrormaker_files.manifests.resource_fields import resource_faults
 from kafka_migration.mirrormaker_files.manifests.strimzi import empty_fields
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.strimzi_keys import WORKER_FIELDS
 
 # Fields of clients, and the keys that Strimzi's operator writes from them.
 _CLIENT_KEYS = {"bootstrapServers": "bootstrap.servers", "groupId": "group.id"}
-# Fields of KafkaConnect from API version v1 on.
-_WORKER_KEYS = {
-    **_CLIENT_KEYS,
-    "configStorageTopic": "config.storage.topic",
-    "offsetStorageTopic": "offset.storage.topic",
-    "statusStorageTopic": "status.storage.topic",
-}
+_WORKER_KEYS = _CLIENT_KEYS | WORKER_FIELDS
 # Fields of the resource and of its clients, and the options of the command that Strimzi's image starts.
 _OPTIONS = {
     "whitelist": "whitelist",

@@ -13,7 +13,7 @@ from kafka_migration.core.text.secret_forms import LONGEST_NAME, masked
 from kafka_migration.core.text.shortened import brief, some
 from kafka_migration.mirrormaker_files.formats.properties_files import client_file, mirrormaker2_file, worker_file
 from kafka_migration.mirrormaker_files.formats.properties_reader import entries, remarks
-from kafka_migration.mirrormaker_files.model.jaas_file import is_login_file, refusal_of_login_file
+from kafka_migration.mirrormaker_files.model.jaas import is_login_file, refusal_of_login_file
 from kafka_migration.mirrormaker_files.model.lint_finding import refusal
 from kafka_migration.mirrormaker_files.model.lint_limits import (
     MOST_COMMANDS,

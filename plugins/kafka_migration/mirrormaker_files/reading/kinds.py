@@ -9,9 +9,9 @@ from kafka_migration.core.text.regex import regex
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.formats.properties_reader import Entry, entries
 from kafka_migration.mirrormaker_files.model.command_options import PROGRAM
-from kafka_migration.mirrormaker_files.model.jaas_file import is_login_file
+from kafka_migration.mirrormaker_files.model.jaas import is_login_file
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind
-from kafka_migration.mirrormaker_files.model.readers_of_keys import CLASS, OLD_KEYS
+from kafka_migration.mirrormaker_files.model.readers_of_keys import CLASS, OLD_KEYS, STORAGE_TOPICS
 
 _CONSUMER_KEYS = frozenset(
     {
@@ -40,9 +40,7 @@ _PRODUCER_KEYS = frozenset(
 # Keys that only workers of Connect have; a client file has none of them.
 _WORKER_KEYS = frozenset(
     {
-        "config.storage.topic",
-        "offset.storage.topic",
-        "status.storage.topic",
+        *STORAGE_TOPICS,
         "offset.storage.file.filename",
         "offset.flush.interval.ms",
         "plugin.path",

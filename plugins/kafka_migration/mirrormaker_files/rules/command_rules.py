@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.shortened import some
-from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.ground.views import lacks
+from kafka_migration.mirrormaker_files.ground.ground import Ground, lacks
 from kafka_migration.mirrormaker_files.model.command_options import ENVIRONMENT, FLAGS, OPTIONS, PATTERNS, option_meant
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, key_of, on_file, value_of

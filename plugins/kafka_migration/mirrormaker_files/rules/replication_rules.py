@@ -8,20 +8,20 @@ from collections.abc import Iterator, Sequence
 from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.secret_forms import is_secret_name
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.ground.views import (
+from kafka_migration.mirrormaker_files.ground.ground import (
     CHECKPOINT,
     CONNECTORS,
     HEARTBEAT,
     SOURCE,
+    Ground,
     at_given,
     hosts,
     is_given,
     lines,
     value,
 )
-from kafka_migration.mirrormaker_files.line_rules.connector_key_rules import users_elsewhere
 from kafka_migration.mirrormaker_files.line_rules.key_rules import is_storage_of_connector
+from kafka_migration.mirrormaker_files.line_rules.place_rules import users_elsewhere
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import REFERENCE, LintFinding, at, value_of
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting
