@@ -17,16 +17,22 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+from kafka_migration.core.text.regex import LazyPattern, regex
+
 ROOT = Path(__file__).parents[1]
 
+# The function that compiles a pattern at its first use.
+LAZY = regex.__name__
 FROM_THE_START = frozenset({"match", "fullmatch"})
 METHODS = FROM_THE_START | {"search", "sub", "subn", "split", "findall", "finditer"}
 # Strings have a method `split` too.
 _ONLY_OF_PATTERNS = METHODS - {"split"}
-# The values of patterns that functions build; `None` for patterns of users, which `core.migration.patterns` bounds.
+# The values of patterns that functions build; `None` where other places of this table or
+# `core.migration.patterns`, which bounds the patterns of users, answer for them.
 EXAMPLES: Mapping[str, Mapping[str, Any] | None] = {
     "core/connections/connection_checks.py": {"label": "CERTIFICATE"},
     "core/migration/patterns.py": None,
+    "core/text/regex.py": None,
     "preflight/clusters/other_mirrors_check.py": {"group": SimpleNamespace(group="connect-mirror")},
     "engines/mirrormaker2_topics.py": {"migration": "shop"},
     "kafka_tables/strimzi_fields.py": {"pattern": r"^[a-zA-Z0-9\._\-]{1,100}$"},
@@ -73,7 +79,7 @@ class Source:
 def _sources(root: Path, package: str) -> Iterator[Source]:
     for path in sorted((root / package).rglob("*.py")):
         text = path.read_text(encoding="utf-8")
-        if "import re\n" in text:
+        if "import re\n" in text or f"{LAZY}(" in text:
             module = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
             yield Source(str(path.relative_to(root / package)), module, ast.parse(text))
 
@@ -81,14 +87,14 @@ def _sources(root: Path, package: str) -> Iterator[Source]:
 def _patterns_of(source: Source, sources: Collection[Source]) -> Iterator[Found]:
     for statement, call in _calls(source.tree):
         known = _values(source, call)
-        method = call.func.attr  # type: ignore[attr-defined]
+        method = _method(call)
         for pattern in known:
             methods = frozenset({method}) if method in METHODS else _methods(statement, source, sources)
             yield Found(f"{source.path}:{call.lineno}", pattern, methods)
 
 
 def _calls(tree: ast.Module) -> Iterator[tuple[ast.stmt, ast.Call]]:
-    """Yield each call of `re.<method>` with the innermost statement around it."""
+    """Yield each call of `re.<method>` or of `core.text.regex` with the innermost statement around it."""
     for statement in ast.walk(tree):
         if isinstance(statement, ast.stmt):
             yield from ((statement, call) for call in _direct_calls(statement))
@@ -104,13 +110,17 @@ def _direct_calls(node: ast.AST) -> Iterator[ast.Call]:
 
 
 def _is_of_re(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and isinstance(node.func.value, ast.Name)
-        and node.func.value.id == "re"
-        and node.func.attr in METHODS | {"compile"}
-    )
+    return isinstance(node, ast.Call) and _method(node) in METHODS | {"compile"}
+
+
+def _method(call: ast.Call) -> str:
+    """Return the function of `re` that a call calls, `compile` for one of `core.text.regex`; empty for another call."""
+    match call.func:
+        case ast.Attribute(value=ast.Name(id="re"), attr=name):
+            return name
+        case ast.Name(id=name):
+            return "compile" if name == LAZY else ""
+    return ""
 
 
 def _values(source: Source, call: ast.Call) -> list[re.Pattern[str]]:
@@ -118,7 +128,7 @@ def _values(source: Source, call: ast.Call) -> list[re.Pattern[str]]:
     module = source.loaded()
     names = {**vars(module), **(EXAMPLES.get(source.path) or {})}
     flags = next((each.value for each in call.keywords if each.arg == "flags"), None)
-    place = {"compile": 1, "match": 2, "search": 2, "fullmatch": 2, "findall": 2, "finditer": 2}.get(call.func.attr)  # type: ignore[attr-defined]
+    place = {"compile": 1, "match": 2, "search": 2, "fullmatch": 2, "findall": 2, "finditer": 2}.get(_method(call))
     if flags is None and place is not None and len(call.args) > place:
         flags = call.args[place]
     try:
@@ -144,8 +154,9 @@ def _evaluated(node: ast.expr, names: Mapping[str, Any]) -> Any:
 def _held(values: Collection[Any]) -> Iterator[re.Pattern[str]]:
     """Yield the patterns in values, also those in tuples, mappings and dataclasses."""
     for value in values:
-        if isinstance(value, re.Pattern):
-            yield value
+        if isinstance(value, re.Pattern | LazyPattern):
+            lazy: Any = value
+            yield re.compile(lazy.pattern, lazy.flags)
         elif isinstance(value, Mapping):
             yield from _held(value.values())
         elif isinstance(value, tuple | list):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
+from typing import NamedTuple
 
 # Java removes characters up to the blank at the ends of a value, and no others.
 _JAVA_BLANKS = "".join(map(chr, range(33)))
@@ -22,8 +22,7 @@ _BY_DURATION = re.compile(r"by_duration:P[0-9.DTHMSdthms]{1,40}")
 _SIMILAR = 0.6
 
 
-@dataclass(frozen=True, slots=True)
-class Wrong:
+class Wrong(NamedTuple):
     """Why Kafka refuses a value: `clause` follows the value ("is no whole number"), `fix` is a sentence.
 
     `part` is the item of a list that is wrong; `None` means the whole value. `is_type` says that the value has not the
@@ -36,8 +35,7 @@ class Wrong:
     is_type: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptedValues:
+class AcceptedValues(NamedTuple):
     """What a validator accepts; `None` and empty mean that it does not ask."""
 
     least: float | None = None

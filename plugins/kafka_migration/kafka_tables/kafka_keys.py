@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from kafka_migration.kafka_tables.accepted import AcceptedValues, Wrong, accepted_of, wrong_value
 
 # How similar two names must be, from 0 to 1, for one to be a misspelling of the other.
 SIMILAR = 0.87
+# What the file has of one key: `type`, `in` (the first and the last version of each range), `defaults` and `accepted`.
+Row: TypeAlias = Mapping[str, Any]
 Change = TypeVar("Change", str, str | None)
 
 
-@dataclass(frozen=True, slots=True)
-class KafkaKey:
+class KafkaKey(NamedTuple):
     """A key, its type in Kafka's words (`INT`, `LIST`, …), and the versions that have it.
 
     `defaults` gives the default of each version that changed it; `None` stands for no default. `accepted` gives what
@@ -67,40 +67,56 @@ def numbers(version: str) -> tuple[int, ...]:
 
 
 class KafkaKeys:
-    """The keys of all roles."""
+    """The keys of all roles. A key is made when it is asked for: a file needs few of them."""
 
-    def __init__(self, versions: Collection[str], keys: Mapping[str, Mapping[str, KafkaKey]]) -> None:
+    def __init__(self, versions: Collection[str], rows: Mapping[str, Mapping[str, Row]]) -> None:
         self.versions = tuple(versions)
-        self._keys = keys
+        self._rows = rows
+        self._made = dict[tuple[str, str], KafkaKey]()
 
     def get(self, role: str, name: str) -> KafkaKey | None:
         """Return the key of a role; `None` if no version has it."""
-        return self._keys.get(role, {}).get(name)
+        return self._key(role, name) if name in self._rows.get(role, {}) else None
 
     def of(self, role: str) -> Collection[KafkaKey]:
         """Return all keys of a role."""
-        return self._keys.get(role, {}).values()
+        return [self._key(role, name) for name in self._rows.get(role, {})]
+
+    def names_in(self, role: str, version: str) -> set[str]:
+        """Return the names of the keys of a role that one of `versions` has."""
+        places = {each: place for place, each in enumerate(self.versions)}
+        rows = self._rows.get(role, {}).items()
+        return {
+            name
+            for name, row in rows
+            if any(places[first] <= places[version] <= places[last] for first, last in row["in"])
+        }
+
+    def _key(self, role: str, name: str) -> KafkaKey:
+        if (role, name) not in self._made:
+            self._made[role, name] = _key(role, name, self._rows[role][name], self.versions)
+        return self._made[role, name]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of all keys."""
-        return tuple(sorted({name for keys in self._keys.values() for name in keys}))
+        return tuple(sorted({name for rows in self._rows.values() for name in rows}))
 
     def roles_of(self, name: str) -> tuple[str, ...]:
         """Return the roles that have a key of this name."""
-        return tuple(role for role, keys in self._keys.items() if name in keys)
+        return tuple(role for role, rows in self._rows.items() if name in rows)
 
     def named(self, name: str) -> tuple[KafkaKey, ...]:
         """Return the keys of this name in all roles."""
-        return tuple(keys[name] for keys in self._keys.values() if name in keys)
+        return tuple(self._key(role, name) for role in self.roles_of(name))
 
     def types_of(self, name: str) -> frozenset[str]:
         """Return the types of the keys of this name in all roles; empty for an unknown name."""
-        return frozenset(keys[name].type for keys in self._keys.values() if name in keys)
+        return frozenset(key.type for key in self.named(name))
 
     def nearest(self, name: str, roles: Collection[str]) -> str | None:
         """Return the name of the most similar key of these roles, upper and lower case alike."""
-        names = {key.lower(): key for role in roles for key in self._keys.get(role, {})}
+        names = {key.lower(): key for role in roles for key in self._rows.get(role, {})}
         found = get_close_matches(name.lower(), names, 1, SIMILAR)
         return names[found[0]] if found else None
 
@@ -108,14 +124,11 @@ class KafkaKeys:
 @cache
 def kafka_keys() -> KafkaKeys:
     """Return the keys of the package's table."""
-    document: dict[str, Any] = json.loads(Path(__file__).with_name("kafka_keys.json").read_text("utf-8"))
-    versions = tuple(document["versions"])
-    roles = document["roles"].items()
-    keys = {role: {name: _key(role, name, row, versions) for name, row in of.items()} for role, of in roles}
-    return KafkaKeys(versions, keys)
+    document = json.loads(Path(__file__).with_name("kafka_keys.json").read_text("utf-8"))
+    return KafkaKeys(document["versions"], document["roles"])
 
 
-def _key(role: str, name: str, row: Mapping[str, Any], versions: tuple[str, ...]) -> KafkaKey:
+def _key(role: str, name: str, row: Row, versions: tuple[str, ...]) -> KafkaKey:
     ranges = [versions[versions.index(first) : versions.index(last) + 1] for first, last in row["in"]]
     there = tuple(version for each in ranges for version in each)
     return KafkaKey(name, role, row["type"], there, row["defaults"], row.get("accepted", {}))

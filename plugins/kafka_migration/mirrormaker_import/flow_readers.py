@@ -146,7 +146,7 @@ def _connection(reader: Effective) -> Mapping[str, Given]:
 def _of_mirrormaker1(files: Sequence[MirrorFile], everyone: Readers, command: int) -> Iterator[Effective]:
     yield from everyone.at(CONSUMER, PRODUCER)
     for producer in everyone.at(PRODUCER):
-        yield Effective(replace(producer.reader, role=TARGET), _connection(producer))
+        yield Effective(producer.reader._replace(role=TARGET), _connection(producer))
     options = {
         each.key: Given(each.value, file.name, each)
         for file in files

@@ -11,9 +11,9 @@ from kafka_migration.core.discovery.connections_to_create import ConnectionToCre
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.text.secret_forms import has_key_form, has_secret_form, may_be_shown
-from kafka_migration.mirrormaker_files.effective.strimzi_config import STRIMZI_MECHANISMS
 from kafka_migration.mirrormaker_files.model.lint_finding import listed
 from kafka_migration.mirrormaker_files.model.mirror_settings import EMPTY, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.strimzi_keys import STRIMZI_MECHANISMS
 from kafka_migration.mirrormaker_import.chosen_flow import not_imported
 from kafka_migration.mirrormaker_import.flow_readers import CONNECTION_KEYS, FlowReaders
 from kafka_migration.mirrormaker_import.line_values import plain

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind
+from kafka_migration.mirrormaker_files.model.remarks import OpenQuote
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
-from kafka_migration.mirrormaker_files.scripts.shell_words import OpenQuote, Splitter, Syntax
+from kafka_migration.mirrormaker_files.scripts.shell_words import Splitter, Syntax
 from tests.unit.mirrormaker_files.reading import lines_of, read, refused
 
 pytestmark = pytest.mark.unit

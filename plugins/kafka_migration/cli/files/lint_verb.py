@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from kafka_migration.cli.shell.arguments import VerbParser, Verbs, add_bare_verb, add_output
 from kafka_migration.cli.shell.output import ExitCode, complain, respond
@@ -18,18 +18,15 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.effective.all_files import readers_of
-from kafka_migration.mirrormaker_files.effective.effective_text import (
-    ShownLine,
-    ShownReaders,
-    shown_readers,
-    shown_unread,
-)
 from kafka_migration.mirrormaker_files.ground.given_variables import unused
 from kafka_migration.mirrormaker_files.model.lint_codes import Severity
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, minor, span
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.reading.any_file import Unrelated, not_settings, read_mirror_files
 from kafka_migration.mirrormaker_files.rules.linter import lint, read_together
+
+if TYPE_CHECKING:
+    from kafka_migration.mirrormaker_files.effective.effective_text import ShownLine, ShownReaders
 
 LINT_SCHEMA = 2
 
@@ -84,6 +81,8 @@ def run_lint(arguments: Namespace) -> int:
 
 def _run_effective(arguments: Namespace) -> int:
     """Print what each reader gets, and the lines that nothing reads. Files that belong together are read together."""
+    from kafka_migration.mirrormaker_files.effective.effective_text import shown_readers, shown_unread
+
     files, refusals = _read(arguments)
     groups = [(group, readers_of(group, arguments.kafka_version or "")) for group in read_together(files)]
     shown = tuple(each for _, readers in groups for each in shown_readers(readers))

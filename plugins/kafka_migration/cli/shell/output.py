@@ -114,6 +114,8 @@ def remark(line: str) -> None:
 
 def complain(findings: Iterable[Finding]) -> None:
     """Write each finding as lines to standard error, and those of one cause as one."""
+    if not (findings := list(findings)):
+        return
     # Findings and their codes take time to import, and most commands have none.
     from kafka_migration.core.findings.by_cause import by_cause, finding_lines
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.shortened import given
 
 HIDDEN = "a value that is not shown"
@@ -21,7 +22,7 @@ _WORDS = (
 )
 # The same as a whole part of a name; other names contain their letters by chance.
 _PARTS = frozenset({"pass", "passwort", "pwd", "pw", "pin", "sas", "jwt", "auth", "creds"})
-_PART = re.compile(r"[A-Z]?[a-z0-9]{1,40}|[A-Z0-9]{1,40}")
+_PART = regex(r"[A-Z]?[a-z0-9]{1,40}|[A-Z0-9]{1,40}")
 LONGEST_NAME = 1_000
 # A longer value is not shown, and not searched.
 _LONGEST_VALUE = 10_000
@@ -36,37 +37,37 @@ _NAMED = "|".join(
     )
 )
 # Searched in lower case: the first letters of its words are found quickly.
-_WORD_IN_TEXT = re.compile(_NAMED)
+_WORD_IN_TEXT = regex(_NAMED)
 # password=…, "client_secret": "…", token%3D…
-_VALUE_FOLLOWS = re.compile(r"[\w.\]\\-]{0,60}[\"'\\]{0,3}\s{0,20}(?:=|:|%3d)")
+_VALUE_FOLLOWS = regex(r"[\w.\]\\-]{0,60}[\"'\\]{0,3}\s{0,20}(?:=|:|%3d)")
 # --password …, -Dtoken …
-_ARGUMENT_BEGINS = re.compile(r"-[\w.-]{0,60}$")
-_ARGUMENT_FOLLOWS = re.compile(r"[\w.-]{0,60}\s{1,20}\S")
+_ARGUMENT_BEGINS = regex(r"-[\w.-]{0,60}$")
+_ARGUMENT_FOLLOWS = regex(r"[\w.-]{0,60}\s{1,20}\S")
 # The end of a login in an address; a path has only one slash.
-_LOGIN_ENDS = re.compile(r":/{0,3}[^\s/@:]{1,300}@")
+_LOGIN_ENDS = regex(r":/{0,3}[^\s/@:]{1,300}@")
 # Each begins with letters that are found quickly.
 _FORMS = (
-    re.compile("-----BEGIN"),
-    re.compile(r"eyJ[\w-]{6,}"),
+    regex("-----BEGIN"),
+    regex(r"eyJ[\w-]{6,}"),
     # Keys of AWS, GitHub, GitLab, Slack and Google.
-    re.compile(r"A(?:KIA|SIA|ROA)[A-Z0-9]{12,}"),
-    re.compile(r"gh[pousr]_\w{16,}"),
-    re.compile("glpat-"),
-    re.compile("xox[abprs]-"),
-    re.compile(r"AIza[\w-]{30,}"),
+    regex(r"A(?:KIA|SIA|ROA)[A-Z0-9]{12,}"),
+    regex(r"gh[pousr]_\w{16,}"),
+    regex("glpat-"),
+    regex("xox[abprs]-"),
+    regex(r"AIza[\w-]{30,}"),
 )
 _FORMS_IN_LOWER_CASE = (
-    re.compile("[?&](?:sig|key|code|auth)="),
-    re.compile(r"b(?:asic|earer)(?:\s|%20|\+){1,20}[\w+/.~-]{6,}"),
+    regex("[?&](?:sig|key|code|auth)="),
+    regex(r"b(?:asic|earer)(?:\s|%20|\+){1,20}[\w+/.~-]{6,}"),
 )
 # Only capital letters of ASCII change, so that places in both texts are the same.
 _LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
-_RUN = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
-_HEX = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{32,}")
+_RUN = regex(r"[A-Za-z0-9+/]{20,}={0,2}")
+_HEX = regex(r"(?<![0-9A-Za-z])[0-9a-fA-F]{32,}")
 # Random letters change between upper case, lower case and digits at six of ten places, and words at less than three.
 _CHANGES = 0.4
 # A lookahead of a regular expression is no assignment.
-_ASSIGNMENT = re.compile(r"[\w)\]\"'}\\]\s{0,20}=|[\w\"']:\s|\s-{1,2}\w")
+_ASSIGNMENT = regex(r"[\w)\]\"'}\\]\s{0,20}=|[\w\"']:\s|\s-{1,2}\w")
 
 
 @lru_cache(maxsize=1024)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
+from itertools import permutations
 
 from kafka_migration.mirrormaker_files.effective.kafka_version import CONNECTORS, MirrorVersion
 from kafka_migration.mirrormaker_files.effective.layers import (
@@ -20,25 +22,14 @@ from kafka_migration.mirrormaker_files.effective.layers import (
 )
 from kafka_migration.mirrormaker_files.effective.mirror_readers import ConnectorReaders, worker_readers
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Reader
+from kafka_migration.mirrormaker_files.model.lint_finding import is_false
 from kafka_migration.mirrormaker_files.model.lint_limits import FEW_CLUSTERS
-from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, Flow, MirrorFile
-from kafka_migration.mirrormaker_files.model.readers_of_keys import CLASSES
+from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, FileKind, Flow, MirrorFile, Place
+from kafka_migration.mirrormaker_files.model.readers_of_keys import BYTES_CONVERTERS, CLASSES, TOP_OF_WORKER
 
-# `workerConfig` reads these at the top level, over those of the cluster.
-_TOP_OF_WORKER = (
-    "offset.storage",
-    "config.storage",
-    "status.storage",
-    "key.converter",
-    "value.converter",
-    "header.converter",
-    "task",
-    "worker",
-)
 _PROVIDERS, _POLICY, _HEARTBEATS = "config.providers", "replication.policy", "emit.heartbeats.enabled"
 # `MirrorMakerConfig` looks there for the classes of configuration providers (`Plugins`).
 _PLUGINS = frozenset({"plugin.path", "plugin.discovery"})
-_BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 _OFF = fixed({"enabled": "false"})
 
 
@@ -140,9 +131,7 @@ class Dedicated:
             "offset.storage.topic": f"mm2-offsets.{pair.source}.internal",
             "status.storage.topic": f"mm2-status.{pair.source}.internal",
             "config.storage.topic": f"mm2-configs.{pair.source}.internal",
-            "key.converter": _BYTES,
-            "value.converter": _BYTES,
-            "header.converter": _BYTES,
+            **BYTES_CONVERTERS,
         }
         if self.kafka.is_at_least("3.5"):
             values["client.id"] = str(pair)
@@ -150,7 +139,7 @@ class Dedicated:
 
     @cached_property
     def _top_of_worker(self) -> Layers:
-        names = (_PROVIDERS, *_TOP_OF_WORKER, *((_POLICY,) if self.kafka.is_at_least("3.0") else ()))
+        names = (_PROVIDERS, *TOP_OF_WORKER, *((_POLICY,) if self.kafka.is_at_least("3.0") else ()))
         return tuple(layer for name in names for layer in self._starting(name))
 
     def connector(self, pair: Flow, role: str) -> Layers:
@@ -262,3 +251,34 @@ def _pair(text: str, aliases: frozenset[str]) -> tuple[str, str] | None:
     parts = text.split("->")
     ends = (("->".join(parts[:at]), "->".join(parts[at:])) for at in range(1, len(parts)))
     return next(((source, target) for source, target in ends if source in aliases and target in aliases), None)
+
+
+def with_flows(file: MirrorFile, kafka: MirrorVersion) -> MirrorFile:
+    """Return a file with the flows that run in this version; if none does, with those that are meant.
+
+    A user will switch them on, so the other lines are judged as they will then be read. Other kinds stay as they are.
+    """
+    if file.kind is not FileKind.MIRRORMAKER2 or len(file.clusters) < 2:
+        return file
+    made = Dedicated(file, kafka)
+    running = tuple(flow for flow in file.flows if made.has_worker(flow))
+    if running:
+        return replace(file, flows=running)
+    return replace(file, flows=tuple(_meant(file)), is_idle=True)
+
+
+def flows_with_lines(file: MirrorFile) -> list[Flow]:
+    """Return the pairs of known clusters for which the file has lines, in its order."""
+    known = set(file.clusters)
+    pairs = [each.owner.partition("->")[::2] for each in file.at(Place.FLOW)]
+    return list(dict.fromkeys(Flow(*pair) for pair in pairs if set(pair) <= known and pair[0] != pair[1]))
+
+
+def _meant(file: MirrorFile) -> Iterator[Flow]:
+    """Yield the flows that are meant: those not switched off, else all with lines, else both ways of each pair."""
+    named = flows_with_lines(file)
+    left = [flow for flow in named if not is_false(file.last(Place.FLOW, "enabled", str(flow)))]
+    if left or named:
+        yield from left or named
+    elif len(file.clusters) <= FEW_CLUSTERS:
+        yield from (Flow(*pair) for pair in permutations(file.clusters, 2))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kafka_migration.mirrormaker_files.effective import worker_clients as made_by_worker
-from kafka_migration.mirrormaker_files.effective.connector_clients import SOURCE, TARGET, MirrorClients
 from kafka_migration.mirrormaker_files.effective.kafka_version import MirrorVersion
 from kafka_migration.mirrormaker_files.effective.layers import Layers, is_true, merged, read_as, starting
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Reader
+from kafka_migration.mirrormaker_files.effective.worker_clients import SOURCE, TARGET, MirrorClients
 
 _WORDS = {
     "mirror_source": "source connector",
@@ -19,8 +19,7 @@ _WORDS = {
 _DUTIES = {"mirror_source": "records", "mirror_checkpoint": "checkpoints", "mirror_heartbeat": "heartbeats"}
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectorReaders:
+class ConnectorReaders(NamedTuple):
     """A connector with its own configuration, that of its worker, and the aliases of its clusters.
 
     `role` is `mirror_source`, `mirror_checkpoint` or `mirror_heartbeat`, and `name` its name on the worker.

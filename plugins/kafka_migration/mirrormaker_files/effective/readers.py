@@ -6,13 +6,13 @@ from collections import ChainMap, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorSetting
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(NamedTuple):
     """A part of Kafka that reads a configuration.
 
     `role` is that of its definition in `kafka_keys`: `connect_worker`, `mirror_source`, `mirror_checkpoint`,
@@ -39,8 +39,7 @@ class Given:
     setting: MirrorSetting | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Effective:
+class Effective(NamedTuple):
     """What one reader gets, by the key that it reads."""
 
     reader: Reader

@@ -9,54 +9,23 @@ from kafka_migration.mirrormaker_files.effective.layers import Layer, Layers, fi
 from kafka_migration.mirrormaker_files.effective.mirror_readers import ConnectorReaders, worker_readers
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
 from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, Flow, MirrorFile, Place
-from kafka_migration.mirrormaker_files.model.readers_of_keys import CLASSES
+from kafka_migration.mirrormaker_files.model.readers_of_keys import BYTES_CONVERTERS, CLASSES
+from kafka_migration.mirrormaker_files.model.strimzi_keys import (
+    ALLOWED_KEYS,
+    CONNECTOR_FIELDS,
+    CONNECTOR_KEYS,
+    STRIMZI_MECHANISMS,
+    WORKER_FIELDS,
+    WORKER_PREFIXES,
+)
 
-_FIELDS = {
-    "sourceConnector": "mirror_source",
-    "checkpointConnector": "mirror_checkpoint",
-    "heartbeatConnector": "mirror_heartbeat",
-}
-# What the operator leaves out of the workers' file (`KafkaMirrorMaker2ClusterSpec.FORBIDDEN_PREFIXES`), and what it
-# lets through. Connectors get it all.
-_FORBIDDEN = (
-    "ssl.",
-    "sasl.",
-    "security.",
-    "listeners",
-    "plugin.path",
-    "rest.",
-    "bootstrap.servers",
-    "consumer.interceptor.classes",
-    "producer.interceptor.classes",
-)
-_ALLOWED = frozenset(
-    {"ssl.endpoint.identification.algorithm", "ssl.cipher.suites", "ssl.protocol", "ssl.enabled.protocols"}
-)
-# What the operator leaves out of the configuration of any connector (`AbstractConnectorSpec.FORBIDDEN_PARAMETERS`).
-_OF_OPERATOR = frozenset({"name", "connector.class", "tasks.max", "connector.plugin.version"})
-# Fields of the target cluster from API version v1 on; before, the keys are in its `config`.
-_WORKER_FIELDS = {
-    "groupId": "group.id",
-    "configStorageTopic": "config.storage.topic",
-    "offsetStorageTopic": "offset.storage.topic",
-    "statusStorageTopic": "status.storage.topic",
-}
-_BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 # `KafkaMirrorMaker2Configuration.DEFAULTS`, with the names that v1beta2 has if the resource gives none.
 _WORKER = {
     "group.id": "mirrormaker2-cluster",
     "config.storage.topic": "mirrormaker2-cluster-configs",
     "offset.storage.topic": "mirrormaker2-cluster-offsets",
     "status.storage.topic": "mirrormaker2-cluster-status",
-    "key.converter": _BYTES,
-    "value.converter": _BYTES,
-    "header.converter": _BYTES,
-}
-STRIMZI_MECHANISMS = {
-    "plain": "PLAIN",
-    "scram-sha-512": "SCRAM-SHA-512",
-    "scram-sha-256": "SCRAM-SHA-256",
-    "oauth": "OAUTHBEARER",
+    **BYTES_CONVERTERS,
 }
 _PACKAGE = "org.apache.kafka.connect.mirror"
 # What the operator writes for a secret names a secret of the cluster; no part of it is in the file.
@@ -70,7 +39,7 @@ def strimzi_readers(file: MirrorFile, kafka: MirrorVersion) -> Iterator[Effectiv
     worker = _worker(file, target) if target else ()
     yield from worker_readers(worker, "", target, kafka) if target else ()
     for flow in file.flows:
-        for field, role in _FIELDS.items():
+        for field, role in CONNECTOR_FIELDS.items():
             own = _connector(file, flow, field, role)
             if own is not None:
                 name = f"{flow}.{CLASSES[role]}"
@@ -87,14 +56,15 @@ def _worker(file: MirrorFile, alias: str) -> Layers:
     """Return the workers' configuration (`KafkaConnectConfigurationBuilder`)."""
     own = Layer({key: given for key, given in _config(file, alias).items() if not _is_forbidden(key)})
     fields = {each.name: Given(each.value, file.name, each) for each in file.at(Place.FIELD, alias)}
-    named = Layer({key: fields[name] for name, key in _WORKER_FIELDS.items() if name in fields})
+    named = Layer({key: fields[name] for name, key in WORKER_FIELDS.items() if name in fields})
     login = _login(file, alias)
     spread = {f"{client}.{key}": given for client in CLIENTS for key, given in login.items()}
     return (named, Layer(login | spread), own, _addresses(file, alias), fixed(_WORKER))
 
 
 def _is_forbidden(key: str) -> bool:
-    return key.lower().startswith(_FORBIDDEN) and key not in _ALLOWED
+    # Connectors get them all.
+    return key.lower().startswith(tuple(WORKER_PREFIXES)) and key not in ALLOWED_KEYS
 
 
 def _connector(file: MirrorFile, flow: Flow, field: str, role: str) -> Layers | None:
@@ -110,10 +80,10 @@ def _connector(file: MirrorFile, flow: Flow, field: str, role: str) -> Layers | 
     of_mirror = {
         each.name if "." in each.name else each.key: Given(each.value, file.name, each)
         for each in file.at(Place.FLOW, str(flow))
-        if each.name.partition(".")[0] not in _FIELDS
+        if each.name.partition(".")[0] not in CONNECTOR_FIELDS
     }
     given = {each.name.removeprefix(f"{field}.config."): Given(each.value, file.name, each) for each in lines}
-    own = {key: value for key, value in given.items() if key not in _OF_OPERATOR}
+    own = {key: value for key, value in given.items() if key not in CONNECTOR_KEYS}
     if f"{field}.tasksMax" in own:
         own["tasks.max"] = own.pop(f"{field}.tasksMax")
     named = {"name": f"{flow}.{CLASSES[role]}", "connector.class": f"{_PACKAGE}.{CLASSES[role]}"}

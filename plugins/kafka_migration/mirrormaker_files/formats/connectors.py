@@ -8,10 +8,9 @@ from difflib import get_close_matches
 
 import yaml
 
-from kafka_migration.mirrormaker_files.formats.mirrormaker2_files import prefixed
+from kafka_migration.mirrormaker_files.formats.properties_files import prefixed
 from kafka_migration.mirrormaker_files.formats.properties_reader import Entry
 from kafka_migration.mirrormaker_files.formats.yaml_documents import (
-    WrongDocument,
     fields,
     flat,
     is_null,
@@ -22,10 +21,9 @@ from kafka_migration.mirrormaker_files.formats.yaml_documents import (
     repeats,
 )
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_files.model.readers_of_keys import role_of_class
-from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
+from kafka_migration.mirrormaker_files.model.readers_of_keys import CLASS, role_of_class
+from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark, WrongDocument
 
-CLASS = "connector.class"
 # The fields of a request, and those that Connect adds in its answer.
 _FIELDS = frozenset({"name", "config", "initial_state", "tasks", "type"})
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from kafka_migration.mirrormaker_files.formats.properties_reader import Entry
+from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.model.command_options import (
     ENVIRONMENT,
     FLAGS,
@@ -22,18 +21,9 @@ from kafka_migration.mirrormaker_files.scripts.scripts import Assigned, Script, 
 from kafka_migration.mirrormaker_files.scripts.shell_words import Syntax, Word
 
 # What Kafka's scripts hand to Java.
-_VARIABLES = re.compile(r"KAFKA_\w{0,40}_?OPTS|KAFKA_DEBUG|JMX_PORT|CLASSPATH|EXTRA_ARGS|LOG_DIR")
-_REFERENCE = re.compile(r"\$\{?\w{1,100}\}?|\"?\$\{?\w{1,100}\[@\]\}?\"?")
-_PROPERTY = re.compile(r"-D([^=\s]{1,200})=?(\S*)")
-
-
-def client_file(name: str, kind: FileKind, entries: Iterable[Entry]) -> MirrorFile:
-    """Return a consumer or producer file."""
-    settings = (
-        MirrorSetting(each.line, each.name, each.value, Place.CLIENT, each.name, dropped=each.dropped, last=each.last)
-        for each in entries
-    )
-    return MirrorFile(name, kind, tuple(settings))
+_VARIABLES = regex(r"KAFKA_\w{0,40}_?OPTS|KAFKA_DEBUG|JMX_PORT|CLASSPATH|EXTRA_ARGS|LOG_DIR")
+_REFERENCE = regex(r"\$\{?\w{1,100}\}?|\"?\$\{?\w{1,100}\[@\]\}?\"?")
+_PROPERTY = regex(r"-D([^=\s]{1,200})=?(\S*)")
 
 
 def command_files(name: str, script: Script) -> list[MirrorFile]:

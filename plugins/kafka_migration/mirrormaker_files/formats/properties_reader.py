@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
 
 _BLANK = " \t\f"
-_SEPARATOR = re.compile(rf"[{_BLANK}]*[=:]?[{_BLANK}]*")
-_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.|$)", re.DOTALL)
+_SEPARATOR = regex(rf"[{_BLANK}]*[=:]?[{_BLANK}]*")
+_ESCAPE = regex(r"\\(u[0-9A-Fa-f]{4}|.|$)", re.DOTALL)
 # A backslash that Java removes although the writer meant it: of a regular expression, or of a path. Within brackets
 # most signs mean themselves without it.
-_DROPPED = re.compile(r"\\[^\\tnrfu\W_]|\\[.*+?()\[\]{}|^$]")
-_DROPPED_IN_BRACKETS = re.compile(r"\\[^\\tnrfu\W_]|\\[\[\]^&]")
-_ESCAPE_OR_BRACKET = re.compile(r"\\.|[\[\]]", re.DOTALL)
+_DROPPED = regex(r"\\[^\\tnrfu\W_]|\\[.*+?()\[\]{}|^$]")
+_DROPPED_IN_BRACKETS = regex(r"\\[^\\tnrfu\W_]|\\[\[\]^&]")
+_ESCAPE_OR_BRACKET = regex(r"\\.|[\[\]]", re.DOTALL)
 # The arrow of a flow, and later a `=`: the blank before it ends the key.
-_ARROW = re.compile(r"(?:[^\s=:\\]{1,200}[ \t\f]{1,20}->|[^\s=:\\]{1,200}->[ \t\f]{1,20})[^=:]{1,200}[=:]")
+_ARROW = regex(r"(?:[^\s=:\\]{1,200}[ \t\f]{1,20}->|[^\s=:\\]{1,200}->[ \t\f]{1,20})[^=:]{1,200}[=:]")
 _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-_BREAK = re.compile(r"\r\n|\r|\n")
+_BREAK = regex(r"\r\n|\r|\n")
 _MARK = "\ufeff"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A key and its value, with the number of the line on which the key starts.
 
     `dropped` is the first backslash of the value, with the letter after it, that Java removes; empty if there is none.
@@ -38,8 +38,7 @@ class Entry:
     last: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _LogicalLine:
+class _LogicalLine(NamedTuple):
     """A logical line: its first physical line, and each of them without the backslash that continues it."""
 
     parts: tuple[tuple[int, str], ...]

@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 
 import yaml
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.secret_forms import LONGEST_NAME
 from kafka_migration.mirrormaker_files.formats.properties_reader import Entry
 from kafka_migration.mirrormaker_files.model.lint_limits import MOST_NODES, TooMany, require_few
-from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
+from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark, WrongDocument
 
 DEEPEST = 50
 # A line with a key and a text, and a quote within the text that has no backslash.
-_PAIR = re.compile(
-    r'([ \t{]{0,200}"[\w.>-]{1,300}"[ \t]{0,20}:[ \t]{0,20}")(.{0,5000})("[ \t]{0,20}[,}]{0,5}[ \t\r]{0,20})'
-)
-_QUOTE = re.compile(r'(?<!\\)"')
+_PAIR = regex(r'([ \t{]{0,200}"[\w.>-]{1,300}"[ \t]{0,20}:[ \t]{0,20}")(.{0,5000})("[ \t]{0,20}[,}]{0,5}[ \t\r]{0,20})')
+_QUOTE = regex(r'(?<!\\)"')
 _MOST_REPAIRED = 20
 _MERGE, _NULL = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:null"
-
-
-class WrongDocument(ValueError):
-    """A text is not the document that was expected; the message says why. A line of 0 means the text as a whole."""
-
-    def __init__(self, found: str, line: int = 0) -> None:
-        super().__init__(found)
-        self.line = line
-
-
-class OtherDocument(WrongDocument):
-    """A text is right, but it holds nothing of MirrorMaker."""
 
 
 def json_node(text: str) -> yaml.Node:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.model.command_options import PATTERNS
 from kafka_migration.mirrormaker_files.model.mirror_settings import (
     FileKind,
@@ -17,7 +18,7 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import (
 )
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
 
-_NAME = re.compile(r"\$(?:(?P<plain>[A-Za-z_]\w{0,199})|\{(?P<braced>[A-Za-z_]\w{0,199})(?::?-[^{}]{0,200})?\})")
+_NAME = regex(r"\$(?:(?P<plain>[A-Za-z_]\w{0,199})|\{(?P<braced>[A-Za-z_]\w{0,199})(?::?-[^{}]{0,200})?\})")
 # What replaces a text whose value is not known; Kafka's keys have no such reference.
 _UNKNOWN = "${replaced}"
 _CONTEXT = frozenset({FileKind.COMMAND, FileKind.START, FileKind.VARIABLES})

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from kafka_migration.core.text.regex import regex
 
 # Deeper patterns are not judged: Java's own parser overflows its stack at a depth that depends on the machine.
 DEEPEST = 50
@@ -17,12 +20,12 @@ _NO_ESCAPES = frozenset("CEFIJKLMOQTUYgijlmoqy")
 _CLASSES = frozenset("DdHhSsVvWw")
 _PLACES = frozenset("ABbGRZz123456789")
 _LETTERS = {"a": "\a", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_FLAGS = re.compile(r"[imsducxU]*(?:-[imsducxU]*)?")
-_HEX = re.compile(r"x(?:\{(?P<long>[0-9A-Fa-f]+)\}|(?P<short>[0-9A-Fa-f]{2}))|u(?P<four>[0-9A-Fa-f]{4})")
-_OCTAL = re.compile(r"0(?P<digits>[0-3][0-7]{2}|[0-7]{1,2})")
-_COUNT = re.compile(r"\{(?P<least>[0-9]+)(?P<comma>,(?P<most>[0-9]*))?\}")
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
-_FAMILY = re.compile(r"[pP](?:\{(?P<name>[^}]*)\}|(?P<letter>[^{]))", re.DOTALL)
+_FLAGS = regex(r"[imsducxU]*(?:-[imsducxU]*)?")
+_HEX = regex(r"x(?:\{(?P<long>[0-9A-Fa-f]+)\}|(?P<short>[0-9A-Fa-f]{2}))|u(?P<four>[0-9A-Fa-f]{4})")
+_OCTAL = regex(r"0(?P<digits>[0-3][0-7]{2}|[0-7]{1,2})")
+_COUNT = regex(r"\{(?P<least>[0-9]+)(?P<comma>,(?P<most>[0-9]*))?\}")
+_NAME = regex(r"[A-Za-z][A-Za-z0-9]*")
+_FAMILY = regex(r"[pP](?:\{(?P<name>[^}]*)\}|(?P<letter>[^{]))", re.DOTALL)
 _HIGHEST_CHARACTER = 0x10FFFF
 _CATEGORIES = {"L": "ultmo", "M": "nec", "N": "dlo", "Z": "slp", "C": "cfosn", "P": "dsecoif", "S": "mcko"}
 _PROPERTIES = frozenset(
@@ -32,7 +35,7 @@ _PROPERTIES = frozenset(
     | {f"{category}{kind}" for category, kinds in _CATEGORIES.items() for kind in kinds}
 )
 # Names of blocks, scripts and Java's own properties need tables that versions extend.
-_NEEDS_TABLE = re.compile(r"In|Is|java|.*=", re.DOTALL)
+_NEEDS_TABLE = regex(r"In|Is|java|.*=", re.DOTALL)
 
 
 class _Refused(Exception):
@@ -43,8 +46,7 @@ class _Unknown(Exception):
     """The rest of the pattern cannot be judged."""
 
 
-@dataclass(frozen=True, slots=True)
-class PatternJudgement:
+class PatternJudgement(NamedTuple):
     """`refusal` is why Java refuses the pattern, or empty. `is_known` is false if that cannot be told.
 
     `starred` are the places of each `*` that repeats one literal character, as in `orders*`.

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.ground.ground import Ground
 from kafka_migration.mirrormaker_files.model.lint_finding import key_of
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.model.readers_of_keys import CONNECTOR_ROLES, roles_at
 
 
-@dataclass(frozen=True, slots=True)
-class Meant:
+class Meant(NamedTuple):
     """The key that was meant, empty if there is none, and what else to do or to know."""
 
     key: str
@@ -33,9 +33,9 @@ def renamed(setting: MirrorSetting, key: str) -> str:
 
 
 # What a connector needs with `cluster.` in the middle.
-_OF_A_SIDE = re.compile(r"(source|target)\.((?:bootstrap\.servers|security\.|sasl\.|ssl\.)[\w.]{0,100})")
+_OF_A_SIDE = regex(r"(source|target)\.((?:bootstrap\.servers|security\.|sasl\.|ssl\.)[\w.]{0,100})")
 # Keys of brokers and topics, which guides and copied files have among those of MirrorMaker.
-OF_BROKERS = re.compile(
+OF_BROKERS = regex(
     r"message\.max\.bytes|replica\.fetch\.max\.bytes|num\.partitions|default\.replication\.factor|min\.insync\.replicas|"
     r"offset\.metadata\.max\.bytes|offsets\.topic\.replication\.factor|offsets\.topic\.num\.partitions|transaction\.state\.log\.[\w.]{1,100}|"
     r"auto\.create\.topics\.enable|delete\.topic\.enable|unclean\.leader\.election\.enable|log\.[\w.]{1,100}|"
@@ -45,46 +45,46 @@ OF_BROKERS = re.compile(
 # Keys that guides print, although no released version has them.
 _NEVER: tuple[tuple[re.Pattern[str], Meant], ...] = (
     (
-        re.compile(r"offsets\.replication\.factor"),
+        regex(r"offsets\.replication\.factor"),
         Meant("", "Remove it. Brokers have offsets.topic.replication.factor."),
     ),
-    (re.compile(r"readahead\.queue\.capacity"), Meant("", "Remove it. MirrorMaker 2 has no such queue.")),
+    (regex(r"readahead\.queue\.capacity"), Meant("", "Remove it. MirrorMaker 2 has no such queue.")),
     (
-        re.compile(r"[\w.-]{0,200}\.topic\.(?:retention\.(?:ms|bytes)|cleanup\.policy|segment\.(?:ms|bytes))"),
+        regex(r"[\w.-]{0,200}\.topic\.(?:retention\.(?:ms|bytes)|cleanup\.policy|segment\.(?:ms|bytes))"),
         Meant("", "Remove it. MirrorMaker 2 creates its topics with their own settings."),
     ),
     (
-        re.compile(r"checkpoints?\.(?:topic\.)?replication\.factor"),
+        regex(r"checkpoints?\.(?:topic\.)?replication\.factor"),
         Meant("checkpoints.topic.replication.factor"),
     ),
     (
-        re.compile(r"heartbeats?\.(?:topic\.)?replication\.factor"),
+        regex(r"heartbeats?\.(?:topic\.)?replication\.factor"),
         Meant("heartbeats.topic.replication.factor"),
     ),
     (
-        re.compile(r"offset[-.]?syncs?\.(?:topic\.)?replication\.factor"),
+        regex(r"offset[-.]?syncs?\.(?:topic\.)?replication\.factor"),
         Meant("offset-syncs.topic.replication.factor"),
     ),
     (
-        re.compile(r"Mirror(?:Checkpoint|Heartbeat|Source)Connector\.enabled"),
+        regex(r"Mirror(?:Checkpoint|Heartbeat|Source)Connector\.enabled"),
         Meant("", "Remove it; emit.checkpoints.enabled and emit.heartbeats.enabled switch these connectors."),
     ),
-    (re.compile(r"enable"), Meant("enabled")),
-    (re.compile(r"max\.tasks"), Meant("tasks.max")),
-    (re.compile(r"topics?\.whitelist"), Meant("topics")),
-    (re.compile(r"groups?\.whitelist"), Meant("groups")),
-    (re.compile(r"topic\.(?:blacklist|exclude)"), Meant("topics.exclude")),
-    (re.compile(r"group\.(?:blacklist|exclude)"), Meant("groups.exclude")),
+    (regex(r"enable"), Meant("enabled")),
+    (regex(r"max\.tasks"), Meant("tasks.max")),
+    (regex(r"topics?\.whitelist"), Meant("topics")),
+    (regex(r"groups?\.whitelist"), Meant("groups")),
+    (regex(r"topic\.(?:blacklist|exclude)"), Meant("topics.exclude")),
+    (regex(r"group\.(?:blacklist|exclude)"), Meant("groups.exclude")),
     (
-        re.compile(r"emit\.offset-syncs\.interval\.(?:seconds|ms)"),
+        regex(r"emit\.offset-syncs\.interval\.(?:seconds|ms)"),
         Meant("offset.lag.max", "MirrorMaker writes an offset sync after that many records."),
     ),
     (
-        re.compile(r"(?:sync\.)?consumer\.group\.offsets\.enabled|sync\.consumer\.offsets\.enabled"),
+        regex(r"(?:sync\.)?consumer\.group\.offsets\.enabled|sync\.consumer\.offsets\.enabled"),
         Meant("sync.group.offsets.enabled"),
     ),
     (
-        re.compile(r"exactly\.once\.(?:support|source)(?:\.enabled)?"),
+        regex(r"exactly\.once\.(?:support|source)(?:\.enabled)?"),
         Meant("exactly.once.source.support"),
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.kafka_tables.accepted import items_of
 from kafka_migration.mirrormaker_files.ground.ground import Ground
 from kafka_migration.mirrormaker_files.model.command_options import PATTERNS
@@ -20,18 +21,18 @@ from kafka_migration.mirrormaker_files.model.lint_finding import (
 )
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting, Place
 
-_SCHEME = re.compile(r"(?P<scheme>[0-9a-zA-Z\-%._]{0,100})://")
+_SCHEME = regex(r"(?P<scheme>[0-9a-zA-Z\-%._]{0,100})://")
 # Host, and port after the last colon; an address of IPv6 may stand in brackets.
-_ADDRESS = re.compile(r"\[?(?P<host>[0-9a-zA-Z\-%._:]{0,300})\]?:(?P<port>[0-9]{1,20})")
-_IPV6 = re.compile(r"[0-9a-fA-F:]{1,39}(?:\.[0-9.]{1,15})?(?:%[0-9a-zA-Z._-]{1,30})?")
-_SEPARATOR = re.compile(r"[0-9][\s;|]{1,10}[0-9a-zA-Z]")
-_PLACEHOLDER = re.compile(
+_ADDRESS = regex(r"\[?(?P<host>[0-9a-zA-Z\-%._:]{0,300})\]?:(?P<port>[0-9]{1,20})")
+_IPV6 = regex(r"[0-9a-fA-F:]{1,39}(?:\.[0-9.]{1,15})?(?:%[0-9a-zA-Z._-]{1,30})?")
+_SEPARATOR = regex(r"[0-9][\s;|]{1,10}[0-9a-zA-Z]")
+_PLACEHOLDER = regex(
     r"<[^<>]{0,100}>|\b(?:change|replace)[-_]?(?:me|this)\b|\b(?:your|my-?own)[-_]|\bx{3,40}\b|\bTODO\b|\bFIXME\b"
     # A name of a variable in capital letters.
     r"|^(?-i:[A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40}){1,10})(?::\w{1,20})?$",
     re.IGNORECASE,
 )
-_WHOLE_PLACEHOLDER = re.compile(r"<[^<>]{1,100}>")
+_WHOLE_PLACEHOLDER = regex(r"<[^<>]{1,100}>")
 # What has any text as its value, so that no other rule sees a placeholder.
 _NAMES = frozenset({"group.id", "client.id", "topics", "groups", "topics.exclude", "groups.exclude"})
 _NAMES |= {"topics.blacklist", "groups.blacklist", *PATTERNS}

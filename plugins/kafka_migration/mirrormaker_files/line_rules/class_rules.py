@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.secret_forms import may_be_shown
 from kafka_migration.core.text.shortened import given
 from kafka_migration.kafka_tables.accepted import trimmed
@@ -15,12 +15,12 @@ from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, the_value
 from kafka_migration.mirrormaker_files.model.lint_limits import LONGEST_CLASS
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.readers_of_keys import CONVERTERS
 
 _KAFKA = "org.apache.kafka."
 _MIRROR = f"{_KAFKA}connect.mirror."
 _PROVIDER = f"{_KAFKA}common.config.provider."
 _CONNECTOR, _PROVIDER_CLASS = "connector.class", "config.providers.….class"
-CONVERTERS = ("key.converter", "value.converter", "header.converter")
 _SIMPLE_CONVERTERS = ("ByteArray", "Boolean", "Double", "Float", "Integer", "Long", "Short")
 _STORAGE = f"{_KAFKA}connect.storage."
 _OF_CONVERTERS = {
@@ -116,7 +116,7 @@ def _shown(setting: MirrorSetting, name: str) -> str:
     return f"the value {given(name)}" if is_class else the_value(setting)
 
 
-_CLASS_OF_KAFKA = re.compile(r"org\.apache\.kafka(?:\.[a-z]{1,40}){1,8}\.[A-Z][A-Za-z]{1,60}")
+_CLASS_OF_KAFKA = regex(r"org\.apache\.kafka(?:\.[a-z]{1,40}){1,8}\.[A-Z][A-Za-z]{1,60}")
 
 
 def _strange(file: MirrorFile, setting: MirrorSetting, name: str, of_key: dict[str, str]) -> LintFinding | None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.effective.readers import Given
-from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.ground.views import at_given, is_given, value
+from kafka_migration.mirrormaker_files.ground.ground import Ground, at_given, is_given, value
 from kafka_migration.mirrormaker_files.line_rules.text_rules import read_otherwise
 from kafka_migration.mirrormaker_files.line_rules.value_rules import is_quoted
 from kafka_migration.mirrormaker_files.model.jaas import is_cut, refusal_of_jaas, tokens_of
@@ -35,9 +34,9 @@ _MODULES = {
     "AWS_MSK_IAM": (_IAM,),
 }
 _ALL_MODULES = frozenset(module for each in _MODULES.values() for module in each)
-_VARIABLE = re.compile(r"\$\w|%\w{1,100}%")
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{0,60}")
-_ENDS = re.compile(r";\s{0,20}$")
+_VARIABLE = regex(r"\$\w|%\w{1,100}%")
+_NAME = regex(r"[A-Za-z][A-Za-z0-9]{0,60}")
+_ENDS = regex(r";\s{0,20}$")
 
 
 def logins_refused(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:

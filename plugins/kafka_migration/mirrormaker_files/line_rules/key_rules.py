@@ -6,20 +6,21 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.shortened import given, some
 from kafka_migration.kafka_tables.kafka_keys import KafkaKey
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.ground.meant import OF_BROKERS, Meant, meant, renamed, roles_meant
-from kafka_migration.mirrormaker_files.ground.right_place import right_place
-from kafka_migration.mirrormaker_files.ground.views import (
+from kafka_migration.mirrormaker_files.ground.ground import (
     CONNECTORS,
+    Ground,
     default_in,
     defaults_in,
     is_dedicated,
     is_given,
     running_flows,
 )
+from kafka_migration.mirrormaker_files.ground.meant import OF_BROKERS, Meant, meant, renamed, roles_meant
+from kafka_migration.mirrormaker_files.ground.right_place import right_place
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, key_of, minor, span
 from kafka_migration.mirrormaker_files.model.mirror_settings import (
@@ -177,7 +178,7 @@ def _of_dedicated(file: MirrorFile, setting: MirrorSetting, _: Ground) -> LintFi
     return at(file, setting, LintCode.KEY_MISPLACED, found, effect, fix)
 
 
-_OF_FLOW = re.compile(r"(?P<flow>[\w.-]{1,200}->[\w-]{1,200})\.[\w.-]{1,200}")
+_OF_FLOW = regex(r"(?P<flow>[\w.-]{1,200}->[\w-]{1,200})\.[\w.-]{1,200}")
 
 
 def _overriding(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFinding | None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
+from typing import NamedTuple
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.shortened import some
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.ground.views import (
+from kafka_migration.mirrormaker_files.ground.ground import (
     CHECKPOINT,
     SOURCE,
+    Ground,
     at_given,
     connectors,
     is_given,
@@ -25,21 +26,21 @@ from kafka_migration.mirrormaker_files.ground.views import (
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, key_of, listed, on_file
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile
+from kafka_migration.mirrormaker_files.model.readers_of_keys import STORAGE_TOPICS
 
 POLICY, SEPARATOR, ALIAS = "replication.policy.class", "replication.policy.separator", "source.cluster.alias"
 DEFAULT, IDENTITY = "DefaultReplicationPolicy", "IdentityReplicationPolicy"
 _WORDS = {"mirror_source": "source", "mirror_checkpoint": "checkpoint", "mirror_heartbeat": "heartbeat"}
-_LEGAL = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_LEGAL = regex(r"[A-Za-z0-9._-]{1,249}")
 # More beginnings of names are not compared with the names of topics.
 _MOST_STARTS = 100
 # A name, or the beginning of names.
-_SIMPLE = re.compile(r"(?:[A-Za-z0-9_-]|\\?\.(?!\*)){0,249}(?:\.\*)?")
+_SIMPLE = regex(r"(?:[A-Za-z0-9_-]|\\?\.(?!\*)){0,249}(?:\.\*)?")
 # More pairs of flows are not compared with each other.
 _MOST_PAIRS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Naming:
+class Naming(NamedTuple):
     """How a connector names topics: the policy's class without its package, the separator, and the source's alias."""
 
     policy: str
@@ -254,10 +255,9 @@ def _merged(file: MirrorFile, ground: Ground, one: Flow, other: Flow) -> Iterato
 
 def shared_workers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each line that gives several workers on one cluster one group or one internal topic."""
-    keys = ("group.id", "config.storage.topic", "offset.storage.topic", "status.storage.topic")
     uses = defaultdict[tuple[int, str], list[tuple[str, Given]]](list)
     for each in ground.readers.at("connect_worker"):
-        for key in keys:
+        for key in ("group.id", *STORAGE_TOPICS):
             given = each.values.get(key)
             if given is not None and is_given(given, file):
                 uses[id(given.setting), each.reader.cluster].append((each.reader.flow, given))

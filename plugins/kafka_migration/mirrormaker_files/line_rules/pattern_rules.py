@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import islice
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.secret_forms import HIDDEN
 from kafka_migration.kafka_tables.accepted import items_of
 from kafka_migration.mirrormaker_files.ground.ground import Ground
@@ -94,9 +94,9 @@ def foreign_sign(item: str) -> str:
 
 
 # Signs outside of names and of regular expressions, which are not repeated zero times.
-_FOREIGN = re.compile(r"[^A-Za-z0-9._\-^$*+?{}](?![?*{])")
-_NOT_PLAIN = re.compile(r"[()\[\]|\\&]")
-_OF_TEMPLATE = re.compile(r"[@%].{1,200}[@%]")
+_FOREIGN = regex(r"[^A-Za-z0-9._\-^$*+?{}](?![?*{])")
+_NOT_PLAIN = regex(r"[()\[\]|\\&]")
+_OF_TEMPLATE = regex(r"[@%].{1,200}[@%]")
 
 
 def _items(setting: MirrorSetting) -> list[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.secret_forms import may_be_shown
 from kafka_migration.core.text.shortened import given
 from kafka_migration.kafka_tables.accepted import items_of
@@ -17,14 +17,12 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Mi
 from kafka_migration.mirrormaker_files.model.remarks import Oddity
 
 # Kafka replaces `${provider:path:key}` and `${provider:key}`.
-_PROVIDER = re.compile(r"\$\{(?P<name>[A-Za-z][\w.-]{0,100}):(?P<rest>[^{}]{0,500})\}")
+_PROVIDER = regex(r"\$\{(?P<name>[A-Za-z][\w.-]{0,100}):(?P<rest>[^{}]{0,500})\}")
 # A shell's variable, also with a default (`${NAME:-1}`), and the expression of a template.
-_VARIABLE = re.compile(
-    r"\$\{[A-Za-z_]\w{0,100}(?::?[-=?+][^{}]{0,200})?\}|\$\([A-Za-z_][\w.]{0,100}\)|\{\{[^{}]{0,300}\}\}"
-)
-_WITH_DEFAULT = re.compile(r":?[-=?+]|\{\{")
+_VARIABLE = regex(r"\$\{[A-Za-z_]\w{0,100}(?::?[-=?+][^{}]{0,200})?\}|\$\([A-Za-z_][\w.]{0,100}\)|\{\{[^{}]{0,300}\}\}")
+_WITH_DEFAULT = regex(r":?[-=?+]|\{\{")
 # Strimzi's operator adds these by itself.
-_OF_STRIMZI = re.compile(r"strimzi\w{1,30}|file|env|dir|secrets|configmaps")
+_OF_STRIMZI = regex(r"strimzi\w{1,30}|file|env|dir|secrets|configmaps")
 # A file with more variables is a template.
 _FEW = 2
 _PROPERTIES = frozenset({FileKind.MIRRORMAKER2, FileKind.CONSUMER, FileKind.PRODUCER})

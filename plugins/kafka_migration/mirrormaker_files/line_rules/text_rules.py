@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -215,6 +214,8 @@ def characters(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each setting with a sign that cannot be seen, or looks like another one."""
     for setting in file.settings:
         if sign := _misleading(setting):
+            import unicodedata
+
             name = unicodedata.name(sign, "a control character").lower()
             where = "key" if sign in setting.name else "value"
             found = f"the {where} has the sign U+{ord(sign):04X} ({name})"
@@ -229,13 +230,14 @@ def _misleading(setting: MirrorSetting) -> str:
         return ""
     is_secret = may_be_secret(setting) or is_secret_name(setting.name)
     text = setting.name if is_secret else setting.name + setting.value
-    if text.isascii() and text.isprintable():
-        return ""
-    return next((sign for sign in text if _is_misleading(sign)), "")
+    return "" if text.isascii() and text.isprintable() else next(filter(_is_misleading, text), "")
 
 
 def _is_misleading(sign: str) -> bool:
-    return sign in _LOOK_ALIKES or (sign not in _BLANKS and unicodedata.category(sign) in _UNSEEN)
+    # Almost every text has only signs of ASCII, and this module takes time to import.
+    from unicodedata import category
+
+    return sign in _LOOK_ALIKES or (sign not in _BLANKS and category(sign) in _UNSEEN)
 
 
 def without_consequences(findings: Sequence[LintFinding], files: Sequence[MirrorFile]) -> list[LintFinding]:

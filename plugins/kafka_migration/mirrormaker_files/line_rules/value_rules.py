@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.secret_forms import HIDDEN
 from kafka_migration.kafka_tables.accepted import Wrong, nearest_word, trimmed
 from kafka_migration.kafka_tables.kafka_keys import KafkaKey
-from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.ground.views import defaults_in
+from kafka_migration.mirrormaker_files.ground.ground import Ground, defaults_in
 from kafka_migration.mirrormaker_files.line_rules import key_rules
 from kafka_migration.mirrormaker_files.line_rules.pattern_rules import corrected, is_pattern
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
@@ -35,7 +35,7 @@ _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI", "OAUTHBEARER
 _BROKER_DEFAULT = -1
 # 10,000 seconds are almost three hours; 100 ms are less than a round trip between two sites with a pause.
 _MOST_SECONDS, _FEWEST_MS = 10_000, 100
-_MS = re.compile(r".*(?:interval|timeout)\.ms")
+_MS = regex(r".*(?:interval|timeout)\.ms")
 _CLIENT_ROLES = frozenset({"consumer", "producer", "admin"})
 _PROCESS_ROLES = frozenset({"mirror_maker", "mirror_client", "connect_worker"})
 

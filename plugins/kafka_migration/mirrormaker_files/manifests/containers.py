@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import yaml
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.formats.mirrormaker1_files import command_files
 from kafka_migration.mirrormaker_files.formats.yaml_documents import fields, flat, items, line_of, text_of
 from kafka_migration.mirrormaker_files.model.command_options import StartProgram
@@ -18,11 +18,11 @@ from kafka_migration.mirrormaker_files.scripts.shell_words import Splitter, Synt
 
 _COMMANDS = ("entrypoint", "command", "args")
 # Kubernetes replaces `$(NAME)`.
-_REFERENCE = re.compile(r"\$\((\w{1,200})\)")
+_REFERENCE = regex(r"\$\((\w{1,200})\)")
 # A longer value is not put in; a text over more lines is not searched for the line of an option.
 _LONGEST_KNOWN, _MOST_LINES = 1_000, 1_000
 # An image may have MirrorMaker as its program, so that the container has only its options.
-_OPTION = re.compile(r"--?(?:consumer|producer)\.config(?:=.*)?")
+_OPTION = regex(r"--?(?:consumer|producer)\.config(?:=.*)?")
 
 
 def container_files(name: str, node: yaml.Node, source: Sequence[str]) -> Iterator[MirrorFile]:

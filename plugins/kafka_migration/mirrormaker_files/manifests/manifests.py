@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import binascii
-import re
 from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,6 +10,7 @@ from dataclasses import replace
 
 import yaml
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.formats.connectors import Connector, file_of_connectors
 from kafka_migration.mirrormaker_files.formats.yaml_documents import fields, items, line_of, nodes_of, text_of
 from kafka_migration.mirrormaker_files.manifests.containers import container_files
@@ -23,7 +23,7 @@ from kafka_migration.mirrormaker_files.scripts.parts import TextPart
 from kafka_migration.mirrormaker_files.scripts.scripts import Assigned
 
 # The kind of a resource has the form of a class name.
-_KIND = re.compile(r"(?:[A-Z][a-z]{0,40}){1,8}[0-9]?")
+_KIND = regex(r"(?:[A-Z][a-z]{0,40}){1,8}[0-9]?")
 
 
 class Manifest:

@@ -7,43 +7,38 @@ from collections.abc import Iterator
 import yaml
 
 from kafka_migration.mirrormaker_files.formats.yaml_documents import fields, is_null, items, line_of, text_of
-from kafka_migration.mirrormaker_files.manifests.authentication import authentication_faults
 from kafka_migration.mirrormaker_files.model.mirror_settings import Fault, FieldFault
-
-# `FORBIDDEN_PREFIXES` of the operator's classes, with what counts instead.
-_SECURITY = {"ssl.": "`tls`", "sasl.": "`authentication`", "security.": "`tls` and `authentication`"}
-_CONNECT = {
-    **_SECURITY,
-    "listeners": "",
-    "plugin.path": "",
-    "rest.": "",
-    "bootstrap.servers": "`bootstrapServers`",
-    "consumer.interceptor.classes": "`tracing`",
-    "producer.interceptor.classes": "`tracing`",
-}
-_NAMED = {
-    "group.id": "`groupId`",
-    "config.storage.topic": "`configStorageTopic`",
-    "offset.storage.topic": "`offsetStorageTopic`",
-    "status.storage.topic": "`statusStorageTopic`",
-}
-_CLIENT = {**_SECURITY, "bootstrap.servers": "`bootstrapServers`", "interceptor.classes": "`tracing`"}
-_ALLOWED = frozenset(
-    {"ssl.endpoint.identification.algorithm", "ssl.cipher.suites", "ssl.protocol", "ssl.enabled.protocols"}
+from kafka_migration.mirrormaker_files.model.strimzi_keys import (
+    ALLOWED_KEYS,
+    CONNECTOR_FIELDS,
+    CONNECTOR_KEYS,
+    PATTERN_FIELDS,
+    SECURITY_PREFIXES,
+    STRIMZI_MECHANISMS,
+    WORKER_FIELDS,
+    WORKER_PREFIXES,
 )
-# `AbstractConnectorSpec.FORBIDDEN_PARAMETERS`.
-_CONNECTOR = {"name": "", "connector.class": "", "tasks.max": "`tasksMax`", "connector.plugin.version": "`version`"}
-_CONNECTORS = ("sourceConnector", "checkpointConnector", "heartbeatConnector")
-# Fields of a mirror, and the key that the operator writes from each over `config` of the connectors.
-_PATTERNS = {
-    "topicsPattern": ("topics",),
-    "topicsExcludePattern": ("topics.exclude",),
-    "topicsBlacklistPattern": ("topics.blacklist", "topics.exclude"),
-    "groupsPattern": ("groups",),
-    "groupsExcludePattern": ("groups.exclude",),
-    "groupsBlacklistPattern": ("groups.blacklist", "groups.exclude"),
+
+_NAMED = {key: f"`{field}`" for field, key in WORKER_FIELDS.items()}
+_CLIENT = {**SECURITY_PREFIXES, "bootstrap.servers": "`bootstrapServers`", "interceptor.classes": "`tracing`"}
+_PASSWORD = (("username", "passwordSecret"),)
+_OAUTH = ("tokenEndpointUri", "clientId")
+# `AuthenticationUtils.validateClientAuthentication`: the sets of fields of which each type requires one.
+_REQUIRED: dict[str, tuple[tuple[str, ...], ...]] = {
+    "tls": (("certificateAndKey",),),
+    "scram-sha-256": _PASSWORD,
+    "scram-sha-512": _PASSWORD,
+    "plain": _PASSWORD,
+    "oauth": (
+        (*_OAUTH, "clientSecret"),
+        ("accessToken",),
+        ("accessTokenLocation",),
+        (*_OAUTH, "refreshToken"),
+        (*_OAUTH, "username", "passwordSecret"),
+        (*_OAUTH, "clientAssertion"),
+        (*_OAUTH, "clientAssertionLocation"),
+    ),
 }
-_OPEN_LOGINS = frozenset({"plain", "scram-sha-256", "scram-sha-512", "oauth"})
 
 
 def is_dropped(key: str, kind: str, version: str) -> bool:
@@ -55,15 +50,15 @@ def _prefixes(kind: str, version: str) -> dict[str, str]:
     if kind in {"consumer", "producer"}:
         return {**_CLIENT, "group.id": "`groupId`"} if kind == "consumer" else _CLIENT
     if kind == "KafkaConnector":
-        return _CONNECTOR
-    return {**_CONNECT, **_NAMED} if version == "v1" else _CONNECT
+        return CONNECTOR_KEYS
+    return {**WORKER_PREFIXES, **_NAMED} if version == "v1" else WORKER_PREFIXES
 
 
 def _field(key: str, prefixes: dict[str, str]) -> str | None:
     """Return the field that counts instead of a key, empty if none does; `None` if the operator takes the key."""
-    if prefixes is _CONNECTOR:
-        return _CONNECTOR.get(key)
-    is_taken = key in _ALLOWED
+    if prefixes is CONNECTOR_KEYS:
+        return CONNECTOR_KEYS.get(key)
+    is_taken = key in ALLOWED_KEYS
     return None if is_taken else next((prefixes[each] for each in prefixes if key.lower().startswith(each)), None)
 
 
@@ -75,7 +70,7 @@ def operator_faults(kind: str, version: str, spec: yaml.Node) -> Iterator[FieldF
     elif kind == "KafkaConnect":
         yield from _of_config(inner.get("config"), kind, version, "config")
         yield from _login(spec)
-        yield from _tls_keys(spec, _CONNECT)
+        yield from _tls_keys(spec, WORKER_PREFIXES)
         yield from authentication_faults(spec)
     elif kind == "KafkaMirrorMaker":
         for part in ("consumer", "producer"):
@@ -101,17 +96,17 @@ def _of_mirrormaker2(spec: dict[str, yaml.Node], version: str) -> Iterator[Field
         yield from _of_mirror(fields(mirror), version)
     for each in [*clusters, *([target] if target else [])]:
         yield from _login(each)
-        yield from _tls_keys(each, _CONNECT if each in workers else {})
+        yield from _tls_keys(each, WORKER_PREFIXES if each in workers else {})
         yield from authentication_faults(each)
 
 
 def _of_mirror(mirror: dict[str, yaml.Node], version: str) -> Iterator[FieldFault]:
-    for name in _CONNECTORS:
+    for name in CONNECTOR_FIELDS:
         config = fields(mirror.get(name)).get("config")
         yield from _of_config(config, "KafkaConnector", version, f"{name}.config")
-        wins = {field: mirror[field] for field in _PATTERNS if field in mirror and not is_null(mirror[field])}
+        wins = {field: mirror[field] for field in PATTERN_FIELDS if field in mirror and not is_null(mirror[field])}
         for field, node in wins.items():
-            found = ((key, fields(config)[key]) for key in _PATTERNS[field] if key in fields(config))
+            found = ((key, fields(config)[key]) for key in PATTERN_FIELDS[field] if key in fields(config))
             for key, own in found:
                 if text_of(own) != text_of(node):
                     yield _set(own, f"{name}.config.{key}", f"`{field}` (line {line_of(node)})")
@@ -138,7 +133,7 @@ def _login(node: yaml.Node | None) -> Iterator[FieldFault]:
         return
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
     line = next((line_of(key) for key, value in pairs if value is login), line_of(login))
-    if kind in _OPEN_LOGINS:
+    if kind in STRIMZI_MECHANISMS:
         yield FieldFault(Fault.LOGIN_OPEN, line, "authentication", kind)
     elif kind == "tls":
         yield FieldFault(Fault.LOGIN_UNUSED, line, "authentication", kind)
@@ -154,3 +149,25 @@ def _tls_keys(node: yaml.Node | None, dropped: dict[str, str]) -> Iterator[Field
     for key, value in config.items():
         if key.startswith("ssl.") and _field(key, dropped) is None:
             yield FieldFault(Fault.TLS_OFF, line_of(value), f"config.{key}")
+
+
+def authentication_faults(node: yaml.Node | None) -> Iterator[FieldFault]:
+    """Yield a fault if the login of a cluster or client lacks a field that its type requires."""
+    login = fields(fields(node).get("authentication"))
+    kind, given = text_of(login.get("type")), {name for name, value in login.items() if not is_null(value)}
+    required = _REQUIRED.get(kind, ())
+    if required and not any(given.issuperset(each) for each in required):
+        # The set of which most is there, or else the usual one.
+        nearest = max(required, key=lambda each: len(given & set(each)))
+        missing = " and ".join(f"`{name}`" for name in nearest if name not in given)
+        meant = _type_of(given)
+        fix = f"Write `type: {meant}`, or the fields of the type." if meant else f"Add {missing}."
+        found = f"the type {kind} requires {missing}, which the login does not have"
+        yield FieldFault(Fault.LOGIN_INCOMPLETE, line_of(login["type"]), "authentication.type", found, fix)
+
+
+def _type_of(given: set[str]) -> str:
+    """Return the type whose fields are there; empty if several types have them."""
+    if "certificateAndKey" in given and not given & {"username", "passwordSecret", *_OAUTH}:
+        return "tls"
+    return "oauth" if any(given.issuperset(each) for each in _REQUIRED["oauth"]) else ""

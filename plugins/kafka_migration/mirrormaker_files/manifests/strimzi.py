@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import yaml
 
-from kafka_migration.mirrormaker_files.formats.mirrormaker2_files import prefixed
+from kafka_migration.mirrormaker_files.formats.properties_files import prefixed
 from kafka_migration.mirrormaker_files.formats.properties_reader import Entry
 from kafka_migration.mirrormaker_files.formats.yaml_documents import (
     fields,
@@ -29,18 +29,9 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import (
     MirrorSetting,
     Place,
 )
+from kafka_migration.mirrormaker_files.model.strimzi_keys import CONNECTOR_FIELDS, PATTERN_FIELDS
 
 KIND = "KafkaMirrorMaker2"
-# Fields of a mirror, and the keys of the connectors that Strimzi's operator writes from them.
-_MIRROR_KEYS = {
-    "topicsPattern": "topics",
-    "topicsExcludePattern": "topics.exclude",
-    "topicsBlacklistPattern": "topics.blacklist",
-    "groupsPattern": "groups",
-    "groupsExcludePattern": "groups.exclude",
-    "groupsBlacklistPattern": "groups.blacklist",
-}
-_CONNECTORS = ("sourceConnector", "checkpointConnector", "heartbeatConnector")
 
 
 def strimzi_file(name: str, resource: yaml.Node) -> MirrorFile:
@@ -73,7 +64,7 @@ def _as_field(setting: MirrorSetting) -> MirrorSetting:
 def _marks(mirrors: Sequence[yaml.Node], target: str) -> Iterator[tuple[str, str, int]]:
     for mirror in mirrors:
         for key, value in mirror.value if isinstance(mirror, yaml.MappingNode) else ():
-            if isinstance(key, yaml.ScalarNode) and key.value in _CONNECTORS and not is_null(value):
+            if isinstance(key, yaml.ScalarNode) and key.value in CONNECTOR_FIELDS and not is_null(value):
                 yield str(_flow(mirror, target)), key.value, line_of(key)
 
 
@@ -114,9 +105,9 @@ def _mirror(node: yaml.Node, target: str, *, keeps_unknown: bool) -> Iterator[Mi
     owner = str(_flow(node, target))
     for entry in flat(node):
         connector, _, rest = entry.name.partition(".")
-        if entry.name in _MIRROR_KEYS:
-            yield MirrorSetting(entry.line, entry.name, entry.value, Place.FLOW, _MIRROR_KEYS[entry.name], owner)
-        elif connector in _CONNECTORS:
+        if entry.name in PATTERN_FIELDS:
+            yield MirrorSetting(entry.line, entry.name, entry.value, Place.FLOW, PATTERN_FIELDS[entry.name][0], owner)
+        elif connector in CONNECTOR_FIELDS:
             yield _of_connector(entry, owner, rest)
         elif keeps_unknown and entry.name not in {"sourceCluster", "targetCluster"} and entry.name in fields(node):
             yield prefixed(entry, Place.FLOW, owner, entry.name)

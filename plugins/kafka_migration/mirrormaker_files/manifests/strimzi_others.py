@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import yaml
 
 from kafka_migration.mirrormaker_files.formats.connectors import Connector, not_texts
+from kafka_migration.mirrormaker_files.formats.properties_files import worker_file
 from kafka_migration.mirrormaker_files.formats.properties_reader import Entry
 from kafka_migration.mirrormaker_files.formats.yaml_documents import fields, flat, line_of, repeats, text_of
 from kafka_migration.mirrormaker_files.manifests.operator_keys import is_dropped
 from kafka_migration.mirrormaker_files.manifests.resource_fields import resource_faults
 from kafka_migration.mirrormaker_files.manifests.strimzi import empty_fields
-from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.strimzi_keys import WORKER_FIELDS
 
 # Fields of clients, and the keys that Strimzi's operator writes from them.
 _CLIENT_KEYS = {"bootstrapServers": "bootstrap.servers", "groupId": "group.id"}
-# Fields of KafkaConnect from API version v1 on.
-_WORKER_KEYS = {
-    **_CLIENT_KEYS,
-    "configStorageTopic": "config.storage.topic",
-    "offsetStorageTopic": "offset.storage.topic",
-    "statusStorageTopic": "status.storage.topic",
-}
+_WORKER_KEYS = _CLIENT_KEYS | WORKER_FIELDS
 # Fields of the resource and of its clients, and the options of the command that Strimzi's image starts.
 _OPTIONS = {
     "whitelist": "whitelist",
@@ -114,21 +110,3 @@ def _is_taken(name: str, resource: dict[str, yaml.Node]) -> bool:
     """Return whether the operator takes a key of `config` of a KafkaConnect resource."""
     version = text_of(resource.get("apiVersion")).rpartition("/")[2]
     return name.startswith("config.") and not is_dropped(name.removeprefix("config."), "KafkaConnect", version)
-
-
-def worker_file(name: str, entries: Sequence[Entry], version: str = "", line: int = 0) -> MirrorFile:
-    """Return the settings of a Connect worker; `producer.`, `consumer.` and `admin.` are those of its clients."""
-    settings = []
-    for each in entries:
-        client, _, rest = each.name.partition(".")
-        is_client = client in CLIENTS and bool(rest)
-        key, client = (rest, client) if is_client else (each.name, "")
-        settings.append(
-            MirrorSetting(
-                *(each.line, each.name, each.value, Place.WORKER, key),
-                client=client,
-                dropped=each.dropped,
-                last=each.last,
-            )
-        )
-    return MirrorFile(name, FileKind.WORKER, tuple(settings), kafka_version=version, line=line)

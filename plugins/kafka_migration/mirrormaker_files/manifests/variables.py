@@ -8,16 +8,18 @@ from contextlib import suppress
 
 import yaml
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.formats.properties_reader import entries
 from kafka_migration.mirrormaker_files.formats.yaml_documents import fields, items, line_of, text_of
 from kafka_migration.mirrormaker_files.manifests.containers import environment
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.remarks import OpenQuote
 from kafka_migration.mirrormaker_files.scripts.scripts import Assigned, assigned_by, joined_lines
-from kafka_migration.mirrormaker_files.scripts.shell_words import Command, OpenQuote, Splitter, Syntax
+from kafka_migration.mirrormaker_files.scripts.shell_words import Command, Splitter, Syntax
 
-_IMAGE = re.compile(r"^FROM[ \t]{1,20}\S", re.MULTILINE)
-_ENV = re.compile(r"^ENV[ \t]", re.MULTILINE)
-_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,199}")
+_IMAGE = regex(r"^FROM[ \t]{1,20}\S", re.MULTILINE)
+_ENV = regex(r"^ENV[ \t]", re.MULTILINE)
+_NAME = regex(r"[A-Z][A-Z0-9_]{0,199}")
 
 
 def is_image(text: str) -> bool:

@@ -15,6 +15,12 @@ class StartProgram(StrEnum):
     DISTRIBUTED = "connect-distributed.sh"
 
 
+# How a command may name them: the script, also that of Windows, or the class that the script starts.
+_OF_CONNECT = r"connect\.(?:mirror\.MirrorMaker|cli\.Connect(?:Standalone|Distributed))"
+PROGRAM = (
+    r"(?:kafka-mirror-maker|connect-(?:mirror-maker|standalone|distributed))(?:\.sh|\.bat)?|"
+    rf"kafka\.tools\.MirrorMaker|org\.apache\.kafka\.{_OF_CONNECT}"
+)
 FLAGS = frozenset({"new.consumer", "help", "version"})
 PATTERNS = frozenset({"whitelist", "include", "blacklist"})
 WITH_VALUE = PATTERNS | {

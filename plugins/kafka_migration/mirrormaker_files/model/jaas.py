@@ -1,4 +1,7 @@
-"""Whether Kafka reads a login, as `JaasConfig` reads it with Java's `StreamTokenizer`."""
+"""Whether Kafka reads a login, and Java a login file (`KafkaClient { module required …; };`).
+
+`JaasConfig` reads a login with Java's `StreamTokenizer`, and `ConfigFile` a file.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,21 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from kafka_migration.core.text.regex import regex
+from kafka_migration.kafka_tables.accepted import nearest_word
+
 FLAGS = frozenset({"REQUIRED", "REQUISITE", "SUFFICIENT", "OPTIONAL"})
 _SIGNS = "-_$"
-_LINE_END = re.compile(r"[\n\r]")
+_LINE_END = regex(r"[\n\r]")
 _NOT_ENDED = "no `;` at its end"
 _ESCAPES = dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True))
+_SIGNS_OF_FILES = "-_$*"
+# The name of a block, and the class of a module with its flag after it.
+_FILE = regex(r"^[ \t]{0,20}[A-Za-z][\w.$-]{0,100}\s{0,20}\{(?:\s|$)", re.MULTILINE)
+_MODULE = regex(r"LoginModule\s{1,50}(?:required|requisite|sufficient|optional)\b", re.IGNORECASE)
+_TEMPLATE = regex(r"\{%|<%|\{\{|\$\{|\$[A-Za-z_]|@[A-Z_]{1,50}@")
+_CLIENT = "KafkaClient"
+_OTHERS = frozenset({_CLIENT, "KafkaServer", "Server", "Client", "other"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,3 +153,112 @@ def _end_of_comment(text: str, place: int) -> int:
         return len(text) if end < 0 else end + 2
     found = _LINE_END.search(text, place)
     return found.start() if found else len(text)
+
+
+class _Wrong(ValueError):
+    """What is wrong, and the token at which it is."""
+
+    def __init__(self, found: str, token: Token) -> None:
+        super().__init__(found)
+        self.token = token
+
+
+def is_login_file(text: str) -> bool:
+    """Return whether a text has blocks of login modules."""
+    return _FILE.search(text) is not None and _MODULE.search(text) is not None
+
+
+def refusal_of_login_file(text: str) -> tuple[int, str] | None:
+    """Return the line of what Java refuses, or what no client finds, and what it is; `None` if it is right.
+
+    No word of the file is in the answer. What is filled in outside of quotes is not judged.
+    """
+    tokens = list(tokens_of(text, _SIGNS_OF_FILES))
+    try:
+        names = list(_Blocks(tokens, text).names())
+    except _Wrong as error:
+        quoted = {each.place for each in tokens if each.kind == "text"}
+        is_open = any(_starts_outside(each.start(), tokens, quoted) for each in _TEMPLATE.finditer(text))
+        return None if is_open else (_line(text, error.token), str(error))
+    if _CLIENT not in {each.text for each in names}:
+        for each in names:
+            if (each.text or "") not in _OTHERS and nearest_word(each.text or "", (_CLIENT,)):
+                return _line(text, each), f"no block `{_CLIENT}`, and this one has nearly its name"
+    return None
+
+
+def _starts_outside(place: int, tokens: list[Token], quoted: set[int]) -> bool:
+    """Return whether a place is not within quotes."""
+    before = max((each.place for each in tokens if each.place <= place), default=0)
+    return before not in quoted
+
+
+def _line(text: str, token: Token) -> int:
+    return text.count("\n", 0, token.place) + 1
+
+
+class _Blocks:
+    """The blocks of a file, token by token."""
+
+    def __init__(self, tokens: list[Token], text: str) -> None:
+        self._tokens, self._text, self._at = tokens, text, 0
+
+    def names(self) -> Iterator[Token]:
+        """Yield the name of each block. Raises `_Wrong`."""
+        seen = set[str | None]()
+        while self._at < len(self._tokens):
+            name = self._tokens[self._at]
+            self._at += 1
+            self._take("{", "no `{` after the name of a block")
+            while not self._is("}"):
+                self._module()
+            self._take("}", "no `};` at the end of a block")
+            self._take(";", "no `;` after the `}` of a block")
+            if name.text in seen:
+                raise _Wrong("two blocks of one name", name)
+            seen.add(name.text)
+            yield name
+
+    def _module(self) -> None:
+        if self._at >= len(self._tokens):
+            raise self._wrong("no `};` at the end of a block")
+        self._word("no login module")
+        if not self._is_flag(0):
+            raise self._wrong("no control flag such as `required` after a login module")
+        self._at += 1
+        while not self._is(";"):
+            if self._at >= len(self._tokens) or self._is("}") or self._is_flag(1):
+                raise self._wrong("no `;` at the end of a login module")
+            for kind in ("", "=", ""):
+                self._option(kind)
+        self._at += 1
+
+    def _option(self, kind: str) -> None:
+        wrong = 'an option that is not written as `name="value"`'
+        if kind:
+            self._take(kind, wrong)
+        else:
+            self._word(wrong)
+
+    def _is(self, kind: str) -> bool:
+        return self._at < len(self._tokens) and self._tokens[self._at].kind == kind
+
+    def _is_flag(self, after: int) -> bool:
+        found = self._tokens[self._at + after : self._at + after + 1]
+        return bool(found) and (found[0].text or "").upper() in FLAGS
+
+    def _take(self, kind: str, wrong: str) -> None:
+        if not self._is(kind):
+            raise self._wrong(wrong)
+        self._at += 1
+
+    def _word(self, wrong: str) -> None:
+        """Take a word, or a text in double quotes: Java takes no other quotes here."""
+        found = self._tokens[self._at] if self._at < len(self._tokens) else Token("")
+        if found.text is None or self._text[found.place] == "'":
+            raise self._wrong(wrong)
+        self._at += 1
+
+    def _wrong(self, found: str) -> _Wrong:
+        """Return what is wrong after the last token."""
+        return _Wrong(found, self._tokens[max(self._at - 1, 0)])

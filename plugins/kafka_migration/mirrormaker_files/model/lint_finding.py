@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,6 +9,7 @@ from functools import lru_cache
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.secret_forms import HIDDEN, is_secret_name, masked, may_be_shown
 from kafka_migration.core.text.shortened import brief, given
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
@@ -17,29 +17,27 @@ from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severit
 from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.model.readers_of_keys import NOT_IN_TABLES, OLD_KEYS, is_free
 
-_SECRET = re.compile(
-    r"(?:password|passwd|secret|credentials)$|ssl\.keystore\.key$|jaas\.config$|basic\.auth\.user\.info$"
-)
+_SECRET = regex(r"(?:password|passwd|secret|credentials)$|ssl\.keystore\.key$|jaas\.config$|basic\.auth\.user\.info$")
 # Certificates are public, although Kafka hides them.
 _PUBLIC = frozenset({"ssl.keystore.certificate.chain", "ssl.truststore.certificates"})
 # An option of a JAAS configuration with its value.
-_JAAS_OPTION = re.compile(
+_JAAS_OPTION = regex(
     r"(?<![\w.-])(?P<name>[\w.-]{1,100})\s{0,20}=\s{0,20}\\?(?:\"(?P<quoted>[^\"]{0,2000})|(?P<bare>[^\s;\"]{1,2000}))"
 )
 # `${provider:path:key}`, `${VARIABLE}`, `$(VARIABLE)` and `{{ expression }}`.
-REFERENCE = re.compile(r"\$\{[^{}]{0,500}\}|\$\([^()]{0,500}\)|\{\{[^{}]{0,500}\}\}")
+REFERENCE = regex(r"\$\{[^{}]{0,500}\}|\$\([^()]{0,500}\)|\{\{[^{}]{0,500}\}\}")
 _SHOWN_OPTIONS = frozenset(
     {"whitelist", "include", "blacklist", "num.streams", "offset.commit.interval.ms", "abort.on.send.failure"}
 )
 # Keys of internal topics, which no table has and which are numbers.
-_NUMBERS = re.compile(
+_NUMBERS = regex(
     r"(?:topic\.creation\.[\w-]{1,100}|(?:config|offset|status)\.storage)"
     r"\.(?:replication\.factor|partitions|min\.insync\.replicas)"
 )
 # `value_of` leaves only the sign of a comment.
-_FOREIGN_COMMENT = re.compile(r"\s#(?!…)")
-_PLACEHOLDER = re.compile(r"<[A-Za-z][\w .:-]{0,60}>")
-_BASE64 = re.compile(r"[A-Za-z0-9]*[+/=][A-Za-z0-9+/=]*")
+_FOREIGN_COMMENT = regex(r"\s#(?!…)")
+_PLACEHOLDER = regex(r"<[A-Za-z][\w .:-]{0,60}>")
+_BASE64 = regex(r"[A-Za-z0-9]*[+/=][A-Za-z0-9+/=]*")
 # Findings about a key or an option, wherever its value stands.
 _ABOUT_NAMES = ("KEY", "OPTION", "CLIENT_FILE", "START", "ALIAS")
 # A message has at most so many characters, of which at most so many are searched for secrets.
@@ -78,7 +76,7 @@ class LintFinding(Document):
 
 
 _OF_MEANT_KEYS = frozenset({LintCode.KEY_MISSPELLED, LintCode.KEY_NEVER_EXISTED})
-_COSTS_TIME = re.compile(
+_COSTS_TIME = regex(
     r"refresh|interval|linger|batch\.size|backoff|timeout|tasks|client\.id|retention|buffer|metric|poll|queue|lag\.max|fetch"
 )
 _MOST_LINES = 8

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from functools import cached_property
+from typing import NamedTuple
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.model.remarks import Remark
 
 
@@ -70,9 +71,9 @@ class Place(StrEnum):
 
 
 # What a shell or `cmd.exe` replaces.
-_VARIABLE = re.compile(r"\$[A-Za-z_0-9@*(]|`|%[A-Za-z_0-9]{1,100}%")
+_VARIABLE = regex(r"\$[A-Za-z_0-9@*(]|`|%[A-Za-z_0-9]{1,100}%")
 # A comment after a value, which is a part of the value.
-COMMENT = re.compile(r"\s#")
+COMMENT = regex(r"\s#")
 # The value of a field that has no content, such as `tls: {}`; a field without a value is as if it were not there.
 EMPTY = "{}"
 CLIENTS = ("producer", "consumer", "admin")
@@ -141,8 +142,7 @@ class MirrorSetting:
         return "${" in self.value or "{{" in self.value
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
+class Flow(NamedTuple):
     """A direction of the copy, `source->target` with the aliases of two clusters."""
 
     source: str
@@ -157,8 +157,7 @@ class Flow:
         return f"{self.source}->{self.target}"
 
 
-@dataclass(frozen=True, slots=True)
-class VariableList:
+class VariableList(NamedTuple):
     """The variables that an `envsubst` with a list replaces in some files, with the line of the command."""
 
     line: int
@@ -166,8 +165,7 @@ class VariableList:
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptFacts:
+class ScriptFacts(NamedTuple):
     """What a script does besides its commands.
 
     `assigned` are the variables that it sets. `filled` are the names of files into which it puts values before their

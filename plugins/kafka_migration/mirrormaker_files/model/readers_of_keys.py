@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from difflib import get_close_matches
 from functools import lru_cache
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.kafka_tables.kafka_keys import SIMILAR
 from kafka_migration.mirrormaker_files.model.lint_limits import LONGEST_CLASS
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorSetting, Place
 
+# The key that makes a group of settings a connector.
+CLASS = "connector.class"
 CONNECTOR_ROLES = (
     "mirror_source",
     "mirror_checkpoint",
@@ -31,8 +33,8 @@ _ROLES_IN_LOWER_CASE = {name.lower(): role for role, name in CLASSES.items()}
 # Keys that clusters hand to all of their clients.
 _CLUSTER_ROLES = ("mirror_client",)
 _WORKER = "connect_worker"
-# The dedicated MirrorMaker reads worker keys at the top level only if they begin like this.
-_TOP_WORKER = (
+# `MirrorMakerConfig.workerConfig` reads these at the top level, over those of the cluster.
+TOP_OF_WORKER = (
     "offset.storage",
     "config.storage",
     "status.storage",
@@ -41,13 +43,16 @@ _TOP_WORKER = (
     "header.converter",
     "task",
     "worker",
-    "replication.policy",
-    # `MirrorMakerConfig` looks there for the classes of configuration providers.
-    "plugin.path",
-    "plugin.discovery",
 )
+# The dedicated MirrorMaker reads worker keys at the top level only if they begin like this. At the last two it looks
+# for the classes of configuration providers.
+_TOP_WORKER = (*TOP_OF_WORKER, "replication.policy", "plugin.path", "plugin.discovery")
+STORAGE_TOPICS = ("config.storage.topic", "offset.storage.topic", "status.storage.topic")
+CONVERTERS = ("key.converter", "value.converter", "header.converter")
+BYTES_CONVERTER = "org.apache.kafka.connect.converters.ByteArrayConverter"
+BYTES_CONVERTERS = dict.fromkeys(CONVERTERS, BYTES_CONVERTER)
 # Keys that a plug-in reads, or whose names are made of names that a user chooses.
-_FREE = re.compile(
+_FREE = regex(
     r"(?:(?:key|value|header)\.converter|transforms|predicates|config\.providers|topic\.creation|metrics|"
     r"(?:config|offset|status)\.storage|internal\.(?:key|value)\.converter|replication\.policy|forwarding\.admin|rest\.extension|listener\.name)\..+"
 )

@@ -1,4 +1,7 @@
-"""What a reader notices about the text of a file: places where Kafka reads something other than what is meant."""
+"""What a reader notices about the text of a file: places where Kafka reads something other than what is meant.
+
+A text that cannot be read at all is refused.
+"""
 
 from __future__ import annotations
 
@@ -44,3 +47,26 @@ class Remark:
     line: int
     name: str = ""
     other: int = 0
+
+
+class WrongText(ValueError):
+    """A text cannot be read; the message says why. A line of 0 means the text as a whole."""
+
+    def __init__(self, found: str, line: int = 0) -> None:
+        super().__init__(found)
+        self.line = line
+
+
+class OpenQuote(WrongText):
+    """A quote is not closed."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__("No closing quotation", line)
+
+
+class WrongDocument(WrongText):
+    """A text is not the document that was expected."""
+
+
+class OtherDocument(WrongDocument):
+    """A text is right, but it holds nothing of MirrorMaker."""

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.secret_forms import LONGEST_NAME, masked
 from kafka_migration.core.text.shortened import brief, some
-from kafka_migration.mirrormaker_files.formats.connectors import (
-    CLASS,
-    Connector,
-    connectors_file,
-    file_of_connectors,
-)
-from kafka_migration.mirrormaker_files.formats.mirrormaker1_files import client_file, command_files
-from kafka_migration.mirrormaker_files.formats.mirrormaker2_files import mirrormaker2_file
+from kafka_migration.mirrormaker_files.formats.properties_files import client_file, mirrormaker2_file, worker_file
 from kafka_migration.mirrormaker_files.formats.properties_reader import entries, remarks
-from kafka_migration.mirrormaker_files.formats.yaml_documents import OtherDocument, WrongDocument
-from kafka_migration.mirrormaker_files.manifests.manifests import Manifest
-from kafka_migration.mirrormaker_files.manifests.strimzi_others import worker_file
-from kafka_migration.mirrormaker_files.manifests.variables import (
-    image_file,
-    is_environment,
-    is_image,
-    is_image_file,
-    variables_file,
-)
-from kafka_migration.mirrormaker_files.model.jaas_file import is_login_file, refusal_of_login_file
+from kafka_migration.mirrormaker_files.model.jaas import is_login_file, refusal_of_login_file
 from kafka_migration.mirrormaker_files.model.lint_finding import refusal
 from kafka_migration.mirrormaker_files.model.lint_limits import (
     MOST_COMMANDS,
@@ -39,17 +23,20 @@ from kafka_migration.mirrormaker_files.model.lint_limits import (
     require_small,
 )
 from kafka_migration.mirrormaker_files.model.mirror_settings import Fault, FieldFault, FileKind, MirrorFile
-from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
+from kafka_migration.mirrormaker_files.model.readers_of_keys import CLASS
+from kafka_migration.mirrormaker_files.model.remarks import Oddity, OtherDocument, Remark, WrongDocument, WrongText
 from kafka_migration.mirrormaker_files.reading.kinds import is_json, kind_of
-from kafka_migration.mirrormaker_files.scripts.parts import TextPart
-from kafka_migration.mirrormaker_files.scripts.scripts import Script, script_of
-from kafka_migration.mirrormaker_files.scripts.shell_words import OpenQuote
+
+# The readers of JSON, YAML and scripts take time to import, and properties need none of them.
+if TYPE_CHECKING:
+    from kafka_migration.mirrormaker_files.scripts.parts import TextPart
+    from kafka_migration.mirrormaker_files.scripts.scripts import Script
 
 _COMMANDS = frozenset({FileKind.COMMAND, FileKind.START})
 _CLIENTS = {FileKind.CONSUMER, FileKind.PRODUCER}
 # So many characters are put in for the names of a here-document.
 _MOST_REPLACED = 1_000_000
-_VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w{0,200})|\{([A-Za-z_]\w{0,200})\})")
+_VARIABLE = regex(r"\$(?:([A-Za-z_]\w{0,200})|\{([A-Za-z_]\w{0,200})\})")
 
 _LEAVE_OUT, _OR_LEAVE_OUT = "Leave it out.", "Or leave it out."
 
@@ -70,13 +57,6 @@ def read_mirror_files(
     if not text.strip("\ufeff \t\r\n"):
         raise Refused([_unreadable(name, "an empty file", "settings of MirrorMaker", "Name the file that has them.")])
     kind = kind or kind_of(name, text) or _of_variables(name, text)
-    if kind is None and is_image_file(text):
-        raise Unrelated([_unreadable(name, "an image's file without variables", "settings of MirrorMaker", _LEAVE_OUT)])
-    if kind is None:
-        expected = ", ".join(each.words for each in FileKind)
-        raise Refused(
-            [_unreadable(name, "a file of an unknown kind", expected, f"Name its kind with --kind. {_OR_LEAVE_OUT}")]
-        )
     try:
         files = tuple(_read(name, text, kind, is_utf8=is_utf8))
         require_few([each for file in files for each in file.settings], MOST_SETTINGS, "settings")
@@ -102,8 +82,17 @@ def read_mirror_file(name: str, text: str, kind: FileKind | None = None) -> Mirr
     return read_mirror_files(name, text, kind)[0]
 
 
-def _of_variables(name: str, text: str) -> FileKind | None:
-    return FileKind.VARIABLES if is_image(text) or is_environment(name, text) else None
+def _of_variables(name: str, text: str) -> FileKind:
+    """Return the kind of a file of variables. Raises `Refused` or `Unrelated` for another text."""
+    from kafka_migration.mirrormaker_files.manifests.variables import is_environment, is_image, is_image_file
+
+    if is_image(text) or is_environment(name, text):
+        return FileKind.VARIABLES
+    if is_image_file(text):
+        raise Unrelated([_unreadable(name, "an image's file without variables", "settings of MirrorMaker", _LEAVE_OUT)])
+    expected = ", ".join(each.words for each in FileKind)
+    remedy = f"Name its kind with --kind. {_OR_LEAVE_OUT}"
+    raise Refused([_unreadable(name, "a file of an unknown kind", expected, remedy)])
 
 
 def _read(name: str, text: str, kind: FileKind, *, is_utf8: bool) -> Iterator[MirrorFile]:
@@ -111,12 +100,18 @@ def _read(name: str, text: str, kind: FileKind, *, is_utf8: bool) -> Iterator[Mi
     if kind is FileKind.STRIMZI or (kind in _COMMANDS and kind_of(name, text) is FileKind.STRIMZI):
         yield from _of_manifest(shown, text)
     elif kind is FileKind.VARIABLES:
+        from kafka_migration.mirrormaker_files.manifests.variables import image_file
+
         yield image_file(shown, text.replace("\r\n", "\n"))
     elif kind is FileKind.LOGINS:
         yield _of_logins(shown, text)
     elif kind in _COMMANDS:
+        from kafka_migration.mirrormaker_files.scripts.scripts import script_of
+
         yield from _of_script(shown, script_of(text, name))
     elif kind is FileKind.CONNECTORS and is_json(text):
+        from kafka_migration.mirrormaker_files.formats.connectors import connectors_file
+
         file = connectors_file(shown, text.removeprefix("\ufeff"))
         yield file if is_utf8 else replace(file, remarks=(*file.remarks, _first_foreign(text)))
     else:
@@ -133,6 +128,9 @@ def _of_logins(name: str, text: str) -> MirrorFile:
 
 
 def _of_manifest(name: str, text: str) -> Iterator[MirrorFile]:
+    from kafka_migration.mirrormaker_files.manifests.manifests import Manifest
+    from kafka_migration.mirrormaker_files.manifests.variables import variables_file
+
     manifest = Manifest(name, text)
     found = [*manifest.files, *(file for part in manifest.parts for file in _of_part(name, part))]
     if not found and manifest.variables:
@@ -144,6 +142,10 @@ def _of_manifest(name: str, text: str) -> Iterator[MirrorFile]:
 
 
 def _of_script(name: str, script: Script) -> Iterator[MirrorFile]:
+    from kafka_migration.mirrormaker_files.formats.mirrormaker1_files import command_files
+    from kafka_migration.mirrormaker_files.manifests.variables import variables_file
+    from kafka_migration.mirrormaker_files.scripts.parts import TextPart
+
     require_few(script.starts, MOST_COMMANDS, "commands")
     values = {each.name: each.value for each in script.assigned if each.is_known}
     texts = ((each, each.text if each.is_quoted else _replaced(each.text, values)) for each in script.here_documents)
@@ -195,6 +197,8 @@ def _of_properties(name: str, text: str, kind: FileKind, *, is_utf8: bool) -> Mi
     if kind is FileKind.CONNECTORS and not any(entry.name == CLASS for entry in found):
         raise WrongDocument(f"no key {CLASS}")
     if kind is FileKind.CONNECTORS:
+        from kafka_migration.mirrormaker_files.formats.connectors import Connector, file_of_connectors
+
         file = file_of_connectors(name, [Connector(found)])
     elif kind is FileKind.WORKER:
         file = worker_file(name, found)
@@ -209,7 +213,7 @@ def _first_foreign(text: str) -> Remark:
 
 
 def _wrong(name: str, kind: FileKind, error: ValueError) -> Finding:
-    line = error.line if isinstance(error, WrongDocument | OpenQuote) else 0
+    line = error.line if isinstance(error, WrongText) else 0
     found, place = brief(str(error)), f"{name}:{line}" if line else name
     remedy = "Correct it, or name its kind with --kind."
     remedy = f"{remedy} {_OR_LEAVE_OUT}" if isinstance(error, OtherDocument) else remedy

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.formats.connectors import CLASS
 from kafka_migration.mirrormaker_files.formats.properties_reader import Entry, entries
-from kafka_migration.mirrormaker_files.model.jaas_file import is_login_file
+from kafka_migration.mirrormaker_files.model.command_options import PROGRAM
+from kafka_migration.mirrormaker_files.model.jaas import is_login_file
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind
-from kafka_migration.mirrormaker_files.model.readers_of_keys import OLD_KEYS
-from kafka_migration.mirrormaker_files.scripts.scripts import PROGRAM
+from kafka_migration.mirrormaker_files.model.readers_of_keys import CLASS, OLD_KEYS, STORAGE_TOPICS
 
 _CONSUMER_KEYS = frozenset(
     {
@@ -40,29 +40,25 @@ _PRODUCER_KEYS = frozenset(
 # Keys that only workers of Connect have; a client file has none of them.
 _WORKER_KEYS = frozenset(
     {
-        "config.storage.topic",
-        "offset.storage.topic",
-        "status.storage.topic",
+        *STORAGE_TOPICS,
         "offset.storage.file.filename",
         "offset.flush.interval.ms",
         "plugin.path",
     }
 )
 _START = "\ufeff \t\r\n"
-_JSON = re.compile(r"\{|\[\s*(?:[{\[\]\"]|\Z)")
+_JSON = regex(r"\{|\[\s*(?:[{\[\]\"]|\Z)")
 # A resource of Kubernetes, or a Compose file with or without `services`.
-_MANIFEST = re.compile(
+_MANIFEST = regex(
     r"^[ \t-]{0,8}[\"']?kind[\"']?:[ \t]{0,20}[\"']?[A-Z]|^services:[ \t]{0,20}\r?$|"
     r"^[ \t]{1,8}(?:image|build|entrypoint):[ \t]",
     re.MULTILINE,
 )
 # The program of MirrorMaker or Connect, and what shows that it is called: an option, a file, a continued line, or
 # nothing before it.
-_CALLED = re.compile(rf"(?:^|[\s/\\\"'=\[])(?:{PROGRAM})[\"']?(?=[\s,\]]|$)")
-_OPTION = re.compile(
-    r"[\s\"',](?:--?[a-z]|\$|[\w./\\:~-]{0,300}\.(?:properties|config|conf|cfg|json)\b)|[\\^]\s{0,20}$"
-)
-_ALONE = re.compile(
+_CALLED = regex(rf"(?:^|[\s/\\\"'=\[])(?:{PROGRAM})[\"']?(?=[\s,\]]|$)")
+_OPTION = regex(r"[\s\"',](?:--?[a-z]|\$|[\w./\\:~-]{0,300}\.(?:properties|config|conf|cfg|json)\b)|[\\^]\s{0,20}$")
+_ALONE = regex(
     rf"\s*(?:(?:exec|nohup|CMD|ENTRYPOINT)\s{{1,9}}\[?|(?:ExecStart|command)\s{{0,9}}=)?[\"$\w{{}}./\\-]{{0,300}}(?:{PROGRAM})\"?\]?\s*&?\s*"
 )
 _CLIENT_FILES = (FileKind.CONSUMER, FileKind.PRODUCER)

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.ground.views import CONNECTORS, SOURCE, at_given, is_given, is_of, value
+from kafka_migration.mirrormaker_files.ground.ground import CONNECTORS, SOURCE, Ground, at_given, is_given, is_of, value
 from kafka_migration.mirrormaker_files.line_rules.name_rules import (
     ALIAS,
     DEFAULT,

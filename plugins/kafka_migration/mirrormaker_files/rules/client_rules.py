@@ -1,19 +1,17 @@
-"""Rules on the consumers and producers that copy: records skipped, lost or reordered, and logins that do not work."""
+"""Rules on the consumers and producers that copy: records skipped, lost or reordered, and refused settings."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.ground.views import at_given, is_given, lacks, value
+from kafka_migration.mirrormaker_files.ground.ground import Ground, at_given, is_given, lacks, says, value
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, is_true, on_file
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, Place
 from kafka_migration.mirrormaker_files.model.readers_of_keys import OLD_KEYS
-from kafka_migration.mirrormaker_files.rules.idempotence_rules import is_refused
 
 # Without idempotence, more requests in flight can change the order after a retry.
 _ORDERED, _ORDERED_IF_IDEMPOTENT = 1, 5
@@ -27,7 +25,16 @@ _NEEDS = {
     "ssl.truststore.location": "SSL",
     "ssl.keystore.location": "SSL",
 }
-_PASSWORD_MECHANISMS = re.compile(r"PLAIN|SCRAM-SHA-(?:256|512)|OAUTHBEARER|AWS_MSK_IAM")
+_PASSWORD_MECHANISMS = regex(r"PLAIN|SCRAM-SHA-(?:256|512)|OAUTHBEARER|AWS_MSK_IAM")
+_IDEMPOTENCE, _TRANSACTION = "enable.idempotence", "transactional.id"
+_MOST_IN_FLIGHT = 5
+_NUMBER = regex(r"[0-9]{1,9}")
+# What idempotence requires of each key, and what to write.
+_REQUIRED = {
+    "acks": ("`acks` is not all", "Write `acks=all`"),
+    "retries": ("`retries` is 0", "Remove it"),
+    _IN_FLIGHT: (f"`{_IN_FLIGHT}` is above {_MOST_IN_FLIGHT}", f"Write at most {_MOST_IN_FLIGHT}"),
+}
 
 
 def consumers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
@@ -183,4 +190,40 @@ def _unused(file: MirrorFile, given: Given, line: Given | None, protocol: str) -
     return at_given(file, given, LintCode.LOGIN_NOT_USED, found, effect, fix, others)
 
 
-CLIENT_RULES = (consumers, producers, logins, key_stores)
+def is_refused(each: Effective, key: str) -> bool:
+    """Return whether a producer with idempotence that is switched on by a line, or by Kafka, does not allow a value."""
+    return says(each, _IDEMPOTENCE, "true") and _breaks(key, value(each, key))
+
+
+def _breaks(key: str, word: str) -> bool:
+    if key == "acks":
+        return word in {"0", "1"}
+    is_number = _NUMBER.fullmatch(word) is not None
+    return is_number and (int(word) == 0 if key == "retries" else int(word) > _MOST_IN_FLIGHT)
+
+
+def idempotence(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
+    """Yield a finding for each value that a producer with idempotence, or a transaction without it, does not allow.
+
+    `ProducerConfig.postProcessAndValidateIdempotenceConfigs` decides in the same way.
+    """
+    for each in ground.readers.at("producer"):
+        for key, (words, fix) in _REQUIRED.items():
+            given = each.values.get(key)
+            if given and is_given(given, file) and is_refused(each, key):
+                yield _refused(file, given, each, words, f"{fix}, or remove `{_IDEMPOTENCE}=true`.")
+        given = each.values.get(_TRANSACTION)
+        if given and is_given(given, file) and says(each, _IDEMPOTENCE, "false"):
+            yield _refused(file, given, each, "it is a transaction", f"Add `{_IDEMPOTENCE}=true` beside it.")
+
+
+def _refused(file: MirrorFile, given: Given, each: Effective, words: str, fix: str) -> LintFinding:
+    switch = each.values[_IDEMPOTENCE]
+    state = "on" if says(each, _IDEMPOTENCE, "true") else "off"
+    effect = "Kafka refuses to make this producer, so nothing is written with it"
+    others = (switch.setting.line,) if switch.setting and is_given(switch, file) else ()
+    found = f"{words}, and idempotence is {state}"
+    return at_given(file, given, LintCode.IDEMPOTENCE_REFUSED, found, effect, fix, others)
+
+
+CLIENT_RULES = (consumers, producers, logins, key_stores, idempotence)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.shortened import some
-from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.ground.views import lacks
+from kafka_migration.mirrormaker_files.ground.ground import Ground, lacks
 from kafka_migration.mirrormaker_files.model.command_options import ENVIRONMENT, FLAGS, OPTIONS, PATTERNS, option_meant
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, key_of, on_file, value_of
@@ -16,7 +16,7 @@ from kafka_migration.mirrormaker_files.rules.client_file_rules import OF_STRIMZI
 from kafka_migration.mirrormaker_files.rules.start_rules import is_of_mirrormaker2
 
 _NOT_STARTED = "MirrorMaker does not start"
-_NUMBER = re.compile(r"[+-]?\d{1,19}", re.ASCII)
+_NUMBER = regex(r"[+-]?\d{1,19}", re.ASCII)
 _MOST = 2**31 - 1
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from kafka_migration.core.text.shortened import some
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.ground.views import (
+from kafka_migration.mirrormaker_files.ground.ground import (
     CHECKPOINT,
     SOURCE,
+    Ground,
     at_given,
     connectors,
     hosts,
@@ -19,10 +19,11 @@ from kafka_migration.mirrormaker_files.ground.views import (
     line_of,
     value,
 )
-from kafka_migration.mirrormaker_files.line_rules.class_rules import CONVERTERS, is_unknown_converter
+from kafka_migration.mirrormaker_files.line_rules.class_rules import is_unknown_converter
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, on_file, value_of
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.readers_of_keys import BYTES_CONVERTER, CONVERTERS
 from kafka_migration.mirrormaker_files.rules.alias_rules import at_aliases
 
 
@@ -102,7 +103,6 @@ def _location(file: MirrorFile, flow: Flow, each: Effective, own: Effective) -> 
 
 
 _LOCATION = "offset-syncs.topic.location"
-_BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 
 
 def converters(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
@@ -115,12 +115,14 @@ def converters(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
             if found and is_given(found, file) and is_other:
                 text = f"{value_of(found.setting) if found.setting else ''} is not ByteArrayConverter"
                 effect = "the bytes of the records change, so consumers may not be able to read them"
-                yield at_given(file, found, LintCode.CONVERTER_CHANGES_BYTES, text, effect, f"Write `{key}={_BYTES}`.")
+                yield at_given(
+                    file, found, LintCode.CONVERTER_CHANGES_BYTES, text, effect, f"Write `{key}={BYTES_CONVERTER}`."
+                )
         missing = [key for key, found in zip(CONVERTERS, given, strict=True) if found is None]
         if missing and is_of(file, each) and file.kind is FileKind.CONNECTORS:
             words = f"the connector has no {' and no '.join(missing)}"
             effect = "the converter of the workers is used, which may change the bytes of the records"
-            fix = f"Add {' and '.join(f'`{key}={_BYTES}`' for key in missing)}."
+            fix = f"Add {' and '.join(f'`{key}={BYTES_CONVERTER}`' for key in missing)}."
             line = each.values["connector.class"].setting
             yield on_file(file, LintCode.CONVERTER_NOT_NAMED, words, effect, fix, line.line if line else 0)
 
@@ -137,7 +139,7 @@ def _is_dedicated(connector: Effective) -> bool:
 
 def _keeps_bytes(given: Given) -> bool:
     is_unknown = given.setting is not None and given.setting.is_reference
-    return is_unknown or given.value.strip() in {_BYTES, "ByteArrayConverter", "ByteArray"}
+    return is_unknown or given.value.strip() in {BYTES_CONVERTER, "ByteArrayConverter", "ByteArray"}
 
 
 def connector_aliases(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:

@@ -11,14 +11,13 @@ from kafka_migration.kafka_tables.accepted import trimmed
 from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated
 from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.ground.views import at_given, is_dedicated, is_given, value
+from kafka_migration.mirrormaker_files.ground.ground import Ground, at_given, is_dedicated, is_given, value
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, the_value
 from kafka_migration.mirrormaker_files.model.mirror_settings import Flow, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.readers_of_keys import STORAGE_TOPICS
 
 _HEARTBEATS = "emit.heartbeats.enabled"
-_STORAGE_TOPICS = ("config.storage.topic", "offset.storage.topic", "status.storage.topic")
 _SECURED = frozenset({"SSL", "SASL_SSL", "SASL_PLAINTEXT"})
 
 
@@ -69,7 +68,7 @@ def storage_topics(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     seen = set[tuple[int, ...]]()
     for each in ground.readers.at("connect_worker"):
         names = defaultdict[str, list[Given]](list)
-        for key in _STORAGE_TOPICS:
+        for key in STORAGE_TOPICS:
             if value(each, key):
                 names[value(each, key)].append(each.values[key])
         for same in names.values():

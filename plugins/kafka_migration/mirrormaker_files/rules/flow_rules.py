@@ -8,15 +8,14 @@ from dataclasses import replace
 
 from kafka_migration.core.text.shortened import some
 from kafka_migration.kafka_tables.accepted import trimmed
-from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated
-from kafka_migration.mirrormaker_files.effective.judged_flows import flows_with_lines
+from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated, flows_with_lines
 from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
 from kafka_migration.mirrormaker_files.effective.readers import Effective
-from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.ground.views import (
+from kafka_migration.mirrormaker_files.ground.ground import (
     CHECKPOINT,
     CONNECTORS,
     SOURCE,
+    Ground,
     at_given,
     connectors,
     hosts,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kafka_migration.kafka_tables.kafka_keys import KafkaKeys
 from kafka_migration.mirrormaker_files.effective.all_files import readers_of
-from kafka_migration.mirrormaker_files.effective.judged_flows import with_flows
+from kafka_migration.mirrormaker_files.effective.dedicated import with_flows
 from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
 from kafka_migration.mirrormaker_files.effective.readers import Readers
 from kafka_migration.mirrormaker_files.ground.consequences import without_explained
@@ -14,16 +14,13 @@ from kafka_migration.mirrormaker_files.ground.given_variables import with_variab
 from kafka_migration.mirrormaker_files.ground.ground import Ground
 from kafka_migration.mirrormaker_files.line_rules.address_rules import ADDRESS_RULES
 from kafka_migration.mirrormaker_files.line_rules.class_rules import CLASS_RULES
-from kafka_migration.mirrormaker_files.line_rules.connector_key_rules import CONNECTOR_KEY_RULES
-from kafka_migration.mirrormaker_files.line_rules.family_rules import FAMILY_RULES
 from kafka_migration.mirrormaker_files.line_rules.jaas_rules import JAAS_RULES
 from kafka_migration.mirrormaker_files.line_rules.key_rules import KEY_RULES
 from kafka_migration.mirrormaker_files.line_rules.name_rules import NAME_RULES
 from kafka_migration.mirrormaker_files.line_rules.pattern_rules import PATTERN_RULES
+from kafka_migration.mirrormaker_files.line_rules.place_rules import PLACE_RULES
 from kafka_migration.mirrormaker_files.line_rules.reference_rules import REFERENCE_RULES
-from kafka_migration.mirrormaker_files.line_rules.side_rules import SIDE_RULES
 from kafka_migration.mirrormaker_files.line_rules.text_rules import TEXT_RULES, without_consequences
-from kafka_migration.mirrormaker_files.line_rules.twice_rules import TWICE_RULES
 from kafka_migration.mirrormaker_files.line_rules.value_rules import VALUE_RULES
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, minor
@@ -35,22 +32,16 @@ from kafka_migration.mirrormaker_files.rules.command_rules import COMMAND_RULES
 from kafka_migration.mirrormaker_files.rules.connect_rules import CONNECT_RULES, partners
 from kafka_migration.mirrormaker_files.rules.dedicated_rules import DEDICATED_RULES
 from kafka_migration.mirrormaker_files.rules.flow_rules import FLOW_RULES
-from kafka_migration.mirrormaker_files.rules.idempotence_rules import IDEMPOTENCE_RULES
-from kafka_migration.mirrormaker_files.rules.override_rules import OVERRIDE_RULES
 from kafka_migration.mirrormaker_files.rules.replication_rules import REPLICATION_RULES
 from kafka_migration.mirrormaker_files.rules.resource_rules import RESOURCE_RULES
-from kafka_migration.mirrormaker_files.rules.script_rules import scripts
-from kafka_migration.mirrormaker_files.rules.start_rules import starts
+from kafka_migration.mirrormaker_files.rules.start_rules import scripts, starts
 from kafka_migration.mirrormaker_files.rules.worker_rules import WORKER_RULES
 
 _ALONE = frozenset({FileKind.MIRRORMAKER2, FileKind.STRIMZI, FileKind.LOGINS})
 RULES = (
     *TEXT_RULES,
     *KEY_RULES,
-    *FAMILY_RULES,
-    *CONNECTOR_KEY_RULES,
-    *TWICE_RULES,
-    *SIDE_RULES,
+    *PLACE_RULES,
     *VALUE_RULES,
     *ADDRESS_RULES,
     *PATTERN_RULES,
@@ -61,14 +52,12 @@ RULES = (
     *ALIAS_RULES,
     *REPLICATION_RULES,
     *CLIENT_RULES,
-    *IDEMPOTENCE_RULES,
     *JAAS_RULES,
     *CONNECT_RULES,
     *COMMAND_RULES,
     *DEDICATED_RULES,
     *RESOURCE_RULES,
     *WORKER_RULES,
-    *OVERRIDE_RULES,
 )
 
 

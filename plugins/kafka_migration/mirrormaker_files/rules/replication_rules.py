@@ -5,36 +5,37 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.secret_forms import is_secret_name
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.ground.views import (
+from kafka_migration.mirrormaker_files.ground.ground import (
     CHECKPOINT,
     CONNECTORS,
     HEARTBEAT,
     SOURCE,
+    Ground,
     at_given,
     hosts,
     is_given,
     lines,
     value,
 )
-from kafka_migration.mirrormaker_files.line_rules.connector_key_rules import users_elsewhere
 from kafka_migration.mirrormaker_files.line_rules.key_rules import is_storage_of_connector
+from kafka_migration.mirrormaker_files.line_rules.place_rules import users_elsewhere
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import REFERENCE, LintFinding, at, value_of
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting
 
 _INSYNC, _FACTOR = "min.insync.replicas", "replication.factor"
 # A worker hands further keys of its stores to the topics that it creates, and Connect those of a group of topics.
-_OF_TOPIC = re.compile(rf"((?:config|offset|status)\.storage|topic\.creation\.[\w-]{{1,100}})\.{re.escape(_INSYNC)}")
+_OF_TOPIC = regex(rf"((?:config|offset|status)\.storage|topic\.creation\.[\w-]{{1,100}})\.{re.escape(_INSYNC)}")
 _CREATORS = {
     "": SOURCE,
     "offset-syncs.topic.": SOURCE,
     "checkpoints.topic.": CHECKPOINT,
     "heartbeats.topic.": HEARTBEAT,
 }
-_OF_STORE = re.compile(r"(?:(?:config|offset|status)\.storage|topic\.creation\.[\w-]{1,100})\.replication\.factor")
+_OF_STORE = regex(r"(?:(?:config|offset|status)\.storage|topic\.creation\.[\w-]{1,100})\.replication\.factor")
 
 
 def replication(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:

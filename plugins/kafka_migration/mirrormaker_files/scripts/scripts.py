@@ -1,4 +1,4 @@
-"""The commands in a script that start MirrorMaker or Connect, with the variables that the script itself sets."""
+"""The commands in a script that start MirrorMaker or Connect, with the variables and files that the script fills."""
 
 from __future__ import annotations
 
@@ -9,35 +9,30 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import PurePosixPath
 
-from kafka_migration.mirrormaker_files.model.command_options import StartProgram
+from kafka_migration.core.text.regex import regex
+from kafka_migration.mirrormaker_files.model.command_options import PROGRAM, StartProgram
 from kafka_migration.mirrormaker_files.model.lint_limits import LONGEST_COMMAND, require_few
-from kafka_migration.mirrormaker_files.model.mirror_settings import NO_SCRIPT, FileKind, ScriptFacts
-from kafka_migration.mirrormaker_files.model.remarks import Oddity
-from kafka_migration.mirrormaker_files.scripts.cut_commands import as_docker_reads, whole_commands
-from kafka_migration.mirrormaker_files.scripts.filled_files import filled_by, lists_of
+from kafka_migration.mirrormaker_files.model.mirror_settings import NO_SCRIPT, FileKind, ScriptFacts, VariableList
+from kafka_migration.mirrormaker_files.model.remarks import Oddity, OpenQuote
 from kafka_migration.mirrormaker_files.scripts.parts import TextPart
 from kafka_migration.mirrormaker_files.scripts.shell_words import (
     Command,
     HereDocument,
-    OpenQuote,
     Splitter,
     Syntax,
     Word,
+    as_docker_reads,
+    whole_commands,
 )
 from kafka_migration.mirrormaker_files.scripts.written_files import SetText, Writer
 
-_OF_CONNECT = r"connect\.(?:mirror\.MirrorMaker|cli\.Connect(?:Standalone|Distributed))"
-PROGRAM = (
-    r"(?:kafka-mirror-maker|connect-(?:mirror-maker|standalone|distributed))(?:\.sh|\.bat)?|"
-    rf"kafka\.tools\.MirrorMaker|org\.apache\.kafka\.{_OF_CONNECT}"
-)
-COMMAND = re.compile(rf"(?:{PROGRAM})\b")
-_PROGRAM = re.compile(rf"(?:.*[/\\=])?({PROGRAM})", re.DOTALL)
+COMMAND = regex(rf"(?:{PROGRAM})\b")
+_PROGRAM = regex(rf"(?:.*[/\\=])?({PROGRAM})", re.DOTALL)
 # Words of each program's name, but for MirrorMaker 1.
 _NAMES = (
-    (re.compile(r"connect[-.]mirror"), StartProgram.MIRRORMAKER2),
-    (re.compile(r"standalone", re.IGNORECASE), StartProgram.STANDALONE),
-    (re.compile(r"distributed", re.IGNORECASE), StartProgram.DISTRIBUTED),
+    (regex(r"connect[-.]mirror"), StartProgram.MIRRORMAKER2),
+    (regex(r"standalone", re.IGNORECASE), StartProgram.STANDALONE),
+    (regex(r"distributed", re.IGNORECASE), StartProgram.DISTRIBUTED),
 )
 # Programs that take the name of MirrorMaker's as an argument, but do not start it.
 _OTHERS = frozenset(
@@ -46,16 +41,22 @@ _OTHERS = frozenset(
         *("chmod", "chown", "cd", "systemctl", "service", "COPY", "ADD", "rem", "REM", "LABEL", "apt-get", "yum"),
     }
 )
-_INLINE = re.compile(r"-[a-z]{0,5}c|/c")
+_INLINE = regex(r"-[a-z]{0,5}c|/c")
 _REMOTE = frozenset({"eval", "ssh"})
-_ASSIGNMENT = re.compile(r"(?:Environment=)?([A-Za-z_]\w{0,199})=(.*)", re.DOTALL)
+_ASSIGNMENT = regex(r"(?:Environment=)?([A-Za-z_]\w{0,199})=(.*)", re.DOTALL)
 _DECLARES = frozenset({"export", "readonly", "local", "declare", "typeset", "set", "ENV", "then", "else", "do", "env"})
 _OPENS, _CLOSES = frozenset({"if", "case", "while", "until", "for"}), frozenset({"fi", "esac", "done"})
-_BATCH = re.compile(r"@echo off|kafka-mirror-maker\.bat", re.IGNORECASE)
+_BATCH = regex(r"@echo off|kafka-mirror-maker\.bat", re.IGNORECASE)
 _CLIENT_OPTIONS = {"consumer.config": FileKind.CONSUMER, "producer.config": FileKind.PRODUCER}
-_UNIT = re.compile(r"^(?:ExecStart|command)[ \t]{0,20}=", re.MULTILINE)
-_REPLACED = re.compile(r"\$[\w{(]|`|%\w{1,100}%")
-_LIST = re.compile(r"^[ \t]{0,100}(?:CMD|ENTRYPOINT)[ \t]{0,20}(?=\[)", re.MULTILINE)
+_UNIT = regex(r"^(?:ExecStart|command)[ \t]{0,20}=", re.MULTILINE)
+_REPLACED = regex(r"\$[\w{(]|`|%\w{1,100}%")
+_LIST = regex(r"^[ \t]{0,100}(?:CMD|ENTRYPOINT)[ \t]{0,20}(?=\[)", re.MULTILINE)
+# The text that `sed` looks for: between two signs after `s`.
+_SEARCHED = regex(r"s([/|#,@:!~])(.{1,300}?)(?<!\\)\1")
+_ANY = regex(r"^\^|^\.\*|\.\*$|\$$")
+_ESCAPE = regex(r"\\(.)")
+_LISTED = regex(r"\$(?:([A-Za-z_]\w{0,200})|\{([A-Za-z_]\w{0,200})\})")
+_COMMAND_IN = regex(r"\$\(|`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,3 +284,54 @@ def _texts_of(text: str, start: int, end: int, decoder: json.JSONDecoder) -> Ite
         word, start = decoder.raw_decode(text, place)
         line, before = line + text.count("\n", before, place), place
         yield Word(line, word, is_quoted=True)
+
+
+def filled_by(commands: Sequence[Command]) -> Iterator[tuple[str, str]]:
+    """Yield the name of each file with the text that is replaced in it; an empty text for all variables."""
+    for command, names in _with_files(commands):
+        words = [word.text for word in command.words]
+        if "envsubst" in words[:2] and _list(command) is None:
+            yield from ((name, "") for name in names)
+        elif words[:1] == ["sed"] or words[:2] == ["sudo", "sed"]:
+            texts = [_literal(match[2]) for word in words for match in _SEARCHED.finditer(word)]
+            yield from ((name, text) for name in names for text in texts if text)
+
+
+def lists_of(commands: Sequence[Command]) -> Iterator[VariableList]:
+    """Yield the list of each `envsubst` that has one, with the files."""
+    for command, names in _with_files(commands):
+        if "envsubst" in [word.text for word in command.words[:2]] and (listed := _list(command)) is not None:
+            found = _LISTED.findall(listed)
+            yield VariableList(command.words[0].line, frozenset(one or other for one, other in found), tuple(names))
+
+
+def _with_files(commands: Sequence[Command]) -> Iterator[tuple[Command, list[str]]]:
+    """Yield each command with the names of its files, also those of a command that writes into it."""
+    before: Command | None = None
+    for command in commands:
+        piped = before if before and before.ends_with == "|" else None
+        yield command, [name for each in (piped, command) if each for name in _files(each)]
+        before = command
+
+
+def _list(command: Command) -> str | None:
+    """Return the list of an `envsubst`; `None` without one, or if another command makes it."""
+    words = [word.text for word in command.words]
+    given = [each for each in words[words.index("envsubst") + 1 :] if each and not each.startswith("-")]
+    return None if len(given) != 1 or _COMMAND_IN.search(given[0]) else given[0]
+
+
+def _files(command: Command) -> Iterator[str]:
+    """Yield the names of the files that a command may read or write."""
+    for text in (command.input, command.output, *(word.text for word in command.words[1:])):
+        name = PurePosixPath(text).name if len(text) < 1_000 else ""
+        if name and not text.startswith("-") and not _SEARCHED.search(text):
+            yield name
+
+
+def _literal(pattern: str) -> str:
+    """Return the text that a pattern of `sed` means, without what stands for any text at its ends."""
+    before = ""
+    while before != pattern:
+        before, pattern = pattern, _ANY.sub("", pattern)
+    return _ESCAPE.sub(lambda match: match[1], pattern)

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
-_PLAIN = re.compile(r"[^\s'\"\\$`^%#;&|<>()*?\[]+")
+from kafka_migration.core.text.regex import regex
+from kafka_migration.mirrormaker_files.model.remarks import OpenQuote
+
+_PLAIN = regex(r"[^\s'\"\\$`^%#;&|<>()*?\[]+")
 _MOST_REPLACED, _LONGEST_EXPRESSION = 1_000_000, 1_000
-_IN_QUOTES = {'"': re.compile(r'[^"\\$`%\n]+'), "'": re.compile(r"[^']+")}
-_NAME = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
-_BATCH_NAME = re.compile(r"%(\w+)%")
-_OPERATOR = re.compile(r"<<<|<<-|<<|>>|[<>]&|&&|\|\||;;|\d?>|[;&|<>()]")
-_BLANKS = re.compile(r"[ \t\r\f\v]+")
+_IN_QUOTES = {'"': regex(r'[^"\\$`%\n]+'), "'": regex(r"[^']+")}
+_NAME = regex(r"\$(?:(\w+)|\{(\w+)\})")
+_BATCH_NAME = regex(r"%(\w+)%")
+_OPERATOR = regex(r"<<<|<<-|<<|>>|[<>]&|&&|\|\||;;|\d?>|[;&|<>()]")
+_BLANKS = regex(r"[ \t\r\f\v]+")
+_OPTION = regex(r"--?[A-Za-z]")
+_IMAGE = regex(r"^FROM[ \t]{1,20}\S", re.MULTILINE)
+_CONTINUED = regex(r"\\[ \t]{0,100}$")
 
 
 class Syntax(Enum):
@@ -28,14 +34,6 @@ class Syntax(Enum):
     def is_shell(self) -> bool:
         """Whether a shell reads the text."""
         return self is Syntax.SHELL
-
-
-class OpenQuote(ValueError):
-    """A quote is not closed."""
-
-    def __init__(self, line: int) -> None:
-        super().__init__("No closing quotation")
-        self.line = line
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,3 +290,47 @@ def _written(command: Command) -> str:
     """Return the file that `tee` writes."""
     words = [word.text for word in command.words]
     return words[-1] if "tee" in words else ""
+
+
+def whole_commands(commands: Iterable[Command]) -> list[Command]:
+    """Return the commands as they are meant: with the lines after each that are only its options.
+
+    The lines on which such a command ends too early are in its `cut`, each with that of its next word.
+    """
+    found = list[Command]()
+    for command in commands:
+        if found and _is_cut(found[-1], command):
+            found[-1] = _joined(found[-1], command)
+        else:
+            found.append(command)
+    return found
+
+
+def _is_cut(before: Command, after: Command) -> bool:
+    if before.ends_with != "\n" or not before.words or not after.words:
+        return False
+    first = after.words[0]
+    return _ends_with_blank(before) or (not first.is_quoted and _OPTION.match(first.text) is not None)
+
+
+def _ends_with_blank(command: Command) -> bool:
+    """Return whether the last word is a blank with a backslash before it."""
+    return len(command.words) > 1 and command.words[-1].text.isspace()
+
+
+def _joined(before: Command, after: Command) -> Command:
+    words = before.words[:-1] if _ends_with_blank(before) else before.words
+    cut = (*before.cut, (before.end, after.words[0].line), *after.cut)
+    return replace(after, words=[*words, *after.words], cut=cut, here=before.here or after.here)
+
+
+def as_docker_reads(text: str) -> str:
+    """Return the file of an image as its builder reads it: comments and empty lines do not end a continued line."""
+    if not _IMAGE.search(text):
+        return text
+    lines, is_continued = list[str](), False
+    for line in text.split("\n"):
+        is_passed_over = is_continued and (not line.strip() or line.lstrip().startswith("#"))
+        lines.append("\\" if is_passed_over else _CONTINUED.sub(r"\\", line))
+        is_continued = lines[-1].endswith("\\")
+    return "\n".join(lines)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.secret_forms import is_secret_name
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
 from kafka_migration.mirrormaker_files.scripts.parts import TextPart
@@ -18,19 +19,19 @@ _OPENS, _CLOSES = frozenset({"if", "case", "while", "until", "for"}), frozenset(
 # Commands that say nothing on whether the next one is run.
 _PLAIN = frozenset({"echo", "printf", "cat", "mkdir", "cd", "touch", "rm", "chmod", "set", ":", "sleep", "pwd"})
 _NAME = r"[A-Za-z_]\w{0,200}"
-_WHOLE = re.compile(rf"\$(?:({_NAME})|\{{({_NAME})\}})")
+_WHOLE = regex(rf"\$(?:({_NAME})|\{{({_NAME})\}})")
 # `$NAME`, `${NAME}` and its forms with a default, `$(command)` and backquotes.
-_REPLACED = re.compile(rf"\$(?:({_NAME})|\{{({_NAME})[^{{}}]{{0,200}}\}}|\([^()]{{0,300}}\)|[0-9@*#])|`[^`]{{0,300}}`")
-_ESCAPE = re.compile(r"\\(n|t|r|\\|0[0-7]{0,3})")
+_REPLACED = regex(rf"\$(?:({_NAME})|\{{({_NAME})[^{{}}]{{0,200}}\}}|\([^()]{{0,300}}\)|[0-9@*#])|`[^`]{{0,300}}`")
+_ESCAPE = regex(r"\\(n|t|r|\\|0[0-7]{0,3})")
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}
 # A line whose value has a variable of the environment; what looks like one in a secret may be a part of it.
-_VARIABLE = re.compile(rf"\$(?:{_NAME}|\{{{_NAME}\}})")
-_ONLY_VARIABLE = re.compile(rf"[^=:]{{1,300}}[=:]\s{{0,20}}[\"']?\$(?:{_NAME}|\{{{_NAME}\}})[\"']?\s{{0,20}}")
+_VARIABLE = regex(rf"\$(?:{_NAME}|\{{{_NAME}\}})")
+_ONLY_VARIABLE = regex(rf"[^=:]{{1,300}}[=:]\s{{0,20}}[\"']?\$(?:{_NAME}|\{{{_NAME}\}})[\"']?\s{{0,20}}")
 # Programs that read a file as it is.
-_AS_IT_IS = re.compile(
+_AS_IT_IS = regex(
     r"kafka|connect|mirror|java|docker|podman|kubectl|oc$|(?:cat|ls|chmod|chown|cp|mv|rm|test|\[|\[\[|tee|mkdir|touch|exec|export|head|wc)$"
 )
-_FORMAT = re.compile(r"%[sb]")
+_FORMAT = regex(r"%[sb]")
 _MOST_WRITTEN = 1_000_000
 
 

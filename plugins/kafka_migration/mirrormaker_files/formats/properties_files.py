@@ -1,11 +1,14 @@
-"""Properties of the dedicated MirrorMaker 2: each key's place, as `MirrorMakerConfig` resolves it."""
+"""Properties: of the dedicated MirrorMaker 2, of a worker of Connect, and of a client of MirrorMaker 1.
+
+The place of each key of MirrorMaker 2 is that to which `MirrorMakerConfig` resolves it.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations
 
+from kafka_migration.core.text.regex import regex
 from kafka_migration.kafka_tables.accepted import trimmed
 from kafka_migration.mirrormaker_files.formats.properties_reader import Entry
 from kafka_migration.mirrormaker_files.model.lint_limits import LONGEST_ALIAS, require_few_clusters
@@ -22,7 +25,7 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import (
 _WHOLE_KEYS = frozenset(
     {"consumer.poll.timeout.ms", "admin.timeout.ms", "source.cluster.alias", "target.cluster.alias"}
 )
-_SIDES = re.compile(r"(?:(source|target)\.)?(cluster|producer|consumer|admin)(?:\.override)?\.(.+)")
+_SIDES = regex(r"(?:(source|target)\.)?(cluster|producer|consumer|admin)(?:\.override)?\.(.+)")
 
 
 def mirrormaker2_file(name: str, entries: Sequence[Entry]) -> MirrorFile:
@@ -106,3 +109,30 @@ def _is_switch(setting: MirrorSetting) -> bool:
 
 def _name(pair: tuple[int, int], aliases: Sequence[str]) -> str:
     return f"{aliases[pair[0]]}->{aliases[pair[1]]}"
+
+
+def client_file(name: str, kind: FileKind, entries: Iterable[Entry]) -> MirrorFile:
+    """Return a consumer or producer file."""
+    settings = (
+        MirrorSetting(each.line, each.name, each.value, Place.CLIENT, each.name, dropped=each.dropped, last=each.last)
+        for each in entries
+    )
+    return MirrorFile(name, kind, tuple(settings))
+
+
+def worker_file(name: str, entries: Sequence[Entry], version: str = "", line: int = 0) -> MirrorFile:
+    """Return the settings of a Connect worker; `producer.`, `consumer.` and `admin.` are those of its clients."""
+    settings = []
+    for each in entries:
+        client, _, rest = each.name.partition(".")
+        is_client = client in CLIENTS and bool(rest)
+        key, client = (rest, client) if is_client else (each.name, "")
+        settings.append(
+            MirrorSetting(
+                *(each.line, each.name, each.value, Place.WORKER, key),
+                client=client,
+                dropped=each.dropped,
+                last=each.last,
+            )
+        )
+    return MirrorFile(name, FileKind.WORKER, tuple(settings), kafka_version=version, line=line)
