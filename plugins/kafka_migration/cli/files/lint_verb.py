@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kafka_migration.cli.shell.arguments import VerbParser, Verbs, add_bare_verb, add_output
 from kafka_migration.cli.shell.output import ExitCode, complain, respond
