@@ -81,9 +81,7 @@ class TopicModel(Strict):
 
     def frozen(self) -> TopicRule:
         """Return the item as plain values."""
-        settings = TopicSettings(
-            self.partitions, self.replication_factor, self.configs, self.compacted, self.timestamps
-        )
+        settings = TopicSettings(**{name: getattr(self, name) for name in SETTINGS})
         return TopicRule(self.kind, getattr(self, self.kind), settings)
 
 
