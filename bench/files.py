@@ -94,7 +94,7 @@ def _python(statements: str, folder: Path) -> Callable[[], None]:
 
 
 def _with_bytecode(folder: Path) -> dict[str, str]:
-    """Return the settings for bytecode, which an installed package has: an arm's first run, which is dropped, makes it."""
+    """Return the settings for bytecode, as an installed package has it; the first run of an arm, dropped, writes it."""
     return {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(folder)}
 
 
