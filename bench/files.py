@@ -55,8 +55,7 @@ def _starts(runs: int) -> Iterator[Row]:
     with tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as name:
         path = Path(name, "mirror-maker.properties")
         path.write_text(MIRRORED)
-        # An installed package has its bytecode; the first run of each arm writes it and does not count.
-        compiled = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": name}
+        compiled = _with_bytecode(Path(name))
         command = ["-m", "kafka_migration"]
         arms = {
             "pass": lambda: _run(["-c", "pass"], compiled),
@@ -90,7 +89,13 @@ def _parse_in(folder: Path) -> str:
 
 
 def _python(statements: str, folder: Path) -> Callable[[], None]:
-    return lambda: _run(["-c", statements], {"AIRFLOW__KAFKA_MIGRATION__MIGRATIONS_FOLDER": str(folder)})
+    settings = {**_with_bytecode(folder.parent), "AIRFLOW__KAFKA_MIGRATION__MIGRATIONS_FOLDER": str(folder)}
+    return lambda: _run(["-c", statements], settings)
+
+
+def _with_bytecode(folder: Path) -> dict[str, str]:
+    """Return the settings for bytecode, as an installed package has it; the first run of an arm, dropped, writes it."""
+    return {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(folder)}
 
 
 def _run(arguments: list[str], settings: Mapping[str, str]) -> None:

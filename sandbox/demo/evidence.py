@@ -52,9 +52,14 @@ class Finding:
     happened: str = ""
     matters: str = ""
 
-    def __str__(self) -> str:
+    @property
+    def lines(self) -> list[str]:
+        """Code and subject, then what happened, why it matters and what to do, each on a line of its own."""
         happened = self.happened or f"found {self.found}; expected {self.expected}."
-        return " ".join(filter(None, (f"{self.code} · {self.subject}:", happened, self.matters, self.remedy)))
+        return [
+            f"{self.code} · {self.subject}",
+            *(f"  {each}" for each in (happened, self.matters, self.remedy) if each),
+        ]
 
     @property
     def place(self) -> Place | None:

@@ -111,8 +111,8 @@ class Runner:
         self._display.line(f"Evidence: {evidence.folder}")
 
     def _explain(self, run: DagRun, evidence: RunEvidence) -> None:
-        for finding in evidence.findings:
-            self._display.line(str(finding))
+        for line in (line for finding in evidence.findings for line in finding.lines):
+            self._display.line(line)
         if not evidence.findings:
             self._tell_logs(run)
 

@@ -136,8 +136,8 @@ class Story:
         """Return code and place of the finding; raises `DemoFailed` if it is wrong."""
         evidence = finished.evidence
         findings = [finding for finding in evidence.findings if finding.code == DIFFERS_CODE]
-        for finding in evidence.findings:
-            self._display.line(str(finding))
+        for line in (line for finding in evidence.findings for line in finding.lines):
+            self._display.line(line)
         if finished.run.state != "failed" or evidence.verdict != "FAIL" or not findings:
             raise DemoFailed("the damage was not found")
         places = [finding.place for finding in findings]

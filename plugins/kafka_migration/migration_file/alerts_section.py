@@ -8,8 +8,7 @@ from pydantic import Field, JsonValue, ValidationInfo, field_validator
 
 from kafka_migration.core.migration.alert_settings import AlertKind, AlertSettings, NotifierSettings
 from kafka_migration.core.text.shortened import some
-from kafka_migration.migration_file.scalars import ArgumentName, ClassName, Duration
-from kafka_migration.migration_file.strict import Strict
+from kafka_migration.migration_file.scalars import ArgumentName, ClassName, Duration, Strict
 
 
 class NotifierModel(Strict):

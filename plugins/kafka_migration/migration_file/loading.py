@@ -34,9 +34,8 @@ from kafka_migration.core.migration.settings import (
 from kafka_migration.core.migration.tolerated import Tolerance
 from kafka_migration.core.text.shortened import brief, given
 from kafka_migration.migration_file.alerts_section import AlertsModel
-from kafka_migration.migration_file.mistakes import invalid, mistakes, wrong_value
+from kafka_migration.migration_file.mistakes import OddNumber, invalid, is_odd_number, mistakes, wrong_value
 from kafka_migration.migration_file.models import HooksModel, Insecure, MigrationModel, SchemaRegistryModel
-from kafka_migration.migration_file.odd_numbers import OddNumber, is_odd_number
 from kafka_migration.migration_file.regular_files import FileTooLarge, regular_bytes
 from kafka_migration.migration_file.relations import relation_mistakes
 from kafka_migration.migration_file.topics_section import frozen_rules

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, get_args
 
 from pydantic import BaseModel
@@ -15,8 +16,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.patterns import pattern_problem
 from kafka_migration.core.text.quoting import yaml_string
 from kafka_migration.core.text.shortened import brief, given, some
-from kafka_migration.migration_file.odd_numbers import EXPECTED as ODD_NUMBER_EXPECTED
-from kafka_migration.migration_file.odd_numbers import OddNumber
+from kafka_migration.core.text.yaml_text import yaml_string
 from kafka_migration.migration_file.scalars import FORMS, is_secret
 
 LONGEST_NAME = 100
@@ -26,6 +26,30 @@ _OF_PATTERNS = re.compile(r"[A-Za-z0-9._(){}\[\]|*+?^$\\,:!=<>-]{1,100}")
 _SIGNS = frozenset("()[]|*+?^$\\")
 # Parts of values that may be secrets: a login in an address, and a password in Java's settings.
 _SECRET_PARTS = re.compile(r"(?<=//)[^/\s]{0,300}(?=@)|(?<=password=)[^\s;]+|(?<=secret=)[^\s;]+", re.IGNORECASE)
+
+# What everyone reads as the number that YAML reads.
+_PLAIN = re.compile(r"[-+]?(?:0|[1-9][0-9]*|[0-9]+\.[0-9]*)")
+_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+NOT_ODD = "a number in decimal digits only, a duration with its unit such as 90s, or a text in quotes"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class OddNumber:
+    """A number that YAML 1.1 reads in another way than people do, such as 0777 (511), 1:30 (90) and 1_000 (1000)."""
+
+    text: str
+    value: int | float
+
+    def __str__(self) -> str:
+        return f"{self.text}, which YAML reads as the number {given(self.value)}"
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def is_odd_number(tag: str, text: object) -> bool:
+    """Return whether a scalar of this tag is a number that is not written in plain decimal digits."""
+    return tag in _NUMBERS and isinstance(text, str) and _PLAIN.fullmatch(text) is None
 
 
 def invalid(subject: str, found: str, expected: str, happened: str, remedy: str = "") -> Finding:
@@ -96,7 +120,7 @@ def _as_pattern(details: ErrorDetails) -> str:
 
 def _expected(details: ErrorDetails) -> str:
     if isinstance(details["input"], OddNumber):
-        return ODD_NUMBER_EXPECTED
+        return NOT_ODD
     context = details.get("ctx", {})
     if details["type"] == "string_pattern_mismatch":
         return FORMS[context["pattern"]]

@@ -28,6 +28,7 @@ from kafka_migration.migration_file.scalars import (
     Pattern,
     PropertyName,
     PropertyValue,
+    Strict,
     TimeOfDay,
     TimeZone,
     TopicName,
@@ -36,7 +37,6 @@ from kafka_migration.migration_file.scalars import (
     Version,
     up_to,
 )
-from kafka_migration.migration_file.strict import Strict
 from kafka_migration.migration_file.topics_section import TopicItem, TopicModel, frozen_rules, problems_of
 
 # A lease of weeks would not stop a forgotten MirrorMaker process in time.

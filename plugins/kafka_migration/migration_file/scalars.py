@@ -1,4 +1,4 @@
-"""The scalar types of migration files, with their expected values for error messages."""
+"""The base of the models of migration files, and their scalar types, with the expected values for error messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from croniter import croniter
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+)
 
 from kafka_migration.core.findings.codes import ACCEPTABLE
 from kafka_migration.core.migration.aliases import ALIAS_FORM, ALIAS_WORDS
@@ -24,6 +32,12 @@ _TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
 _SOME_DAY = datetime(2030, 1, 1)  # noqa: DTZ001
 LONGEST_S = 366 * 86_400
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+class Strict(BaseModel):
+    """No unknown keys, no silent conversion."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 def _duration_s(value: Any) -> int:

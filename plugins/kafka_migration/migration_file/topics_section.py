@@ -20,8 +20,7 @@ from pydantic_core import CoreSchema
 from kafka_migration.core.kafka.reserved_topics import is_internal
 from kafka_migration.core.migration.topic_rules import RuleKind, TopicRule, TopicRules, TopicSettings
 from kafka_migration.core.text.shortened import repeated, some
-from kafka_migration.migration_file.scalars import Pattern, TopicConfigName, TopicConfigValue, TopicName
-from kafka_migration.migration_file.strict import Strict
+from kafka_migration.migration_file.scalars import Pattern, Strict, TopicConfigName, TopicConfigValue, TopicName
 
 KINDS: tuple[RuleKind, ...] = ("name", "pattern", "exclude")
 # The settings of topics that an item takes.
@@ -82,9 +81,7 @@ class TopicModel(Strict):
 
     def frozen(self) -> TopicRule:
         """Return the item as plain values."""
-        settings = TopicSettings(
-            self.partitions, self.replication_factor, self.configs, self.compacted, self.timestamps
-        )
+        settings = TopicSettings(**{name: getattr(self, name) for name in SETTINGS})
         return TopicRule(self.kind, getattr(self, self.kind), settings)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.text.shortened import some
@@ -112,14 +113,14 @@ def _enabled(file: MirrorFile, chosen: ChosenFlow) -> MirrorFile:
 def _of_flow(everyone: Readers, flow: Flow, *, has_own_worker: bool) -> Iterator[Effective]:
     name = str(flow)
     for role, duty in ((CONNECTOR, None), (CHECKPOINTS, None), (CONSUMER, "records"), (PRODUCER, "records")):
-        yield from _first(everyone.at(role, flow=name, duty=duty))
+        yield from islice(everyone.at(role, flow=name, duty=duty), 1)
     producer = next(everyone.at(PRODUCER, flow=name, duty="records"), None)
     # The source's comes first. Their clusters cannot be compared, because both aliases may be the same, or blank.
     for admin in list(everyone.at(TARGET, flow=name, duty="topics"))[1:2]:
         target = _of_target(_connection(admin), _connection(producer) if producer else {}, has_own_worker)
         yield Effective(admin.reader, target)
     of_worker = (each for each in everyone.at(WORKER) if each.reader.flow in {name, ""})
-    yield from _first(of_worker)
+    yield from islice(of_worker, 1)
 
 
 def _of_target(admin: Mapping[str, Given], producer: Mapping[str, Given], has_own_worker: bool) -> Mapping[str, Given]:
@@ -132,10 +133,6 @@ def _of_target(admin: Mapping[str, Given], producer: Mapping[str, Given], has_ow
     if has_own_worker and len(set(addresses)) > 1:
         return admin
     return producer if "bootstrap.servers" in producer else {**admin, **producer}
-
-
-def _first(found: Iterable[Effective]) -> Iterator[Effective]:
-    return (each for number, each in enumerate(found) if number == 0)
 
 
 def _connection(reader: Effective) -> Mapping[str, Given]:

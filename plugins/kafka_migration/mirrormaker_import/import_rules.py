@@ -59,45 +59,39 @@ _LISTS: Mapping[str, tuple[str, Callable[[str], LineValues]]] = {
     "groups.exclude": ("cutover.groups", lambda value: LineValues(groups_excluded=value)),
     "groups.blacklist": ("cutover.groups", lambda value: LineValues(groups_excluded=value)),
 }
-# What the package does instead, by the beginning of the key.
+# What the package does instead, with the beginnings of the keys. None is the beginning of another one.
 _REPLACED = {
-    "emit.checkpoints": "the package plans exact offsets itself",
-    "sync.group.offsets": "the package plans exact offsets itself, and writes them at the cutover",
-    "offset-syncs.": "the package sets it",
-    "offset.lag.max": "the package sets it",
-    "checkpoints.": "the package sets it",
-    "heartbeats.": "the package sets it",
-    "emit.heartbeats": "the package watches MirrorMaker itself",
-    "emit.offset-syncs": "the package sets it",
-    "sync.topic.configs": "the package creates the topics with their configurations before the copy",
-    "config.properties": "the package decides which configurations created topics have",
-    "config.property.filter": "the package decides which configurations created topics have",
-    "sync.topic.acls": "kafka-migration source-acls prints the access control lists",
-    "refresh.topics": "each run reads the source's topics",
-    "refresh.groups": "the package reads the groups itself",
-    "topic.filter.class": "topics of the migration file",
-    "group.filter.class": "cutover.groups of the migration file",
-    "offset.storage": "the package sets MirrorMaker's internal topics",
-    "config.storage": "the package sets MirrorMaker's internal topics",
-    "status.storage": "the package sets MirrorMaker's internal topics",
-    "offset.flush": "the package sets it",
-    "task.shutdown": "mirror.stop_grace",
-    "task.assigned": "the package sets it",
-    "key.converter": "the package sets ByteArrayConverter",
-    "value.converter": "the package sets ByteArrayConverter",
-    "header.converter": "the package sets ByteArrayConverter",
-    "scheduled.rebalance": "the package runs one process",
-    "dedicated.mode": "the package runs one process",
-    "listeners": "the package runs one process",
-    "rest.": "the package runs one process",
-    "group.id": "the package names the group after the migration",
-    "client.id": "the package sets it",
-    "consumer.poll.timeout.ms": "the package sets it",
-    "admin.timeout.ms": "the package sets it",
-    "plugin.path": "libs of mirror.kafka_home",
-    "metric": "the package reads progress from the clusters",
-    "config.providers": "secrets are in Airflow connections",
-    "use.incremental.alter.configs": "the package creates the topics itself",
+    "the package plans exact offsets itself": ("emit.checkpoints",),
+    "the package plans exact offsets itself, and writes them at the cutover": ("sync.group.offsets",),
+    "the package sets it": (
+        "offset-syncs.",
+        "offset.lag.max",
+        "checkpoints.",
+        "heartbeats.",
+        "emit.offset-syncs",
+        "offset.flush",
+        "task.assigned",
+        "client.id",
+        "consumer.poll.timeout.ms",
+        "admin.timeout.ms",
+    ),
+    "the package watches MirrorMaker itself": ("emit.heartbeats",),
+    "the package creates the topics with their configurations before the copy": ("sync.topic.configs",),
+    "the package decides which configurations created topics have": ("config.properties", "config.property.filter"),
+    "kafka-migration source-acls prints the access control lists": ("sync.topic.acls",),
+    "each run reads the source's topics": ("refresh.topics",),
+    "the package reads the groups itself": ("refresh.groups",),
+    "topics of the migration file": ("topic.filter.class",),
+    "cutover.groups of the migration file": ("group.filter.class",),
+    "the package sets MirrorMaker's internal topics": ("offset.storage", "config.storage", "status.storage"),
+    "mirror.stop_grace": ("task.shutdown",),
+    "the package sets ByteArrayConverter": ("key.converter", "value.converter", "header.converter"),
+    "the package runs one process": ("scheduled.rebalance", "dedicated.mode", "listeners", "rest."),
+    "the package names the group after the migration": ("group.id",),
+    "libs of mirror.kafka_home": ("plugin.path",),
+    "the package reads progress from the clusters": ("metric",),
+    "secrets are in Airflow connections": ("config.providers",),
+    "the package creates the topics itself": ("use.incremental.alter.configs",),
 }
 OF_PACKAGE = Decision(Use.REPLACED, "it reaches only parts of MirrorMaker that the package sets itself")
 ELSEWHERE = Decision(Use.REPORTED, "it belongs to another flow; import that one with --flow")
@@ -228,10 +222,10 @@ def _list(key: str, setting: MirrorSetting, role: str) -> Decision:
 
 def replaced(setting: MirrorSetting, key: str) -> Decision | None:
     """Return what the package does instead; `None` if it does nothing instead."""
-    if setting.client and not key.startswith(tuple(_REPLACED)):
-        return _OWN_CLIENTS
-    instead = next((text for start, text in _REPLACED.items() if key.startswith(start)), None)
-    return Decision(Use.REPLACED, instead) if instead else None
+    instead = next((text for text, beginnings in _REPLACED.items() if key.startswith(beginnings)), None)
+    if instead is None:
+        return _OWN_CLIENTS if setting.client else None
+    return Decision(Use.REPLACED, instead)
 
 
 _NUMBERS: Mapping[str, tuple[str, int, Callable[[int], LineValues]]] = {

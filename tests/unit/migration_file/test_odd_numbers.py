@@ -7,7 +7,7 @@ import yaml
 
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.migration_file.loading import load_migration
-from kafka_migration.migration_file.odd_numbers import EXPECTED, is_odd_number
+from kafka_migration.migration_file.mistakes import NOT_ODD, is_odd_number
 
 # Each as YAML 1.1 reads it.
 ODD = {
@@ -59,7 +59,7 @@ def test_odd_number_is_refused_with_what_yaml_reads(
     found = refusal(migration_text.replace(old, new.format(number)))
 
     assert f": {place}: The value of {place} is {number}, which YAML reads as the number {ODD[number]}." in found
-    assert f"Write {EXPECTED}." in found
+    assert f"Write {NOT_ODD}." in found
 
 
 def test_yaml_reads_them_so() -> None:

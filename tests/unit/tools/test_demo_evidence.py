@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.core.evidence.evidence_documents import run_folder_name
-from kafka_migration.core.ledger.generations import Window
+from kafka_migration.core.findings.finding_lines import finding_lines
+from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.validation.differences import DifferenceKind, FirstDifference
 from kafka_migration.core.validation.judging import judge_partition
@@ -76,7 +77,7 @@ def test_place_is_read_from_the_packages_own_finding(target_topic: str) -> None:
     read = Finding(**finding.to_document())
 
     assert read.place == Place("altered", "orders", 2, 50, 49)
-    assert str(read) == str(finding)
+    assert read.lines == finding_lines(finding)
 
 
 def test_finding_about_something_else_has_no_place() -> None:

@@ -27,13 +27,8 @@ def add_acls(verbs: Verbs) -> None:
     verb = add_bare_verb(verbs, acls, "acls", text, example)
     add_file(verb)
     for side in SIDES:
-        verb.add_argument(
-            f"--{side}-principal",
-            type=place,
-            default="User:kafka-migration",
-            metavar="PRINCIPAL",
-            help=f"principal of the login on the {side} (default: User:kafka-migration)",
-        )
+        text = f"principal of the login on the {side}"
+        verb.add_value(f"--{side}-principal", "PRINCIPAL", text, "User:kafka-migration", type=place)
     verb.add_argument("--side", choices=SIDES, help="only the rights on this cluster (default: both)")
     add_output(verb)
 

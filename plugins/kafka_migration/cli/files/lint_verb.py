@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -13,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_migration.cli.shell.arguments import VerbParser, Verbs, add_bare_verb, add_output
 from kafka_migration.cli.shell.output import ExitCode, complain, respond
-from kafka_migration.cli.shell.text_files import read_texts
 from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
+from kafka_migration.migration_file.regular_files import regular_bytes
 from kafka_migration.mirrormaker_files.effective.all_files import readers_of
 from kafka_migration.mirrormaker_files.ground.given_variables import unused
 from kafka_migration.mirrormaker_files.model.lint_codes import Severity
-from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, minor, span
+from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, minor, refusal, span
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.reading.any_file import Unrelated, not_settings, read_mirror_files
 from kafka_migration.mirrormaker_files.rules.linter import lint, read_together
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from kafka_migration.mirrormaker_files.effective.effective_text import ShownLine, ShownReaders
 
 LINT_SCHEMA = 2
+MOST_BYTES = 1_000_000
+_STANDARD_INPUT = frozenset({"-", "/dev/stdin"})
 
 
 class LintExit(IntEnum):
@@ -143,6 +147,50 @@ def _read_all(arguments: Namespace) -> tuple[list[MirrorFile], list[Finding], li
     idle = {id(each): each.name for each in unused(files)}
     unrelated += map(not_settings, idle.values())
     return [each for each in files if id(each) not in idle], refusals, unrelated
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A text with the name that its user gave. `is_utf8` is false if its bytes were read as ISO 8859-1."""
+
+    name: str
+    text: str
+    is_utf8: bool
+
+
+def read_texts(paths: Iterable[Path]) -> tuple[list[TextFile], list[Finding]]:
+    """Return the text of each file, each file once, and one finding for each file that cannot be read."""
+    texts, findings = list[TextFile](), list[Finding]()
+    for path in dict.fromkeys(paths):
+        try:
+            texts.append(_text(path))
+        except (OSError, ValueError) as error:
+            findings.append(_unread(path, error))
+    return texts, findings
+
+
+def _text(path: Path) -> TextFile:
+    """Return the text. Properties that are not UTF-8 are ISO 8859-1, as in Java. A byte order mark stays."""
+    content = _input() if str(path) in _STANDARD_INPUT else regular_bytes(path, MOST_BYTES)
+    if b"\0" in content:
+        raise ValueError("bytes that are no text")
+    try:
+        return TextFile(str(path), content.decode("utf-8"), is_utf8=True)
+    except UnicodeDecodeError:
+        return TextFile(str(path), content.decode("iso-8859-1"), is_utf8=False)
+
+
+def _input() -> bytes:
+    content = sys.stdin.buffer.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"more than {MOST_BYTES:,} bytes")
+    return content
+
+
+def _unread(path: Path, error: Exception) -> Finding:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    expected = "a text file that this user may read"
+    return refusal(Code.MIRROR_FILE_UNREADABLE, str(path), reason, expected, "Correct the path or the file.")
 
 
 def lint_exit(findings: Sequence[LintFinding]) -> LintExit:

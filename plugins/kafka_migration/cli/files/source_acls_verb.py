@@ -26,13 +26,8 @@ def add_source_acls(verbs: Verbs) -> None:
     text = "show the source's access control lists on a migration, as commands for the target"
     verb = add_bare_verb(verbs, source_acls, "source-acls", text, "source-acls demo --principal User:billing")
     add_file(verb)
-    verb.add_argument(
-        "--principal",
-        type=place,
-        action="append",
-        default=[],
-        metavar="PRINCIPAL",
-        help="only the lists of this user; may be repeated (default: all)",
+    verb.add_values(
+        "--principal", "PRINCIPAL", "only the lists of this user; may be repeated (default: all)", type=place
     )
     add_output(verb)
 

@@ -55,19 +55,13 @@ def add_waves(verbs: Verbs) -> None:
     verb = add_bare_verb(verbs, waves, "waves", text, "waves --source old_kafka --target new_kafka")
     for side in ("source", "target"):
         verb.add_argument(f"--{side}", required=True, metavar="CONNECTION", help="Airflow connection of type kafka")
-        verb.add_argument(
-            f"--{side}-insecure",
-            action="append",
-            default=[],
-            choices=[str(each) for each in Insecurity],
-            help="a protection that the connection may disable; may be repeated (default: none)",
-        )
+        text = "a protection that the connection may disable; may be repeated (default: none)"
+        verb.add_values(f"--{side}-insecure", None, text, choices=[str(each) for each in Insecurity])
     for option, of_what in (
         ("--topic", "topics to propose; may be repeated (default: all)"),
         ("--ignore-group", "groups that do not tie topics together; may be repeated"),
     ):
-        text = f"regular expression for the whole name of {of_what}"
-        verb.add_argument(option, type=_pattern, action="append", default=[], metavar="PATTERN", help=text)
+        verb.add_values(option, "PATTERN", f"regular expression for the whole name of {of_what}", type=_pattern)
     verb.add_argument(
         "--min-topics",
         type=_count,
@@ -75,9 +69,7 @@ def add_waves(verbs: Verbs) -> None:
         metavar="NUMBER",
         help="combine small waves until each has at least this many topics (default: 1)",
     )
-    verb.add_argument(
-        "--timeout", type=duration_s, default="5m", metavar="TIME", help="for reading transactions (default: 5m)"
-    )
+    verb.add_value("--timeout", "TIME", "for reading transactions", "5m", type=duration_s)
     verb.add_argument("--write", type=Path, metavar="FOLDER", help="write a migration file per wave")
     verb.add_argument("--prefix", type=_prefix, default="wave", help="waves are named PREFIX-01, … (default: wave)")
     verb.add_argument("--mirror-host", metavar="CONNECTION", help="for --write: Airflow connection of type ssh")

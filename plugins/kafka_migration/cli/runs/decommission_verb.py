@@ -19,19 +19,9 @@ def add_decommission(verbs: Verbs) -> None:
     """Add the verb `decommission`."""
     text = "check whether the source cluster may be switched off"
     verb = add_verb(verbs, decommission, "decommission", text, "decommission demo --quiet 48h")
-    verb.add_argument(
-        "--quiet",
-        type=duration_s,
-        default="24h",
-        metavar="TIME",
-        help="required time without writes to the source (default: 24h)",
-    )
-    verb.add_argument(
-        "--overlap",
-        type=duration_s,
-        metavar="TIME",
-        help="time after a cutover in which a rollback is possible (default: the retention of the source topic)",
-    )
+    verb.add_value("--quiet", "TIME", "required time without writes to the source", "24h", type=duration_s)
+    text = "time after a cutover in which a rollback is possible (default: the retention of the source topic)"
+    verb.add_value("--overlap", "TIME", text, type=duration_s)
     add_output(verb)
 
 

@@ -45,16 +45,15 @@ def add_stop(verbs: Verbs) -> None:
     verb = add_verb(verbs, stop, "stop", text, 'stop demo --reason "maintenance" --wait')
     verb.add_argument("--reason", type=_reason, default="", metavar="TEXT", help="kept in the evidence")
     verb.add_argument("--wait", action="store_true", help="wait until MirrorMaker has stopped")
-    verb.add_argument(
-        "--timeout", type=duration_s, default="10m", metavar="TIME", help="how long --wait waits (default: 10m)"
-    )
+    verb.add_value("--timeout", "TIME", "how long --wait waits", "10m", type=duration_s)
 
 
 def stop(arguments: Namespace) -> int:
     """Write the stop request, print what happens next, and with `--wait` wait for the stop certificate."""
     store, clock = opened(arguments.evidence_root, arguments.name), SystemClock()
     generation = open_generation(store)
-    mine = StopRequest(generation.number, generation.start.run, _text(clock), login_name(), arguments.reason)
+    now = clock.now().isoformat(timespec="seconds")
+    mine = StopRequest(generation.number, generation.start.run, now, login_name(), arguments.reason)
     standing = store.stop_requests.request(mine)
     say(asked_lines(store, standing, is_new=standing == mine))
     if not arguments.wait:
@@ -184,10 +183,6 @@ def _not_stopped_words(timeout_s: float) -> str:
         "active. Without an active run the host stops MirrorMaker when its lease expires, and the next run writes the "
         "certificate."
     )
-
-
-def _text(clock: Clock) -> str:
-    return clock.now().isoformat(timespec="seconds")
 
 
 def _reason(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from argparse import Namespace
 from collections.abc import Callable, Mapping
@@ -45,26 +44,14 @@ def add_trigger(verbs: Verbs) -> None:
     )
     add_name(verb)
     add_conf(verb, (*OFFERED, *ROLLBACKS))
-    _add_rest(verb)
-    add_server(verb)
-    add_output(verb)
-
-
-def _add_rest(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument(
-        "--leave-records-of",
-        type=place,
-        action="append",
-        default=[],
-        metavar="TOPIC",
-        help="for a rollback: the records of this topic after the cutover may stay on the target; may be repeated",
-    )
+    text = "for a rollback: the records of this topic after the cutover may stay on the target; may be repeated"
+    verb.add_values("--leave-records-of", "TOPIC", text, type=place)
     verb.add_argument("--note", type=place, metavar="TEXT", help="for example a ticket number; kept in the evidence")
     verb.add_argument("--unpause", action="store_true", help="unpause the DAG, so that the run begins")
     verb.add_argument("--wait", action="store_true", help="wait until the run has ended")
-    verb.add_argument(
-        "--timeout", type=duration_s, default="24h", metavar="TIME", help="how long --wait waits (default: 24h)"
-    )
+    verb.add_value("--timeout", "TIME", "how long --wait waits", "24h", type=duration_s)
+    add_server(verb)
+    add_output(verb)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +119,7 @@ def _is_there(run: TriggeredRun) -> bool:
 def _answer(arguments: Namespace, run: TriggeredRun, *, is_paused: bool) -> int:
     """Print the run, follow it if asked, and return the exit code."""
     if is_json(arguments):
-        state = _followed(arguments, run, _say_nothing)
+        state = _followed(arguments, run, lambda *_: None)
         say_json(_document(arguments, run, state, is_paused=is_paused))
     else:
         paused = [("Paused", "the run begins when the DAG is unpaused")] if is_paused else []
@@ -148,10 +135,6 @@ def _followed(arguments: Namespace, run: TriggeredRun, tell: Tell) -> str:
 
 def _say_row(name: str, words: str) -> None:
     say(aligned([(name, words)]))
-
-
-def _say_nothing(_: str, __: str) -> None:
-    """Take the news of a run whose answer is one JSON document."""
 
 
 def _document(arguments: Namespace, run: TriggeredRun, state: str, *, is_paused: bool) -> JsonObject:

@@ -46,6 +46,15 @@ class VerbParser(argparse.ArgumentParser):
         complain([usage_finding(_without_value(message), self.prog)])
         self.exit(ExitCode.USAGE)
 
+    def add_value(self, name: str, metavar: str, text: str, default: str | None = None, **kind: Any) -> None:
+        """Add an option that takes a value; its help names the default."""
+        shown = "" if default is None else f" (default: {default})"
+        self.add_argument(name, metavar=metavar, default=default, help=f"{text}{shown}", **kind)
+
+    def add_values(self, name: str, metavar: str | None, text: str, **kind: Any) -> None:
+        """Add an option that may be repeated; without it the list is empty."""
+        self.add_argument(name, action="append", default=[], metavar=metavar, help=text, **kind)
+
 
 def _without_value(message: str) -> str:
     """Return a message of argparse without the value in it; the list of the choices remains."""
@@ -85,12 +94,8 @@ def add_verb(
         complete_names(verb.add_argument("name", nargs="?", help=f"{NAME_HELP} (default: a list of all)"))
     else:
         complete_names(verb.add_argument("name", help=NAME_HELP))
-    verb.add_argument(
-        "--evidence-root",
-        type=place,
-        metavar="PLACE",
-        help="folder or URL (default: the one in Airflow's configuration)",
-    )
+    text = "folder or URL (default: the one in Airflow's configuration)"
+    verb.add_value("--evidence-root", "PLACE", text, type=place)
     return verb
 
 
@@ -110,7 +115,7 @@ def add_bare_verb(
     return verb
 
 
-def add_file(verb: argparse.ArgumentParser) -> None:
+def add_file(verb: VerbParser) -> None:
     """Add the arguments that name one migration file."""
     add_name(verb)
     add_folder(verb)
@@ -133,14 +138,10 @@ def _names(parsed_args: Namespace, **_: object) -> list[str]:
     return sorted(path.stem for path in migrations_folder_of(Path(named) if named else None).glob("*.yaml"))
 
 
-def add_folder(verb: argparse.ArgumentParser) -> None:
+def add_folder(verb: VerbParser) -> None:
     """Add the option for the folder of the migration files."""
-    verb.add_argument(
-        "--migrations",
-        type=Path,
-        metavar="FOLDER",
-        help="folder with the migration files (default: the one in Airflow's configuration)",
-    )
+    text = "folder with the migration files (default: the one in Airflow's configuration)"
+    verb.add_value("--migrations", "FOLDER", text, type=Path)
 
 
 def add_output(verb: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Collection
 
-from kafka_migration.cli.shell.arguments import place
+from kafka_migration.cli.shell.arguments import VerbParser, place
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.steps.run.run_request import DEFAULT_MODE
 
@@ -13,33 +13,23 @@ OFFERED = tuple(mode for mode in Mode if mode.is_offered)
 ROLLBACKS = tuple(mode for mode in Mode if mode.rolls_back)
 
 
-def add_conf(verb: argparse.ArgumentParser, modes: Collection[Mode]) -> None:
+def add_conf(verb: VerbParser, modes: Collection[Mode]) -> None:
     """Add the options for the mode and the topics of a run; `conf_of` reads them."""
+    choices = [str(mode) for mode in modes]
     verb.add_argument(
-        "--mode",
-        choices=[str(mode) for mode in modes],
-        default=str(DEFAULT_MODE),
-        help=f"what the run does (default: {DEFAULT_MODE})",
+        "--mode", choices=choices, default=str(DEFAULT_MODE), help=f"what the run does (default: {DEFAULT_MODE})"
     )
     _add_names(verb, "topic", "topics", "of the migration file that are not cut over yet")
     _add_names(verb, "group", "groups", "that cutover.groups names; for modes rehearse and cutover")
-    verb.add_argument(
-        "--generations",
-        type=place,
-        metavar="NUMBERS",
-        help='for mode validate: only what these generations copied, such as 3 or "3-5" (default: the whole copy)',
-    )
-    verb.add_argument(
-        "--follow-until",
-        type=place,
-        metavar="TIME",
-        help="for mode follow: when to stop, such as 2030-01-31T05:30:00+01:00 (default: when a stop is requested)",
-    )
+    text = 'for mode validate: only what these generations copied, such as 3 or "3-5" (default: the whole copy)'
+    verb.add_value("--generations", "NUMBERS", text, type=place)
+    text = "for mode follow: when to stop, such as 2030-01-31T05:30:00+01:00 (default: when a stop is requested)"
+    verb.add_value("--follow-until", "TIME", text, type=place)
 
 
-def _add_names(verb: argparse.ArgumentParser, name: str, field: str, default: str) -> None:
+def _add_names(verb: VerbParser, name: str, field: str, default: str) -> None:
     text = f"only this {name}; may be repeated (default: all {field} {default})"
-    verb.add_argument(f"--{name}", dest=field, type=place, action="append", metavar=name.upper(), default=[], help=text)
+    verb.add_values(f"--{name}", name.upper(), text, dest=field, type=place)
 
 
 def conf_of(arguments: argparse.Namespace) -> dict[str, str | list[str]]:
