@@ -16,7 +16,6 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.patterns import pattern_problem
 from kafka_migration.core.text.quoting import yaml_string
 from kafka_migration.core.text.shortened import brief, given, some
-from kafka_migration.core.text.yaml_text import yaml_string
 from kafka_migration.migration_file.scalars import FORMS, is_secret
 
 LONGEST_NAME = 100

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.core.evidence.evidence_documents import run_folder_name
-from kafka_migration.core.findings.finding_lines import finding_lines
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.findings.by_cause import finding_lines
+from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.validation.differences import DifferenceKind, FirstDifference
 from kafka_migration.core.validation.judging import judge_partition
