@@ -78,11 +78,15 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.runs)
 
 
+# Spark's tests share a JVM, those of the architecture the syntax of all files.
+TOGETHER = ("tests/spark/", "tests/architecture/")
+
+
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]
-    """Gives each file to one process, and all Spark tests to one, which starts one JVM."""
+    """Gives each file to one process, and all files of a folder whose tests share what is dear to make."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return "spark" if nodeid.startswith("tests/spark/") else nodeid.partition("::")[0]
+        return next((folder for folder in TOGETHER if nodeid.startswith(folder)), nodeid.partition("::")[0])
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:

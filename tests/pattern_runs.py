@@ -21,6 +21,7 @@ LARGE, MEDIUM = 8 * 2**20, 128 * 2**10
 # A pattern whose time grows with the square of the text takes hours for 8 MiB, and much longer for 128 KiB.
 MOST_MEMORY = 3 * 2**30
 MOST_MATCHES = 10_000
+ONE_MATCH = frozenset({"match", "fullmatch", "search"})
 # Of a pattern with many literals, evenly chosen pairs are mixed.
 MOST_MIXTURES = 30
 # Of each kind: a letter, a digit, a blank, and the signs at which patterns begin and end.
@@ -43,12 +44,13 @@ def texts(literals: Sequence[str]) -> Iterator[str]:
 
 
 def use(pattern: re.Pattern[str], methods: Sequence[str], text: str) -> None:
-    """Use a pattern on a text as the package does; a search looks for many matches."""
-    for method in methods:
-        if method in {"match", "fullmatch", "search"}:
-            getattr(pattern, method)(text)
-        else:
+    """Use a pattern on a text as the package does; whoever takes many matches begins with the search for one."""
+    used = {method if method in ONE_MATCH else "finditer" for method in methods}
+    for method in used - ({"search"} if "finditer" in used else set()):
+        if method == "finditer":
             deque(islice(pattern.finditer(text), MOST_MATCHES), maxlen=0)
+        else:
+            getattr(pattern, method)(text)
 
 
 def run(task: dict[str, Any]) -> str:

@@ -17,6 +17,7 @@ from kafka_migration.core.migration.engine_table import (
     abilities_of,
 )
 from kafka_migration.engines.engines import BUILDERS
+from tests.syntax import tree_of
 
 pytestmark = pytest.mark.unit
 
@@ -39,7 +40,7 @@ def engine_names(tree: ast.AST) -> Iterator[str]:
 def test_only_engines_know_their_names() -> None:
     """Outside `engines`, the table and the importer, no code has an engine's name."""
     named = {
-        str(path.relative_to(PACKAGE)): sorted(set(engine_names(ast.parse(path.read_text()))))
+        str(path.relative_to(PACKAGE)): sorted(set(engine_names(tree_of(path))))
         for path in sorted(PACKAGE.rglob("*.py"))
     }
 
@@ -69,7 +70,7 @@ def test_every_exception_is_used() -> None:
     folders = [PACKAGE / place for place in MAY_NAME_ENGINES]
     files = [[place] if place.suffix else sorted(place.rglob("*.py")) for place in folders]
 
-    assert all(any(True for path in each for _ in engine_names(ast.parse(path.read_text()))) for each in files)
+    assert all(any(True for path in each for _ in engine_names(tree_of(path))) for each in files)
 
 
 def test_every_engine_is_built() -> None:

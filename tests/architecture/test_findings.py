@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.syntax import nodes_of
+
 PACKAGE = Path(__file__).parents[2] / "plugins" / "kafka_migration"
 SENTENCES = ("happened", "matters")
 # The frame of the data, questions, and rules in place of facts.
@@ -17,8 +19,8 @@ FORBIDDEN = ("; expected", "?", "must not be", "could not be had", "for good")
 def _places() -> Iterator[tuple[str, ast.Call]]:
     for path in sorted(PACKAGE.rglob("*.py")):
         room = str(path.relative_to(PACKAGE))
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "Finding":
+        for node in nodes_of(path):
+            if isinstance(node, ast.Call) and "Finding" in {getattr(node.func, each, "") for each in ("id", "attr")}:
                 yield room, node
 
 

@@ -9,10 +9,13 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from tests.syntax import nodes_of, tree_of
 
 pytestmark = pytest.mark.unit
 
@@ -188,8 +191,13 @@ THIRD_PARTY = {
 HEAVY = {"pyspark", "pandas", "numpy"}
 
 
-def _imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+@cache
+def _imports(path: Path) -> tuple[str, ...]:
+    return tuple(_imported(path))
+
+
+def _imported(path: Path) -> Iterator[str]:
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -293,7 +301,7 @@ def test_every_arrow_of_the_table_is_used(package: str) -> None:
 
 def test_class_names_are_unique() -> None:
     """No two classes of the package have the same name."""
-    trees = [ast.parse(path.read_text()) for path in PACKAGE.rglob("*.py")]
+    trees = [tree_of(path) for path in PACKAGE.rglob("*.py")]
     names = [node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)]
 
     assert [] == sorted(name for name, count in Counter(names).items() if count > 1)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.syntax import nodes_of
+
 pytestmark = pytest.mark.unit
 
 ROOT = Path(__file__).parents[2]
@@ -65,9 +67,8 @@ def _signs() -> Iterator[tuple[Path, str]]:
 
 
 def _prose(path: Path) -> Iterator[str]:
-    text = path.read_text()
-    yield from (line for line in text.splitlines() if line.lstrip().startswith("#"))
-    for node in ast.walk(ast.parse(text)):
+    yield from (line for line in path.read_text().splitlines() if line.lstrip().startswith("#"))
+    for node in nodes_of(path):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield ast.get_docstring(node) or ""
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.syntax import nodes_of, tree_of
+
 pytestmark = pytest.mark.unit
 
 PACKAGE = Path(__file__).parents[2] / "plugins" / "kafka_migration"
@@ -45,7 +47,7 @@ def _messages(tree: ast.AST) -> Iterator[ast.AST]:
 def unguarded(path: Path) -> list[str]:
     """Return the lines on which foreign text becomes a message without a decision."""
     attributes = FOREIGN - {"key"} if path.name in KNOWN else FOREIGN
-    parts = (part for part in _messages(ast.parse(path.read_text())) if _foreign(part, attributes))
+    parts = (part for part in _messages(tree_of(path)) if _foreign(part, attributes))
     return [f"{path.name}: {ast.unparse(part)}" for part in parts]
 
 
@@ -59,7 +61,7 @@ def test_findings_are_made_in_one_module() -> None:
     made = {
         path.name
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes_of(path)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"Finding", "LintFinding"}
     }
     assert made == {DOOR}

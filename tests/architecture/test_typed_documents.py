@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.syntax import tree_of
 
 pytestmark = pytest.mark.unit
 
@@ -47,9 +50,10 @@ def _declarations(tree: ast.AST, *, is_in_function: bool = False) -> Iterator[as
         yield from _declarations(node, is_in_function=is_in_function or is_function)
 
 
+@cache
 def untyped_files(package: Path) -> dict[str, int]:
     """Return the files with such types, by their path in the package, and how many each has."""
-    found = {str(path.relative_to(package)): _untyped(ast.parse(path.read_text())) for path in package.rglob("*.py")}
+    found = {str(path.relative_to(package)): _untyped(tree_of(path)) for path in package.rglob("*.py")}
     return {path: number for path, number in sorted(found.items()) if number}
 
 

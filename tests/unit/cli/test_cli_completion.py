@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -21,65 +22,99 @@ ASK = {
     "fish": 'kafka-migration completion fish | source; complete --do-complete "$argv[1]"',
 }
 
+# Runs the command for each set of variables of a file of JSON, each in a process of its own, which begins as a copy of
+# one that has loaded the verbs.
+ANSWER_ALL = """
+import json, os, sys
+from kafka_migration.cli.main import main, parser
+sys.argv = ["kafka-migration"]
+parser()
+for variables in json.load(sys.stdin):
+    if not (child := os.fork()):
+        os.environ.update(variables)
+        os._exit(main())
+    os.waitpid(child, 0)
+"""
+LINES = {
+    "kafka-migration ver": ["verdict"],
+    "kafka-migration verdict sh": ["shelf", "shop"],
+    "kafka-migration check shop she": ["shelf"],
+    "kafka-migration preflight shop --mode f": ["fail_back", "follow"],
+    "kafka-migration status --out": ["--output"],
+    "kafka-migration verdict shop -o j": ["json"],
+    "kafka-migration completion z": ["zsh"],
+}
 
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """An environment with the command, and with two migration files in the configured folder."""
-    command = tmp_path / "bin" / "kafka-migration"
+    home = tmp_path_factory.mktemp("home")
+    command = home / "bin" / "kafka-migration"
     command.parent.mkdir()
     command.write_text(f'#!/bin/sh\nexec {sys.executable} -m kafka_migration "$@"\n')
     command.chmod(0o755)
-    folder = tmp_path / "migrations"
+    folder = home / "migrations"
     folder.mkdir()
     for name in ("shop", "shelf"):
         (folder / f"{name}.yaml").write_text(MIGRATION_TEXT)
     return {
         "PATH": f"{command.parent}:{os.environ['PATH']}",
         "PYTHONPATH": str(PLUGINS),
-        "HOME": str(tmp_path),
+        "HOME": str(home),
         "AIRFLOW__KAFKA_MIGRATION__MIGRATIONS_FOLDER": str(folder),
     }
 
 
-def offered(environment: dict[str, str], line: str, shell: str = "bash") -> list[str]:
-    """Return what the command answers to a shell that completes a line."""
-    answer = Path(environment["HOME"]) / "answer"
-    asked = {
+def asked(environment: dict[str, str], line: str, shell: str) -> dict[str, str]:
+    """Return the variables with which a shell asks to complete a line."""
+    return {
         "_ARGCOMPLETE": "1",
         "_ARGCOMPLETE_SHELL": shell,
-        "_ARGCOMPLETE_STDOUT_FILENAME": str(answer),
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(answer_of(environment, line, shell)),
         "_ARGCOMPLETE_IFS": "\n",
         "_ARGCOMPLETE_SUPPRESS_SPACE": "1",
         "COMP_LINE": line,
         "COMP_POINT": str(len(line)),
     }
-    subprocess.run(["kafka-migration"], env=environment | asked, check=True, capture_output=True)
-    return sorted(each.partition("\t")[0].partition(":")[0] for each in answer.read_text().split("\n"))
+
+
+def answer_of(environment: dict[str, str], line: str, shell: str) -> Path:
+    """Return the file that gets the answer."""
+    return Path(environment["HOME"]) / f"{shell} {line.replace('/', ' ')}"
+
+
+def offered(environment: dict[str, str], line: str, shell: str) -> list[str]:
+    """Return what the command has answered to a shell that completes a line."""
+    lines = answer_of(environment, line, shell).read_text().split("\n")
+    return sorted(each.partition("\t")[0].partition(":")[0] for each in lines)
+
+
+@pytest.fixture(scope="module")
+def answered(environment: dict[str, str]) -> dict[str, str]:
+    """The same environment, after each shell has asked for each line."""
+    questions = [asked(environment, line, shell) for line in LINES for shell in SHELLS]
+    subprocess.run(
+        [sys.executable, "-c", ANSWER_ALL], env=environment, input=json.dumps(questions), text=True, check=True
+    )
+    return environment
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("kafka-migration ver", ["verdict"]),
-        ("kafka-migration verdict sh", ["shelf", "shop"]),
-        ("kafka-migration check shop she", ["shelf"]),
-        ("kafka-migration preflight shop --mode f", ["fail_back", "follow"]),
-        ("kafka-migration status --out", ["--output"]),
-        ("kafka-migration verdict shop -o j", ["json"]),
-        ("kafka-migration completion z", ["zsh"]),
-    ],
-)
-def test_words_that_fit_are_offered(environment: dict[str, str], shell: str, line: str, expected: list[str]) -> None:
+@pytest.mark.parametrize(("line", "expected"), LINES.items())
+def test_words_that_fit_are_offered(answered: dict[str, str], shell: str, line: str, expected: list[str]) -> None:
     """Each shell is offered the verbs, names, options and values that begin with what was typed."""
-    assert expected == offered(environment, line, shell)
+    assert expected == offered(answered, line, shell)
 
 
 def test_names_come_from_the_folder_of_the_option(environment: dict[str, str], tmp_path: Path) -> None:
     """With --migrations the names are those of its files."""
     (tmp_path / "bank.yaml").write_text(MIGRATION_TEXT)
 
-    assert ["bank"] == offered(environment, f"kafka-migration acls --migrations {tmp_path} b")
+    line = f"kafka-migration acls --migrations {tmp_path} b"
+    subprocess.run(["kafka-migration"], env=environment | asked(environment, line, "bash"), check=True)
+
+    assert ["bank"] == offered(environment, line, "bash")
 
 
 @pytest.mark.parametrize("shell", ASK)

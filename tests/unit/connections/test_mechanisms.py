@@ -14,6 +14,7 @@ from kafka_migration.core.connections.mechanisms import LOGIN_SETTINGS, MECHANIS
 from kafka_migration.core.discovery.connections_to_create import kafka_extra
 from kafka_migration.core.discovery.described_cluster import Entrance
 from kafka_migration.core.discovery.presets import Preset
+from tests.syntax import nodes_of
 
 PACKAGE = Path(__file__).parents[3] / "plugins" / "kafka_migration"
 HOME = "core/connections/client_settings.py"
@@ -32,7 +33,7 @@ def test_only_one_table_names_mechanisms() -> None:
     named = {
         f"{path.relative_to(PACKAGE)}:{node.lineno}"
         for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes_of(path)
         if isinstance(node, ast.Constant) and node.value in MECHANISMS
     }
 

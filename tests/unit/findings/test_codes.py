@@ -12,6 +12,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Ended, ended_alert
 from tests.present import present
+from tests.syntax import nodes_of
 
 ROOT = Path(__file__).parents[3]
 PACKAGE = ROOT / "plugins" / "kafka_migration"
@@ -70,7 +71,7 @@ def test_a_code_has_no_second_home() -> None:
         str(path.relative_to(PACKAGE))
         for path in PACKAGE.rglob("*.py")
         if path != home
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes_of(path)
         if len(_codes_in(node)) > MOST_TOGETHER
     }
 

@@ -16,6 +16,7 @@ from kafka_migration.core.mirror.diagnosis import OPEN_TRANSACTION, explained, h
 from kafka_migration.core.mirror.engine import FailedTask, MirrorHealth
 from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.core.mirror.mirrorctl_protocol import checked
+from tests.syntax import nodes_of
 
 pytestmark = pytest.mark.unit
 
@@ -48,7 +49,7 @@ FROM_HOST = (
 
 def bare_findings(path: Path) -> Iterator[str]:
     """Yield the places of a module that make a finding without its own sentences."""
-    calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+    calls = (node for node in nodes_of(path) if isinstance(node, ast.Call))
     for call in calls:
         is_finding = isinstance(call.func, ast.Name) and call.func.id == "Finding"
         if is_finding and not {"happened", "matters"} <= {keyword.arg for keyword in call.keywords}:

@@ -12,6 +12,7 @@ import pytest
 
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.watching.producers_question import StopProducers, question_body
+from tests.syntax import nodes_of
 
 PACKAGE = Path(__file__).parents[3] / "plugins" / "kafka_migration"
 # What a cluster or a migration may have thousands of.
@@ -46,7 +47,7 @@ def unbounded() -> Iterator[str]:
         place = str(path.relative_to(PACKAGE))
         if any(place.startswith(allowed) for allowed in ALLOWED):
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes_of(path):
             if _joins_many(node):
                 yield f"{place}: {ast.unparse(node)}"
 

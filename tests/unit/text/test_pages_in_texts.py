@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.syntax import tree_of
 
 ROOT = Path(__file__).parents[3]
 FOLDERS = ("plugins", "spark_jobs")
@@ -15,12 +18,11 @@ PATHS = re.compile(r"(?<![\w./-])(?:docs|dags|plugins|spark_jobs|sandbox|tests|b
 NAMED = re.compile(r'(?:the page|on page|pages) "([^"]+)"(?: and "([^"]+)")?(?:, section "([^"]+)")?')
 
 
-def literals() -> Iterator[tuple[str, str]]:
-    """Yield the file and the text of every string of the package that is no docstring."""
-    for folder in FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            for text in texts_of(ast.parse(path.read_text())):
-                yield str(path.relative_to(ROOT)), text
+@cache
+def literals() -> tuple[tuple[str, str], ...]:
+    """Return the file and the text of every string of the package that is no docstring."""
+    sources = (path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py")))
+    return tuple((str(path.relative_to(ROOT)), text) for path in sources for text in texts_of(tree_of(path)))
 
 
 def texts_of(tree: ast.Module) -> Iterator[str]:

@@ -17,6 +17,8 @@ from tests import allowed_skips
 from tests.allowed_skips import ALLOWED, AllowedSkip, allowed
 
 ROOT = Path(__file__).parents[3]
+# The other plugins take half of the time of a run.
+ONLY_XDIST = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 STATED_BY = {"skip", "skipif", "xfail", "importorskip"}
 OF_UNITTEST = {"skipTest", "skipIf", "skipUnless", "SkipTest"}
 LISTED = """\
@@ -84,8 +86,20 @@ class Stated(NamedTuple):
 
 def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """Run the tests of a folder under the rule."""
-    words = (sys.executable, "-m", "pytest", "-p", "tests.allowed_skips", "-p", "no:cacheprovider", "-rA", *options)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "plugins")))}
+    words = (
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "xdist",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "tests.allowed_skips",
+        "-rA",
+        *options,
+    )
+    environment = {**os.environ, **ONLY_XDIST, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "plugins")))}
     return subprocess.run(
         (*words, "--rootdir", folder, folder), cwd=folder, env=environment, capture_output=True, text=True, check=False
     )

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
+# The other plugins take half of the time of a run.
+ONLY_XDIST = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 TESTS = """
 import os, pytest
 
@@ -31,11 +33,23 @@ def test_of_late_error(late):
 
 def run(folder: Path, *options: str) -> tuple[int, set[str]]:
     """Run the tests; return the exit code and which were run."""
-    command = [sys.executable, "-m", "pytest", "-p", "tests.resuming", "-p", "no:cacheprovider", "-v", *options]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "xdist",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "tests.resuming",
+        "-v",
+        *options,
+    ]
     done = subprocess.run(
         [*command, "--passed", "passed", "test_some.py"],
         cwd=folder,
-        env={"PYTHONPATH": str(ROOT)},
+        env={"PYTHONPATH": str(ROOT), **ONLY_XDIST},
         capture_output=True,
         text=True,
         check=False,
