@@ -18,7 +18,8 @@ from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.core.watching.watch_records import Announced
 from kafka_migration.orchestration.cutover import asking_producers
 from kafka_migration.orchestration.task.failures import FailedForGood
-from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger, has_ended, was_announced
+from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger
+from kafka_migration.steps.mirror.producers_answer import has_ended, was_announced
 from tests.airflow.driving import deferred_by
 from tests.airflow.world import World
 from tests.steps.tasks import BEFORE_START

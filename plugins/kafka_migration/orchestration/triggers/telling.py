@@ -14,9 +14,8 @@ from kafka_migration.steps.run.migration_run import MigrationRun
 _telling: set[asyncio.Future[None]] = set()
 
 
-def tell(run: MigrationRun, alert: Alert | None) -> None:
+def tell(run: MigrationRun, alert: Alert) -> None:
     """Send an alert in parallel with the polls: a notifier that hangs must not block the lease renewal."""
-    if alert is not None:
-        telling = asyncio.ensure_future(sync_to_async(send, thread_sensitive=False)(run, alert))
-        _telling.add(telling)
-        telling.add_done_callback(_telling.discard)
+    telling = asyncio.ensure_future(sync_to_async(send, thread_sensitive=False)(run, alert))
+    _telling.add(telling)
+    telling.add_done_callback(_telling.discard)

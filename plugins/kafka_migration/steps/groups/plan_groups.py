@@ -25,10 +25,10 @@ from kafka_migration.core.translation.by_partition import (
     translate,
 )
 from kafka_migration.core.translation.translation_contract import TranslationRequest
-from kafka_migration.steps.groups.read_groups import read_clusters, request_of, translation_documents
+from kafka_migration.steps.groups.read_groups import read_clusters, request_of, run_translation, translation_documents
 from kafka_migration.steps.groups.resent_records import read_resent
 from kafka_migration.steps.reading.exact_reads import record_prints, visible_counts
-from kafka_migration.steps.reading.spark_documents import understood
+from kafka_migration.steps.reading.spark_documents import SparkJobs, understood
 from kafka_migration.steps.run.guards import require_proved_copy
 from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.run.task_frame import Summary, log_findings, skip_unless_planning
@@ -110,6 +110,13 @@ def _read_records(run: MigrationRun, planning: Planning) -> RecordsSeen:
     probes = target_probes(copies, translations, source_prints)
     target_prints = record_prints(run.target, frozenset(probes.values()), isolation, "target")
     return RecordsSeen(resent, counts, source_prints, target_prints)
+
+
+def translate_offsets(run: MigrationRun, jobs: SparkJobs) -> Summary:
+    """Refuse an unproved copy, then let Spark find where the groups resume."""
+    skip_unless_planning(run)
+    request = translation_request(run, require_proved_copy(run))
+    return run_translation(run, jobs, TaskId.TRANSLATE_OFFSETS, request)
 
 
 def translation_request(run: MigrationRun, unproved: Mapping[str, Finding] = ALL_PROVED) -> TranslationRequest:

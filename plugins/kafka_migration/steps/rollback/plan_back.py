@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.groups.clusters_seen import ClustersSeen, RecordsSeen, SideSeen
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan, TargetOnly
 from kafka_migration.core.groups.selection import which_groups
+from kafka_migration.core.groups.unproved import unproved_copies
 from kafka_migration.core.kafka.commits import commits_on
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.migration.settings import Mode
@@ -18,11 +20,20 @@ from kafka_migration.core.run.task_steps import TaskId
 from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.target.target_topics import missing_target_findings
 from kafka_migration.core.translation.translation_contract import TranslationRequest
-from kafka_migration.steps.groups.read_groups import how_copied, read_side, request_of, translation_documents
+from kafka_migration.steps.groups.read_groups import (
+    how_copied,
+    read_side,
+    request_of,
+    run_translation,
+    translation_documents,
+)
 from kafka_migration.steps.reading.exact_reads import every_value, record_prints
-from kafka_migration.steps.reading.spark_documents import understood
+from kafka_migration.steps.reading.spark_documents import SparkJobs, understood
 from kafka_migration.steps.rollback.decommissioning import moves_of
 from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.run.task_frame import Summary
+
+log = logging.getLogger(__name__)
 
 # Larger ranges are not counted record by record, because that takes too long.
 MAX_COUNTED = 1_000_000
@@ -45,6 +56,16 @@ def read_rollback(run: MigrationRun) -> RollbackPlanning:
     records = RecordsSeen() if is_restore else _read_records(run, planning)
     left = _target_only(run, planning)
     return replace(planning, seen=replace(planning.seen, records=records, target_only=left))
+
+
+def translate_back(run: MigrationRun, jobs: SparkJobs) -> Summary:
+    """Refuse an unproved copy, then let Spark find how far the groups have read the copied records."""
+    if run.request.mode is not Mode.FAIL_BACK:
+        log.info("Mode %s translates nothing.", run.request.mode)
+        return {"topics": 0, "vectors": 0}
+    if unproved := unproved_copies(run.ledger.known(), sorted(run.moved_topics)):
+        raise Refused(unproved.values())
+    return run_translation(run, jobs, TaskId.TRANSLATE_BACK, translation_back_request(run))
 
 
 def translation_back_request(run: MigrationRun) -> TranslationRequest:
