@@ -182,6 +182,6 @@ def test_skipped_validation_without_a_reason_fails_the_run(world: World, clock: 
 def test_spark_that_has_not_begun_is_not_killed_by_a_hook_of_its_own(world: World) -> None:
     """A stop before Spark was submitted creates no hook, which would submit without its settings."""
     operator = world.task("validate_topics")
-    operator._stop()
+    operator.stop()
 
     assert operator._hook is None

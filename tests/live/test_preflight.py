@@ -30,7 +30,7 @@ from kafka_migration.preflight.checks import CHECKS
 from kafka_migration.preflight.host import versions_check as versions
 from kafka_migration.preflight.host.versions_check import old_broker_findings
 from kafka_migration.preflight.scene.check import CheckResult, run_checks
-from kafka_migration.steps.before.dry_run import preview
+from kafka_migration.steps.before.planned_run import preview
 from kafka_migration.steps.before.preflight_checks import checked, scene_of
 from sandbox.environment import base_environment
 from sandbox.kafka import KafkaCluster, Listener

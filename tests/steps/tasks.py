@@ -10,14 +10,13 @@ from kafka_migration.core.evidence.stored_kind import StoredKind
 from kafka_migration.core.migration.settings import HookName
 from kafka_migration.core.stored.group_documents import PlanOfGroups
 from kafka_migration.core.stored.stored_documents import Stored
-from kafka_migration.steps.before.run_start import preflight
+from kafka_migration.steps.before.preflight_checks import preflight
 from kafka_migration.steps.before.take_reservation import reserve
 from kafka_migration.steps.groups.ask_approval import question_of, record_question
-from kafka_migration.steps.groups.confirm_cutover import confirm_cutover
+from kafka_migration.steps.groups.cutover_end import confirm_cutover, restore_settings
 from kafka_migration.steps.groups.drained_groups import CAUGHT_UP, end_drain, groups_to_drain
 from kafka_migration.steps.groups.hooks import call_function, hook_of
 from kafka_migration.steps.groups.plan_groups import plan_offsets, translate_offsets
-from kafka_migration.steps.groups.restore_settings import restore_settings
 from kafka_migration.steps.groups.write_groups import sync_offsets
 from kafka_migration.steps.mirror.plan_mirror import plan
 from kafka_migration.steps.mirror.producers_answer import known_answer
@@ -25,8 +24,7 @@ from kafka_migration.steps.mirror.start_stop import start_mirror
 from kafka_migration.steps.mirror.stop_mirror import stop_mirror
 from kafka_migration.steps.mirror.topic_creation import create_topics
 from kafka_migration.steps.mirror.watching import begin_watch
-from kafka_migration.steps.rollback.plan_back import translate_back
-from kafka_migration.steps.rollback.roll_back import plan_rollback, roll_back
+from kafka_migration.steps.rollback.roll_back import plan_rollback, roll_back, translate_back
 from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.run.task_frame import Summary, skip_unless_moving
 from kafka_migration.steps.validation.judge_topics import judge_copy

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.steps.groups.plan_groups import read_planning
-from kafka_migration.steps.rollback.plan_back import read_rollback
+from kafka_migration.steps.rollback.roll_back import read_rollback
 from tests.contract.fake_cluster import FakeCluster
 from tests.steps.cutover import approved, begin_rollback, cut_over
 from tests.steps.world import P0, P1, World

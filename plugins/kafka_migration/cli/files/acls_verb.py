@@ -16,7 +16,7 @@ from kafka_migration.core.rights.acl_commands import acl_lines
 from kafka_migration.core.rights.rights import Right
 from kafka_migration.engines.engine_rights import required_rights
 from kafka_migration.migration_file.loading import load_migration_file
-from kafka_migration.steps.run.topic_list import of_listed_topics
+from kafka_migration.steps.run.copy_scope import of_listed_topics
 
 ACLS_SCHEMA = 1
 SIDES: tuple[Side, ...] = get_args(Side)

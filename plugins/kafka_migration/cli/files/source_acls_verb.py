@@ -18,7 +18,7 @@ from kafka_migration.core.kafka.resources import Acl
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.rights.source_acls import MovedAcl, move_lines, moves, not_moved
 from kafka_migration.migration_file.loading import load_migration_file
-from kafka_migration.steps.run.topic_list import of_listed_topics
+from kafka_migration.steps.run.copy_scope import of_listed_topics
 
 SOURCE_ACLS_SCHEMA = 1
 

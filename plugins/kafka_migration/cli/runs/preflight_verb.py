@@ -11,7 +11,7 @@ from kafka_migration.cli.shell.conf_options import OFFERED, ROLLBACKS, add_conf,
 from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, complain, remark, say, say_json
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.preflight.scene.check import CheckResult
-from kafka_migration.steps.before.dry_run import preview
+from kafka_migration.steps.before.planned_run import preview
 from kafka_migration.steps.before.preflight_checks import checked
 
 PREFLIGHT_SCHEMA = 1

@@ -6,12 +6,11 @@ from airflow.sdk import Context
 
 from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.orchestration.cutover.approve import ApproveOperator
-from kafka_migration.orchestration.operators.operator_base import MigrationOperator, reporting
+from kafka_migration.orchestration.operators.operator_base import MigrationOperator
 from kafka_migration.orchestration.operators.spark_job import SparkJobOperator
-from kafka_migration.orchestration.task.context import run_of, triggered_by
+from kafka_migration.orchestration.task.context import triggered_by
 from kafka_migration.steps.groups.ask_approval import Question, question_of
-from kafka_migration.steps.rollback.plan_back import translate_back
-from kafka_migration.steps.rollback.roll_back import plan_rollback, roll_back
+from kafka_migration.steps.rollback.roll_back import plan_rollback, roll_back, translate_back
 from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.run.task_frame import Summary
 
@@ -25,11 +24,7 @@ class TranslateBackOperator(SparkJobOperator):
     Requires a proved copy. Neither cluster is changed. Mode `restore` translates nothing.
     """
 
-    def execute(self, context: Context) -> Summary:
-        """Write the request, run Spark, check that the result is there."""
-        run = run_of(context, self.migration)
-        with reporting(run, self.task_id):
-            return translate_back(run, self.jobs(context))
+    use_case = staticmethod(translate_back)
 
 
 class PlanRollbackOperator(MigrationOperator):
@@ -41,9 +36,7 @@ class PlanRollbackOperator(MigrationOperator):
     topics. A migration file that copies them back is written next to the evidence. Neither cluster is changed.
     """
 
-    def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Plan, record and log; refuse to leave records on the target without consent."""
-        return plan_rollback(run)
+    use_case = staticmethod(plan_rollback)
 
 
 class ApproveRollbackOperator(ApproveOperator):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 import zipfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
@@ -34,12 +35,13 @@ from kafka_migration.core.spark.spark_target import (
     unprotected_findings,
 )
 from kafka_migration.core.spark.spark_versions import known_numbers, unknown_findings
-from kafka_migration.orchestration.operators.spark_log import SparkLog
+from kafka_migration.orchestration.operators.operator_base import reporting
+from kafka_migration.orchestration.task.context import run_of
 from kafka_migration.orchestration.task.failures import FailedForNow, never_again
 from kafka_migration.orchestration.task.time_limit import stopping_after
 from kafka_migration.steps.reading.spark_documents import SparkJob, SparkJobs
 from kafka_migration.steps.run.migration_run import MigrationRun
-from kafka_migration.steps.run.task_frame import log_findings
+from kafka_migration.steps.run.task_frame import Summary, log_findings
 
 CLIENTS_FILE = "clients.json"
 DIGEST_PACKAGE = "kafka_digest"
@@ -59,6 +61,7 @@ class SparkJobOperator(SparkSubmitOperator):
     """
 
     template_fields: Sequence[str] = ("migration",)
+    use_case: ClassVar[staticmethod[[MigrationRun, SparkJobs], Summary]]
 
     def __init__(self, *, migration: str, **kwargs: Any) -> None:
         # Not durable: a retry must run the job again, with its own result document.
@@ -84,9 +87,11 @@ class SparkJobOperator(SparkSubmitOperator):
         hook._log = self._spark_log
         return hook
 
-    def jobs(self, context: Context) -> SparkJobs:
-        """Return what runs the jobs of a use case as this task."""
-        return _Submitted(self, context)
+    def execute(self, context: Context) -> Summary:
+        """Do the work of the task, whose Spark jobs this operator submits; return a short summary."""
+        run = run_of(context, self.migration)
+        with reporting(run, self.task_id):
+            return self.use_case(run, _Submitted(self, context))
 
     def stop(self) -> None:
         """Stop Spark from another thread than the one that waits for it."""
@@ -235,3 +240,46 @@ def zip_package(package: Path, folder: Path) -> Path:
             entry = zipfile.ZipInfo(str(source.relative_to(package.parent)), date_time=(1980, 1, 1, 0, 0, 0))
             archive.writestr(entry, source.read_bytes())
     return path
+
+
+# Spark's own lines, as its default layout writes them: `25/11/22 20:14:03 WARN Utils: …`.
+_LINE = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d (?P<level>[A-Z]+) [\w.$]+: ")
+_NOISE = re.compile(
+    # Each partition has its own consumer by design; Spark warns about it every second.
+    r" WARN (InternalKafkaConsumerPool: Pool exceeds|NativeCodeLoader: |Utils: (Your hostname|Set SPARK_LOCAL_IP)"
+    r"|(Admin|Consumer)Config: )"
+    r"|^(WARNING: Using incubator|Using Spark's default log4j|Setting (default|Spark) log|To adjust logging)"
+)
+
+
+class SparkLog:
+    """A logger that drops Spark's routine lines, and logs warnings and errors with their level.
+
+    :param program: the job; its own lines begin with this name
+    """
+
+    def __init__(self, log: Any, program: str) -> None:
+        self._log = log
+        self._own = f"{program}: "
+        self.last_said = ""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._log, name)
+
+    def info(self, text: str, *arguments: Any) -> None:
+        """Log the hook's lines, and of Spark's lines (which have no arguments) those that matter."""
+        if arguments:
+            self._log.info(text, *arguments)
+        elif text.startswith(self._own):
+            self.last_said = text.removeprefix(self._own)
+            self._log.info("%s", text)
+        else:
+            self._tell(text)
+
+    def _tell(self, text: str) -> None:
+        spark = _LINE.match(text)
+        level = spark["level"] if spark else ""
+        if _NOISE.search(text) or level in {"INFO", "DEBUG", "TRACE"}:
+            return
+        tell = {"WARN": self._log.warning, "ERROR": self._log.error, "FATAL": self._log.error}
+        tell.get(level, self._log.info)("%s", text)

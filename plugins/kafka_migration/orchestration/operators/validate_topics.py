@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from airflow.sdk import Context
-
-from kafka_migration.orchestration.operators.operator_base import reporting
 from kafka_migration.orchestration.operators.spark_job import SparkJobOperator
-from kafka_migration.orchestration.task.context import run_of
-from kafka_migration.steps.run.task_frame import Summary
 from kafka_migration.steps.validation.spark_request import validate_topics
 
 
@@ -27,8 +22,4 @@ class ValidateTopicsOperator(SparkJobOperator):
     This task does not judge. It succeeds when the measurements are written, regardless of their result.
     """
 
-    def execute(self, context: Context) -> Summary:
-        """Write the request, run Spark, check that the result is there."""
-        run = run_of(context, self.migration)
-        with reporting(run, self.task_id):
-            return validate_topics(run, self.jobs(context))
+    use_case = staticmethod(validate_topics)

@@ -10,9 +10,8 @@ from airflow.sdk import Context
 
 from kafka_migration.core.cutover.lag_policy import LagPolicy
 from kafka_migration.core.watching.watch import TRIGGER_MARGIN
-from kafka_migration.orchestration.operators.operator_base import reporting
+from kafka_migration.orchestration.operators.operator_base import MigrationSensor, reporting
 from kafka_migration.orchestration.sensors.group_lag import lag_trigger
-from kafka_migration.orchestration.sensors.sensor_base import MigrationSensor
 from kafka_migration.orchestration.task.context import run_of
 from kafka_migration.steps.groups.drained_groups import CAUGHT_UP, end_drain, groups_to_drain
 from kafka_migration.steps.groups.group_lag_reading import LagEnded

@@ -16,8 +16,7 @@ from kafka_migration.airflow_adapters.airflow_metrics import begin_metrics
 from kafka_migration.core.findings.errors import FindingsError, Refused
 from kafka_migration.core.watching.watch import Outcome, WatchResult
 from kafka_migration.orchestration.task.context import run_from
-from kafka_migration.orchestration.triggers.patient import PatientTrigger
-from kafka_migration.orchestration.triggers.telling import tell
+from kafka_migration.orchestration.triggers.patient import PatientTrigger, tell
 from kafka_migration.steps.mirror.restart import Reviver
 from kafka_migration.steps.mirror.start_stop import stop_generation
 from kafka_migration.steps.mirror.watcher import MirrorWatcher

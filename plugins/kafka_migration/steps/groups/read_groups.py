@@ -21,10 +21,9 @@ from kafka_migration.core.translation.translation_contract import (
     TranslationResult,
     nothing_to_translate,
 )
-from kafka_migration.steps.reading.exact_reads import every_value
+from kafka_migration.steps.reading.exact_reads import compared_topics, every_value
 from kafka_migration.steps.reading.one_by_one import commits_of, described, unreadable_of
 from kafka_migration.steps.reading.spark_documents import SparkJobs, result_of, understood
-from kafka_migration.steps.reading.topic_settings import compared_topics
 from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
 from kafka_migration.steps.run.task_frame import Summary
 

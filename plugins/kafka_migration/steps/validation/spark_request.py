@@ -24,9 +24,8 @@ from kafka_migration.core.validation.validation_contract import (
     empty_result,
 )
 from kafka_migration.core.watching.unfinished_work import PendingValidation
-from kafka_migration.steps.reading.exact_reads import every_value
+from kafka_migration.steps.reading.exact_reads import compared_topics, every_value
 from kafka_migration.steps.reading.spark_documents import SparkJobs, result_of
-from kafka_migration.steps.reading.topic_settings import compared_topics
 from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
 from kafka_migration.steps.run.task_frame import NothingToDo, Summary
 

@@ -1,20 +1,24 @@
-"""Records that the consumers now read on the target, and what to do next."""
+"""Ends a cutover: records it with the next steps, and restores the settings of topics that are no longer mirrored."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.groups.group_writes import OffsetsResultDocument
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
-from kafka_migration.core.ledger.cutovers import CutOver
+from kafka_migration.core.ledger.cutovers import CutOver, SettingsRestored
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.migration.settings import Phase
 from kafka_migration.core.report.next_steps import ConfirmedCutover, after_cutover
-from kafka_migration.core.stored.group_documents import CutoverDocument
+from kafka_migration.core.stored.group_documents import CutoverDocument, SettingsDocument
 from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.target.target_topics import settings_to_restore
 from kafka_migration.steps.run.guards import hold_reservation
 from kafka_migration.steps.run.migration_run import MigrationRun
-from kafka_migration.steps.run.task_frame import skip_unless_moving
+from kafka_migration.steps.run.task_frame import NothingToDo, Summary, log_findings, skip_unless_moving
 
 log = logging.getLogger(__name__)
 
@@ -70,3 +74,37 @@ def _next_steps(
         folder=str(run.evidence.folder.parent),
     )
     return after_cutover(done)
+
+
+def restore_settings(run: MigrationRun) -> Summary:
+    """Restore the settings and record the result."""
+    mode = run.request.mode
+    if not (mode.moves_groups or mode.rolls_back):
+        raise NothingToDo(f"Mode {mode} keeps the settings frozen.")
+    hold_reservation(run)
+    ledger = run.ledger.known()
+    done = run.evidence.require(Stored.ROLLED_BACK if mode.rolls_back else Stored.CUTOVER)
+    topics = _no_copies(ledger, done.topics)
+    configs = settings_to_restore(ledger, topics, run.describe("target", topics))
+    denials = {topic: _restore(run, topic, values) for topic, values in configs.items()}
+    denied = [finding for findings in denials.values() for finding in findings]
+    restored = {topic: dict(configs[topic]) for topic, findings in denials.items() if not findings}
+    run.evidence.write(Stored.SETTINGS, SettingsDocument(run.now(), restored, tuple(denied)))
+    log_findings(denied, logging.WARNING)
+    return {"restored": sorted(restored)}
+
+
+def _no_copies(ledger: Ledger, topics: Collection[str]) -> list[str]:
+    """Return the topics that are no longer mirrored; this may have changed before the task was cleared."""
+    moved = topics if ledger.phase is Phase.ROLLED_BACK else ledger.moved_topics()
+    return [topic for topic in topics if topic in moved]
+
+
+def _restore(run: MigrationRun, topic: str, values: Mapping[str, str | None]) -> Collection[Finding]:
+    """Set the values of one topic and record it; return the cluster's findings if it denied the change."""
+    try:
+        run.target.alter_configs({topic: values})
+    except Refused as refused:
+        return refused.findings
+    run.ledger.append(SettingsRestored(run.identity.holder, run.now(), (topic,)).to_document())
+    return ()
