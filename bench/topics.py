@@ -107,7 +107,7 @@ def _created_s(folder: Path, name: str, count: int) -> float:
 
 def _check_and_create(folder: Path, name: str, count: int) -> None:
     from kafka_migration.cli.shell.airflow_access import shown_deployment, this_airflow
-    from kafka_migration.steps.before.dry_run import preview
+    from kafka_migration.steps.before.planned_run import preview
     from kafka_migration.steps.before.preflight_checks import checked
     from kafka_migration.steps.mirror.plan_mirror import plan_document
 
@@ -136,8 +136,7 @@ def _by_pattern(folder: Path, size: Size) -> Row:
 
 def _plan(folder: Path, name: str, count: int) -> None:
     from kafka_migration.cli.shell.airflow_access import shown_deployment
-    from kafka_migration.steps.before.dry_run import preview
-    from kafka_migration.steps.before.planned_run import run_plan
+    from kafka_migration.steps.before.planned_run import preview, run_plan
 
     with preview(name, SYNC, shown_deployment(folder)) as run:
         assert len(run_plan(run).topics) == count

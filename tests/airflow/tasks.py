@@ -12,6 +12,7 @@ from kafka_migration.orchestration.cutover.moving import (
     ConfirmCutoverOperator,
     PlanOffsetsOperator,
     SyncOffsetsOperator,
+    TranslateOffsetsOperator,
 )
 from kafka_migration.orchestration.cutover.rolling_back import (
     ApproveRollbackOperator,
@@ -19,18 +20,17 @@ from kafka_migration.orchestration.cutover.rolling_back import (
     RollBackOperator,
     TranslateBackOperator,
 )
-from kafka_migration.orchestration.cutover.translate_offsets import TranslateOffsetsOperator
 from kafka_migration.orchestration.operators.copying import (
     CreateTopicsOperator,
+    JudgeOperator,
     PlanOperator,
+    PreflightOperator,
+    ReserveOperator,
     RestoreSettingsOperator,
     StartMirrorOperator,
     StopMirrorOperator,
 )
 from kafka_migration.orchestration.operators.finish import FinishOperator
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
 from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor

@@ -15,9 +15,10 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.watching.producers_question import ABORT, STOPPED
 from kafka_migration.core.watching.watch import Announced, Outcome
-from kafka_migration.orchestration.cutover import asking_producers
 from kafka_migration.orchestration.task.failures import FailedForGood
-from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger, has_ended, was_announced
+from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger
+from kafka_migration.steps.mirror import producers_answer
+from kafka_migration.steps.mirror.producers_answer import has_ended, was_announced
 from tests.airflow.driving import deferred_by
 from tests.airflow.world import World
 from tests.steps.tasks import BEFORE_START
@@ -277,7 +278,7 @@ def test_abort_ends_the_watch_also_when_it_is_tried_again(mirroring: World, monk
     """A task that died before it asked the watch to stop does so when it is tried again."""
     ask(mirroring)
     with monkeypatch.context() as patch:
-        patch.setattr(asking_producers, "_end_mirroring", lambda run, by: None)
+        patch.setattr(producers_answer, "_end_mirroring", lambda run, by: None)
         abort(mirroring)
     assert mirroring.run.stop_requests.find(1) is None
 

@@ -18,8 +18,8 @@ from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
 from kafka_migration.steps.mirror.watcher import MirrorWatcher
 from kafka_migration.steps.run.migration_run import MigrationRun
 from tests.airflow.driving import event_of, next_event, revived
-from tests.airflow.watching import codes
 from tests.airflow.world import World
+from tests.steps.watching import codes
 from tests.steps.world import P0
 from tests.waiting import wait_until
 

@@ -19,10 +19,10 @@ from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.orchestration.task.failures import FailedForGood
 from kafka_migration.orchestration.triggers import reservation
 from tests.airflow.driving import deferred_by, event_of, let_time_pass, revived
-from tests.airflow.nights import at_night, begin
 from tests.airflow.world import World
 from tests.steps.clock import FakeClock
 from tests.steps.kept import DAG_ID
+from tests.steps.nights import at_night, begin
 
 HOLDER = f"{DAG_ID}/manual__1#1"
 

@@ -23,7 +23,7 @@ from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.spark.spark_target import SparkTarget, parsed_properties, unprotected_findings
 from kafka_migration.core.spark.spark_versions import SparkVersions
 from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow
-from tests.airflow.world import World
+from tests.airflow.world import World, result_in
 from tests.steps.world import P0, RECORD
 
 MASTER = "spark://spark:7077"
@@ -297,7 +297,7 @@ def submitting(world: World, monkeypatch: pytest.MonkeyPatch) -> Submitting:
     world.spark_versions = SparkVersions("spark-submit", "4.0.4", "2.13")
     world.source.produce("orders", 0, RECORD)
     world.copy({P0: 1})
-    made = Submitting(lambda arguments: world.validated(submitted=arguments))
+    made = Submitting(lambda arguments: world.validated(result=result_in(arguments)))
     monkeypatch.setattr("airflow.providers.apache.spark.hooks.spark_submit.subprocess.Popen", made)
     world.deployed["client_settings"] = lambda cluster: LOGIN
     extra = {"deploy-mode": "client", **STRONG}

@@ -14,7 +14,7 @@ from airflow.sdk.exceptions import AirflowException
 
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.core.evidence.evidence_documents import Kind
-from tests.airflow.world import World
+from tests.airflow.world import World, result_in
 from tests.steps.world import P0
 
 
@@ -36,7 +36,7 @@ def submitted(world: World, monkeypatch: pytest.MonkeyPatch) -> Submitted:
         seen.arguments = operator.application_args
         seen.core_limit, _ = resource.getrlimit(resource.RLIMIT_CORE)
         seen.clients = json.loads(Path(option(seen, "--clients-once")).read_text())
-        world.validated(submitted=operator.application_args)
+        world.validated(result=result_in(operator.application_args))
 
     monkeypatch.setattr(SparkSubmitOperator, "execute", submit)
     return seen

@@ -13,9 +13,9 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.validation.validation_contract import ValidationResult
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.task.failures import FailedForGood
-from tests.airflow.nights import at_night, begin, finish_night, night_fails
-from tests.airflow.world import World
+from tests.airflow.world import World, result_in
 from tests.steps.clock import FakeClock
+from tests.steps.nights import at_night, begin, finish_night, night_fails
 from tests.steps.world import P0
 
 TOO_LATE_S = 7 * 3600
@@ -43,7 +43,7 @@ class Spark(ValidateTopicsOperator):
     submitted: Sequence[str]
 
     def submit(self, *arguments: Any) -> None:
-        self.submitted = ["--result", arguments[-1]]
+        self.submitted = ["--result", arguments[-1].result]
         self.work(self)
 
     def on_kill(self) -> None:
@@ -93,7 +93,7 @@ def test_result_that_came_in_time_counts(world: World, clock: FakeClock) -> None
 
     def done_and_killed(spark: Spark) -> None:
         assert spark.is_killed.wait(30)
-        world.validated(submitted=spark.submitted)
+        world.validated(result=result_in(spark.submitted))
         raise AirflowException("Error code is: 137.")
 
     run_spark(world, done_and_killed)
@@ -132,7 +132,7 @@ def test_cleared_validation_has_no_end(world: World, clock: FakeClock) -> None:
 
     def measure(spark: Spark) -> None:
         runs.append("spark")
-        world.validated(submitted=spark.submitted)
+        world.validated(result=result_in(spark.submitted))
 
     run_spark(world, measure)
 
@@ -182,6 +182,6 @@ def test_skipped_validation_without_a_reason_fails_the_run(world: World, clock: 
 def test_spark_that_has_not_begun_is_not_killed_by_a_hook_of_its_own(world: World) -> None:
     """A stop before Spark was submitted creates no hook, which would submit without its settings."""
     operator = world.task("validate_topics")
-    operator._stop()
+    operator.stop()
 
     assert operator._hook is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -12,6 +12,7 @@ from airflow.sdk import DAG, chain
 from airflow.sdk.exceptions import AirflowSkipException
 from airflow.sdk.execution_time.context import OutletEventAccessors
 
+from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.airflow_metrics import emit
 from kafka_migration.core.spark.spark_target import SparkTarget
 from kafka_migration.core.spark.spark_versions import PythonVersions, SparkVersions
@@ -24,14 +25,11 @@ from tests.airflow.cutover import Waits, answer_event
 from tests.airflow.tasks import TASKS
 from tests.steps import world as without_airflow
 
-CONNECTIONS = {"old_kafka": "kafka", "new_kafka": "kafka", "mirror_host": "ssh", "spark": "spark"}
-
 
 @dataclass
 class World(without_airflow.World):
     """A migration, its clusters, its host and its Airflow, and one run at a time."""
 
-    connections: dict[str, str] = field(default_factory=lambda: dict(CONNECTIONS))
     has_login: bool = False
     spark: SparkTarget = field(default_factory=lambda: SparkTarget("spark", "local[2]"))
     spark_versions: SparkVersions = field(default_factory=lambda: SparkVersions("spark-submit", "4.0.0", "2.13"))
@@ -39,14 +37,15 @@ class World(without_airflow.World):
     task_instance: FakeTaskInstance = field(default_factory=FakeTaskInstance)
     dag_run: FakeDagRun = field(default_factory=FakeDagRun)
     outlet_events: OutletEventAccessors = field(default_factory=OutletEventAccessors)
-    refusal: ClassVar[Any] = FailedForGood
+    refusal: ClassVar[tuple[type[BaseException], ...]] = (FailedForGood,)
     skip: ClassVar[type[BaseException]] = AirflowSkipException
     waits: ClassVar[type[BaseException]] = Waits
 
     @property
     def deployment(self) -> Deployment:
         """Where the world's runs happen."""
-        self.deployed = {"send_metrics": emit, "run_link": link_to, **self.deployed}
+        places = {"run_link": link_to, "spark_path": lambda path: settings.evidence_place().for_spark(path)}
+        self.deployed = {"send_metrics": emit, **places, **self.deployed}
         return super().deployment
 
     def context(self) -> Mapping[str, Any]:
@@ -107,3 +106,8 @@ class World(without_airflow.World):
         seen = SimpleNamespace(topological_sort=dag.topological_sort, tasks=self.dag.tasks)
         summary: dict[str, Any] = self.task("finish").execute({**self.context(), "dag": seen})
         return summary
+
+
+def result_in(submitted: Sequence[str]) -> str:
+    """Return the path of the result in the arguments of a job."""
+    return submitted[list(submitted).index("--result") + 1]

@@ -125,8 +125,8 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "checks": {"scene"},
     },
     "kafka_migration.steps": {
-        "reading": set(),
         "run": set(),
+        "reading": {"run"},
         "discovery": set(),
         "waves": {"reading"},
         "backfill": {"reading", "run"},

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.core.evidence.evidence_documents import Kind
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
+from kafka_migration.orchestration.operators.copying import PreflightOperator
 from kafka_migration.orchestration.task.failures import FailedForGood
 from tests.live.stage import Stage
 

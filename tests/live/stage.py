@@ -27,11 +27,11 @@ from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.orchestration.operators.copying import (
     CreateTopicsOperator,
     PlanOperator,
+    PreflightOperator,
+    ReserveOperator,
     StartMirrorOperator,
     StopMirrorOperator,
 )
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from kafka_migration.orchestration.task import context as context_module
 from kafka_migration.orchestration.task import digest_store as keeping_module

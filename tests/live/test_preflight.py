@@ -30,7 +30,7 @@ from kafka_migration.preflight.clusters.keys_check import java_partition
 from kafka_migration.preflight.host import versions_check as versions
 from kafka_migration.preflight.host.versions_check import old_broker_findings
 from kafka_migration.preflight.scene.check import CheckResult, run_checks
-from kafka_migration.steps.before.dry_run import preview
+from kafka_migration.steps.before.planned_run import preview
 from kafka_migration.steps.before.preflight_checks import checked, scene_of
 from sandbox.environment import base_environment
 from sandbox.kafka import KafkaCluster, Listener
@@ -64,7 +64,7 @@ NOT_ASKED = {"keys", "versions"}
 # asked. This machine is never short of disk or open files, so the rules about them are tested with other answers.
 MACHINE, PROBE = "tests/unit/preflight/test_host_machine.py", "tests/live/test_host_probe.py"
 ELSEWHERE = {
-    "registries": "tests/airflow/test_schemas.py::test_preflight_reports_both_registries",
+    "registries": "tests/steps/test_schemas.py::test_preflight_reports_both_registries",
     "host disk": f"{MACHINE}::test_disk_needs_room_for_the_logs_of_one_process",
     "host files": f"{MACHINE}::test_open_files_are_for_connections",
     "host clock": f"{PROBE}::test_wrong_clock_is_warned_of",

@@ -17,9 +17,12 @@ from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
-from kafka_migration.orchestration.operators.copying import PlanOperator, StartMirrorOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
+from kafka_migration.orchestration.operators.copying import (
+    PlanOperator,
+    PreflightOperator,
+    ReserveOperator,
+    StartMirrorOperator,
+)
 from kafka_migration.orchestration.task.failures import FailedForGood
 from sandbox.environment import base_environment, java
 from sandbox.jars import kafka_home

@@ -19,8 +19,7 @@ from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.cli.main import main
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.migration_file.loading import MAX_FILE_BYTES
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
+from kafka_migration.orchestration.operators.copying import PreflightOperator, ReserveOperator
 from kafka_migration.orchestration.task.failures import FailedForGood
 from sandbox.jars import kafka_home
 from sandbox.sandbox import Sandbox

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_migration.core.cutover.approval import Ask
 from tests.steps.fixtures import clock, copied, made_in, quicken, scene
 from tests.steps.world import World
 
@@ -22,3 +23,9 @@ def world(tmp_path: Path, migration_text: str, monkeypatch: pytest.MonkeyPatch) 
     """Two clusters with the source's topics, a host, and the migration file `shop`."""
     quicken(monkeypatch)
     return made_in(World, tmp_path, migration_text)
+
+
+@pytest.fixture
+def asked(world: World) -> list[Ask]:
+    """The approvals for which the run has asked so far."""
+    return world.asked

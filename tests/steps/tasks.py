@@ -6,25 +6,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.evidence.evidence_documents import StoredKind
+from kafka_migration.core.migration.settings import HookName
 from kafka_migration.core.stored.stored_documents import PlanOfGroups, Stored
-from kafka_migration.steps.before.run_start import preflight
+from kafka_migration.steps.before.preflight_checks import preflight
 from kafka_migration.steps.before.take_reservation import reserve
 from kafka_migration.steps.groups.ask_approval import question_of, record_question
-from kafka_migration.steps.groups.confirm_cutover import confirm_cutover
-from kafka_migration.steps.groups.plan_groups import plan_offsets
-from kafka_migration.steps.groups.restore_settings import restore_settings
+from kafka_migration.steps.groups.cutover_end import confirm_cutover, restore_settings
+from kafka_migration.steps.groups.drained_groups import CAUGHT_UP, end_drain, groups_to_drain
+from kafka_migration.steps.groups.hooks import call_function, hook_of
+from kafka_migration.steps.groups.plan_groups import plan_offsets, translate_offsets
 from kafka_migration.steps.groups.write_groups import sync_offsets
 from kafka_migration.steps.mirror.plan_mirror import plan
+from kafka_migration.steps.mirror.producers_answer import known_answer
 from kafka_migration.steps.mirror.start_stop import start_mirror
 from kafka_migration.steps.mirror.stop_mirror import stop_mirror
 from kafka_migration.steps.mirror.topic_creation import create_topics
 from kafka_migration.steps.mirror.watching import begin_watch
-from kafka_migration.steps.rollback.roll_back import plan_rollback, roll_back
+from kafka_migration.steps.rollback.roll_back import plan_rollback, roll_back, translate_back
 from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.run.task_frame import Summary, skip_unless_moving
 from kafka_migration.steps.validation.judge_topics import judge_copy
+from kafka_migration.steps.validation.spark_request import validate_topics
 
 if TYPE_CHECKING:
     from tests.steps.world import World
@@ -34,25 +37,45 @@ BEFORE_START = ("preflight", "reserve", "plan", "create_topics")
 
 @dataclass
 class WaitingForWatch(Exception):
-    """The run has a generation to watch."""
+    """The run waits for its watch, of this generation if it is the watch itself."""
 
-    generation: int
+    generation: int = 0
 
 
-@dataclass
+class WaitingForGroups(Exception):
+    """The run waits until groups have read the source."""
+
+
+def _after_cutover(run: MigrationRun) -> Summary:
+    skip_unless_moving(run)
+    return call_function(run, HookName.AFTER_CUTOVER, hook_of(run, HookName.AFTER_CUTOVER))
+
+
+def _stop_producers(run: MigrationRun) -> Summary:
+    skip_unless_moving(run)
+    if answer := known_answer(run):
+        return {"chosen": answer.chosen, "by": answer.by}
+    raise WaitingForWatch
+
+
+def _drain(run: MigrationRun) -> Summary:
+    if groups := groups_to_drain(run):
+        raise WaitingForGroups(sorted(groups))
+    return end_drain(run, CAUGHT_UP)
+
+
 class WaitingForAnswer(Exception):
     """The run has asked for an approval."""
 
-    asked: Ask
+
+def _asked(world: World, run: MigrationRun, kind: StoredKind[PlanOfGroups]) -> Summary:
+    world.asked.append(record_question(run, question_of(run, kind)))
+    raise WaitingForAnswer
 
 
-def _asked(run: MigrationRun, kind: StoredKind[PlanOfGroups]) -> Summary:
-    raise WaitingForAnswer(record_question(run, question_of(run, kind)))
-
-
-def _approve(run: MigrationRun) -> Summary:
+def _approve(world: World, run: MigrationRun) -> Summary:
     skip_unless_moving(run)
-    return _asked(run, Stored.OFFSETS_PLAN)
+    return _asked(world, run, Stored.OFFSETS_PLAN)
 
 
 def _watch(run: MigrationRun) -> Summary:
@@ -68,10 +91,12 @@ def _confirmed(run: MigrationRun) -> Summary:
 
 
 USE_CASES: Mapping[str, Callable[[World, MigrationRun], Summary]] = {
-    "approve": lambda world, run: _approve(run),
-    "approve_rollback": lambda world, run: _asked(run, Stored.ROLLBACK_PLAN),
+    "after_cutover": lambda world, run: _after_cutover(run),
+    "approve": lambda world, run: _approve(world, run),
+    "approve_rollback": lambda world, run: _asked(world, run, Stored.ROLLBACK_PLAN),
     "confirm_cutover": lambda world, run: _confirmed(run),
     "create_topics": lambda world, run: create_topics(run),
+    "drain_groups": lambda world, run: _drain(run),
     "judge": lambda world, run: judge_copy(run).summary,
     "plan": lambda world, run: plan(run),
     "plan_offsets": lambda world, run: plan_offsets(run),
@@ -82,7 +107,11 @@ USE_CASES: Mapping[str, Callable[[World, MigrationRun], Summary]] = {
     "roll_back": lambda world, run: roll_back(run, world.dag_run.triggering_user_name),
     "start_mirror": lambda world, run: start_mirror(run),
     "stop_mirror": lambda world, run: stop_mirror(run),
+    "stop_producers": lambda world, run: _stop_producers(run),
     "sync_offsets": lambda world, run: sync_offsets(run, world.dag_run.triggering_user_name),
+    "translate_back": lambda world, run: translate_back(run, world),
+    "translate_offsets": lambda world, run: translate_offsets(run, world),
+    "validate_topics": lambda world, run: validate_topics(run, world),
     "watch_lag": lambda world, run: _watch(run),
 }
 # How `performing` surrounds them, where it differs.

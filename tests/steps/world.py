@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import pytest
 
 from kafka_migration.adapters.store.digest_keeper import TaskKeeper
-from kafka_migration.core.cutover.approval import Responder
+from kafka_migration.core.cutover.approval import Ask, Responder
 from kafka_migration.core.evidence.digests import digest_of
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.evidence.root import EvidencePlace
@@ -37,6 +37,7 @@ from kafka_migration.steps.finish.finish_run import finish_run, look_at_evidence
 from kafka_migration.steps.finish.outcome import EndedTasks
 from kafka_migration.steps.groups.ask_approval import accept_answer, record_answer
 from kafka_migration.steps.mirror.watching import end_watch
+from kafka_migration.steps.reading.spark_documents import SparkJob
 from kafka_migration.steps.run.deployment import Deployment
 from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.run.run_request import Occasion
@@ -52,6 +53,7 @@ from tests.steps.tasks import BEFORE_START, HOW, USE_CASES, WaitingForAnswer
 
 P0, P1, AUDIT = TopicPartition("orders", 0), TopicPartition("orders", 1), TopicPartition("audit", 0)
 RECORD = (b"k", b"v")
+CONNECTIONS = {"old_kafka": "kafka", "new_kafka": "kafka", "mirror_host": "ssh", "spark": "spark"}
 FOUR_RECORDS = [(b"k", b"%d" % number) for number in range(4)]
 
 
@@ -70,13 +72,17 @@ class World:
     host: FakeMirrorHost
     task_instance: Tasks = field(default_factory=Tasks)
     dag_run: DagRun = field(default_factory=DagRun)
+    connections: dict[str, str] = field(default_factory=lambda: dict(CONNECTIONS))
+    asked: list[Ask] = field(default_factory=list)
     params: dict[str, Any] = field(default_factory=lambda: {"mode": "sync", "topics": [], "note": ""})
     anchor: FakeAnchor = field(default_factory=FakeAnchor)
     # What a test puts in place of a part of the deployment.
     deployed: dict[str, Any] = field(default_factory=dict)
+    # What Spark does with a job that `validate_topics` or a translation submits.
+    spark_work: Callable[[SparkJob], object] | None = None
     name: str = "shop"
     # What a refusal is, and a task that has nothing to do.
-    refusal: ClassVar[Any] = (FindingsError, OutcomeUnknown)
+    refusal: ClassVar[tuple[type[BaseException], ...]] = (FindingsError, OutcomeUnknown)
     skip: ClassVar[type[BaseException]] = NothingToDo
     waits: ClassVar[type[BaseException]] = WaitingForAnswer
 
@@ -143,6 +149,7 @@ class World:
         """What the checks ask of Airflow: connections without a login."""
         made = Airflow(evidence_place=EvidencePlace(str(self.root), str(self.root)))
         made.connections.has_login = lambda name: False
+        made.connections.connection_type = self.connections.get
         return made
 
     def is_over(self, other: RunIdentity) -> bool:
@@ -214,7 +221,11 @@ class World:
     def said_by(error: BaseException) -> str:
         """Return what a refusal says. A store that does not take a document is not for good."""
         assert not isinstance(error, StoreFailed), error
-        return "\n".join(map(str, by_cause(error.findings))) if isinstance(error, FindingsError) else str(error)
+        return (
+            "\n".join(map(str, by_cause(error.findings)))
+            if isinstance(error, FindingsError)
+            else f"{type(error).__name__}: {error}"
+        )
 
     def skips(self, task_id: str, match: str | None = None) -> None:
         """Run a task, which must skip itself with this reason."""
@@ -270,28 +281,33 @@ class World:
         with self.performing("approve") as run:
             return dict(accept_answer(run, record_answer(run, option, by, at), self.dag_run.triggering_user_name))
 
+    def submit(self, run: MigrationRun, job: SparkJob) -> bool:
+        """Let Spark do a job in time (`SparkJobs`)."""
+        assert self.spark_work is not None, "Spark was started"
+        self.spark_work(job)
+        return True
+
     def end_watch(self, event: Mapping[str, Any]) -> dict[str, Any]:
         """Resume `watch_lag` with the event of its trigger, and return its summary."""
         with self.performing("watch_lag") as run:
             return dict(end_watch(run, WatchEnded.from_document({"at": run.now(), **event})))
 
-    def validated(self, equal: bool = True, submitted: Sequence[str] = ()) -> None:
+    def validated(self, equal: bool = True, result: str = "") -> None:
         """Write request and result as `validate_topics` and Spark do, with all windows equal or none.
 
-        `submitted` are the arguments of a job that `validate_topics` has submitted: then only its result is written.
+        `result` is the path of the result of a job that `validate_topics` has submitted: then only that is written.
         """
         request = request_of(self.run)
-        result = validation_result(request, equal)
-        if submitted:
-            self.spark_writes(submitted, result)
+        found = validation_result(request, equal)
+        if result:
+            self.spark_writes(result, found)
             return
         self.run.evidence.write(Kind.VALIDATION_REQUEST, request.to_document())
-        self.run.evidence.write(Kind.VALIDATION_RESULT, result)
+        self.run.evidence.write(Kind.VALIDATION_RESULT, found)
 
-    def spark_writes(self, submitted: Sequence[str], result: Mapping[str, Any]) -> None:
-        """Write the result of a job where its arguments say, however Spark spells the evidence root."""
-        name = submitted[list(submitted).index("--result") + 1].rpartition("/")[2]
-        (self.run.evidence.folder / name).write_text(json.dumps(result))
+    def spark_writes(self, path: str, result: Mapping[str, Any]) -> None:
+        """Write the result of a job where its request says, however Spark spells the evidence root."""
+        (self.run.evidence.folder / path.rpartition("/")[2]).write_text(json.dumps(result))
 
     def finish(self, **states: str | None) -> dict[str, Any]:
         """Run finish after tasks that ended in these states."""
@@ -306,7 +322,7 @@ class World:
 
     def finish_fails(self, match: str | None = None, **states: str | None) -> str:
         """Run finish, which must fail the run, after tasks that ended in these states; return what it says."""
-        with pytest.raises((RunFailed, self.refusal), match=match) as raised:
+        with pytest.raises((RunFailed, *self.refusal), match=match) as raised:
             self.finish(**states)
         return str(raised.value)
 

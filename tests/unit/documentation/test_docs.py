@@ -144,7 +144,7 @@ def test_every_code_is_used() -> None:
     assert set() == set(map(str, Code)) - set(re.findall(r"\w+", sources))
 
 
-BASES = {"PatientTrigger", "MigrationOperator", "MigrationSensor", "SparkJobOperator", "TranslatingOperator"}
+BASES = {"PatientTrigger", "MigrationOperator", "MigrationSensor", "SparkJobOperator"}
 
 
 def test_every_operator_is_documented() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from datetime import timedelta
 
 from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.steps.mirror.forecast import retention_of
+from kafka_migration.steps.mirror.stop_mirror import retention_of
 from tests.contract.fake_cluster import FakeCluster
 
 

@@ -14,7 +14,7 @@ from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.rights.rights import Right, acl_lines
 from kafka_migration.engines.engine_rights import required_rights
-from kafka_migration.steps.run.topic_list import of_listed_topics
+from kafka_migration.steps.run.copy_scope import of_listed_topics
 
 ACLS_SCHEMA = 1
 SIDES: tuple[Side, ...] = get_args(Side)

@@ -16,7 +16,7 @@ from kafka_migration.core.groups.selection import which_groups
 from kafka_migration.core.kafka.cluster import Acl, KafkaCluster
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.rights.source_acls import MovedAcl, move_lines, moves, not_moved
-from kafka_migration.steps.run.topic_list import of_listed_topics
+from kafka_migration.steps.run.copy_scope import of_listed_topics
 
 SOURCE_ACLS_SCHEMA = 1
 

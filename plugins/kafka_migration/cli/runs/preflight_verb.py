@@ -10,7 +10,7 @@ from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, 
 from kafka_migration.cli.shell.conf_options import OFFERED, ROLLBACKS, add_conf, conf_of
 from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, remark, respond
 from kafka_migration.preflight.scene.check import CheckResult
-from kafka_migration.steps.before.dry_run import preview
+from kafka_migration.steps.before.planned_run import preview
 from kafka_migration.steps.before.preflight_checks import checked
 
 PREFLIGHT_SCHEMA = 1

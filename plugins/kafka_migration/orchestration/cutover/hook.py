@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
-import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunLink, TriggerDagRunOperator
 from airflow.sdk import Context
-from airflow.sdk.exceptions import AirflowSkipException
 
-from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.migration.settings import Hook, HookName
-from kafka_migration.core.stored.stored_documents import HookDocument, Stored
-from kafka_migration.core.text.shortened import sentence
 from kafka_migration.core.watching.producers_question import ProducersAsk
-from kafka_migration.orchestration.cutover.asking_producers import ask, known_answer, take_answer, waiting_for_watch
+from kafka_migration.orchestration.cutover.asking_producers import ask, waiting_for_watch
 from kafka_migration.orchestration.operators.operator_base import reporting
 from kafka_migration.orchestration.task.context import run_of
 from kafka_migration.orchestration.task.failures import never_again
+from kafka_migration.steps.groups.hooks import arguments_of, call_function, hook_of, record_hook
+from kafka_migration.steps.mirror.producers_answer import known_answer, take_answer
 from kafka_migration.steps.run.migration_run import MigrationRun
-from kafka_migration.steps.run.task_frame import Summary, skip_unless_moving
+from kafka_migration.steps.run.task_frame import NothingToDo, Summary, skip_unless_moving
 
 POLL_S = 5
 
@@ -57,14 +52,11 @@ class HookOperator(TriggerDagRunOperator):
         with reporting(run, self.task_id):
             skip_unless_moving(run)
             self._forget_link()
-            called = run.migration.cutover.hooks.get(HookName(self.hook))
             if self.hook == HookName.STOP_PRODUCERS:
                 if answer := known_answer(run):
                     return self._told(answer)
                 raise waiting_for_watch(run, "announced")
-            if called is None:
-                raise AirflowSkipException(f"cutover.hooks of the migration file has no {self.hook}.")
-            return self._call(context, run, called)
+            return self._call(context, run, hook_of(run, HookName(self.hook)))
 
     def announced(self, context: Context, event: Mapping[str, Any]) -> Any:
         """Call the hook or ask, if the watch has announced that the producers must stop."""
@@ -72,7 +64,7 @@ class HookOperator(TriggerDagRunOperator):
         with reporting(run, self.task_id):
             self._forget_link()
             if not event["announced"]:
-                raise AirflowSkipException("The watch ended before it announced that the producers must stop.")
+                raise NothingToDo("The watch ended before it announced that the producers must stop.")
             hook = run.migration.cutover.hooks.get(HookName(self.hook))
             if hook is not None:
                 return self._call(context, run, hook)
@@ -85,11 +77,12 @@ class HookOperator(TriggerDagRunOperator):
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             self._forget_link()
-            answer = take_answer(run, event)
-            if answer is None:
+            if not event.get("chosen_options"):
                 self.log.info("The watch is over. No answer is needed any more.")
                 return {"chosen": None}
-            return self._told(answer)
+            user = event.get("responded_by_user") or {}
+            by = user.get("name") or user.get("id") or "an unnamed user"
+            return self._told(take_answer(run, event["chosen_options"][0], by, event["responded_at"]))
 
     def _told(self, answer: ProducersAsk) -> Summary:
         self.log.info("%s: %s at %s. The fence must prove it.", answer.chosen, answer.by, answer.answered_at)
@@ -100,14 +93,12 @@ class HookOperator(TriggerDagRunOperator):
         self.operator_extra_links: Collection[Any] = []
 
     def _call(self, context: Context, run: MigrationRun, hook: Hook) -> Any:
-        arguments = _arguments(run)
         if hook.dag is None:
-            result = _function(hook)(**arguments)
-            return _record(run, self.hook, hook, _as_json(result))
+            return call_function(run, self.hook, hook)
         self.operator_extra_links = [TriggerDagRunLink()]
         self.trigger_dag_id = hook.dag
         self.trigger_run_id = self._run_id(run)
-        self.conf = arguments
+        self.conf = arguments_of(run)
         self.log.info("%s runs as %s.", hook, self.trigger_run_id)
         return super().execute(context)
 
@@ -117,50 +108,7 @@ class HookOperator(TriggerDagRunOperator):
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             hook = run.migration.cutover.hooks[HookName(self.hook)]
-            return _record(run, self.hook, hook, {"run_id": self._run_id(run)})
+            return record_hook(run, self.hook, hook, {"run_id": self._run_id(run)})
 
     def _run_id(self, run: MigrationRun) -> str:
         return f"{run.identity.run_id}__{run.name}__{self.hook}"
-
-
-def _arguments(run: MigrationRun) -> dict[str, Any]:
-    done = run.evidence.newest(Stored.CUTOVER)
-    topics = done.topics if done else run.migration.topics
-    return {
-        "migration": run.name,
-        "run": run.identity.holder,
-        "topics": [run.migration.target_topic(topic) for topic in topics],
-        "source": run.migration.source.connection,
-        "target": run.migration.target.connection,
-    }
-
-
-def _function(hook: Hook) -> Any:
-    module, _, name = str(hook.callable).rpartition(".")
-    try:
-        return getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        finding = Finding(
-            Code.HOOK_NOT_FOUND,
-            f"cutover.hooks: {hook}",
-            f"{type(error).__name__}: {error}",
-            "a function in a module that Airflow's workers can import",
-            "Correct the path, or install the module on the workers (in the `plugins` folder or as a package).",
-            happened=sentence(f"The {hook} of cutover.hooks cannot be imported: {type(error).__name__}: {error}"),
-            matters="The hook was not called, so what it has to do in this cutover is not done.",
-        )
-        raise Refused([finding]) from None
-
-
-def _as_json(result: Any) -> Any:
-    """Return a callable's return value if it can be written as JSON, else its text."""
-    try:
-        json.dumps(result)
-    except (TypeError, ValueError):
-        return repr(result)
-    return result
-
-
-def _record(run: MigrationRun, name: str, hook: Hook, result: Any) -> Summary:
-    run.evidence.write(Stored.HOOK, HookDocument(run.now(), name, str(hook), result))
-    return {"called": str(hook)}

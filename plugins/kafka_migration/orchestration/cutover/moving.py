@@ -1,4 +1,4 @@
-"""The operators that move the consumer groups: `plan_offsets`, `sync_offsets`, `confirm_cutover`."""
+"""The operators that move the consumer groups: from `translate_offsets` to `confirm_cutover`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,27 @@ from airflow.sdk import AssetAlias, Context
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator
+from kafka_migration.orchestration.operators.spark_job import SparkJobOperator
 from kafka_migration.orchestration.task.context import triggered_by
 from kafka_migration.orchestration.task.lineage import CopiedTopics, TellsLineage
-from kafka_migration.steps.groups.confirm_cutover import confirm_cutover
-from kafka_migration.steps.groups.plan_groups import plan_offsets
+from kafka_migration.steps.groups.cutover_end import confirm_cutover
+from kafka_migration.steps.groups.plan_groups import plan_offsets, translate_offsets
 from kafka_migration.steps.groups.write_groups import sync_offsets
 from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.run.task_frame import Summary
+
+
+class TranslateOffsetsOperator(SparkJobOperator):
+    """Find the copies of all records that the consumer groups have not read, in one Spark application.
+
+    :param migration: name of the migration. (templated)
+
+    Only needed if the copy did not keep partitions (MirrorMaker 1) or has offsets without records (exactly-once). Other
+    offsets follow from the ledger, and Spark is not started. Requires a proved copy. Neither cluster is changed. The
+    result is valid for the groups' committed offsets at the start of this task.
+    """
+
+    use_case = staticmethod(translate_offsets)
 
 
 class PlanOffsetsOperator(MigrationOperator):
@@ -28,9 +42,7 @@ class PlanOffsetsOperator(MigrationOperator):
     (`FENCE_MOVING`). Neither mode changes a cluster here.
     """
 
-    def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Refuse an unproved copy, then plan, record and log."""
-        return plan_offsets(run)
+    use_case = staticmethod(plan_offsets)
 
     def ends_mode(self, mode: Mode) -> bool:
         """Only a mode that moves the consumer groups continues."""

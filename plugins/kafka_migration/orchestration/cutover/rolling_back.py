@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from airflow.sdk import Context
 
-from kafka_migration.core.findings.errors import Refused
-from kafka_migration.core.groups.unproved import unproved_copies
-from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.orchestration.cutover.approve import ApproveOperator
-from kafka_migration.orchestration.cutover.translate_offsets import TranslatingOperator
-from kafka_migration.orchestration.operators.operator_base import MigrationOperator, reporting
-from kafka_migration.orchestration.task.context import run_of, triggered_by
+from kafka_migration.orchestration.operators.operator_base import MigrationOperator
+from kafka_migration.orchestration.operators.spark_job import SparkJobOperator
+from kafka_migration.orchestration.task.context import triggered_by
 from kafka_migration.steps.groups.ask_approval import Question, question_of
-from kafka_migration.steps.rollback.plan_back import translation_back_request
-from kafka_migration.steps.rollback.roll_back import plan_rollback, roll_back
+from kafka_migration.steps.rollback.roll_back import plan_rollback, roll_back, translate_back
 from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.run.task_frame import Summary
 
 
-class TranslateBackOperator(TranslatingOperator):
+class TranslateBackOperator(SparkJobOperator):
     """Find how far groups that read on the target have read the copied records, in one Spark application.
 
     :param migration: name of the migration. (templated)
@@ -28,16 +24,7 @@ class TranslateBackOperator(TranslatingOperator):
     Requires a proved copy. Neither cluster is changed. Mode `restore` translates nothing.
     """
 
-    def execute(self, context: Context) -> Summary:
-        """Write the request, run Spark, check that the result is there."""
-        run = run_of(context, self.migration)
-        with reporting(run, self.task_id):
-            if run.request.mode is not Mode.FAIL_BACK:
-                self.log.info("Mode %s translates nothing.", run.request.mode)
-                return {"topics": 0, "vectors": 0}
-            if unproved := unproved_copies(run.ledger.known(), sorted(run.moved_topics)):
-                raise Refused(unproved.values())
-            return self.translate(context, run, translation_back_request(run))
+    use_case = staticmethod(translate_back)
 
 
 class PlanRollbackOperator(MigrationOperator):
@@ -49,9 +36,7 @@ class PlanRollbackOperator(MigrationOperator):
     topics. A migration file that copies them back is written next to the evidence. Neither cluster is changed.
     """
 
-    def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Plan, record and log; refuse to leave records on the target without consent."""
-        return plan_rollback(run)
+    use_case = staticmethod(plan_rollback)
 
 
 class ApproveRollbackOperator(ApproveOperator):

@@ -35,6 +35,7 @@ from kafka_migration.orchestration.cutover.moving import (
     ConfirmCutoverOperator,
     PlanOffsetsOperator,
     SyncOffsetsOperator,
+    TranslateOffsetsOperator,
 )
 from kafka_migration.orchestration.cutover.rolling_back import (
     ApproveRollbackOperator,
@@ -42,20 +43,19 @@ from kafka_migration.orchestration.cutover.rolling_back import (
     RollBackOperator,
     TranslateBackOperator,
 )
-from kafka_migration.orchestration.cutover.translate_offsets import TranslateOffsetsOperator
 from kafka_migration.orchestration.dag.dag_docs import manual_doc, nightly_doc, page_of, rollback_doc
 from kafka_migration.orchestration.dag.forms import manual_form, nightly_form, rollback_form
 from kafka_migration.orchestration.operators.copying import (
     CreateTopicsOperator,
+    JudgeOperator,
     PlanOperator,
+    PreflightOperator,
+    ReserveOperator,
     RestoreSettingsOperator,
     StartMirrorOperator,
     StopMirrorOperator,
 )
 from kafka_migration.orchestration.operators.finish import FinishOperator
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
 from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
@@ -100,6 +100,12 @@ _OPERATORS: Mapping[TaskId, Callable[..., BaseOperator]] = {
     TaskId.FINISH: FinishOperator,
 }
 _ROLLBACK_OPERATORS = {**_OPERATORS, TaskId.APPROVE: ApproveRollbackOperator}
+_PAGES = {DagKind.MANUAL: manual_doc, DagKind.NIGHTLY: nightly_doc, DagKind.ROLLBACK: rollback_doc}
+_FORMS: Mapping[DagKind, Callable[[Migration | None], dict[str, Any]]] = {
+    DagKind.MANUAL: manual_form,
+    DagKind.NIGHTLY: lambda _: nightly_form(),
+    DagKind.ROLLBACK: rollback_form,
+}
 # The folders of the graph: the tasks of some phases, and what they do.
 _FOLDERS = {
     RunPhase.PREPARE: "prepare",
@@ -136,30 +142,31 @@ def built_dags(folder: Path | None = None) -> dict[str, DAG]:
         # Otherwise it would look like an empty folder.
         log.warning("The folder of migration files cannot be read: %s", root)
     paths = sorted(root.glob("*.yaml")) if wanted is None else [_path_of(root, wanted)]
-    files = {path: _read(path) for path in paths if wanted is None or wanted in _makers(path)}
+    files = {path: _read(path) for path in paths if wanted is None or wanted in _dags_of(path)}
     known = [migration for migration, _ in files.values() if migration]
     judged = {path: (found, problem or _overlaps(found, known)) for path, (found, problem) in files.items()}
     return {
-        dag_id: make(dag_id, path, migration, problem)
+        dag_id: _dag(kind, dag_id, path, migration, problem)
         for path, (migration, problem) in judged.items()
-        for dag_id, make in _makers(path).items()
+        for dag_id, kind in _dags_of(path).items()
         if wanted in {None, dag_id}
     }
 
 
 def _path_of(root: Path, dag_id: str) -> Path:
     """Return the migration file of a DAG; the file may no longer exist."""
-    there = (path for path in sorted(root.glob("*.yaml")) if dag_id in _makers(path))
+    there = (path for path in sorted(root.glob("*.yaml")) if dag_id in _dags_of(path))
     return next(there, root / f"{dag_id.rpartition('__')[2]}.yaml")
 
 
-def _makers(path: Path) -> dict[str, Callable[[str, Path, Migration | None, str], DAG]]:
+def _dags_of(path: Path) -> dict[str, DagKind]:
+    """Return the DAGs of a migration file by their ids."""
     # A file with an invalid name still gets its DAGs, which report the problem.
     name = _NOT_IN_AN_ID.sub("_", path.stem)[:_LONGEST_NAME]
     return {
-        f"kafka_migration__{name}": migration_dag,
-        f"{NIGHTLY_DAG_PREFIX}{name}": nightly_dag,
-        f"{ROLLBACK_DAG_PREFIX}{name}": rollback_dag,
+        f"kafka_migration__{name}": DagKind.MANUAL,
+        f"{NIGHTLY_DAG_PREFIX}{name}": DagKind.NIGHTLY,
+        f"{ROLLBACK_DAG_PREFIX}{name}": DagKind.ROLLBACK,
     }
 
 
@@ -169,66 +176,37 @@ def _overlaps(migration: Migration | None, known: list[Migration]) -> str:
     return "\n".join(str(finding) for finding in overlap_findings(migration, others)) if migration else ""
 
 
-def migration_dag(dag_id: str, path: Path, migration: Migration | None, problem: str) -> DAG:
-    """Return the manual DAG of one migration file; `problem` holds the findings about the file, one per line."""
+def _dag(kind: DagKind, dag_id: str, path: Path, migration: Migration | None, problem: str) -> DAG:
+    """Return one DAG of a migration file; `problem` holds the findings about the file, one per line."""
+    schedule, more = _schedule(migration) if kind is DagKind.NIGHTLY else (None, {})
     with DAG(
         dag_id,
-        schedule=None,
+        schedule=schedule,
         catchup=False,
         max_active_runs=1,
         deadline=deadlines(path.stem, migration),
-        tags=_tags(path, problem),
-        doc_md=page_of(manual_doc, path.stem, migration, problem),
+        tags=[*_tags(path, problem), *([] if kind is DagKind.MANUAL else [kind.name.lower()])],
+        doc_md=page_of(_PAGES[kind], path.stem, migration, problem),
         default_args=RETRIES,
+        **more,
     ) as dag:
-        _tasks(path.stem, DagKind.MANUAL)
-    _set_form(dag, manual_form(migration))
+        _tasks(path.stem, kind)
+    # After its tasks: Airflow copies the form of a DAG into each task that it creates later.
+    dag.params = ParamsDict(_FORMS[kind](migration))
     return dag
 
 
-def nightly_dag(dag_id: str, path: Path, migration: Migration | None, problem: str) -> DAG:
-    """Return the nightly DAG of one migration file; its runs come from the schedule or from `airflow backfill`."""
+def _schedule(migration: Migration | None) -> tuple[CronDataIntervalTimetable | None, dict[str, Any]]:
+    """Return the schedule of the nightly DAG, whose runs come from it or from `airflow backfill`, and what goes along.
+
+    Without a section `nightly` there is none.
+    """
     nightly = migration.nightly if migration else None
-    with DAG(
-        dag_id,
-        # No start date: one in the future would block a backfill.
-        schedule=CronDataIntervalTimetable(nightly.cron, timezone=nightly.timezone) if nightly else None,
-        catchup=False,
-        max_active_runs=1,
-        deadline=deadlines(path.stem, migration),
-        # Overrides Airflow's default: nothing is scheduled before a user unpauses the DAG.
-        is_paused_upon_creation=True,
-        # Airflow requires manual runs to be allowed if there is no schedule; preflight refuses them.
-        allowed_run_types=_NIGHTLY_RUN_TYPES if nightly else None,
-        tags=[*_tags(path, problem), "nightly"],
-        doc_md=page_of(nightly_doc, path.stem, migration, problem),
-        default_args=RETRIES,
-    ) as dag:
-        _tasks(path.stem, DagKind.NIGHTLY)
-    _set_form(dag, nightly_form())
-    return dag
-
-
-def rollback_dag(dag_id: str, path: Path, migration: Migration | None, problem: str) -> DAG:
-    """Return the rollback DAG of one migration file, which is only triggered manually."""
-    with DAG(
-        dag_id,
-        schedule=None,
-        catchup=False,
-        max_active_runs=1,
-        deadline=deadlines(path.stem, migration),
-        tags=[*_tags(path, problem), "rollback"],
-        doc_md=page_of(rollback_doc, path.stem, migration, problem),
-        default_args=RETRIES,
-    ) as dag:
-        _tasks(path.stem, DagKind.ROLLBACK)
-    _set_form(dag, rollback_form(migration))
-    return dag
-
-
-def _set_form(dag: DAG, form: dict[str, Any]) -> None:
-    """Give a DAG its form after its tasks: Airflow copies the form of a DAG into each task that it creates later."""
-    dag.params = ParamsDict(form)
+    # No start date: one in the future would block a backfill.
+    schedule = CronDataIntervalTimetable(nightly.cron, timezone=nightly.timezone) if nightly else None
+    # Overrides Airflow's default: nothing is scheduled before a user unpauses the DAG. Airflow requires manual runs to
+    # be allowed if there is no schedule; preflight refuses them.
+    return schedule, {"is_paused_upon_creation": True, "allowed_run_types": _NIGHTLY_RUN_TYPES if nightly else None}
 
 
 def _tasks(name: str, kind: DagKind) -> None:

@@ -1,17 +1,96 @@
-"""The operators of the copy itself: `plan`, `create_topics`, `start_mirror`, `stop_mirror`, `restore_settings`."""
+"""The operators of a copy: from `preflight` to `judge`, and `restore_settings`."""
 
 from __future__ import annotations
 
-from airflow.sdk import Context
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
+from airflow.sdk import Context
+from airflow.sdk.exceptions import TaskDeferred
+
+from kafka_migration.airflow_adapters.checked_airflow import ThisAirflow
+from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.run.run_identity import RunIdentity
+from kafka_migration.core.watching.watch import TRIGGER_MARGIN
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator
-from kafka_migration.steps.groups.restore_settings import restore_settings
+from kafka_migration.orchestration.task.context import occasion_of
+from kafka_migration.orchestration.task.lineage import CopiedTopics, TellsLineage
+from kafka_migration.orchestration.triggers.reservation import ReservationTrigger
+from kafka_migration.steps.before.preflight_checks import preflight
+from kafka_migration.steps.before.take_reservation import MustWait, reserve
+from kafka_migration.steps.groups.cutover_end import restore_settings
 from kafka_migration.steps.mirror.plan_mirror import plan
 from kafka_migration.steps.mirror.start_stop import start_mirror
 from kafka_migration.steps.mirror.stop_mirror import stop_mirror
 from kafka_migration.steps.mirror.topic_creation import create_topics
 from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.run.task_frame import Summary
+from kafka_migration.steps.validation.judge_topics import judge_copy
+
+
+class PreflightOperator(MigrationOperator):
+    """Freeze `<migrations_folder>/<migration>.yaml` into the run's evidence and run every check.
+
+    All later tasks read the frozen copy, so editing the file during a run has no effect on it. All refusals are
+    reported together; nothing is started or changed. A scheduled run that begins outside its window does nothing, so
+    nothing is checked.
+    """
+
+    tells_step = False
+    begins_attempt = True
+
+    def step(self, run: MigrationRun, context: Context) -> Summary:
+        """Freeze, check, refuse or pass."""
+        return preflight(run, ThisAirflow(), occasion_of(context))
+
+
+# A tuple, not a set: Airflow's enum members equal these strings but hash differently.
+FINISHED = ("success", "failed")
+
+
+class ReserveOperator(MigrationOperator):
+    """Reserve the migration for this run: from here to `finish` no other run may act on it.
+
+    A reservation held by a finished or deleted run, or by an earlier attempt of this run, is taken over, and the
+    take-over is recorded. If an active run holds it, a scheduled run (`nightly.when_reserved: wait`) and a backfill run
+    wait, deferred, for at most `nightly.wait_limit`, and a scheduled run not beyond its window. All other runs, and
+    runs that have waited that long, are refused (`RESERVED_BY`). A run with nothing to do is skipped here, with all its
+    downstream tasks.
+
+    A holder that is no run, as of a person who reserved by hand, is refused at once. So is a host that names a new
+    holder after each of three take-overs.
+
+    Waiting runs have no order: the first run that asks when the reservation is free gets it.
+    """
+
+    tells_step = False
+
+    def step(self, run: MigrationRun, context: Context) -> Summary:
+        """Reserve, take over from a holder that no longer exists, or defer."""
+        try:
+            return reserve(run, partial(_is_over, context["ti"]))
+        except MustWait as wait:
+            deadline = wait.deadline.isoformat()
+            raise TaskDeferred(
+                trigger=ReservationTrigger(run=run.to_arguments(), holder=wait.holder, deadline=deadline),
+                method_name="try_again",
+                timeout=wait.deadline - run.clock.now() + TRIGGER_MARGIN,
+            ) from None
+
+    def try_again(self, context: Context, event: Mapping[str, Any]) -> Summary:
+        """Continue after the trigger saw a change, or when it is time to ask Airflow about the holder's run."""
+        return self.execute(context)
+
+
+def _is_over(task_instance: Any, other: RunIdentity) -> bool:
+    """Return whether a run has ended or was deleted."""
+    try:
+        state = task_instance.get_dagrun_state(dag_id=other.dag_id, run_id=other.run_id)
+    except Exception as error:
+        # Airflow reports a deleted run as "not found". After any other error the state is unknown: no take-over.
+        return "not found" in str(error).lower() or "404" in str(error)
+    return state in FINISHED
 
 
 class PlanOperator(MigrationOperator):
@@ -25,9 +104,7 @@ class PlanOperator(MigrationOperator):
     warnings.
     """
 
-    def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Read both clusters, compare, and write the plan."""
-        return plan(run)
+    use_case = staticmethod(plan)
 
 
 class CreateTopicsOperator(MigrationOperator):
@@ -39,9 +116,7 @@ class CreateTopicsOperator(MigrationOperator):
     before it is created, so that the next try recognizes it after an interruption.
     """
 
-    def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Create topics, add partitions, freeze settings, and record the result. Refuses a login without rights."""
-        return create_topics(run)
+    use_case = staticmethod(create_topics)
 
 
 class StartMirrorOperator(MigrationOperator):
@@ -55,9 +130,7 @@ class StartMirrorOperator(MigrationOperator):
     This task does not wait until records are copied; `watch_lag` does.
     """
 
-    def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Adopt the running process, or close what a dead run left open and start the next generation."""
-        return start_mirror(run)
+    use_case = staticmethod(start_mirror)
 
 
 class StopMirrorOperator(MigrationOperator):
@@ -76,9 +149,7 @@ class StopMirrorOperator(MigrationOperator):
 
     needs_evidence = False
 
-    def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Stop, certify and record."""
-        return stop_mirror(run)
+    use_case = staticmethod(stop_mirror)
 
 
 class RestoreSettingsOperator(MigrationOperator):
@@ -90,6 +161,30 @@ class RestoreSettingsOperator(MigrationOperator):
     idempotent.
     """
 
+    use_case = staticmethod(restore_settings)
+
+
+class JudgeOperator(TellsLineage, MigrationOperator):
+    """Judge the newest measurements, add the verdicts to the ledger, and fail on anything that is not proved.
+
+    Verdicts: `PASS` every record of the window is on the target, unchanged and in order; `FAIL` something is
+    missing, extra, altered or out of order; `NOT_VERIFIABLE` records can no longer be read or be attributed.
+
+    In modes `rehearse` and `cutover`, NOT_VERIFIABLE topics are left out if others are proved: the groups of the others
+    are planned. Then `finish` fails a rehearsal, and ends a cutover as *partly done*.
+
+    In mode `interval` the verdict applies to the records of the run's interval, no matter which runs copied and judged
+    them. A changed answer is added to the ledger.
+
+    After a good verdict, OpenLineage receives the source topics and the target topics to which they were copied.
+    """
+
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Restore the settings and record the result."""
-        return restore_settings(run)
+        """Judge, record, and raise if the verdict is bad, unless groups of other topics can be planned."""
+        proved = judge_copy(run)
+        self.copied = partial(CopiedTopics.of, run, proved.topics)
+        return proved.summary
+
+    def ends_mode(self, mode: Mode) -> bool:
+        """Only a mode that plans the consumer groups continues."""
+        return not mode.plans_groups

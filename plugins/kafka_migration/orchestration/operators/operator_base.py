@@ -1,14 +1,13 @@
-"""The base of all operators of a migration: runs the step, publishes its result, translates errors."""
+"""The base of all operators and sensors of a migration: calls the use case, translates its errors."""
 
 from __future__ import annotations
 
 import logging
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
-from airflow.sdk import BaseOperator, Context
+from airflow.sdk import BaseOperator, BaseSensorOperator, Context
 from airflow.sdk.bases.xcom import BaseXCom
 from airflow.sdk.exceptions import AirflowSkipException, DownstreamTasksSkipped
 
@@ -33,6 +32,8 @@ class MigrationOperator(BaseOperator):
     """
 
     template_fields: Sequence[str] = ("migration",)
+    # The work of a task that needs nothing of Airflow; others override `step`.
+    use_case: ClassVar[staticmethod[[MigrationRun], Summary]]
     # See `performing`.
     tells_step = True
     needs_evidence = True
@@ -67,9 +68,9 @@ class MigrationOperator(BaseOperator):
         """
         return sorted(task.task_id for task in self.get_flat_relatives(upstream=False) if not task.is_teardown)
 
-    @abstractmethod
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Do the work of the task; return a short summary."""
+        return self.use_case(run)
 
 
 @contextmanager
@@ -94,3 +95,17 @@ def translating() -> Iterator[None]:
         why = f"OUTCOME UNKNOWN: {error} Check the actual state before you retry."
         log.error("%s", why)
         raise FailedForGood(why) from None
+
+
+class MigrationSensor(BaseSensorOperator):
+    """A sensor of a migration's run, always deferred.
+
+    :param migration: name of the migration. (templated)
+    """
+
+    template_fields: Sequence[str] = ("migration",)
+
+    def __init__(self, *, migration: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.migration = migration
+        never_again(self)

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 import zipfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowException
 
-from kafka_migration.adapters.store.document_files import flush, is_there
 from kafka_migration.adapters.system.private_folder import private_folder
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.deployed_airflow import HAS_STATE_STORE
 from kafka_migration.airflow_adapters.installed_spark import spark_client_findings, spark_target, spark_versions
 from kafka_migration.core.connections.java_properties import spark_options
-from kafka_migration.core.evidence.evidence_documents import D, StoredKind
-from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding, Refused, ValidationFailed
+from kafka_migration.core.findings.errors import Refused, ValidationFailed
 from kafka_migration.core.spark.spark_target import (
     SparkTarget,
     cipher_findings,
@@ -35,11 +34,13 @@ from kafka_migration.core.spark.spark_target import (
     unprotected_findings,
 )
 from kafka_migration.core.spark.spark_versions import known_numbers, unknown_findings
-from kafka_migration.orchestration.operators.spark_log import SparkLog
+from kafka_migration.orchestration.operators.operator_base import reporting
+from kafka_migration.orchestration.task.context import run_of
 from kafka_migration.orchestration.task.failures import FailedForNow, never_again
-from kafka_migration.steps.reading.spark_documents import understood
+from kafka_migration.orchestration.task.time_limit import stopping_after
+from kafka_migration.steps.reading.spark_documents import SparkJob, SparkJobs
 from kafka_migration.steps.run.migration_run import MigrationRun
-from kafka_migration.steps.run.task_frame import log_findings
+from kafka_migration.steps.run.task_frame import Summary, log_findings
 
 CLIENTS_FILE = "clients.json"
 DIGEST_PACKAGE = "kafka_digest"
@@ -59,6 +60,7 @@ class SparkJobOperator(SparkSubmitOperator):
     """
 
     template_fields: Sequence[str] = ("migration",)
+    use_case: ClassVar[staticmethod[[MigrationRun, SparkJobs], Summary]]
 
     def __init__(self, *, migration: str, **kwargs: Any) -> None:
         # Not durable: a retry must run the job again, with its own result document.
@@ -84,22 +86,31 @@ class SparkJobOperator(SparkSubmitOperator):
         hook._log = self._spark_log
         return hook
 
-    def submit(
-        self, context: Context, run: MigrationRun, application: str, client_id: str, request_path: str, result_path: str
-    ) -> None:
+    def execute(self, context: Context) -> Summary:
+        """Do the work of the task, whose Spark jobs this operator submits; return a short summary."""
+        run = run_of(context, self.migration)
+        with reporting(run, self.task_id):
+            return self.use_case(run, _Submitted(self, context))
+
+    def stop(self) -> None:
+        """Stop Spark from another thread than the one that waits for it."""
+        self.log.warning("The time for validation is over. Spark is being stopped.")
+        self.on_kill()
+
+    def submit(self, context: Context, run: MigrationRun, job: SparkJob) -> None:
         """Run a job of `spark_jobs/` to its end.
 
         Raises `Refused` before the start if the cluster must not get the logins. If the job gave no result, raises
         `FailedForNow`, or `ValidationFailed` on the last try. Raises `AirflowException` if it was killed.
         """
         place = settings.evidence_place()
-        clients = _clients(run, client_id)
+        clients = _clients(run, job.client_id)
         target = self._safe_target(run, clients)
         with private_folder() as folder:
             self._conn_id = target.connection
             # On the command line, so that no other setting replaces the mode that was checked.
             self._deploy_mode = target.deploy_mode or "client"
-            self.application = str(settings.spark_jobs_folder() / application)
+            self.application = str(settings.spark_jobs_folder() / job.application)
             self.py_files = str(zip_package(settings.spark_jobs_folder() / DIGEST_PACKAGE, folder))
             self.name = f"kafka-migration-{run.name}"
             self.conf = {**self.spark_settings, **protecting_settings(target)}
@@ -108,7 +119,7 @@ class SparkJobOperator(SparkSubmitOperator):
             self.properties_file = _properties_file(target, folder)
             shipped = _write(folder / CLIENTS_FILE, json.dumps(clients))
             self.files = shipped if target.ships_files else None
-            paths = ["--request", place.for_spark(request_path), "--result", place.for_spark(result_path)]
+            paths = ["--request", place.for_spark(job.request), "--result", place.for_spark(job.result)]
             self.application_args = [*paths, *_clients_arguments(target, shipped)]
             self._run_spark(context)
 
@@ -171,28 +182,23 @@ def _is_last_try(context: Context) -> bool:
     return getattr(task_instance, "try_number", 1) > getattr(task_instance, "max_tries", 0)
 
 
-def result_of(run: MigrationRun, task_id: str, kind: StoredKind[D], path: Any) -> D:
-    """Return the result document of a task's job and record its digest.
+@dataclass(frozen=True, slots=True)
+class _Submitted:
+    """Runs jobs as a task of Airflow (`SparkJobs`)."""
 
-    Raises `ValidationFailed` if the document is missing, or if another version of the job wrote it.
-    """
-    if not is_there(path):
-        raise ValidationFailed(
-            [
-                Finding(
-                    Code.VALIDATION_RESULT_MISSING,
-                    "the Spark job",
-                    "no result document",
-                    f"a complete document at {path}, for Spark {settings.evidence_place().for_spark(str(path))}",
-                    "Check that Airflow and Spark use the same evidence root, then clear the task.",
-                    happened=f"The Spark job ended, but Airflow finds no result document at {path} (for Spark: "
-                    f"{settings.evidence_place().for_spark(str(path))}).",
-                    matters="What the job measured is unknown, so the task failed.",
-                )
-            ]
-        )
-    flush(path)
-    return understood(lambda: run.evidence.taken(kind, path), task_id)
+    operator: SparkJobOperator
+    context: Context
+
+    def submit(self, run: MigrationRun, job: SparkJob) -> bool:
+        """Run a job until its time limit; return whether the time was sufficient."""
+        with stopping_after(job.limit_s, self.operator.stop) as is_over:
+            try:
+                self.operator.submit(self.context, run, job)
+            except Exception:
+                # A killed Spark fails in many ways, and may have completed its work before.
+                if not is_over.is_set():
+                    raise
+        return not is_over.is_set()
 
 
 def _clients(run: MigrationRun, client_id: str) -> dict[str, dict[str, str]]:
@@ -233,3 +239,46 @@ def zip_package(package: Path, folder: Path) -> Path:
             entry = zipfile.ZipInfo(str(source.relative_to(package.parent)), date_time=(1980, 1, 1, 0, 0, 0))
             archive.writestr(entry, source.read_bytes())
     return path
+
+
+# Spark's own lines, as its default layout writes them: `25/11/22 20:14:03 WARN Utils: …`.
+_LINE = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d (?P<level>[A-Z]+) [\w.$]+: ")
+_NOISE = re.compile(
+    # Each partition has its own consumer by design; Spark warns about it every second.
+    r" WARN (InternalKafkaConsumerPool: Pool exceeds|NativeCodeLoader: |Utils: (Your hostname|Set SPARK_LOCAL_IP)"
+    r"|(Admin|Consumer)Config: )"
+    r"|^(WARNING: Using incubator|Using Spark's default log4j|Setting (default|Spark) log|To adjust logging)"
+)
+
+
+class SparkLog:
+    """A logger that drops Spark's routine lines, and logs warnings and errors with their level.
+
+    :param program: the job; its own lines begin with this name
+    """
+
+    def __init__(self, log: Any, program: str) -> None:
+        self._log = log
+        self._own = f"{program}: "
+        self.last_said = ""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._log, name)
+
+    def info(self, text: str, *arguments: Any) -> None:
+        """Log the hook's lines, and of Spark's lines (which have no arguments) those that matter."""
+        if arguments:
+            self._log.info(text, *arguments)
+        elif text.startswith(self._own):
+            self.last_said = text.removeprefix(self._own)
+            self._log.info("%s", text)
+        else:
+            self._tell(text)
+
+    def _tell(self, text: str) -> None:
+        spark = _LINE.match(text)
+        level = spark["level"] if spark else ""
+        if _NOISE.search(text) or level in {"INFO", "DEBUG", "TRACE"}:
+            return
+        tell = {"WARN": self._log.warning, "ERROR": self._log.error, "FATAL": self._log.error}
+        tell.get(level, self._log.info)("%s", text)

@@ -9,8 +9,7 @@ from airflow.sdk import Context
 
 from kafka_migration.core.stored.stored_documents import MirrorStarted, Stored
 from kafka_migration.core.watching.watch import WatchEnded
-from kafka_migration.orchestration.operators.operator_base import reporting
-from kafka_migration.orchestration.sensors.sensor_base import MigrationSensor
+from kafka_migration.orchestration.operators.operator_base import MigrationSensor, reporting
 from kafka_migration.orchestration.task.context import run_of
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
 from kafka_migration.steps.mirror.watching import begin_watch, end_watch, limits_of

@@ -10,6 +10,7 @@ from typing import Any
 from airflow.sdk import Context, conf
 
 from kafka_migration.adapters.store.digest_keeper import TaskKeeper
+from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.airflow_connections import cluster_named
 from kafka_migration.airflow_adapters.airflow_metrics import emit
 from kafka_migration.airflow_adapters.deployment_factory import airflow_deployment
@@ -90,7 +91,8 @@ def run_from(arguments: Mapping[str, Any]) -> MigrationRun:
 
 def deployment() -> Deployment:
     """Return what this Airflow is to a run: its configuration, its connections, its variables."""
-    return replace(airflow_deployment(VariableAnchor, link_to), send_metrics=emit)
+    made = airflow_deployment(VariableAnchor, link_to)
+    return replace(made, send_metrics=emit, spark_path=lambda path: settings.evidence_place().for_spark(path))
 
 
 def link_to(identity: RunIdentity, task_id: str = "") -> str:

@@ -13,11 +13,9 @@ from airflow.sdk.execution_time.hitl import get_hitl_detail_content_detail
 from airflow.triggers.base import TriggerEvent
 from asgiref.sync import sync_to_async
 
-from kafka_migration.core.stored.stored_documents import Stored
-from kafka_migration.core.watching.watch import Announced, WatchEnded
 from kafka_migration.orchestration.task.context import run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
-from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.mirror.producers_answer import has_ended, was_announced
 
 log = logging.getLogger(__name__)
 
@@ -75,28 +73,3 @@ def answer_to(question: str) -> dict[str, Any] | None:
     user = found.responded_by_user
     by = {"id": user.id, "name": user.name} if user else None
     return {"chosen_options": found.chosen_options, "responded_at": found.responded_at, "responded_by_user": by}
-
-
-def was_announced(run: MigrationRun) -> bool | None:
-    """Return whether the attempt's watch announced that the producers must stop; `None` while it still may."""
-    try:
-        run.evidence.look_again()
-        watch = run.evidence.of_attempt(Stored.WATCH)
-    except Exception:
-        # The store may raise anything; an unreadable store is no reason to give up.
-        log.warning("The evidence cannot be read now.", exc_info=True)
-        return None
-    if any(isinstance(document, Announced) for document in watch):
-        return True
-    return False if has_ended(run) else None
-
-
-def has_ended(run: MigrationRun) -> bool:
-    """Return whether the attempt's watch is known to be over."""
-    try:
-        # Either proves it: the watch of a MirrorMaker that was already dead leaves no stop document.
-        ended = any(isinstance(document, WatchEnded) for document in run.evidence.of_attempt(Stored.WATCH))
-        return ended or bool(run.evidence.of_attempt(Stored.STOP))
-    except Exception:
-        log.warning("The evidence cannot be read now.", exc_info=True)
-        return False

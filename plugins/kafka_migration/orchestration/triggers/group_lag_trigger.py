@@ -17,8 +17,7 @@ from kafka_migration.core.migration.settings import POLL_GRACE_S
 from kafka_migration.core.text.terminal_text import moment
 from kafka_migration.core.watching.unreachable import Party, Silence, SilenceWatch
 from kafka_migration.orchestration.task.context import cluster_at, run_from
-from kafka_migration.orchestration.triggers.patient import PatientTrigger
-from kafka_migration.orchestration.triggers.telling import tell
+from kafka_migration.orchestration.triggers.patient import PatientTrigger, tell
 from kafka_migration.steps.groups.group_lag_reading import GroupLagReader, GroupLagWatcher, LagEnded, LagOutcome
 from kafka_migration.steps.run.alert_sending import unreachable_alert
 

@@ -6,25 +6,22 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from datetime import datetime
 from typing import Any, ParamSpec, TypeVar
 
 from airflow.triggers.base import TriggerEvent
 from asgiref.sync import sync_to_async
 
-from kafka_migration.airflow_adapters.airflow_metrics import begin_metrics, emit
+from kafka_migration.airflow_adapters.airflow_metrics import begin_metrics
 from kafka_migration.core.findings.errors import FindingsError, Refused
-from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.watching.watch import Outcome, WatchResult
 from kafka_migration.orchestration.task.context import run_from
-from kafka_migration.orchestration.triggers.patient import PatientTrigger
-from kafka_migration.orchestration.triggers.telling import tell
+from kafka_migration.orchestration.triggers.patient import PatientTrigger, tell
 from kafka_migration.steps.mirror.restart import Reviver
 from kafka_migration.steps.mirror.start_stop import stop_generation
-from kafka_migration.steps.mirror.watcher import POLL_RESERVE_S, MirrorWatcher
-from kafka_migration.steps.mirror.watching import watcher_of
-from kafka_migration.steps.run.alert_sending import unreachable_alert
+from kafka_migration.steps.mirror.watcher import MirrorWatcher
+from kafka_migration.steps.mirror.watching import poll_once, watcher_of
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -61,30 +58,27 @@ class MirrorLagTrigger(PatientTrigger):
     async def events(self) -> AsyncGenerator[TriggerEvent]:
         """Poll until the watch is over; yield its one event."""
         run = run_from(self.run_arguments)
-        deadline = None if self.deadline is None else datetime.fromisoformat(self.deadline)
         # A poll may take minutes. In shared threads, other triggers would miss their leases.
         thread = ThreadPoolExecutor(1, f"watch-{run.name}")
         try:
             try:
-                begun = sync_to_async(_in_turn(watcher_of), thread_sensitive=False, executor=thread)
-                watcher = await begun(run, self.generation, deadline)
+                watcher = await sync_to_async(_in_turn(self._watcher), thread_sensitive=False, executor=thread)(run)
             except FindingsError as error:
                 # For example modified evidence; the task reports it.
                 failed = WatchResult(Outcome.FAILED, "", findings=error.findings).to_document()
                 yield TriggerEvent({**failed, "generation": self.generation, "holder": run.identity.holder})
                 return
-            poll = sync_to_async(_in_turn(_measured(watcher, run.name)), thread_sensitive=False, executor=thread)
+            poll = sync_to_async(_in_turn(poll_once), thread_sensitive=False, executor=thread)
             while True:
-                result = await poll()
+                polled = await poll(run, watcher)
                 self.log.info("%s", watcher.progress)
-                alerts = [unreachable_alert(run, s, watcher.silence.gives_up_at(s)) for s in watcher.take_untold()]
-                for notice in watcher.take_notices():
+                for notice in polled.notices:
                     self.log.warning("%s", notice)
-                for alert in (*alerts, watcher.guide.take_alert()):
+                for alert in polled.alerts:
                     tell(run, alert)
-                if result is not None:
+                if polled.result is not None:
                     told = {"generation": watcher.generation, "holder": run.identity.holder}
-                    yield TriggerEvent({**result.to_document(), **told})
+                    yield TriggerEvent({**polled.result.to_document(), **told})
                     return
                 await asyncio.sleep(run.migration.watch.poll_interval_s)
         finally:
@@ -109,20 +103,10 @@ class MirrorLagTrigger(PatientTrigger):
         finally:
             run.close()
 
-
-def _measured(watcher: MirrorWatcher, migration: str) -> Callable[[], WatchResult | None]:
-    """Return a poll that also sends metrics and publishes its progress."""
-
-    def poll() -> WatchResult | None:
+    def _watcher(self, run: MigrationRun) -> MirrorWatcher:
         begin_metrics()
-        result = watcher.poll()
-        emit(*MetricsOf(migration).lag(watcher.watch.lag, watcher.watch.meter))
-        document = watcher.news()
-        with suppress(TimeoutError):
-            watcher.store.call(lambda: watcher.reviver.run.news.tell_progress(document), POLL_RESERVE_S)
-        return result
-
-    return poll
+        deadline = None if self.deadline is None else datetime.fromisoformat(self.deadline)
+        return watcher_of(run, self.generation, deadline)
 
 
 def _in_turn(work: Callable[P, T]) -> Callable[P, T]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import abstractmethod
 from asyncio import sleep
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -10,8 +11,12 @@ from time import monotonic
 from typing import Any
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent
+from asgiref.sync import sync_to_async
 
+from kafka_migration.core.report.alerts import Alert
 from kafka_migration.core.text.terminal_text import storable_document
+from kafka_migration.orchestration.task.alerting import send
+from kafka_migration.steps.run.migration_run import MigrationRun
 
 # Airflow 3.3 fails a task that resumes before the scheduler has seen the end of the process that deferred it
 # (apache/airflow#72716). On a busy machine that process needs some seconds to end.
@@ -45,3 +50,14 @@ class PatientTrigger(BaseTrigger):
     @abstractmethod
     def events(self) -> AsyncGenerator[TriggerEvent]:
         """Yield each event as soon as it is known."""
+
+
+# Keeps references, because the event loop alone does not keep a future alive.
+_telling: set[asyncio.Future[None]] = set()
+
+
+def tell(run: MigrationRun, alert: Alert) -> None:
+    """Send an alert in parallel with the polls: a notifier that hangs must not block the lease renewal."""
+    telling = asyncio.ensure_future(sync_to_async(send, thread_sensitive=False)(run, alert))
+    _telling.add(telling)
+    telling.add_done_callback(_telling.discard)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from kafka_migration.adapters.store.document_files import rooted
+from kafka_migration.adapters.store.evidence_store import RunEvidence
+from kafka_migration.adapters.system.private_folder import private_folder
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.selection import PlannedGroup, planned_groups, which_groups
@@ -13,24 +17,47 @@ from kafka_migration.core.kafka.cluster import GroupListing, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.copy_basis import ClusterSeen
 from kafka_migration.core.ledger.ledger import Ledger, phase_findings
-from kafka_migration.core.migration.settings import Phase
+from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
 from kafka_migration.core.migration.topic_rules import TopicList
 from kafka_migration.core.run.overlap import overlap_findings
 from kafka_migration.core.run.run_conf import unknown_findings
+from kafka_migration.core.run.run_identity import RunIdentity, triggered_dag_id
+from kafka_migration.core.run.run_window import RunWindow
 from kafka_migration.core.target.planned_topics import PlannedTopic, TopicsSeen, offsets_to_copy, planned_topics
 from kafka_migration.core.target.target_topics import missing_topic_findings, recreated_findings, removed_topic_warnings
 from kafka_migration.core.text.shortened import some
 from kafka_migration.engines.mirrormaker2 import never_copied_findings
+from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.preflight.clusters.clusters_check import difference_findings
 from kafka_migration.preflight.files.overlap_check import other_migrations
-from kafka_migration.steps.before.dry_run import preview
 from kafka_migration.steps.mirror.plan_mirror import nothing_to_mirror, read_plan
+from kafka_migration.steps.run.copy_scope import changes_of_basis, record_topic_list
 from kafka_migration.steps.run.deployment import Deployment
-from kafka_migration.steps.run.find_copy_basis import changes_of_basis
 from kafka_migration.steps.run.guards import missing_rights_of, unseen_groups
 from kafka_migration.steps.run.migration_run import MigrationRun
-from kafka_migration.steps.run.topic_list import record_topic_list
+
+
+@contextmanager
+def preview(name: str, params: Mapping[str, Any], deployment: Deployment) -> Iterator[MigrationRun]:
+    """Yield a manual run of the current migration file; its documents are in a private folder, which is removed.
+
+    Raises `Refused` if the file or the params are invalid.
+    """
+    text, _ = load_migration_file(deployment.migrations_folder / f"{name}.yaml")
+    run = MigrationRun(
+        name, RunIdentity(triggered_dag_id(name, Mode(params["mode"])), "preview", 1), params, deployment
+    )
+    run.run_window = RunWindow()
+    # Raises if the params are invalid, before anything is opened.
+    _ = run.request
+    with private_folder() as folder:
+        run.evidence = RunEvidence(rooted(folder), name, run.identity)
+        run.evidence.freeze_migration(text)
+        try:
+            yield run
+        finally:
+            run.close()
 
 
 @dataclass(frozen=True, slots=True)

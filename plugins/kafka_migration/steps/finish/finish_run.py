@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
 import kafka_migration
@@ -13,13 +14,21 @@ from kafka_migration.adapters.store.evidence_store import REPORT_FILE
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import FindingsError, Refused, StoreFailed, ValidationFailed
+from kafka_migration.core.findings.errors import (
+    FindingsError,
+    OutcomeUnknown,
+    Refused,
+    StoreFailed,
+    TransientError,
+    ValidationFailed,
+)
 from kafka_migration.core.ledger.generations import generations_text
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.report.alerts import Alert, Ended, ended_alert
 from kafka_migration.core.report.markdown_report import render_report
 from kafka_migration.core.report.run_assembly import assembled
 from kafka_migration.core.report.run_document import Refusal, RunDocument
+from kafka_migration.core.report.run_status import Contradiction, LastRun, contradictions
 from kafka_migration.core.rollback.decommission import (
     Condition,
     NotKnown,
@@ -28,8 +37,8 @@ from kafka_migration.core.rollback.decommission import (
     decommission_conditions,
 )
 from kafka_migration.core.run.task_steps import TaskId, unsuccessful
-from kafka_migration.core.stored.stored_documents import Stored
-from kafka_migration.steps.finish.last_run import tell_last_run
+from kafka_migration.core.stored.stored_documents import MirrorStarted, Stored
+from kafka_migration.core.text.terminal_text import shown
 from kafka_migration.steps.finish.outcome import (
     FAILED,
     EndedTasks,
@@ -40,11 +49,11 @@ from kafka_migration.steps.finish.outcome import (
     timing_of,
     unfit_documents,
 )
-from kafka_migration.steps.finish.release import may_still_run, release
 from kafka_migration.steps.rollback.decommissioning import read_old_cluster
 from kafka_migration.steps.run.migration_run import MigrationRun
 
 log = logging.getLogger(__name__)
+
 
 TASK = TaskId.FINISH
 RUN_FILE = "run.json"
@@ -236,3 +245,85 @@ def _decommission(run: MigrationRun) -> tuple[Condition, ...]:
         # No error, such as a deleted connection, may prevent the run's evidence from being written.
         return (condition("Both clusters can be read", [NotKnown(error)]),)
     return decommission_conditions(old, WaitingTimes())
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The result: why the reservation was not freed, empty if it was; whether the host reports that nothing runs."""
+
+    problem: str = ""
+    is_quiet: bool = True
+
+
+def release(run: MigrationRun) -> Released:
+    """Free the reservation if the run, or an earlier attempt of it, holds it."""
+    if not run.evidence.has_written(Kind.RESERVE):
+        return Released()
+    is_quiet = False
+    try:
+        status = run.process.status()
+        holder, is_quiet = status.holder, not status.is_running
+        if not run.identity.has_attempt(holder):
+            log.info("This run does not hold the reservation: %s", shown(holder) or "free")
+        elif holder == run.identity.holder or run.identity.follows(holder):
+            # Includes a reservation that an earlier attempt could not free. MirrorMaker is stopped first, because
+            # no run would stop it after the release.
+            if status.is_running:
+                run.process.stop(holder, None, run.filed_migration.mirror.stop_grace_s)
+                is_quiet = True
+            run.process.release(holder)
+    except (FindingsError, TransientError, OutcomeUnknown) as error:
+        return Released(str(error), is_quiet)
+    return Released(is_quiet=is_quiet)
+
+
+def may_still_run(run: MigrationRun, released: Released) -> bool:
+    """Return whether a MirrorMaker of this run may still run: neither its certificate nor its host says that it ended.
+
+    Unknown counts as yes.
+    """
+    if released.is_quiet:
+        return False
+    try:
+        return run.ledger.known().open_generation_of(run.identity) is not None
+    except Exception:
+        return True
+
+
+def tell_last_run(run: MigrationRun, ended: Ended, document: RunDocument) -> None:
+    """Replace the document of the last run. A failed write does not affect the run."""
+    at, who = run.now(), run.identity.holder
+    before, findings = _contradictions_before(run), ended.findings
+    told = LastRun(
+        run=who,
+        at=datetime.fromisoformat(at),
+        mode=document.mode,
+        outcome=document.outcome,
+        verdict=ended.verdict,
+        note=document.note,
+        evidence=ended.evidence,
+        findings=findings,
+        contradictions=contradictions(before, findings, who, at, _refuted(run, document)),
+    )
+    run.news.tell_last_run(told.to_document())
+    run.news.tell_ended(who, at)
+
+
+def _contradictions_before(run: MigrationRun) -> tuple[Contradiction, ...]:
+    try:
+        before = run.news.last_run()
+        return () if before is None else LastRun.from_document(before).contradictions
+    except Exception:
+        # Only informational: an unreadable old document must not prevent writing the new one.
+        return ()
+
+
+def _refuted(run: MigrationRun, document: RunDocument) -> Collection[str] | None:
+    """Return the topics that this run read completely and found good; `None` means all."""
+    if not run.evidence.of_attempt(Kind.JUDGE) or document.verdict is None or not document.verdict.is_good:
+        return ()
+    try:
+        has_looked = run.request.reads_whole or isinstance(newest(run, Stored.START), MirrorStarted)
+        return (run.request.topics or None) if has_looked else ()
+    except Refused:
+        return ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Collection, Iterable
 
@@ -11,18 +12,22 @@ from kafka_migration.core.groups.uncommitted import never_committed
 from kafka_migration.core.kafka.cluster import GroupDescription, GroupState, KafkaCluster, Side
 from kafka_migration.core.kafka.commits import GroupsCommits, topics_of
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.run.task_steps import TaskId
 from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.translation.by_topic import HowCopied
 from kafka_migration.core.translation.translation_contract import (
     TopicToTranslate,
     TranslationRequest,
     TranslationResult,
+    nothing_to_translate,
 )
-from kafka_migration.steps.reading.exact_reads import every_value
+from kafka_migration.steps.reading.exact_reads import compared_topics, every_value
 from kafka_migration.steps.reading.one_by_one import commits_of, described, unreadable_of
-from kafka_migration.steps.reading.spark_documents import understood
-from kafka_migration.steps.reading.topic_settings import compared_topics
+from kafka_migration.steps.reading.spark_documents import SparkJobs, result_of, understood
 from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
+from kafka_migration.steps.run.task_frame import Summary
+
+log = logging.getLogger(__name__)
 
 
 def read_clusters(run: MigrationRun, scope: CutoverScope, *, with_others: bool) -> ClustersSeen:
@@ -119,6 +124,19 @@ def request_of(
         max_bytes_per_s=run.migration.validation.max_bytes_per_s,
         is_back=is_back,
     )
+
+
+def run_translation(run: MigrationRun, jobs: SparkJobs, task_id: TaskId, request: TranslationRequest) -> Summary:
+    """Write the request, run Spark unless the request has no topics, and record the result."""
+    request_path = run.evidence.write(Stored.TRANSLATION_REQUEST, request)
+    if request.topics:
+        result = result_of(run, jobs, task_id, Stored.TRANSLATION_RESULT, (request.client_id, request_path))
+        assert result is not None, "a job without a time limit is always in time"
+    else:
+        log.info("No topic needs translation by its records.")
+        result = nothing_to_translate(request)
+        run.evidence.write(Stored.TRANSLATION_RESULT, result)
+    return {"topics": len(result.topics), "vectors": sum(len(each.translations) for each in result.topics)}
 
 
 def translation_documents(run: MigrationRun, task_id: str) -> tuple[TranslationRequest, TranslationResult]:

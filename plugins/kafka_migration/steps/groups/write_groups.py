@@ -34,7 +34,7 @@ from kafka_migration.core.stored.stored_documents import OffsetsBeforeDocument, 
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import shown
 from kafka_migration.steps.groups.plan_groups import make_offsets_plan
-from kafka_migration.steps.run.find_copy_basis import require_same_basis
+from kafka_migration.steps.run.copy_scope import require_same_basis
 from kafka_migration.steps.run.guards import hold_reservation, require_approved, require_proved_copy, require_unchanged
 from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.run.task_frame import Summary, skip_unless_moving

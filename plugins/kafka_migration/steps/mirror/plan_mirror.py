@@ -18,12 +18,16 @@ from kafka_migration.core.target.target_topics import TopicPlan, plan_topics, re
 from kafka_migration.core.watching.drain import gap_findings, gaps_of
 from kafka_migration.core.watching.gap_guard import SourceTruth, recreated_source_findings
 from kafka_migration.steps.backfill.backfilled_interval import resolve_bounds
-from kafka_migration.steps.mirror.held_back import held_back_warnings, read_held_back
-from kafka_migration.steps.mirror.state import MirrorState, mirror_state, state_findings
-from kafka_migration.steps.run.find_copy_basis import require_same_basis
+from kafka_migration.steps.mirror.state import (
+    MirrorState,
+    held_back_warnings,
+    mirror_state,
+    read_held_back,
+    state_findings,
+)
+from kafka_migration.steps.run.copy_scope import record_topic_list, require_same_basis
 from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
 from kafka_migration.steps.run.task_frame import Summary, log_findings
-from kafka_migration.steps.run.topic_list import record_topic_list
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from kafka_migration.core.stored.stored_documents import MirrorNotStarted, Mirro
 from kafka_migration.core.target.target_topics import missing_target_findings, missing_topic_findings
 from kafka_migration.steps.mirror.state import mirror_state, state_findings, topic_ids
 from kafka_migration.steps.mirror.stop_certificate import certify
-from kafka_migration.steps.run.find_copy_basis import record_basis, require_same_basis
+from kafka_migration.steps.run.copy_scope import record_basis, require_same_basis
 from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
 from kafka_migration.steps.run.task_frame import Summary
 

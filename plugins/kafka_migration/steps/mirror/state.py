@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
-from kafka_migration.core.findings.errors import Finding, TransientError
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.cluster import IsolationLevel, KafkaCluster, Probe, TopicDescription
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition
+from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.generations import StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.watching.drain import beyond_end_findings, expected_next, gap_findings, gaps_of
+from kafka_migration.core.watching.fence import held_back, held_back_findings
 from kafka_migration.core.watching.gap_guard import (
     SourceTruth,
     continuity_findings,
@@ -137,3 +140,23 @@ def probe_held(source: KafkaCluster, start: Offsets, isolation: IsolationLevel) 
     met = source.probe(start, isolation)
     log_start = source.log_start_offsets(tuple(met))
     return {p: probe for p, probe in met.items() if p in log_start and log_start[p] <= start[p]}
+
+
+def read_held_back(run: MigrationRun, partitions: Collection[TopicPartition]) -> Ranges:
+    """Return [last stable offset, end) of each partition with an open transaction; none if MirrorMaker copies them.
+
+    Raises `TransientError` when an offset cannot be read.
+    """
+    if run.migration.mirror.isolation_level != "read_committed" or not partitions:
+        return {}
+    ends = run.source.log_end_offsets(partitions, "read_uncommitted")
+    stable = run.source.log_end_offsets(partitions, "read_committed")
+    return held_back(*(every_value(each, partitions, "source end") for each in (ends, stable)))
+
+
+def held_back_warnings(run: MigrationRun, held: Ranges) -> tuple[Finding, ...]:
+    """Return the findings about these offsets, with the time of a transaction's first record if known."""
+    firsts: Mapping[TopicPartition, RecordPrint | None] = {}
+    with suppress(TransientError, Refused):
+        firsts = run.source.records_at({p: stable for p, (stable, _) in held.items()}, "read_uncommitted")
+    return tuple(held_back_findings(held, firsts))

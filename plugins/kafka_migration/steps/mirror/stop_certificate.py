@@ -21,8 +21,7 @@ from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.target.topic_identity import recreated_topics
 from kafka_migration.core.watching.drain import expected_next, gaps_of, without_copied
 from kafka_migration.core.watching.watch import WatchEnded
-from kafka_migration.steps.mirror.held_back import read_held_back
-from kafka_migration.steps.mirror.state import MirrorState, mirror_state, probe_held
+from kafka_migration.steps.mirror.state import MirrorState, mirror_state, probe_held, read_held_back
 from kafka_migration.steps.reading.exact_reads import every_value
 from kafka_migration.steps.run.migration_run import MigrationRun
 

@@ -1,8 +1,10 @@
-"""Stops the open MirrorMaker process of a migration and writes its stop certificate."""
+"""Stops the open MirrorMaker process of a migration, writes its stop certificate, and forecasts the next start."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
+from datetime import UTC, datetime
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import (
@@ -13,21 +15,30 @@ from kafka_migration.core.findings.errors import (
     StoreFailed,
     TransientError,
 )
+from kafka_migration.core.kafka.cluster import KafkaCluster
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.generations import Generation, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.stored.stored_documents import ForecastDocument, StopDocument, Stored
 from kafka_migration.core.target.topic_identity import recreated_finding
 from kafka_migration.core.watching.drain import gap_findings
-from kafka_migration.core.watching.retention_forecast import Forecast
-from kafka_migration.steps.mirror.forecast import forecast_after
-from kafka_migration.steps.mirror.held_back import held_back_warnings
+from kafka_migration.core.watching.retention_forecast import (
+    SETTINGS,
+    CopyProgress,
+    Forecast,
+    TopicRetention,
+    next_start_before,
+)
 from kafka_migration.steps.mirror.start_stop import StoppedGeneration, end_when_settled, stop_generation
+from kafka_migration.steps.mirror.state import held_back_warnings
+from kafka_migration.steps.reading.exact_reads import every_value
 from kafka_migration.steps.run.guards import hold_reservation
 from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.run.task_frame import Summary
 
 log = logging.getLogger(__name__)
+
 
 # Keeps the logs of some weeks of nightly runs.
 KEPT_GENERATIONS = 20
@@ -158,3 +169,36 @@ def _gone(code: Code, side: str, topic: str) -> Finding:
         "run.",
         matters=_GONE[side],
     )
+
+
+def forecast_after(run: MigrationRun, stop: StopCertificate, before: StopCertificate | None) -> Forecast | None:
+    """Return when the next run must start at the latest; `before` is the previous stop certificate.
+
+    Raises `TransientError` when the uncopied records cannot be read: unknown does not mean that none are left.
+    """
+    partitions = tuple(stop.mirror_positions)
+    progress = CopyProgress(
+        now=run.clock.now(),
+        positions=stop.mirror_positions,
+        source_log_start=run.source.log_start_offsets(partitions),
+        uncopied_since=_uncopied_since(run, stop.mirror_positions),
+        before=None if before is None else datetime.fromisoformat(before.at),
+        positions_before={} if before is None else before.mirror_positions,
+    )
+    return next_start_before(progress, retention_of(run.source, {p.topic for p in partitions}))
+
+
+def _uncopied_since(run: MigrationRun, positions: Offsets) -> dict[TopicPartition, datetime]:
+    found = run.source.records_at(positions, run.migration.mirror.isolation_level) if positions else {}
+    first = every_value(found, positions, "first record to copy")
+    # Producers set timestamps freely; one in the future counts as now.
+    now_s = run.clock.now().timestamp()
+    stamps = {p: record.timestamp_ms / 1000 for p, record in first.items() if record and record.timestamp_ms > 0}
+    return {p: datetime.fromtimestamp(min(stamp_s, now_s), UTC) for p, stamp_s in stamps.items()}
+
+
+def retention_of(source: KafkaCluster, topics: Collection[str]) -> dict[str, TopicRetention]:
+    """Return the retention of each topic that exists and shows all settings; of the others it is unknown."""
+    found = source.effective_configs(topics, *SETTINGS)
+    whole = ((topic, [values[name] for name in SETTINGS if name in values]) for topic, values in sorted(found.items()))
+    return {topic: TopicRetention.of(*values) for topic, values in whole if len(values) == len(SETTINGS)}

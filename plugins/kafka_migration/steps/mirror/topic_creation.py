@@ -19,7 +19,7 @@ from kafka_migration.core.ledger.cutovers import (
 )
 from kafka_migration.core.stored.stored_documents import PlanDocument, Stored, TopicsDocument
 from kafka_migration.core.target.target_topics import is_as_announced, settings_to_freeze, unclear_creations
-from kafka_migration.steps.run.find_copy_basis import record_basis, require_same_basis
+from kafka_migration.steps.run.copy_scope import record_basis, require_same_basis
 from kafka_migration.steps.run.guards import require_rights_on_target_topics
 from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
 from kafka_migration.steps.run.task_frame import Summary

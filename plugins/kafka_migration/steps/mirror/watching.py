@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from kafka_migration.core.findings.errors import MirrorFailed
 from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.report.alerts import Alert
+from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.stored.stored_documents import MirrorNotStarted, Stored
 from kafka_migration.core.watching.unfinished_work import behind_finding
 from kafka_migration.core.watching.watch import Outcome, WatchEnded, WatchLimits, WatchResult, watch_limits
 from kafka_migration.steps.mirror.guides import CutoverGuide, FollowGuide, Guide, PlanGuide
 from kafka_migration.steps.mirror.restart import Reviver
-from kafka_migration.steps.mirror.watcher import MirrorWatcher
+from kafka_migration.steps.mirror.watcher import POLL_RESERVE_S, MirrorWatcher
+from kafka_migration.steps.run.alert_sending import unreachable_alert
 from kafka_migration.steps.run.guards import hold_reservation
 from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.run.task_frame import Summary
@@ -74,6 +79,27 @@ def watcher_of(run: MigrationRun, generation: int, deadline: datetime | None) ->
         deadline=deadline,
         guide=_guide(run, generation),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """What one poll found out: how the watch ended, if it did, what the log must say, and alerts to send."""
+
+    result: WatchResult | None
+    notices: tuple[str, ...]
+    alerts: tuple[Alert, ...]
+
+
+def poll_once(run: MigrationRun, watcher: MirrorWatcher) -> Polled:
+    """Poll MirrorMaker, send metrics and publish the progress."""
+    result = watcher.poll()
+    run.deployment.send_metrics(*MetricsOf(run.name).lag(watcher.watch.lag, watcher.watch.meter))
+    document = watcher.news()
+    with suppress(TimeoutError):
+        watcher.store.call(lambda: run.news.tell_progress(document), POLL_RESERVE_S)
+    silences = [unreachable_alert(run, each, watcher.silence.gives_up_at(each)) for each in watcher.take_untold()]
+    alert = watcher.guide.take_alert()
+    return Polled(result, tuple(watcher.take_notices()), (*silences, *([alert] if alert else [])))
 
 
 def _guide(run: MigrationRun, generation: int) -> Guide:

@@ -14,7 +14,7 @@ from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX
 from kafka_migration.core.rollback.decommission import OldCluster, SourceGroup
 from kafka_migration.core.rollback.rollback_rules import Move
 from kafka_migration.core.stored.stored_documents import Stored
-from kafka_migration.steps.mirror.forecast import retention_of
+from kafka_migration.steps.mirror.stop_mirror import retention_of
 from kafka_migration.steps.reading.one_by_one import commits_of, described, unreadable_of
 
 

@@ -36,6 +36,7 @@ class Deployment:
     :param open_registry: returns the schema registry of a connection; connects on its first use
     :param client_settings: returns the librdkafka settings of a cluster's connection
     :param run_link: returns the address in Airflow's UI of a run, or of the question that one of its tasks asks
+    :param spark_path: returns how Spark spells a path below the evidence root
     :param send_metrics: sends metrics (`core.report.metrics.Metric`); never raises
     """
 
@@ -48,5 +49,6 @@ class Deployment:
     client_settings: Callable[[Cluster], Mapping[str, Any]]
     run_link: Callable[[RunIdentity, str], str]
     engine_of: Callable[..., AnyEngine] = engine_of
+    spark_path: Callable[[str], str] = str
     send_metrics: Callable[..., None] = _nowhere
     clock: Clock = field(default_factory=SystemClock)

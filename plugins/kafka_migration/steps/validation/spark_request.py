@@ -1,13 +1,17 @@
-"""What the Spark job of a run compares."""
+"""What the Spark job of a run compares, and how it is run."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from typing import NoReturn
 
 from kafka_migration.core.ledger.generations import Generation, Window
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration, Part
+from kafka_migration.core.run.task_steps import TaskId
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.validation.compared_windows import delta_key_windows, delta_windows, whole_windows
 from kafka_migration.core.validation.replays import Replays
 from kafka_migration.core.validation.schemas import parts_of
@@ -16,10 +20,47 @@ from kafka_migration.core.validation.validation_contract import (
     KEY_DIGEST,
     POSITION_DIGEST,
     ValidationRequest,
+    empty_result,
 )
-from kafka_migration.steps.reading.exact_reads import every_value
-from kafka_migration.steps.reading.topic_settings import compared_topics
+from kafka_migration.core.watching.unfinished_work import PendingValidation
+from kafka_migration.steps.reading.exact_reads import compared_topics, every_value
+from kafka_migration.steps.reading.spark_documents import SparkJobs, result_of
 from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
+from kafka_migration.steps.run.task_frame import NothingToDo, Summary
+
+log = logging.getLogger(__name__)
+
+
+def validate_topics(run: MigrationRun, jobs: SparkJobs) -> Summary:
+    """Write the request, run Spark and record its result.
+
+    Raises `NothingToDo` after the time limit for validation, and leaves the windows to the next run.
+    """
+    request = request_of(run)
+    request_path = run.evidence.write(Stored.VALIDATION_REQUEST, request)
+    if all(window.is_empty for window in request.windows):
+        log.info("Nothing to read: every window is empty.")
+        run.evidence.write(Stored.VALIDATION_RESULT, empty_result(request, run.now()))
+        return {"source_records": 0, "target_records": 0}
+    asked = (request.client_id, request_path)
+    result = result_of(run, jobs, TaskId.VALIDATE_TOPICS, Stored.VALIDATION_RESULT, asked, _time_left_s(run))
+    if result is None:
+        _leave_pending(run, request)
+    return {"source_records": result.source_records, "target_records": result.target_records}
+
+
+def _time_left_s(run: MigrationRun) -> float | None:
+    """Return the seconds until the time limit for validation that this attempt's preflight set; `None`: no limit."""
+    if not run.evidence.of_attempt(Stored.PREFLIGHT) or run.run_window.validate_until is None:
+        return None
+    return (run.run_window.validate_until - run.clock.now()).total_seconds()
+
+
+def _leave_pending(run: MigrationRun, request: ValidationRequest) -> NoReturn:
+    """Record what is left to validate, and skip the task with its downstream tasks."""
+    reason = f"the time for validation ended at {run.run_window.validate_until}"
+    run.evidence.write(Stored.PENDING, PendingValidation.of(run.now(), reason, request.windows))
+    raise NothingToDo(f"{reason}; the next run validates the rest.")
 
 
 def request_of(run: MigrationRun) -> ValidationRequest:

@@ -1,0 +1,95 @@
+"""Rules of `confirm_cutover`, of what is allowed after a cutover, and of how its run ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.migration.settings import Phase
+from tests.steps.cutover import cut_over, target_offsets
+from tests.steps.world import P0, World
+
+
+def test_confirm_writes_the_ledger_and_the_next_steps(scene: World) -> None:
+    """The ledger has the cutover with its groups, and the evidence has the next steps."""
+    summary = cut_over(scene)
+
+    (entry,) = scene.ledger.cutovers
+    assert (Phase.CUT_OVER, ("billing", "reporting"), ("orders", "audit")) == (
+        scene.ledger.phase,
+        entry.groups,
+        entry.topics,
+    )
+    assert {"groups": ["billing", "reporting"], "topics": ["orders", "audit"], "partly": False} == summary
+    assert any("`new_kafka`" in step for step in scene.run.evidence.require(Kind.CUTOVER)["next_steps"])
+
+
+def test_after_the_cutover_only_validate_is_allowed(scene: World) -> None:
+    """After a cutover a run that would mirror or move is refused, but not one that validates."""
+    cut_over(scene)
+    scene.target.produce("orders", 0, (b"new", b"v"))
+    scene.next_run()
+    for mode in ("rehearse", "sync", "cutover"):
+        scene.params = {"mode": mode}
+        scene.refuses("preflight", match="ALREADY_CUT_OVER")
+
+    scene.params = {"mode": "validate"}
+    scene.start()
+    scene.validated()
+    windows = scene.run.evidence.require(Kind.VALIDATION_REQUEST)["windows"]
+    assert {"orders": 4} == {w["topic"]: w["target_end"] for w in windows if (w["topic"], w["partition"]) == P0}
+    assert scene.do("judge")["verdict"] == "PASS"
+
+
+STEPS = ("judge", "drain_groups", "plan_offsets", "approve", "sync_offsets", "confirm_cutover")
+DONE = dict.fromkeys(STEPS, "success")
+
+
+@pytest.mark.parametrize(("is_active", "outcome"), [(False, "success"), (True, "partly done")])
+def test_finish_tells_done_from_partly_done(scene: World, is_active: bool, outcome: str) -> None:
+    """A cutover that did not move a group is partly done, and the report names the group."""
+    if is_active:
+        scene.target.join("billing")
+    cut_over(scene)
+
+    assert outcome == scene.finish(**DONE)["outcome"] == scene.run_document["outcome"]
+    billing = scene.run_document["groups"][0]
+    assert ("billing", "not written" if is_active else "moved") == (billing["group"], billing["outcome"])
+    assert "## Consumer groups" in scene.report
+    assert "## What to do next" in scene.report
+    assert ("GROUP_ACTIVE" in scene.report) == is_active
+
+
+def test_group_that_never_committed_has_nothing_to_move(scene: World) -> None:
+    """A group without committed offsets does not make a cutover partly done."""
+    scene.source.commit("archive", {})
+
+    assert not cut_over(scene)["partly"]
+    assert scene.finish(**DONE)["outcome"] == "success"
+
+
+def test_finish_accepts_only_the_skips_of_the_mode(world: World) -> None:
+    """A rehearsal succeeds with its moving tasks skipped, but not with its plan skipped."""
+    world.params = {"mode": "rehearse"}
+    world.do("preflight", "reserve")
+    states = DONE | dict.fromkeys(STEPS[3:], "skipped")
+
+    assert world.finish(**states)["outcome"] == "success"
+    world.finish_fails("task plan_offsets: it ended as skipped", **(states | {"plan_offsets": "skipped"}))
+
+
+def test_rehearsal_touches_no_group(scene: World) -> None:
+    """A rehearsal plans every group and changes none."""
+    scene.params = {"mode": "rehearse"}
+    source = {name: dict(group.commits) for name, group in scene.source.groups.items()}
+    scene.do("plan_offsets")
+
+    for task_id in ("approve", "sync_offsets", "confirm_cutover"):
+        scene.skips(task_id)
+
+    assert {} == target_offsets(scene)
+    assert source == {name: dict(group.commits) for name, group in scene.source.groups.items()}
+    states = DONE | dict.fromkeys(STEPS[3:], "skipped")
+    scene.finish(**states)
+    outcomes = {group["group"]: group["outcome"] for group in scene.run_document["groups"]}
+    assert {"billing": "not written", "reporting": "not written"} == outcomes

@@ -1,0 +1,72 @@
+"""A run whose engine needs no host, and whose generations have no log, such as one on Kafka Connect."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kafka_migration.airflow_adapters import ssh
+from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.migration.engine_table import ROWS, Ability
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.mirror.host import OpenedMirror
+from tests.contract.stub_engine import StubEngine, StubMirror, StubPlace, StubProcess
+from tests.steps.world import FOUR_RECORDS, P0, World
+
+NO_HOST = "the stub runs on no host"
+
+
+@pytest.fixture
+def hostless(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A world whose engine runs without a host; four records are to be copied."""
+    process, place = StubProcess(), StubPlace()
+    monkeypatch.setitem(ROWS, "mirrormaker2", replace(ROWS["mirrormaker2"], needs_host=Ability(NO_HOST)))
+    world.deployed["open_mirror"] = lambda migration: OpenedMirror(process)
+    world.deployed["engine_of"] = lambda migration, source, target: StubEngine(migration, place)
+    world.source.produce("orders", 0, *FOUR_RECORDS)
+    world.start()
+    running = StubMirror(process.processes[1].launch, place, world.source, world.target)
+    running.copy(P0, 4)
+    running.flush()
+    return world
+
+
+def test_run_needs_no_host_and_no_log(hostless: World) -> None:
+    """It starts, copies, stops in order and is certified, although it has no host to ask and no log to read."""
+    assert hostless.do("stop_mirror")["stopped"]
+
+    certificate = hostless.certified
+    assert (True, None, 4) == (certificate.graceful, certificate.exit_code, certificate.mirror_positions[P0])
+    assert hostless.run.host_tools is None
+
+
+def test_killed_generation_without_log_is_not_graceful(hostless: World) -> None:
+    """The engine judges the evidence of its own process: after a kill nothing proves an orderly end."""
+    process = hostless.run.process
+    assert isinstance(process, StubProcess)
+    process.ignores_term = True
+
+    hostless.do("stop_mirror")
+
+    assert not hostless.certified.graceful
+
+
+def test_checks_of_the_host_do_not_apply(hostless: World) -> None:
+    """Preflight does not ask a host that the engine does not need, and says why."""
+    checks = hostless.run.evidence.require(Kind.PREFLIGHT)["checks"]
+    reasons = {check["check"]: check["reason"] for check in checks if check["state"] == "not applicable"}
+
+    assert NO_HOST == reasons["mirror"]
+    assert [] == [check["check"] for check in checks if check["state"] == "failed"]
+
+
+def test_deployment_opens_tools_only_for_a_host(migration: Migration, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The connection to MirrorMaker has tools exactly if the engine needs a host."""
+    monkeypatch.setattr(ssh, "SshTransport", lambda connection: None)
+    with_host = ssh.opened_mirror(migration)
+    monkeypatch.setitem(ROWS, "mirrormaker2", replace(ROWS["mirrormaker2"], needs_host=Ability(NO_HOST)))
+
+    assert isinstance(with_host.process, ssh.SshMirrorHost)
+    assert isinstance(with_host.host_tools, ssh.SshMirrorHost)
+    assert ssh.opened_mirror(migration).host_tools is None
