@@ -105,6 +105,11 @@ def test_documents_are_values_of_classes() -> None:
     assert set() == found, "give the document a class that derives from Document"
 
 
+def test_stored_documents_have_one_value_of_any_form() -> None:
+    """Only the result of a user's hook may be any JSON value in the documents that tasks store."""
+    assert 1 == untyped_files(PACKAGE)["core/stored/stored_documents.py"]
+
+
 def test_no_exception_is_left_over() -> None:
     """An exception that no file needs any more is removed, so that the list only gets shorter."""
     found = untyped_files(PACKAGE)

@@ -14,8 +14,15 @@ from kafka_migration.core.migration.tolerated import Tolerance
 from kafka_migration.core.validation.compared_windows import whole_windows
 from kafka_migration.core.validation.differences import DifferenceKind, Differences
 from kafka_migration.core.validation.judging import judge_partition
-from kafka_migration.core.validation.judging_by_key import GenerationEvents, judge_topic_by_key
-from kafka_migration.core.validation.surplus import Lengths, Surplus, lengths_of, surplus_by_key, surplus_in_place
+from kafka_migration.core.validation.judging_by_key import (
+    GenerationEvents,
+    Lengths,
+    Surplus,
+    judge_topic_by_key,
+    lengths_of,
+    surplus_by_key,
+    surplus_in_place,
+)
 from kafka_migration.core.validation.validation_contract import PartitionResult, SideCount, TopicResult
 from tests.unit.partitions import P0, P1
 from tests.unit.validation.replay_model import PLACE, TOPIC

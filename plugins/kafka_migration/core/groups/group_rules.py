@@ -123,7 +123,7 @@ def _plan_group(
     refusals = (
         *_active_findings(group, is_final and group.group not in accepted.may_be_active),
         *(() if group.source_commits or group.unproved_topics else [no_commit_finding(group.group)]),
-        *_unproved_copy_findings(group, unproved),
+        *(replace(unproved[t], subject=f"{group_subject(group.group)}, topic {t}") for t in group.unproved_topics),
         *_later_findings(group),
         *_beyond_end_findings(group, translated.copies),
         *(ahead if is_final else ()),
@@ -248,11 +248,6 @@ def _later_findings(group: CommittedGroup) -> Iterable[Finding]:
             f"{some(group.later_topics)}. These remain on the source.",
             matters="Its consumers would have to read from both clusters.",
         )
-
-
-def _unproved_copy_findings(group: CommittedGroup, unproved: Mapping[str, Finding]) -> Iterable[Finding]:
-    for topic in group.unproved_topics:
-        yield replace(unproved[topic], subject=f"{group_subject(group.group)}, topic {topic}")
 
 
 def _rewind_findings(group: CommittedGroup, plan: GroupPlan) -> Iterable[Finding]:

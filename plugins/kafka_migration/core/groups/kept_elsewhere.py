@@ -14,10 +14,12 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.kafka.reserved_topics import streams_topics
-from kafka_migration.core.text.quoting import group_subject, plain_name
+from kafka_migration.core.text.artifact_names import group_subject, plain_name
+from kafka_migration.core.text.shortened import some
 
 # More topics than these are counted.
 MAX_NAMED = 5
+LONGEST_NAME = 249
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,7 @@ def _client(pattern: re.Pattern[str], clients: Iterable[str]) -> str:
 
 def _streams(clues: Clues) -> str:
     if clues.topics:
-        more = f" and {len(clues.topics) - MAX_NAMED:,} more" if len(clues.topics) > MAX_NAMED else ""
-        return f"its internal topics {', '.join(clues.topics[:MAX_NAMED])}{more}"
+        return f"its internal topics {some(clues.topics, MAX_NAMED, longest=LONGEST_NAME)}"
     return _client(re.compile(r".*-StreamThread-[0-9]+.*", re.DOTALL), clues.clients)
 
 
@@ -97,16 +98,13 @@ def kept_elsewhere(groups: Collection[CommittedGroup], topics: Collection[str]) 
     :param topics: the names of all topics of the source
     """
     made = streams_topics(topics, [group.group for group in groups])
-    found = ((group.group, _finding(_clues(group, made.get(group.group, ())))) for group in groups)
+    found = ((group.group, _finding(group, made.get(group.group, ()))) for group in groups)
     return {group: finding for group, finding in found if finding is not None}
 
 
-def _clues(group: CommittedGroup, topics: tuple[str, ...]) -> Clues:
-    members = (*group.source.members, *group.target.members)
-    return Clues(group.group, tuple(sorted({member.client_id for member in members})), topics)
-
-
-def _finding(clues: Clues) -> Finding | None:
+def _finding(group: CommittedGroup, topics: tuple[str, ...]) -> Finding | None:
+    clients = {member.client_id for member in (*group.source.members, *group.target.members)}
+    clues = Clues(group.group, tuple(sorted(clients)), topics)
     kind, evidence = next(((kind, found) for kind in _KINDS if (found := kind.evidence(clues))), (None, ""))
     if kind is None:
         return None

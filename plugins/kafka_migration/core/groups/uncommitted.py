@@ -17,7 +17,8 @@ from kafka_migration.core.kafka.cluster import CommittedOffset
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Uncommitted
-from kafka_migration.core.text.quoting import group_subject
+from kafka_migration.core.text.artifact_names import group_subject
+from kafka_migration.core.text.shortened import some
 from kafka_migration.core.translation.by_partition import Position, Translation
 from kafka_migration.core.translation.copies import PartitionCopy
 
@@ -181,6 +182,4 @@ def place_words(topic: str, numbers: Collection[int]) -> str:
     """Name some partitions of a topic; without any, the topic."""
     if len(numbers) == 1:
         return str(TopicPartition(topic, next(iter(numbers))))
-    some, more = list(map(str, numbers))[:MAX_PARTITIONS], len(numbers) - MAX_PARTITIONS
-    named = f"{topic}, partitions {', '.join(some)}" if numbers else topic
-    return f"{named} and {more:,} more" if more > 0 else named
+    return f"{topic}, partitions {some(list(map(str, numbers)), MAX_PARTITIONS)}" if numbers else topic

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.spark.spark_versions import Version
+from kafka_migration.core.spark.spark_versions import Version, numbers_of
 from kafka_migration.core.text.shortened import sentence
 
 CRYPTO, TLS = "spark.network.crypto.enabled", "spark.ssl.rpc.enabled"
@@ -307,7 +307,9 @@ def has_login(options: Mapping[str, str]) -> bool:
 def kafka_client_findings(versions: Mapping[str, str]) -> tuple[Finding, ...]:
     """Return the finding about unsafe Kafka clients in `spark_jars`, for a validation that uses a login."""
     wanted = ".".join(map(str, SAFE_KAFKA))
-    found = ", ".join(f"{jar} of version {version}" for jar, version in versions.items() if not _is_safe(version))
+    found = ", ".join(
+        f"{jar} of version {version}" for jar, version in versions.items() if numbers_of(version)[:3] < SAFE_KAFKA
+    )
     if versions and not found:
         return ()
     return (
@@ -323,8 +325,3 @@ def kafka_client_findings(versions: Mapping[str, str]) -> tuple[Finding, ...]:
             "code (CVE-2025-27817, CVE-2025-27818).",
         ),
     )
-
-
-def _is_safe(version: str) -> bool:
-    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:3])
-    return numbers >= SAFE_KAFKA

@@ -43,12 +43,12 @@ class SparkVersions:
     @property
     def numbers(self) -> Version:
         """The first three numbers of Spark's version; empty if it is unknown."""
-        return () if self.unknown else _numbers(self.spark)[:3]
+        return () if self.unknown else numbers_of(self.spark)[:3]
 
     @property
     def release(self) -> Version:
         """The first two numbers of Spark's version."""
-        return _numbers(self.spark)[:2]
+        return numbers_of(self.spark)[:2]
 
     @property
     def packages(self) -> str | None:
@@ -145,7 +145,7 @@ def _unsupported(versions: SparkVersions) -> Finding:
 def _connector_findings(versions: SparkVersions, jars: str) -> Iterator[Finding]:
     wanted = (versions.scala, versions.release)
     for found in _CONNECTOR.finditer(jars):
-        if (found["scala"], _numbers(found["spark"])[:2]) != wanted:
+        if (found["scala"], numbers_of(found["spark"])[:2]) != wanted:
             fitting = f"spark-sql-kafka-0-10_{versions.scala}, version {'.'.join(map(str, versions.release))}"
             yield _mismatch(
                 "[kafka_migration] spark_jars",
@@ -192,7 +192,8 @@ def _releases() -> str:
     return f"{', '.join(others)} or {last}"
 
 
-def _numbers(text: str) -> Version:
+def numbers_of(text: str) -> Version:
+    """Return all numbers in the text of a version."""
     return tuple(int(number) for number in re.findall(r"\d+", text))
 
 

@@ -72,14 +72,14 @@ def drift_findings(seen: TopicsSeen) -> Iterator[Finding]:
         yield from _partition_drift(seen, topic)
         if differences := config_differences(seen, topic):
             name = seen.migration.target_topic(topic)
+            found = "; ".join(f"{setting} {difference}" for setting, difference in differences.items())
             yield Finding(
                 Code.TOPIC_CONFIG_DIFFERS,
                 f"topic {name}",
-                "; ".join(f"{setting} {difference}" for setting, difference in differences.items()),
+                found,
                 "the settings with which a run would create the topic",
                 f"If the difference is not intended: {alter_command(name, differences)}",
-                happened=f"The target's topic {name} has other settings than a run would give it: "
-                f"{'; '.join(f'{setting} {difference}' for setting, difference in differences.items())}.",
+                happened=f"The target's topic {name} has other settings than a run would give it: {found}.",
                 matters="A run does not change them, so records may be kept, compacted or refused differently than on "
                 "the source.",
             )

@@ -31,8 +31,8 @@ from kafka_migration.core.validation.judging_by_key import (
     GenerationEvents,
     is_tail,
     judge_topic_by_key,
+    surplus_in_place,
 )
-from kafka_migration.core.validation.surplus import surplus_in_place
 from kafka_migration.core.validation.validation_contract import (
     PartitionResult,
     TopicResult,

@@ -146,9 +146,9 @@ def _unknown(part: PartIds, source: Schemas) -> Iterator[Finding]:
 
 
 def _if_none(part: PartIds) -> str:
+    other = "value" if part.part == "key" else "key"
     return (
-        f"If the {part.part}s have no schema ids, leave them out: "
-        f"schema_registry.parts: {{{part.topic}: [{_other(part.part)}]}}."
+        f"If the {part.part}s have no schema ids, leave them out: schema_registry.parts: {{{part.topic}: [{other}]}}."
     )
 
 
@@ -172,7 +172,3 @@ def _subject(part: PartIds) -> str:
 
 def _ids(ids: Collection[int]) -> str:
     return f"the schema id{'s' * (len(ids) > 1)} {some([str(each) for each in ids])}"
-
-
-def _other(part: Part) -> Part:
-    return "value" if part == "key" else "key"

@@ -61,7 +61,10 @@ def split_of(topics: Collection[str], joins: Sequence[Join]) -> Split | None:
         )
         if not groups:
             return None
-        best = min((_without(topics, rest, group) for group in _affordable(groups, rest)), key=_badness)
+        best = min(
+            (_without(topics, rest, group) for group in _affordable(groups, rest)),
+            key=lambda split: (split.largest, -split.parts, split.groups),
+        )
         if best.parts > 1:
             return _needed(topics, joins, [*(join.name for join in ignored), *best.groups])
         ignored.append(groups[0])
@@ -76,10 +79,6 @@ def _affordable(groups: Sequence[Join], joins: Iterable[Join]) -> Sequence[Join]
 def _without(topics: Collection[str], joins: Iterable[Join], group: Join) -> Split:
     parts = components(topics, (join for join in joins if join is not group))
     return Split((group.name,), len(parts), max(map(len, parts)))
-
-
-def _badness(split: Split) -> tuple[int, int, tuple[str, ...]]:
-    return split.largest, -split.parts, split.groups
 
 
 def _needed(topics: Collection[str], joins: Sequence[Join], names: list[str]) -> Split:

@@ -145,9 +145,14 @@ def plan_waves(clusters: Clusters, wish: Wish) -> WavePlan:
     left_out = {topic: reason for topic in sorted(clusters.partitions) if (reason := reserved_reason(topic))}
     topics = [topic for topic in sorted(clusters.partitions) if topic not in left_out]
     elsewhere = {topic: reason for topic in topics if (reason := _elsewhere(topic, clusters, wish))}
-    ignored = tuple(each for each in _sorted(clusters.groups) if _is_ignored(each.group, wish))
+    everyone = sorted(clusters.groups, key=lambda each: each.group)
+    ignored = tuple(
+        each
+        for each in everyone
+        if each.group.startswith(UNMOVED_GROUP_PREFIXES) or matches(each.group, wish.ignored_groups)
+    )
     names = {each.group for each in ignored}
-    groups = tuple(_with_streams(topics, [each for each in _sorted(clusters.groups) if each.group not in names]))
+    groups = tuple(_with_streams(topics, [each for each in everyone if each.group not in names]))
     planner = _Planner(clusters, frozenset(topics), elsewhere, groups, ignored, wish.min_topics)
     return WavePlan(
         waves=tuple(planner.waves()),
@@ -169,14 +174,6 @@ def _elsewhere(topic: str, clusters: Clusters, wish: Wish) -> str:
     if there is None:
         return "already on the target; it is unknown whether it is empty"
     return f"already on the target, with records up to offset {there:,}" if there else ""
-
-
-def _is_ignored(group: str, wish: Wish) -> bool:
-    return group.startswith(UNMOVED_GROUP_PREFIXES) or matches(group, wish.ignored_groups)
-
-
-def _sorted(groups: Iterable[GroupReads]) -> list[GroupReads]:
-    return sorted(groups, key=lambda each: each.group)
 
 
 def _with_streams(topics: Iterable[str], groups: Collection[GroupReads]) -> Iterator[GroupReads]:
