@@ -14,7 +14,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.kafka.reserved_topics import streams_topics
-from kafka_migration.core.text.artifact_names import group_subject, plain_name
+from kafka_migration.core.text.quoting import group_subject, plain_name
 from kafka_migration.core.text.shortened import some
 
 # More topics than these are counted.

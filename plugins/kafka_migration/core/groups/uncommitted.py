@@ -17,7 +17,7 @@ from kafka_migration.core.kafka.cluster import CommittedOffset
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Uncommitted
-from kafka_migration.core.text.artifact_names import group_subject
+from kafka_migration.core.text.quoting import group_subject
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.translation.by_partition import Position, Translation
 from kafka_migration.core.translation.copies import PartitionCopy

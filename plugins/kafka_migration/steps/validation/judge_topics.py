@@ -34,7 +34,14 @@ from kafka_migration.core.validation.judge_document import (
 )
 from kafka_migration.core.validation.judging import TopicVerdict, comparisons_of, judge_topics
 from kafka_migration.core.validation.judging_by_key import GenerationEvents, lengths_of
-from kafka_migration.core.validation.schemas import SchemaFindings
+from kafka_migration.core.validation.schemas import (
+    SchemaFindings,
+    Schemas,
+    known_ids,
+    parts_of,
+    schema_findings,
+    unread_generations,
+)
 from kafka_migration.core.validation.untimed_records import with_untimed, with_untimed_records
 from kafka_migration.core.validation.validation_contract import (
     ValidationRequest,
