@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -16,6 +17,7 @@ from kafka_migration.cli.main import parser
 from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.alert_settings import AlertKind
+from kafka_migration.core.report.metrics import Counted
 from kafka_migration.migration_file.loading import load_migration
 from tests.documents import blocks, commands
 
@@ -186,5 +188,5 @@ def test_alerts_of_the_documentation_can_be_read(migration_text: str) -> None:
     unlinked = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", page)
     for kind in AlertKind:
         assert f"\n| `{kind}` | {kind.when} | {kind.urgency} |\n" in unlinked
-    sent = set(re.findall(r'(?:Metric|_count)\("(\w+)"', metrics))
+    sent = {*re.findall(r'Metric\("(\w+)"', metrics), *get_args(Counted)}
     assert sent == set(re.findall(r"^\| `kafka_migration\.(\w+)`", page, re.MULTILINE))

@@ -65,27 +65,21 @@ def stale_asks(asks: Iterable[Ask], digest: str, approvers: tuple[str, ...]) -> 
     asks = tuple(asks)
     other = next((ask for ask in asks if ask.digest != digest), None)
     if other is not None:
-        return (
-            _stale(
-                f"plan {digest[:12]}, while the question of {other.asked_at} shows plan {other.digest[:12]}",
-                "the plan that the run asked about before; Airflow would show the old text",
-                f"The plan is now {digest[:12]}, but this run asked about plan {other.digest[:12]} at "
-                f"{other.asked_at}.",
-                "Airflow keeps the text of a run's first question, so a user would approve what the page does not "
-                "show.",
-            ),
+        return _stale(
+            f"plan {digest[:12]}, while the question of {other.asked_at} shows plan {other.digest[:12]}",
+            "the plan that the run asked about before; Airflow would show the old text",
+            f"The plan is now {digest[:12]}, but this run asked about plan {other.digest[:12]} at {other.asked_at}.",
+            "Airflow keeps the text of a run's first question, so a user would approve what the page does not show.",
         )
     others = next((ask for ask in asks if set(ask.approvers) != set(approvers)), None)
     if others is not None:
-        return (
-            _stale(
-                f"cutover.approvers {_people(approvers)}, while the approvers asked at {others.asked_at} were "
-                f"{_people(others.approvers)}",
-                "the same approvers; Airflow accepts answers only from those of a run's first question",
-                f"The approvers (cutover.approvers) are now {_people(approvers)}, but this run asked "
-                f"{_people(others.approvers)} at {others.asked_at}.",
-                "Airflow accepts answers only from the users of a run's first question.",
-            ),
+        return _stale(
+            f"cutover.approvers {_people(approvers)}, while the approvers asked at {others.asked_at} were "
+            f"{_people(others.approvers)}",
+            "the same approvers; Airflow accepts answers only from those of a run's first question",
+            f"The approvers (cutover.approvers) are now {_people(approvers)}, but this run asked "
+            f"{_people(others.approvers)} at {others.asked_at}.",
+            "Airflow accepts answers only from the users of a run's first question.",
         )
     return ()
 
@@ -121,16 +115,16 @@ def unapproved(ask: Ask | None, digest: str) -> tuple[Finding, ...]:
     """Refuse to write a plan unless the newest approval request was about exactly this plan and was approved."""
     if ask is None:
         expected = f"an approval of plan {digest[:12]}"
-        return (_stale("no approval", expected, f"Plan {digest[:12]} has no approval.", _UNAPPROVED),)
+        return _stale("no approval", expected, f"Plan {digest[:12]} has no approval.", _UNAPPROVED)
     if ask.digest != digest:
         found, expected = f"an approval of plan {ask.digest[:12]}", f"an approval of plan {digest[:12]}"
         happened = f"The newest approval is about plan {ask.digest[:12]}, but this run's newest plan is {digest[:12]}."
-        return (_stale(found, f"{expected}, this run's newest", happened, _UNAPPROVED),)
+        return _stale(found, f"{expected}, this run's newest", happened, _UNAPPROVED)
     if not ask.is_approved:
         answer = f"the answer {ask.chosen} by {ask.who}" if ask.chosen else "no answer"
         found = answer if ask.chosen else f"{answer} to the approval request"
         happened = f"The request to approve plan {digest[:12]} has {answer}."
-        return (_stale(found, f"an approval of plan {digest[:12]} by a user", happened, _UNAPPROVED),)
+        return _stale(found, f"an approval of plan {digest[:12]} by a user", happened, _UNAPPROVED)
     return ()
 
 
@@ -273,10 +267,10 @@ def not_final(plan: OffsetsPlan) -> tuple[Finding, ...]:
         return ()
     happened = "The plan is from a rehearsal, which has no fence."
     matters = "Producers may have written after it, and the plan does not know these records."
-    return (_stale("a plan from a rehearsal", "a plan that was made after the fence", happened, matters),)
+    return _stale("a plan from a rehearsal", "a plan that was made after the fence", happened, matters)
 
 
-def _stale(found: str, expected: str, happened: str, matters: str) -> Finding:
+def _stale(found: str, expected: str, happened: str, matters: str) -> tuple[Finding, ...]:
     remedy = "Trigger a new run, which asks for approval of its own plan."
     matters = f"{matters} {_NOTHING_WRITTEN}"
-    return Finding(Code.APPROVAL_STALE, "the approval", found, expected, remedy, happened=happened, matters=matters)
+    return (Finding(Code.APPROVAL_STALE, "the approval", found, expected, remedy, happened=happened, matters=matters),)

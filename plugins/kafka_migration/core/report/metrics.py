@@ -11,6 +11,7 @@ from kafka_migration.core.kafka.offsets import Known, Lag
 from kafka_migration.core.watching.progress import ProgressMeter
 
 PREFIX = "kafka_migration"
+Counted = Literal["verdict", "run", "alert"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,6 @@ class MetricsOf:
         yield Metric("gap_headroom", self._tags, max(0.0, (start_before - now).total_seconds()))
         yield Metric("next_start_before", self._tags, start_before.timestamp())
 
-    def count(self, name: Literal["verdict", "run", "alert"], what: str) -> Metric:
+    def count(self, name: Counted, what: str) -> Metric:
         """Return the count of one verdict, of one run's end by its outcome, or of one alert by its kind."""
         return Metric(name, {name: what.lower().replace(" ", "_"), **self._tags}, kind="counter")
