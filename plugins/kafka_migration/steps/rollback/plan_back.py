@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from kafka_migration.adapters.system.parallel import of_each
+from kafka_migration.adapters.system.deadlines import of_each
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.groups.clusters_seen import ClustersSeen, RecordsSeen, SideSeen
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan, TargetOnly
