@@ -67,7 +67,6 @@ FOREIGN = {
     "adapters/store/ledger_store.py": "entries as JSON, because the digest of an entry is that of its bytes",
     "adapters/store/local_files.py": "JSON objects on their way to their class",
     "adapters/store/run_status_store.py": "JSON objects on their way to their class",
-    "adapters/store/stop_requests.py": "a path of a folder or of an object store",
     "airflow_adapters/": "values of Airflow and of its connections",
     "cli/shell/arguments.py": "arguments of Python's parser of command lines",
     "core/discovery/": "answers of Ambari and Cloudera Manager",

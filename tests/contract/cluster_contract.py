@@ -136,10 +136,17 @@ class ClusterContract:
         assert {topic: first} == self.cluster.topic_ids([topic])
         self.cluster.delete_topics([topic])
         wait_until(lambda: not self.cluster.topic_ids([topic]), what="the topic's end")
-        self.cluster.create_topics([NewTopic(topic, 2, 1, {})])
+        self._create_again(topic)
         (second,) = self.cluster.topic_ids([topic]).values()
 
         assert (self.has_topic_ids, self.has_topic_ids) == (bool(first), first != second)
+
+    def _create_again(self, topic: str) -> None:
+        try:
+            self.cluster.create_topics([NewTopic(topic, 2, 1, {})])
+        except TransientError:
+            # With ZooKeeper a topic counts as existing until its files are deleted.
+            self.cluster.create_topics([NewTopic(topic, 2, 1, {})])
 
     def test_effective_config_has_the_default(self, topic: str) -> None:
         """A setting that nobody set has the broker's default."""
@@ -234,11 +241,7 @@ class ClusterContract:
         if not self.has_topic_ids:
             return
         self.cluster.delete_topics([topic, "contract-none"])
-        try:
-            self.cluster.create_topics([NewTopic(topic, 2, 1, {})])
-        except TransientError:
-            # With ZooKeeper a topic counts as existing until its files are deleted.
-            self.cluster.create_topics([NewTopic(topic, 2, 1, {})])
+        self._create_again(topic)
 
         assert before != self.cluster.describe_topics([topic])[topic].topic_id
 

@@ -14,7 +14,7 @@ import paramiko
 import pytest
 
 import kafka_migration.airflow_adapters.ssh as ssh_module
-from kafka_migration.adapters.host.transport import ReplyLost, ReplyTimedOut, ReplyTooLong
+from kafka_migration.adapters.host.mirrorctl_host import ReplyLost, ReplyTimedOut, ReplyTooLong
 from kafka_migration.airflow_adapters.ssh import MAX_OUTPUT_BYTES, SshMirrorHost, SshTransport
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError

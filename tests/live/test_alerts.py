@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from kafka_migration.adapters.store.stop_requests import StopRequestStore
+from kafka_migration.adapters.store.run_status_store import StopRequestStore
 from kafka_migration.core.run.stop_request import StopRequest
 from tests.live.conftest import LiveWorld
 from tests.live.faults import Faults

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -143,7 +144,8 @@ def scene(brokers: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         stage = Stage(brokers, "probed", root, [topic])
         stage.create(topic, partitions=2)
         stage.produce(topic, b"x" * 1000)
-        with SshMirrorHost("probed", "demo_mirror_host") as host, SshMirrorHost("probed", "demo_mirror_host") as second:
+        hosts = (closing(SshMirrorHost("probed", "demo_mirror_host")) for _ in range(2))
+        with next(hosts) as host, next(hosts) as second:
             yield Scene(stage, host, second, topic)
 
 

@@ -12,14 +12,13 @@ import subprocess
 import tracemalloc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.host.mirrorctl_host import mirrorctl_text
-from kafka_migration.adapters.host.transport import ReplyLost
+from kafka_migration.adapters.host.mirrorctl_host import ReplyLost, mirrorctl_text
 from kafka_migration.airflow_adapters.ssh import MAX_OUTPUT_BYTES, SshMirrorHost, SshTransport
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
@@ -142,7 +141,7 @@ class TestSshMirrorHost(HostContract):
     def connected(self, sshd: Sshd, machine: Machine) -> Iterator[None]:
         """A connection of its own per test."""
         self.here = machine
-        with SshMirrorHost("shop", CONNECTION, str(machine.home)) as host:
+        with closing(SshMirrorHost("shop", CONNECTION, str(machine.home))) as host:
             self.host = host
             yield
 
@@ -184,14 +183,14 @@ class TestForcedSshMirrorHost(TestSshMirrorHost):
     def connected(self, forced: Machine) -> Iterator[None]:
         """A connection of its own per test."""
         self.here = forced
-        with SshMirrorHost("shop", CONNECTION) as host:
+        with closing(SshMirrorHost("shop", CONNECTION)) as host:
             self.host = host
             yield
 
 
 def test_forced_command_serves_a_whole_cycle(forced: Machine) -> None:
     """With mirrorctl installed as forced command the same calls reserve, start, renew, stop and clean."""
-    with SshMirrorHost("shop", CONNECTION) as host:
+    with closing(SshMirrorHost("shop", CONNECTION)) as host:
         host.reserve(ME)
         started = host.start(ME, 1, forced.launch())
 
@@ -281,7 +280,7 @@ def test_reading_call_survives_a_broken_connection(sshd: Sshd, machine: Machine)
     (machine.java_home / "release").unlink()
     slow_java = f"#!/bin/sh\necho asked >>{asked}\nsleep 3\necho 'openjdk version \"17.0.1\"' >&2\n"
     (machine.java_home / "bin" / "java").write_text(slow_java)
-    with SshMirrorHost("shop", CONNECTION, str(machine.home)) as host, ThreadPoolExecutor(1) as pool:
+    with closing(SshMirrorHost("shop", CONNECTION, str(machine.home))) as host, ThreadPoolExecutor(1) as pool:
         host.status()
         late = pool.submit(host.fingerprint, str(machine.kafka_home), str(machine.java_home))
         wait_until(asked.exists, what="the call")
@@ -294,7 +293,7 @@ def test_reading_call_survives_a_broken_connection(sshd: Sshd, machine: Machine)
 
 def test_a_connection_that_works_is_no_news(sshd: Sshd, machine: Machine, caplog: pytest.LogCaptureFixture) -> None:
     """Connecting and logging in leave no line in the log of a task; Paramiko writes two for each."""
-    with caplog.at_level(logging.INFO), SshMirrorHost("shop", CONNECTION, str(machine.home)) as host:
+    with caplog.at_level(logging.INFO), closing(SshMirrorHost("shop", CONNECTION, str(machine.home))) as host:
         host.status()
 
     assert "Accepted publickey" in (sshd.folder / "log").read_text()
@@ -303,7 +302,7 @@ def test_a_connection_that_works_is_no_news(sshd: Sshd, machine: Machine, caplog
 
 def test_process_outlives_the_connection_and_sshd(sshd: Sshd, machine: Machine) -> None:
     """MirrorMaker goes on when the connection and sshd end, and is found again; a broken connection is re-opened."""
-    with SshMirrorHost("shop", CONNECTION, str(machine.home)) as host:
+    with closing(SshMirrorHost("shop", CONNECTION, str(machine.home))) as host:
         host.reserve(ME)
         pid = host.start(ME, 1, machine.launch()).pid
         sshd.stop()
@@ -317,7 +316,7 @@ def test_process_outlives_the_connection_and_sshd(sshd: Sshd, machine: Machine) 
 
 def test_one_connection_serves_many_calls(sshd: Sshd, machine: Machine) -> None:
     """Calls in a row share one connection."""
-    with SshMirrorHost("shop", CONNECTION, str(machine.home)) as host:
+    with closing(SshMirrorHost("shop", CONNECTION, str(machine.home))) as host:
         for _ in range(3):
             host.status()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 from airflow.sdk.bases.hook import BaseHook
 from airflow.sdk.exceptions import AirflowNotFoundException
@@ -29,7 +29,6 @@ from kafka_migration.core.kafka.cluster import Certificate
 from kafka_migration.core.migration.settings import Cluster
 from kafka_migration.core.spark.spark_target import SparkTarget, has_login
 from kafka_migration.core.spark.spark_versions import (
-    SparkVersions,
     package_findings,
     unknown_findings,
     version_findings,
@@ -72,14 +71,10 @@ class AirflowConnections:
     spark_client_findings = staticmethod(spark_client_findings)
 
     def __init__(self) -> None:
-        self._configs: dict[Cluster, dict[str, Any]] = {}
-        self._targets: dict[str, SparkTarget] = {}
-        self._versions: dict[str, SparkVersions] = {}
-
-    def _config(self, cluster: Cluster) -> dict[str, Any]:
-        if cluster not in self._configs:
-            self._configs[cluster] = connection_config(cluster.connection, cluster.insecure)
-        return self._configs[cluster]
+        self._config = cache(lambda cluster: connection_config(cluster.connection, cluster.insecure))
+        self._spark_versions = cache(spark_versions)
+        # Returns the target of a Spark connection. Raises `Refused` if it cannot be used.
+        self.spark_target = cache(spark_target)
 
     def connection_type(self, connection_id: str) -> str | None:
         """Return the type of a connection, or `None` if it does not exist."""
@@ -105,12 +100,6 @@ class AirflowConnections:
         """Return the client certificates of a Kafka connection."""
         return own_certificates(self._config(cluster))
 
-    def spark_target(self, connection_id: str) -> SparkTarget:
-        """Return the target of a Spark connection. Raises `Refused` if it cannot be used."""
-        if connection_id not in self._targets:
-            self._targets[connection_id] = spark_target(connection_id)
-        return self._targets[connection_id]
-
     def spark_numbers(self, target: SparkTarget) -> tuple[int, ...]:
         """Return the first three numbers of Spark's version.
 
@@ -120,11 +109,6 @@ class AirflowConnections:
         if unknown := unknown_findings(versions, None):
             raise Refused(unknown)
         return versions.numbers
-
-    def _spark_versions(self, binary: str) -> SparkVersions:
-        if binary not in self._versions:
-            self._versions[binary] = spark_versions(binary)
-        return self._versions[binary]
 
     def has_login(self, cluster: Cluster) -> bool:
         """Return whether a Kafka connection has a login. Raises `Refused` if it cannot be translated."""

@@ -19,8 +19,7 @@ from airflow.providers.ssh.hooks.ssh import SSHHook
 from airflow.sdk.exceptions import AirflowException, AirflowNotFoundException
 from paramiko.config import SSH_PORT
 
-from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
-from kafka_migration.adapters.host.transport import ReplyLost, ReplyTimedOut, ReplyTooLong
+from kafka_migration.adapters.host.mirrorctl_host import ReplyLost, ReplyTimedOut, ReplyTooLong, ScriptMirrorHost
 from kafka_migration.adapters.system.deadlines import time_left
 from kafka_migration.airflow_adapters.airflow_connections import mask
 from kafka_migration.airflow_adapters.ssh_findings import (

@@ -15,7 +15,7 @@ import pytest
 
 from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.adapters.store.ledger_store import LedgerStore
-from kafka_migration.adapters.store.stop_requests import StopRequestStore
+from kafka_migration.adapters.store.run_status_store import StopRequestStore
 from kafka_migration.cli.main import main
 from kafka_migration.cli.runs import stop_verb as stop_module
 from kafka_migration.cli.runs import verdict_verb as verdict_module

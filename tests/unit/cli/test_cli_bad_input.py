@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.store.run_status_store import NewsStore
-from kafka_migration.adapters.store.stop_requests import StopRequestStore
+from kafka_migration.adapters.store.run_status_store import NewsStore, StopRequestStore
 from kafka_migration.cli.main import main
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.report.run_status import LastRun

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.adapters.store.ledger_store import LedgerStore
-from kafka_migration.adapters.store.run_status_store import NewsStore
-from kafka_migration.adapters.store.stop_requests import StopRequestStore
+from kafka_migration.adapters.store.run_status_store import NewsStore, StopRequestStore
 from kafka_migration.cli.main import main
 from kafka_migration.core.ledger.cutovers import CutOver, RolledBack
 from kafka_migration.core.run.stop_request import StopRequest

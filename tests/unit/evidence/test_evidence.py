@@ -12,7 +12,7 @@ import pytest
 from kafka_migration.adapters.store.document_files import is_there, write_whole
 from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.adapters.store.ledger_store import LedgerStore
-from kafka_migration.adapters.store.stop_requests import StopRequestStore
+from kafka_migration.adapters.store.run_status_store import StopRequestStore
 from kafka_migration.core.evidence.evidence_documents import (
     Kind,
     document_name,

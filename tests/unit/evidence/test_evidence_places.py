@@ -18,8 +18,7 @@ from kafka_migration.adapters.store import evidence_store as evidence_module
 from kafka_migration.adapters.store.document_files import MAX_BYTES, create_whole, rooted
 from kafka_migration.adapters.store.evidence_store import REPORT_FILE, RunEvidence
 from kafka_migration.adapters.store.ledger_store import LedgerStore
-from kafka_migration.adapters.store.run_status_store import NewsStore
-from kafka_migration.adapters.store.stop_requests import StopRequestStore
+from kafka_migration.adapters.store.run_status_store import NewsStore, StopRequestStore
 from kafka_migration.cli.main import main
 from kafka_migration.core.evidence.evidence_documents import Kind, run_folder_name
 from kafka_migration.core.findings.codes import Code

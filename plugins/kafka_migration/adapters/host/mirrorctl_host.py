@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import Protocol
 
 import kafka_migration
-from kafka_migration.adapters.host.transport import ReplyLost, ReplyTimedOut, ReplyTooLong, Transport
 from kafka_migration.adapters.system.deadlines import time_left
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MigrationError, OutcomeUnknown, TransientError
@@ -98,14 +96,6 @@ class ScriptMirrorHost:
         """Close the transport; a later call opens it again."""
         self._transport.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def _read(
         self,
         verb: str,
@@ -183,3 +173,30 @@ def _ended_at_once(request: HostRequest, present: HostReply) -> HostReply | None
 
 def _generation_word(generation: int | None) -> str:
     return "last" if generation is None else str(generation)
+
+
+class ReplyLost(Exception):
+    """The command may have run on the host, but its output was lost."""
+
+
+class ReplyTimedOut(ReplyLost):
+    """The command's timeout was reached; a repeated call would wait as long."""
+
+
+class ReplyTooLong(ReplyLost):
+    """The command's output exceeds the limit; a repeated call would return as much."""
+
+
+class Transport(Protocol):
+    """Runs one command at a time on one host."""
+
+    def __call__(self, command: str, stdin: str, timeout_s: float) -> tuple[int, str, str]:
+        """Run a command with a text on its standard input; return (exit status, stdout, stderr).
+
+        Raises `TransientError` if the command was certainly not sent, `ReplyLost` if it may have been,
+        and `Refused` if the host must not be trusted or refuses the login. Bytes that are not UTF-8 are
+        replaced.
+        """
+
+    def close(self) -> None:
+        """Close the connection; the next call opens a new one."""

@@ -95,8 +95,12 @@ class HttpService:
         self._deadline_s = DEADLINE_S
         # httpcore would write an IPv6 address without its brackets.
         self._headers = {"Host": self._url.netloc, "Accept": accept, "Accept-Encoding": _PLAIN, **_login(settings)}
-        self._tls = self._trusting(settings)
-        self._proxy = self._proxy_of_environment()
+        try:
+            self._tls, self._proxy = trusting(settings.ca_pem), proxy_of(self._url)
+        except (ssl.SSLError, TypeError):
+            raise refused("ssl.ca.pem without a certificate in PEM") from None
+        except ValueError as error:
+            raise refused(f"{error}") from None
         self._host = self._url.hostname or ""
         if ":" in self._host and self._proxy and self._proxy.url.scheme.startswith(b"http"):
             # httpcore would ask the proxy for an IPv6 address without its brackets; the wire removes them for TLS.
@@ -184,18 +188,6 @@ class HttpService:
             raise TransientError(f"{self._name} did not answer: {what}") from error
         except _REFUSED as error:
             raise self._refused(f"{type(error).__name__}: {brief(str(error))}") from None
-
-    def _trusting(self, settings: HttpSettings) -> ssl.SSLContext:
-        try:
-            return trusting(settings.ca_pem)
-        except (ssl.SSLError, TypeError):
-            raise self._refused("ssl.ca.pem without a certificate in PEM") from None
-
-    def _proxy_of_environment(self) -> httpcore.Proxy | None:
-        try:
-            return proxy_of(self._url)
-        except ValueError as error:
-            raise self._refused(f"{error}") from None
 
 
 def _settle(answer: Future[HttpAnswer], ask: Callable[[], HttpAnswer]) -> None:

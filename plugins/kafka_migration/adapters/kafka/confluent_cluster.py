@@ -211,21 +211,20 @@ class ConfluentCluster(BrokerCalls, GroupCalls, RecordReads, RightCalls):
 
         A repeated call reads only new records.
         """
-        found = self._described([topic])
-        if topic not in found:
+        found = self._described([topic]).get(topic)
+        if found is None:
             return []
-        partitions = [TopicPartition(topic, number) for number in range(len(found[topic].partitions))]
+        partitions = [TopicPartition(topic, number) for number in range(len(found.partitions))]
         ends = self.log_end_offsets(partitions, "read_committed")
         if len(ends) < len(partitions):
             raise TransientError(f"{self.name}: not all partitions of {topic} can be read now")
-        table = self._call(lambda: self._tables.read(topic, str(found[topic].topic_id), ends))
+        table = self._call(lambda: self._tables.read(topic, str(found.topic_id), ends))
         return list(table.items())
 
     def read_log(self, topic: str, time_limit_s: float) -> Iterator[tuple[bytes | None, bytes | None]]:
         """Yield (key, value) of each record that the topic holds at the time of the call, read uncommitted."""
-        found = self._described([topic])
-        count = len(found[topic].partitions) if topic in found else 0
-        partitions = [TopicPartition(topic, number) for number in range(count)]
+        found = self._described([topic]).get(topic)
+        partitions = [TopicPartition(topic, number) for number in range(len(found.partitions) if found else 0)]
         starts = self.log_start_offsets(partitions)
         ends = self.log_end_offsets(partitions, "read_uncommitted")
         if not starts.keys() == ends.keys() == set(partitions):

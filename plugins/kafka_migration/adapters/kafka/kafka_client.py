@@ -102,25 +102,26 @@ class ClusterClient:
         def passes(subject: K, error: KafkaError) -> bool:
             return may_pass(error) or (error.code() in _ABSENT and self._is_new(topic_of(subject)))
 
-        try:
+        with self._translating():
             found = outcomes(ask, subjects, passes, self._learn_leaders)
-        except KafkaException as error:
-            raise self._translated(error) from error
-        except TimeoutError as error:
-            raise self._without_answer("did not answer in time") from error
         if any(not isinstance(outcome, KafkaException) for outcome in found.values()):
             self._errors.forget()
         return found
 
     def _call(self, call: Callable[[], T]) -> T:
-        try:
+        with self._translating():
             answer = retried(call, self._learn_leaders)
+        self._errors.forget()
+        return answer
+
+    @contextlib.contextmanager
+    def _translating(self) -> Iterator[None]:
+        try:
+            yield
         except KafkaException as error:
             raise self._translated(error) from error
         except TimeoutError as error:
             raise self._without_answer("did not answer in time") from error
-        self._errors.forget()
-        return answer
 
     def _described_cluster(self, **options: Any) -> Any:
         """Return the client's description of the cluster; a refusal of the connection is raised at once."""

@@ -16,8 +16,7 @@ from typing import Any
 
 from cryptography import x509
 
-from kafka_migration.adapters.system.deadlines import time_left
-from kafka_migration.adapters.system.parallel import of_each
+from kafka_migration.adapters.system.deadlines import of_each, time_left
 from kafka_migration.adapters.system.tls import trusting
 from kafka_migration.core.connections.client_settings import HOST_NAME_CHECK, as_text
 from kafka_migration.core.connections.connection_checks import protocol_of

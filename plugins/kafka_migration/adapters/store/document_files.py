@@ -11,7 +11,7 @@ import errno
 import gc
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -38,24 +38,16 @@ def rooted(folder: Folder) -> Folder:
     return LocalPath(str(getattr(folder, "path", folder))) if is_local(folder) else folder
 
 
-def listed(folder: Folder) -> list[str]:
-    """Return the current names in a folder; none if it does not exist.
+def listed(folder: Folder, *, only_folders: bool = False) -> list[str]:
+    """Return the current names in a folder, or only those of its folders and links; none if it does not exist.
 
     Raises `EvidenceUnreadable` for a link or a file in its place, `StoreFailed` if it cannot be read.
     """
-    return _listed(folder, lambda path: path.name, only_folders=False)
-
-
-def listed_folders(folder: Folder) -> list[str]:
-    """Return the current names of the folders in a folder, like `listed`; links are among them."""
-    return _listed(folder, lambda path: path.name if path.is_dir() else None, only_folders=True)
-
-
-def _listed(folder: Folder, wanted: Callable[[Any], str | None], *, only_folders: bool) -> list[str]:
     try:
         if is_local(folder):
             return local_files.names_in(local_path(folder), only_folders=only_folders)
-        return [name for path in folder.iterdir() if (name := wanted(path))] if is_there(folder) else []
+        paths = folder.iterdir() if is_there(folder) else ()
+        return [path.name for path in paths if path.name and (not only_folders or path.is_dir())]
     except (NotADirectoryError, FileNotFoundError):
         return []
     except Exception as error:

@@ -122,7 +122,7 @@ def read(path: LocalPath, most: int) -> bytes:
 
 def replace(path: LocalPath, text: str) -> None:
     """Write a file whole, instead of whatever file or link has its name; a folder there is an error."""
-    with _made_folder(path.parent) as folder:
+    with _opened_folder(path.parent, make=True) as folder:
         with _temporary_file(path.name, text, folder) as temporary:
             os.replace(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder)
         _flush_folder(folder)
@@ -130,7 +130,7 @@ def replace(path: LocalPath, text: str) -> None:
 
 def create(path: LocalPath, text: str) -> bool:
     """Write a file whole if nothing has its name; return whether it was written."""
-    with _made_folder(path.parent) as folder:
+    with _opened_folder(path.parent, make=True) as folder:
         with _temporary_file(path.name, text, folder) as temporary:
             try:
                 os.link(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
@@ -197,29 +197,17 @@ def _write_flushed(file: Any, text: str) -> None:
 
 
 @contextmanager
-def _opened_folder(path: LocalPath) -> Iterator[int]:
-    """Yield the descriptor of a folder; `OSError` (`ELOOP`) names a link or a file in its place."""
+def _opened_folder(path: LocalPath, *, make: bool = False) -> Iterator[int]:
+    """Yield the descriptor of a folder, which is created with its parents if it is missing and `make` is true.
+
+    `OSError` (`ELOOP`) names a link or a file in its place.
+    """
+    if make:
+        _make_root(Path(path.root).absolute())
     descriptor = os.open(path.root, _AS_PLACE)
     try:
         for name in path.parts:
-            descriptor = _moved(descriptor, _folder_in(descriptor, name))
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
-def _made_folder(path: LocalPath) -> Iterator[int]:
-    """Yield the descriptor of a folder, which is created with its parents if it is missing."""
-    _make_root(Path(path.root).absolute())
-    descriptor = os.open(path.root, _AS_PLACE)
-    try:
-        for name in path.parts:
-            try:
-                descriptor = _moved(descriptor, _folder_in(descriptor, name))
-            except FileNotFoundError:
-                _make_folder(name, descriptor)
-                descriptor = _moved(descriptor, _folder_in(descriptor, name))
+            descriptor = _moved(descriptor, _folder_in(descriptor, name, make=make))
         yield descriptor
     finally:
         os.close(descriptor)
@@ -230,9 +218,14 @@ def _moved(before: int, after: int) -> int:
     return after
 
 
-def _folder_in(folder: int, name: str) -> int:
+def _folder_in(folder: int, name: str, *, make: bool) -> int:
     try:
         return os.open(name, _AS_PLACE | os.O_NOFOLLOW, dir_fd=folder)
+    except FileNotFoundError:
+        if not make:
+            raise
+        _make_folder(name, folder)
+        return _folder_in(folder, name, make=False)
     except OSError as error:
         if error.errno in {errno.ENOTDIR, errno.ELOOP}:
             raise _another_kind(name, folder, "the folder") from None

@@ -1,6 +1,6 @@
-"""The progress of the active run and the result of the last run: two small documents per migration, for monitoring.
+"""The small documents of a migration beside its evidence: progress, result of the last run, requests to stop mirroring.
 
-They are replaced as a whole. Runs do not depend on them, so a failed write has no effect on a run.
+They are replaced as a whole.
 """
 
 from __future__ import annotations
@@ -9,18 +9,26 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_migration.adapters.store.document_files import Folder, is_there, read_json, to_json, write_whole
+from kafka_migration.adapters.store.document_files import Folder, is_there, naming, read_json, to_json, write_whole
+from kafka_migration.core.run.stop_request import StopRequest
 
 PROGRESS_FILE = "progress.json"
 LAST_RUN_FILE = "last-run.json"
 # The triggerer parses the progress, for which all its triggers wait. The last run may have findings on 5,000 topics.
 _MOST_BYTES = {PROGRESS_FILE: 1024 * 1024, LAST_RUN_FILE: 16 * 1024 * 1024}
 
+STOP_REQUESTS_FOLDER = "stop-requests"
+# The triggerer parses a request at each poll, for which all its triggers wait.
+MAX_BYTES = 64 * 1024
+
 log = logging.getLogger(__name__)
 
 
 class NewsStore:
-    """The news of one migration."""
+    """The news of one migration: the progress of the active run and the result of the last run, for monitoring.
+
+    Runs do not depend on them, so a failed write has no effect on a run.
+    """
 
     def __init__(self, root: Folder, migration: str) -> None:
         self.folder = root / migration
@@ -80,3 +88,28 @@ class NewsStore:
             if not self._is_complained_of:
                 log.warning("%s was not written: %s: %s", self.folder / name, type(error).__name__, error)
             self._is_complained_of = True
+
+
+class StopRequestStore:
+    """The requests to stop mirroring, at most one per generation. Any user with write access here may ask."""
+
+    def __init__(self, root: Folder, migration: str) -> None:
+        self.folder = root / migration / STOP_REQUESTS_FOLDER
+
+    def request(self, request: StopRequest) -> StopRequest:
+        """Write the request, unless its generation already has one; return the valid request."""
+        standing = self.find(request.generation)
+        if standing is None:
+            write_whole(self._path(request.generation), to_json(request.to_document()))
+        return standing or request
+
+    def find(self, generation: int) -> StopRequest | None:
+        """Return the request for this generation, `None` if there is none; errors of the store are passed on."""
+        try:
+            with naming(self._path(generation)):
+                return StopRequest.from_document(read_json(self._path(generation), MAX_BYTES))
+        except FileNotFoundError:
+            return None
+
+    def _path(self, generation: int) -> Any:
+        return self.folder / f"{generation}.json"

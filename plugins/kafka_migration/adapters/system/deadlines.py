@@ -1,19 +1,26 @@
-"""A common time limit for the calls of this thread, so that a poll ends in time even if a service does not answer."""
+"""A common time limit for the calls of this thread, so that a poll ends in time even if a service does not answer.
+
+And calls at the same time: Kafka answers for one group at a time, and most of that time is waiting.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
 T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
 
 # The timeout of a call if the time is already over: enough for an immediate answer.
 SHORTEST_S = 0.5
+# This many concurrent calls load a cluster's coordinators no more than a few consumers do.
+AT_ONCE = 8
 _end_s: ContextVar[float | None] = ContextVar("end_s", default=None)
 
 
@@ -74,3 +81,14 @@ def _answer(function: Callable[[], T], answer: Future[T]) -> None:
         answer.set_result(function())
     except BaseException as error:
         answer.set_exception(error)
+
+
+def of_each(items: Iterable[K], ask: Callable[[K], V]) -> dict[K, V]:
+    """Return the answer for each item, in order; an error is raised after all started calls have ended."""
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="kafka-migration-groups") as pool:
+        asked = {item: pool.submit(ask, item) for item in items}
+        try:
+            return {item: future.result() for item, future in asked.items()}
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise

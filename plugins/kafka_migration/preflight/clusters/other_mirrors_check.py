@@ -86,23 +86,11 @@ def _age_s(scene: Scene, topic: str) -> float | None:
     return scene.now.timestamp() - max(times) / 1000 if times else None
 
 
-def own_workers(migration: str) -> str:
-    """Return the group of this migration's MirrorMaker 2."""
-    return f"{migration}-source{_WORKERS}"
-
-
 def worker_aliases(listed: Iterable[GroupListing], migration: str) -> list[str]:
     """Return the source aliases of MirrorMaker 2 processes that run on a target, without this migration's."""
-    names = (
-        each.group
-        for each in listed
-        if not each.state.is_inactive and each.kind == "connect" and _is_worker(each.group)
-    )
-    return [name.removesuffix(_WORKERS) for name in names if name != own_workers(migration)]
-
-
-def _is_worker(group: str) -> bool:
-    return group.endswith(_WORKERS) and group != _WORKERS
+    running = (each.group for each in listed if not each.state.is_inactive and each.kind == "connect")
+    not_others = {_WORKERS, f"{migration}-source{_WORKERS}"}
+    return [group.removesuffix(_WORKERS) for group in running if group.endswith(_WORKERS) and group not in not_others]
 
 
 def offsets_topic(alias: str) -> str:

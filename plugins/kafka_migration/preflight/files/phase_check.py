@@ -8,9 +8,8 @@ from kafka_migration.preflight.scene.scene import Scene
 
 
 def _check(scene: Scene) -> Findings:
-    migration = scene.migration
-    requested = scene.run.request.topics
-    return phase_findings(scene.ledger, migration.name, scene.mode, migration.topics, requested)
+    topics, requested = scene.migration.topics, scene.run.request.topics
+    return phase_findings(scene.ledger, scene.migration.name, scene.mode, topics, requested)
 
 
 CHECK = Check("phase", _check, asks={Asked.FILE})

@@ -30,12 +30,9 @@ _BROKER = re.compile(r"(\S{1,300}:\d{1,5}) \(id: -?\d{1,10} .{0,600}\) -> (\(|ER
 
 
 def _check(scene: Scene) -> Findings:
-    return [finding for side in SIDES for finding in _unreached(scene, side)]
-
-
-def _unreached(scene: Scene, side: Side) -> Findings:
-    addresses = facts(scene, side).addresses
-    return connect_findings(f"{side}.connection", addresses, _answer(scene, side), machine(scene).names)
+    for side in SIDES:
+        addresses = facts(scene, side).addresses
+        yield from connect_findings(f"{side}.connection", addresses, _answer(scene, side), machine(scene).names)
 
 
 def _warn(scene: Scene) -> Findings:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.text.shortened import some
 from kafka_migration.preflight.host.asking_host import NamesOnHost, broker_names, machine, names_of_brokers
 from kafka_migration.preflight.scene.check import (
@@ -26,13 +25,10 @@ _NAMES = Fact(
 
 
 def _check(scene: Scene) -> Findings:
-    return [finding for side in SIDES for finding in _unresolved(scene, side)]
-
-
-def _unresolved(scene: Scene, side: Side) -> Findings:
-    addresses, on_host = facts(scene, side).addresses, machine(scene).names
-    on_worker = {name: scene.airflow.look_up(name) for name in broker_names(addresses) if name in on_host.missing}
-    return resolve_findings(f"{side}.connection", addresses, on_host, on_worker)
+    for side in SIDES:
+        addresses, on_host = facts(scene, side).addresses, machine(scene).names
+        on_worker = {name: scene.airflow.look_up(name) for name in broker_names(addresses) if name in on_host.missing}
+        yield from resolve_findings(f"{side}.connection", addresses, on_host, on_worker)
 
 
 def resolve_findings(

@@ -6,7 +6,7 @@ from kafka_migration.engines.engines import engine_of
 from kafka_migration.engines.required_versions import java_findings, login_findings, version_warnings
 from kafka_migration.preflight.host.asking_host import host_facts
 from kafka_migration.preflight.scene.check import Asked, Check, Findings
-from kafka_migration.preflight.scene.scene import SIDES, Scene
+from kafka_migration.preflight.scene.scene import Scene
 
 
 def _check(scene: Scene) -> Findings:
@@ -17,17 +17,12 @@ def _check(scene: Scene) -> Findings:
     return (
         *engine.setting_findings(version),
         *java_findings(scene.migration, version, host_facts(scene).get("java", "")),
-        *_login_findings(scene, version),
+        *(login_findings(scene.migration, version) if scene.has_login else ()),
     )
 
 
 def _warn(scene: Scene) -> Findings:
     return version_warnings(scene.migration, host_facts(scene).get("kafka", "")) if scene.mode.mirrors else ()
-
-
-def _login_findings(scene: Scene, version: str) -> Findings:
-    has_login = any(scene.airflow.connections.has_login(scene.named(side)) for side in SIDES)
-    return login_findings(scene.migration, version) if has_login else ()
 
 
 CHECK = Check("mirror", _check, asks={Asked.HOST}, needs=("clusters", "host"), warn=_warn)

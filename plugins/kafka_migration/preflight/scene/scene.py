@@ -222,6 +222,11 @@ class Scene:
         """The target cluster."""
         return self.run.target
 
+    @property
+    def has_login(self) -> bool:
+        """Whether one of the Kafka connections has a login. Raises `Refused` if one cannot be translated."""
+        return any(self.airflow.connections.has_login(self.named(side)) for side in SIDES)
+
     def cluster(self, side: Side) -> KafkaCluster:
         """Return the cluster of a side."""
         return self.source if side == "source" else self.target

@@ -5,12 +5,11 @@ from __future__ import annotations
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.spark.spark_target import shipping_findings
 from kafka_migration.preflight.scene.check import Asked, Check, Findings
-from kafka_migration.preflight.scene.scene import SIDES, Scene
+from kafka_migration.preflight.scene.scene import Scene
 
 
 def _check(scene: Scene) -> Findings:
-    has_login = scene.airflow.connections.has_login
-    if scene.mode is Mode.RESTORE or not any(has_login(scene.named(side)) for side in SIDES):
+    if scene.mode is Mode.RESTORE or not scene.has_login:
         return ()
     spark = scene.airflow.spark
     target = spark.spark_target(scene.migration.validation.spark_connection)

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from kafka_migration.adapters.store.document_files import Folder, listed_folders, naming
+from kafka_migration.adapters.store.document_files import Folder, listed, naming
 from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.adapters.store.ledger_store import LEDGER_FOLDER, Anchor, LedgerStore
-from kafka_migration.adapters.store.run_status_store import LAST_RUN_FILE, PROGRESS_FILE, NewsStore
-from kafka_migration.adapters.store.stop_requests import StopRequestStore
+from kafka_migration.adapters.store.run_status_store import LAST_RUN_FILE, PROGRESS_FILE, NewsStore, StopRequestStore
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused, StoreFailed
 from kafka_migration.core.ledger.chain import Confirmation, writer_of
@@ -90,14 +89,16 @@ def all_migrations(root: Folder, find_anchor: FindAnchor = no_anchor) -> list[Mi
 
 
 def _names(root: Folder) -> list[str]:
-    return sorted(name for name in listed_folders(root) if is_migration_name(name) and _is_migration(root / name))
+    return sorted(
+        name for name in listed(root, only_folders=True) if is_migration_name(name) and _is_migration(root / name)
+    )
 
 
 def _is_migration(folder: Folder) -> bool:
     """Return whether the folder holds a ledger, or the first attempt of a run; if it cannot be read, this shows it."""
     try:
-        names = listed_folders(folder)
-        return LEDGER_FOLDER in names or any("attempt-1" in listed_folders(folder / run) for run in names)
+        names = listed(folder, only_folders=True)
+        return LEDGER_FOLDER in names or any("attempt-1" in listed(folder / run, only_folders=True) for run in names)
     except (EvidenceUnreadable, StoreFailed):
         return True
 

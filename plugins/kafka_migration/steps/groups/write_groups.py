@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection
 
-from kafka_migration.adapters.system.parallel import of_each
+from kafka_migration.adapters.system.deadlines import of_each
 from kafka_migration.core.cutover.approval import not_final
 from kafka_migration.core.evidence.evidence_documents import StoredKind
 from kafka_migration.core.findings.errors import Finding, OffsetsNotMoved, OutcomeUnknown, Refused, TransientError

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
-from kafka_migration.adapters.store.stop_requests import StopRequestStore
+from kafka_migration.adapters.store.run_status_store import StopRequestStore
 from kafka_migration.adapters.system.deadlines import Aside, at_most, no_limit
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.findings.codes import Code

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import TypeVar
 
-from kafka_migration.adapters.system.parallel import of_each
+from kafka_migration.adapters.system.deadlines import of_each
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.kafka.cluster import GroupDescription, KafkaCluster
 from kafka_migration.core.kafka.commits import Commits

@@ -11,8 +11,7 @@ from typing import Any
 from kafka_migration.adapters.kafka.renamed_topics import renamed_topics
 from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.adapters.store.ledger_store import LedgerStore
-from kafka_migration.adapters.store.run_status_store import NewsStore
-from kafka_migration.adapters.store.stop_requests import StopRequestStore
+from kafka_migration.adapters.store.run_status_store import NewsStore, StopRequestStore
 from kafka_migration.core.evidence.digests import Keeper, Kept
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import FindingsError, StoreFailed

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
-from kafka_migration.adapters.host.transport import ReplyLost, ReplyTimedOut
+from kafka_migration.adapters.host.mirrorctl_host import ReplyLost, ReplyTimedOut, ScriptMirrorHost
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, OutcomeUnknown, TransientError
 from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
