@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.store import stop_requests
+from kafka_migration.adapters.store import run_status_store
 from kafka_migration.adapters.store.run_status_store import NewsStore
 from kafka_migration.adapters.system.deadlines import at_most
 from kafka_migration.core.findings.errors import TransientError
@@ -135,7 +135,7 @@ def test_evidence_store_that_does_not_answer_fails_the_run(scene: Scene, monkeyp
     def gone(path: Any) -> Any:
         raise OSError(5, "Input/output error", str(path))
 
-    monkeypatch.setattr(stop_requests, "read_json", gone)
+    monkeypatch.setattr(run_status_store, "read_json", gone)
     scene.script = lambda now: now.produce()
     event = watch(scene)
 
@@ -291,7 +291,7 @@ def test_evidence_store_that_hangs_delays_no_lease(scene: Scene, monkeypatch: py
     is_over = threading.Event()
     monkeypatch.setattr(watcher_module, "STORE_S", 0.05)
     monkeypatch.setattr(watching_module, "POLL_RESERVE_S", 0.05)
-    monkeypatch.setattr(stop_requests, "read_json", lambda path: is_over.wait(60))
+    monkeypatch.setattr(run_status_store, "read_json", lambda path: is_over.wait(60))
     scene.script = lambda now: now.produce()
     try:
         event = watch(scene)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_migration.core.ledger.copy_basis import changed_settings
-from kafka_migration.core.target.removed_topics import removed_topic_warnings
+from kafka_migration.core.target.target_topics import removed_topic_warnings
 from kafka_migration.preflight.scene.check import Asked, Check
 
 CHECK = Check(

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from kafka_migration.adapters.system.deadlines import of_each
-from kafka_migration.core.findings.errors import Refused, TransientError
+from kafka_migration.core.cutover.plan_page import render_plan
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.groups.clusters_seen import ClustersSeen, RecordsSeen, SideSeen
 from kafka_migration.core.groups.group_writes import OffsetsResult
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan, TargetOnly
