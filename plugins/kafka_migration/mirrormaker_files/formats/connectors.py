@@ -8,8 +8,7 @@ from difflib import get_close_matches
 
 import yaml
 
-from kafka_migration.mirrormaker_files.formats.properties_files import prefixed
-from kafka_migration.mirrormaker_files.formats.properties_reader import Entry
+from kafka_migration.mirrormaker_files.formats.properties_reader import Entry, prefixed
 from kafka_migration.mirrormaker_files.formats.yaml_documents import (
     fields,
     flat,

@@ -45,6 +45,13 @@ def connectors(ground: Ground, flow: Flow, *roles: str) -> Iterator[Effective]:
     yield from ground.readers.at(*(roles or CONNECTORS), flow=str(flow))
 
 
+def of_flows(file: MirrorFile, ground: Ground, *roles: str) -> Iterator[tuple[Flow, Effective]]:
+    """Yield the connectors of all flows of a file, each with its flow."""
+    for flow in file.flows:
+        for each in connectors(ground, flow, *roles):
+            yield flow, each
+
+
 def value(each: Effective, key: str, default: str = "") -> str:
     """Return the value that a reader gets for a key, without blanks around it."""
     given = each.values.get(key)
@@ -54,6 +61,17 @@ def value(each: Effective, key: str, default: str = "") -> str:
 def is_given(given: Given | None, file: MirrorFile) -> bool:
     """Return whether a value stands in this file."""
     return given is not None and given.setting is not None and given.file == file.name
+
+
+def given_in(file: MirrorFile, each: Effective, key: str) -> Given | None:
+    """Return what a reader gets for a key, if it stands in this file."""
+    given = each.values.get(key)
+    return given if is_given(given, file) else None
+
+
+def lines_in(file: MirrorFile, *given: Given | None) -> tuple[int, ...]:
+    """Return the lines of those values that stand in this file."""
+    return tuple(each.setting.line for each in given if each and each.setting and is_given(each, file))
 
 
 def says(each: Effective, key: str, word: str) -> bool:

@@ -19,8 +19,7 @@ from kafka_migration.mirrormaker_files.ground.ground import (
     is_given,
     running_flows,
 )
-from kafka_migration.mirrormaker_files.ground.meant import OF_BROKERS, Meant, meant, renamed, roles_meant
-from kafka_migration.mirrormaker_files.ground.right_place import right_place
+from kafka_migration.mirrormaker_files.ground.meant import OF_BROKERS, Meant, meant, renamed, right_place, roles_meant
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, key_of, minor, span
 from kafka_migration.mirrormaker_files.model.mirror_settings import (

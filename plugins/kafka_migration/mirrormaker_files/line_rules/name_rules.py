@@ -17,10 +17,13 @@ from kafka_migration.mirrormaker_files.ground.ground import (
     Ground,
     at_given,
     connectors,
+    given_in,
     is_given,
     is_of,
     line_of,
     line_of_flow,
+    lines_in,
+    of_flows,
     value,
 )
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
@@ -93,12 +96,10 @@ def aliases(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     Connectors on Kafka Connect have rules of their own (`alias_rules`).
     """
     by_line = defaultdict[int, list[tuple[Flow, Effective, str, Given]]](list)
-    for flow in () if file.kind is FileKind.CONNECTORS else file.flows:
-        for each in connectors(ground, flow, SOURCE):
-            for key in (ALIAS, "target.cluster.alias", SEPARATOR):
-                given = each.values.get(key)
-                if given is not None and is_given(given, file):
-                    by_line[id(given.setting)].append((flow, each, key, given))
+    for flow, each in () if file.kind is FileKind.CONNECTORS else of_flows(file, ground, SOURCE):
+        for key in (ALIAS, "target.cluster.alias", SEPARATOR):
+            if given := given_in(file, each, key):
+                by_line[id(given.setting)].append((flow, each, key, given))
     for uses in by_line.values():
         yield from _alias(file, uses)
 
@@ -171,23 +172,19 @@ def _returns(file: MirrorFile, ground: Ground, flow: Flow, back: Flow) -> Iterat
         return
     one, other = naming(sources[0]), naming(sources[1])
     line = line_of_flow(file, back)
-    others = tuple(sorted(_lines_of_names(file, sources[0], sources[1]) - {line}))
+    given = (each.values.get(key) for each in (sources[0], sources[1]) for key in (POLICY, SEPARATOR))
+    others = tuple(sorted({*lines_in(file, *given)} - {line}))
     if one.keeps_names and other.keeps_names:
         found = f"the flows {flow} and {back} keep the names of the same topics"
         effect = "each record is copied back and forth without end"
         fix = "Disable one flow, or let them copy different topics."
-        yield replace(on_file(file, LintCode.LOOP, found, effect, fix, line), others=others)
     elif (one.policy, one.separator) != (other.policy, other.separator):
         found = f"the flows {flow} and {back} name topics in different ways"
         effect = "neither recognises the copies of the other, so records are copied back"
         fix = "Give both flows the same policy and separator, or let them copy different topics."
-        yield replace(on_file(file, LintCode.LOOP, found, effect, fix, line), others=others)
-
-
-def _lines_of_names(file: MirrorFile, *sources: Effective) -> set[int]:
-    """Return the lines that decide how connectors name topics."""
-    given = (each.values.get(key) for each in sources for key in (POLICY, SEPARATOR))
-    return {each.setting.line for each in given if each and each.setting and is_given(each, file)}
+    else:
+        return
+    yield replace(on_file(file, LintCode.LOOP, found, effect, fix, line), others=others)
 
 
 def _share_topics(one: Effective, other: Effective) -> bool:
@@ -258,8 +255,7 @@ def shared_workers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     uses = defaultdict[tuple[int, str], list[tuple[str, Given]]](list)
     for each in ground.readers.at("connect_worker"):
         for key in ("group.id", *STORAGE_TOPICS):
-            given = each.values.get(key)
-            if given is not None and is_given(given, file):
+            if given := given_in(file, each, key):
                 uses[id(given.setting), each.reader.cluster].append((each.reader.flow, given))
     for of in uses.values():
         if len(of) > 1:
@@ -272,12 +268,10 @@ def shared_workers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 
 def taken_for_copies(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each named topic that MirrorMaker takes for a copy or an internal topic."""
-    for flow in file.flows:
-        for each in connectors(ground, flow, SOURCE):
-            given = each.values.get("topics")
-            if given is not None and is_given(given, file):
-                yield from _not_copied(file, flow, naming(each), given)
-                yield from _excluded(file, given, each.values.get("topics.exclude"))
+    for flow, each in of_flows(file, ground, SOURCE):
+        if given := given_in(file, each, "topics"):
+            yield from _not_copied(file, flow, naming(each), given)
+            yield from _excluded(file, given, each.values.get("topics.exclude"))
 
 
 def _excluded(file: MirrorFile, given: Given, exclusion: Given | None) -> Iterator[LintFinding]:

@@ -20,8 +20,7 @@ from kafka_migration.mirrormaker_files.ground.ground import (
     is_dedicated,
     running_flows,
 )
-from kafka_migration.mirrormaker_files.ground.meant import renamed
-from kafka_migration.mirrormaker_files.ground.right_place import right_place
+from kafka_migration.mirrormaker_files.ground.meant import renamed, right_place
 from kafka_migration.mirrormaker_files.line_rules.key_rules import is_storage_of_connector
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, has_secret, key_of, minor, value_of

@@ -1,20 +1,31 @@
-"""Containers of Kubernetes and services of Compose that start MirrorMaker or Connect."""
+"""Containers of Kubernetes and services of Compose: their commands, and variables, also of images and `.env` files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import yaml
 
 from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.formats.mirrormaker1_files import command_files
+from kafka_migration.mirrormaker_files.formats.properties_reader import entries
 from kafka_migration.mirrormaker_files.formats.yaml_documents import fields, flat, items, line_of, text_of
 from kafka_migration.mirrormaker_files.model.command_options import StartProgram
 from kafka_migration.mirrormaker_files.model.lint_limits import LONGEST_COMMAND, MOST_COMMANDS, require_few
-from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting
-from kafka_migration.mirrormaker_files.scripts.scripts import Assigned, Script, Started, started_by
-from kafka_migration.mirrormaker_files.scripts.shell_words import Splitter, Syntax, Word
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.remarks import OpenQuote
+from kafka_migration.mirrormaker_files.scripts.scripts import (
+    Assigned,
+    Script,
+    Started,
+    assigned_by,
+    joined_lines,
+    started_by,
+)
+from kafka_migration.mirrormaker_files.scripts.shell_words import Command, Splitter, Syntax, Word
 
 _COMMANDS = ("entrypoint", "command", "args")
 # Kubernetes replaces `$(NAME)`.
@@ -23,6 +34,9 @@ _REFERENCE = regex(r"\$\((\w{1,200})\)")
 _LONGEST_KNOWN, _MOST_LINES = 1_000, 1_000
 # An image may have MirrorMaker as its program, so that the container has only its options.
 _OPTION = regex(r"--?(?:consumer|producer)\.config(?:=.*)?")
+_IMAGE = regex(r"^FROM[ \t]{1,20}\S", re.MULTILINE)
+_ENV = regex(r"^ENV[ \t]", re.MULTILINE)
+_NAME = regex(r"[A-Z][A-Z0-9_]{0,199}")
 
 
 def container_files(name: str, node: yaml.Node, source: Sequence[str]) -> Iterator[MirrorFile]:
@@ -99,3 +113,54 @@ def _located(file: MirrorFile, nodes: Sequence[yaml.Node], source: Sequence[str]
         moved[setting.line, setting.name] = settings[-1].line
     remarks = tuple(replace(each, line=moved.get((each.line, each.name), each.line)) for each in file.remarks)
     return replace(file, settings=tuple(settings), remarks=remarks)
+
+
+def is_image(text: str) -> bool:
+    """Return whether a text is the file of an image with variables."""
+    return is_image_file(text) and _ENV.search(text) is not None
+
+
+def is_image_file(text: str) -> bool:
+    """Return whether a text is the file of an image."""
+    return _IMAGE.search(text) is not None
+
+
+def is_environment(name: str, text: str) -> bool:
+    """Return whether a file has the name and the lines of an `.env` file."""
+    return name.lower().endswith(".env") and all(_NAME.fullmatch(each.name) for each in entries(text))
+
+
+def image_file(name: str, text: str) -> MirrorFile:
+    """Return the variables of an image's file, or of an `.env` file."""
+    if is_image(text):
+        return variables_file(name, assigned_by(_commands(text)))
+    return variables_file(name, (Assigned(e.line, e.name, e.value.strip("\"'"), is_known=True) for e in entries(text)))
+
+
+def _commands(text: str) -> Iterator[Command]:
+    """Yield the words of each `ENV`, which no shell reads."""
+    for line, content in joined_lines(text):
+        if _ENV.match(content):
+            with suppress(OpenQuote):
+                yield from Splitter(content, line, Syntax.WORDS, {}).commands()
+
+
+def variables_file(name: str, assigned: Iterable[Assigned]) -> MirrorFile:
+    """Return the variables whose values are known; another one is there without a value."""
+    settings = tuple(
+        MirrorSetting(each.line, each.name, each.value if each.is_known else "$", Place.VARIABLE, each.name)
+        for each in assigned
+    )
+    return MirrorFile(name, FileKind.VARIABLES, settings)
+
+
+def variables_of(node: yaml.Node) -> Iterator[Assigned]:
+    """Yield the variables of all containers below a node, and of the data of a ConfigMap."""
+    inner = fields(node)
+    yield from environment(inner)
+    if text_of(inner.get("kind")) == "ConfigMap":
+        for name, value in fields(inner.get("data")).items():
+            if _NAME.fullmatch(name) and isinstance(value, yaml.ScalarNode) and "\n" not in value.value:
+                yield Assigned(line_of(value), name, text_of(value), is_known=True)
+    for child in (*inner.values(), *items(node)):
+        yield from variables_of(child)

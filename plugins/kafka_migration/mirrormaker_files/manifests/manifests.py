@@ -13,14 +13,18 @@ import yaml
 from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.formats.connectors import Connector, file_of_connectors
 from kafka_migration.mirrormaker_files.formats.yaml_documents import fields, items, line_of, nodes_of, text_of
-from kafka_migration.mirrormaker_files.manifests.containers import container_files
+from kafka_migration.mirrormaker_files.manifests.containers import container_files, variables_of
 from kafka_migration.mirrormaker_files.manifests.resource_fields import resource_faults
-from kafka_migration.mirrormaker_files.manifests.strimzi import KIND, strimzi_file
-from kafka_migration.mirrormaker_files.manifests.strimzi_others import connector_of, mirrormaker1_files, worker_of
-from kafka_migration.mirrormaker_files.manifests.variables import variables_of
+from kafka_migration.mirrormaker_files.manifests.strimzi import (
+    KIND,
+    connector_of,
+    mirrormaker1_files,
+    strimzi_file,
+    worker_of,
+)
 from kafka_migration.mirrormaker_files.model.mirror_settings import FieldFault, MirrorFile
-from kafka_migration.mirrormaker_files.scripts.parts import TextPart
 from kafka_migration.mirrormaker_files.scripts.scripts import Assigned
+from kafka_migration.mirrormaker_files.scripts.written_files import TextPart
 
 # The kind of a resource has the form of a class name.
 _KIND = regex(r"(?:[A-Z][a-z]{0,40}){1,8}[0-9]?")

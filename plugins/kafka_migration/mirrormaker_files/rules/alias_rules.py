@@ -10,7 +10,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.ground.ground import CONNECTORS, SOURCE, Ground, at_given, is_given, is_of, value
+from kafka_migration.mirrormaker_files.ground.ground import (
+    CONNECTORS,
+    SOURCE,
+    Ground,
+    at_given,
+    given_in,
+    is_of,
+    lines_in,
+    value,
+)
 from kafka_migration.mirrormaker_files.line_rules.name_rules import (
     ALIAS,
     DEFAULT,
@@ -32,15 +41,10 @@ def connector_names(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each connector with a blank alias or separator, or with one alias for both clusters."""
     for each in ground.readers.at(*CONNECTORS) if file.kind is FileKind.CONNECTORS else ():
         if is_of(file, each):
-            source, target = (_given(file, each, key) for key in (ALIAS, TARGET_ALIAS))
+            source, target = (given_in(file, each, key) for key in (ALIAS, TARGET_ALIAS))
             if source and target and source.value.strip() == target.value.strip():
                 yield from _equal(file, each, source, target)
             yield from _blank(file, each, source, target)
-
-
-def _given(file: MirrorFile, each: Effective, key: str) -> Given | None:
-    given = each.values.get(key)
-    return given if given and is_given(given, file) else None
 
 
 def _equal(file: MirrorFile, each: Effective, source: Given, target: Given) -> Iterator[LintFinding]:
@@ -48,21 +52,21 @@ def _equal(file: MirrorFile, each: Effective, source: Given, target: Given) -> I
     fix = "Give each cluster an alias of its own, the same in all connectors."
     if naming(each).policy == IDENTITY and each.reader.role == SOURCE:
         effect = "IdentityReplicationPolicy takes every topic for a copy from the target, so none is copied"
-        yield at_given(file, target, LintCode.NO_TOPIC_COPIED, found, effect, fix, _lines(source))
+        yield at_given(file, target, LintCode.NO_TOPIC_COPIED, found, effect, fix, lines_in(file, source))
     elif value(each, ALIAS):
         effect = "connectors with the real aliases do not find its offset syncs"
         if naming(each).policy == DEFAULT:
             effect = f"topics that begin with this alias are not copied, and {effect}"
-        yield at_given(file, target, LintCode.ALIASES_EQUAL, found, effect, fix, _lines(source))
+        yield at_given(file, target, LintCode.ALIASES_EQUAL, found, effect, fix, lines_in(file, source))
 
 
 def _blank(file: MirrorFile, each: Effective, source: Given | None, target: Given | None) -> Iterator[LintFinding]:
     own = naming(each)
-    separator = _given(file, each, SEPARATOR) if own.policy == DEFAULT else None
+    separator = given_in(file, each, SEPARATOR) if own.policy == DEFAULT else None
     blank = [given for given in (source, target, separator) if given and not given.value.strip()]
     if not blank or own.policy not in {DEFAULT, IDENTITY}:
         return
-    others = _lines(*blank[1:])
+    others = lines_in(file, *blank[1:])
     if blank == [separator]:
         yield blank_separator(file, blank[0], own.alias)
     elif blank == [source, separator]:
@@ -84,16 +88,12 @@ def _of_alias(policy: str, is_source: bool, is_separator: bool) -> tuple[str, st
     return "the alias is blank, and the separator is not", "a topic gets only the separator in front of its name"
 
 
-def _lines(*given: Given | None) -> tuple[int, ...]:
-    return tuple(each.setting.line for each in given if each and each.setting)
-
-
 def at_aliases(finding: LintFinding, file: MirrorFile, each: Effective, sources: Sequence[Effective]) -> LintFinding:
     """Return a finding about connectors whose flows differ with the lines of their aliases that differ."""
     keys = [key for key in (ALIAS, TARGET_ALIAS) if all(value(one, key) != value(each, key) for one in sources)]
-    own = [given for key in keys if (given := _given(file, each, key))]
-    others = [given for one in sources for key in keys if (given := _given(file, one, key))]
-    lines = _lines(*own, *others)
+    own = [given for key in keys if (given := given_in(file, each, key))]
+    others = [given for one in sources for key in keys if (given := given_in(file, one, key))]
+    lines = lines_in(file, *own, *others)
     return replace(finding, line=lines[0], others=lines[1:]) if lines else finding
 
 

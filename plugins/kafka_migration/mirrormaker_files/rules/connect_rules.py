@@ -17,6 +17,7 @@ from kafka_migration.mirrormaker_files.ground.ground import (
     is_given,
     is_of,
     line_of,
+    of_flows,
     value,
 )
 from kafka_migration.mirrormaker_files.line_rules.class_rules import is_unknown_converter
@@ -60,9 +61,8 @@ def partners(files: Sequence[MirrorFile], ground: Ground) -> Iterator[LintFindin
     of_connect = [file for file in files if file.kind is FileKind.CONNECTORS]
     sources = {each.reader.flow: each for each in ground.readers.at(SOURCE)}
     for file in of_connect:
-        for flow in file.flows:
-            for each in connectors(ground, flow, CHECKPOINT):
-                yield from _partner(file, flow, each, sources)
+        for flow, each in of_flows(file, ground, CHECKPOINT):
+            yield from _partner(file, flow, each, sources)
 
 
 def _partner(file: MirrorFile, flow: Flow, each: Effective, sources: dict[str, Effective]) -> Iterator[LintFinding]:

@@ -18,6 +18,7 @@ from kafka_migration.mirrormaker_files.ground.ground import (
     Ground,
     at_given,
     connectors,
+    given_in,
     hosts,
     is_dedicated,
     is_given,
@@ -26,9 +27,20 @@ from kafka_migration.mirrormaker_files.ground.ground import (
     line_of_connector,
     line_of_flow,
     lines,
+    lines_in,
+    of_flows,
+    says,
 )
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, is_false, is_true, key_of, on_file
+from kafka_migration.mirrormaker_files.model.lint_finding import (
+    LintFinding,
+    at,
+    is_false,
+    is_true,
+    key_of,
+    listed,
+    on_file,
+)
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
 
 # The old clients had other names for it, which have a finding of their own.
@@ -170,31 +182,28 @@ def shared_addresses(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 
 def group_sync(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each checkpoint connector that cannot do what is asked of it."""
-    for flow in file.flows:
-        for each in connectors(ground, flow, CHECKPOINT):
-            yield from _checkpoints(file, each, ground)
+    for _, each in of_flows(file, ground, CHECKPOINT):
+        yield from _checkpoints(file, each, ground)
 
 
 def _checkpoints(file: MirrorFile, each: Effective, ground: Ground) -> Iterator[LintFinding]:
-    sync, checkpoints, syncs = (
-        each.values.get(key)
-        for key in ("sync.group.offsets.enabled", "emit.checkpoints.enabled", "emit.offset-syncs.enabled")
+    checkpoints, syncs = (
+        given_in(file, each, key) for key in ("emit.checkpoints.enabled", "emit.offset-syncs.enabled")
     )
-    is_synced = sync is not None and sync.value.lower() == "true"
-    if checkpoints and is_given(checkpoints, file) and checkpoints.value.strip().lower() == "false":
-        if is_synced:
+    sync = each.values.get("sync.group.offsets.enabled")
+    if checkpoints and says(each, "emit.checkpoints.enabled", "false"):
+        if sync is not None and sync.value.lower() == "true":
             found = "checkpoints are switched off, and groups are to be synced"
             effect = "groups are synced from checkpoints, so MirrorMaker moves no group"
             fix = "Remove emit.checkpoints.enabled, or switch sync.group.offsets.enabled off."
             code = LintCode.GROUP_SYNC_WITHOUT_CHECKPOINTS
-            other = (sync.setting.line,) if sync and sync.setting and is_given(sync, file) else ()
-            yield at_given(file, checkpoints, code, found, effect, fix, other)
+            yield at_given(file, checkpoints, code, found, effect, fix, lines_in(file, sync))
         elif ground.is_at_least("3.9") is not False:
             found = "checkpoints are switched off"
             effect = "from Kafka 3.9 on the checkpoint connector refuses this value, and its log has an error"
             fix = "Accept the error, or remove the line: checkpoints harm nothing."
             yield at_given(file, checkpoints, LintCode.CHECKPOINTS_REFUSED, found, effect, fix)
-    if syncs and is_given(syncs, file) and syncs.value.strip().lower() == "false" and each.values:
+    if syncs and says(each, "emit.offset-syncs.enabled", "false"):
         found = "offset syncs are switched off"
         effect = "the checkpoint connector cannot run without them, so no group gets checkpoints"
         fix = "Remove the line, if groups are to move."
@@ -203,35 +212,26 @@ def _checkpoints(file: MirrorFile, each: Effective, ground: Ground) -> Iterator[
 
 def empty_lists(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each connector whose list of topics or groups is blank."""
-    for flow in file.flows:
-        for each in connectors(ground, flow, SOURCE, CHECKPOINT):
-            yield from _empty(file, each)
-
-
-def _empty(file: MirrorFile, each: Effective) -> Iterator[LintFinding]:
-    key = "topics" if each.reader.role == SOURCE else "groups"
-    given = each.values.get(key)
-    if given is None or not is_given(given, file) or any(item.strip() for item in given.value.split(",")):
-        return
-    if key == "topics":
-        found, effect = "the list of topics is blank", "MirrorMaker copies no topic"
-        yield at_given(file, given, LintCode.NOTHING_COPIED, found, effect, "Name the topics, or remove the line.")
-    else:
-        found, effect = "the list of groups is blank", "MirrorMaker writes no checkpoint for any group"
-        yield at_given(file, given, LintCode.NO_GROUPS, found, effect, "Name the groups, or remove the line.")
+    for _, each in of_flows(file, ground, SOURCE, CHECKPOINT):
+        what, code, effect = "topics", LintCode.NOTHING_COPIED, "MirrorMaker copies no topic"
+        if each.reader.role == CHECKPOINT:
+            what, code, effect = "groups", LintCode.NO_GROUPS, "MirrorMaker writes no checkpoint for any group"
+        given = given_in(file, each, what)
+        if given and not listed(given.value):
+            found, fix = f"the list of {what} is blank", f"Name the {what}, or remove the line."
+            yield at_given(file, given, code, found, effect, fix)
 
 
 def refresh(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each connector that never looks for new topics, partitions or groups."""
-    for flow in file.flows:
-        for each in connectors(ground, flow, SOURCE, CHECKPOINT):
-            what = "topics" if each.reader.role == SOURCE else "groups"
-            given = each.values.get(f"refresh.{what}.enabled")
-            if given and is_given(given, file) and given.value.strip().lower() == "false":
-                found = f"MirrorMaker does not look for new {what}"
-                new = "topics and partitions that are added later are" if what == "topics" else "later groups are"
-                effect = f"{new} not copied until MirrorMaker is restarted"
-                yield at_given(file, given, LintCode.REFRESH_OFF, found, effect, "Remove the line.")
+    for _, each in of_flows(file, ground, SOURCE, CHECKPOINT):
+        what = "topics" if each.reader.role == SOURCE else "groups"
+        given = given_in(file, each, f"refresh.{what}.enabled")
+        if given and says(each, f"refresh.{what}.enabled", "false"):
+            found = f"MirrorMaker does not look for new {what}"
+            new = "topics and partitions that are added later are" if what == "topics" else "later groups are"
+            effect = f"{new} not copied until MirrorMaker is restarted"
+            yield at_given(file, given, LintCode.REFRESH_OFF, found, effect, "Remove the line.")
 
 
 def exactly_once(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:

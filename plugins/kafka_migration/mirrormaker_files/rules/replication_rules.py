@@ -18,6 +18,7 @@ from kafka_migration.mirrormaker_files.ground.ground import (
     hosts,
     is_given,
     lines,
+    lines_in,
     value,
 )
 from kafka_migration.mirrormaker_files.line_rules.key_rules import is_storage_of_connector
@@ -127,7 +128,7 @@ def _below(file: MirrorFile, factor: Given, least: Given) -> LintFinding:
     found = f"the topic has {_number(factor)} replica{'s' * (_number(factor) > 1)}, and `{_INSYNC}` is {_number(least)}"
     effect = "brokers refuse every record that is written to it with acks=all"
     fix = f"Write at least {_number(least)} replicas."
-    others = (factor.setting.line,) if factor.setting and is_given(factor, file) else ()
+    others = lines_in(file, factor)
     return at_given(file, least, LintCode.REPLICATION_BELOW_MIN_INSYNC, found, effect, fix, others)
 
 
