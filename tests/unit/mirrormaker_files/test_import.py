@@ -16,7 +16,6 @@ from kafka_migration.core.migration.patterns import matches
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.mirrormaker_files.model.mirror_settings import Flow, MirrorFile
-from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
 from kafka_migration.mirrormaker_files.rules.linter import lint
 from kafka_migration.mirrormaker_import.imported_file import FileParts, file_text
 from kafka_migration.mirrormaker_import.imported_topics import NameItem, TopicChoice
@@ -26,6 +25,7 @@ from kafka_migration.mirrormaker_import.proposal import ImportChoices, Imported,
 from tests.golden import assert_golden
 from tests.unit.mirrormaker_files.planted import CLEAN, CONSUMER, HEAD, PLANTED, PRODUCER, START
 from tests.unit.mirrormaker_files.public_files import PUBLIC
+from tests.unit.mirrormaker_files.reading import read_mirror_file
 
 pytestmark = pytest.mark.unit
 

@@ -11,15 +11,7 @@ from difflib import get_close_matches
 from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.shortened import some
 from kafka_migration.kafka_tables.kafka_keys import KafkaKey
-from kafka_migration.mirrormaker_files.ground.ground import (
-    CHECKPOINT,
-    CONNECTORS,
-    SOURCE,
-    Ground,
-    default_in,
-    is_dedicated,
-    running_flows,
-)
+from kafka_migration.mirrormaker_files.ground.ground import CHECKPOINT, CONNECTORS, SOURCE, Ground
 from kafka_migration.mirrormaker_files.ground.meant import renamed, right_place
 from kafka_migration.mirrormaker_files.line_rules.key_rules import is_storage_of_connector
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
@@ -94,7 +86,7 @@ def _is_own(key: KafkaKey, ground: Ground) -> bool:
 
 def _is_missed(setting: MirrorSetting, users: tuple[str, ...], ground: Ground) -> bool:
     """Return whether a connector of these files that uses the key lacks it, and its default is another value."""
-    defaults = {default_in(key, ground) for key in _definitions(setting, ground) if key.role in users}
+    defaults = {ground.default_in(key) for key in _definitions(setting, ground) if key.role in users}
     is_lacking = any(setting.key not in each.values for each in ground.readers.at(*users))
     return is_lacking and defaults != {setting.value.strip()}
 
@@ -171,7 +163,7 @@ def overlapping_keys(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
 
 def wrong_sides(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each line of a client that neither reads nor writes the records that are copied."""
-    running = running_flows(file, ground)
+    running = ground.running_flows(file)
     for setting in file.settings:
         client = setting.client
         readers = [each.reader for each, _ in ground.readers.uses_of(setting)]
@@ -195,7 +187,7 @@ def _is_of_no_client(file: MirrorFile, setting: MirrorSetting, ground: Ground) -
     owners = {str(flow) for flow in file.flows} | {end for flow in file.flows for end in flow.ends}
     is_known = ground.keys.get(setting.client, setting.key) is not None
     is_last = file.last(setting.place, setting.key, setting.owner, setting.client) is setting
-    return is_dedicated(file) and is_known and is_last and setting.owner in owners
+    return file.is_dedicated and is_known and is_last and setting.owner in owners
 
 
 def _is_of_source(file: MirrorFile, setting: MirrorSetting) -> bool:

@@ -134,14 +134,9 @@ def not_settings(name: str) -> Finding:
     return _unreadable(masked(name), "variables that no command uses", "settings of MirrorMaker", remedy)
 
 
-def read_mirror_file(name: str, text: str, kind: FileKind | None = None) -> MirrorFile:
-    """Return the first configuration of a file. Raises `Refused`, as `read_mirror_files`."""
-    return read_mirror_files(name, text, kind)[0]
-
-
 def _of_variables(name: str, text: str) -> FileKind:
     """Return the kind of a file of variables. Raises `Refused` or `Unrelated` for another text."""
-    from kafka_migration.mirrormaker_files.manifests.containers import is_environment, is_image, is_image_file
+    from kafka_migration.mirrormaker_files.manifests.manifests import is_environment, is_image, is_image_file
 
     if is_image(text) or is_environment(name, text):
         return FileKind.VARIABLES
@@ -157,7 +152,7 @@ def _read(name: str, text: str, kind: FileKind, *, is_utf8: bool) -> Iterator[Mi
     if kind is FileKind.STRIMZI or (kind in _COMMANDS and kind_of(name, text) is FileKind.STRIMZI):
         yield from _of_manifest(shown, text)
     elif kind is FileKind.VARIABLES:
-        from kafka_migration.mirrormaker_files.manifests.containers import image_file
+        from kafka_migration.mirrormaker_files.manifests.manifests import image_file
 
         yield image_file(shown, text.replace("\r\n", "\n"))
     elif kind is FileKind.LOGINS:
@@ -185,8 +180,7 @@ def _of_logins(name: str, text: str) -> MirrorFile:
 
 
 def _of_manifest(name: str, text: str) -> Iterator[MirrorFile]:
-    from kafka_migration.mirrormaker_files.manifests.containers import variables_file
-    from kafka_migration.mirrormaker_files.manifests.manifests import Manifest
+    from kafka_migration.mirrormaker_files.manifests.manifests import Manifest, variables_file
 
     manifest = Manifest(name, text)
     found = [*manifest.files, *(file for part in manifest.parts for file in _of_part(name, part))]
@@ -200,7 +194,7 @@ def _of_manifest(name: str, text: str) -> Iterator[MirrorFile]:
 
 def _of_script(name: str, script: Script) -> Iterator[MirrorFile]:
     from kafka_migration.mirrormaker_files.formats.mirrormaker1_files import command_files
-    from kafka_migration.mirrormaker_files.manifests.containers import variables_file
+    from kafka_migration.mirrormaker_files.manifests.manifests import variables_file
     from kafka_migration.mirrormaker_files.scripts.written_files import TextPart
 
     require_few(script.starts, MOST_COMMANDS, "commands")

@@ -17,19 +17,10 @@ from kafka_migration.mirrormaker_files.ground.ground import (
     SOURCE,
     Ground,
     at_given,
-    connectors,
-    given_in,
     hosts,
-    is_dedicated,
     is_given,
-    lacks,
-    line_of_clusters,
-    line_of_connector,
-    line_of_flow,
     lines,
     lines_in,
-    of_flows,
-    says,
 )
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import (
@@ -50,12 +41,12 @@ _CLIENT_FILES = (FileKind.CONSUMER, FileKind.PRODUCER)
 
 def clusters(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding if the dedicated MirrorMaker 2 has fewer than two clusters, or a key names another one."""
-    if is_dedicated(file) and len(file.clusters) < 2:
+    if file.is_dedicated and len(file.clusters) < 2:
         found = f"`clusters` names {some(file.clusters) or 'no cluster'}"
         effect = "MirrorMaker needs two clusters and does not start"
         fix = "Write a line `clusters = SOURCE, TARGET` with the aliases of both clusters."
-        yield on_file(file, LintCode.CLUSTERS_MISSING, found, effect, fix, line_of_clusters(file))
-    elif is_dedicated(file):
+        yield on_file(file, LintCode.CLUSTERS_MISSING, found, effect, fix, file.line_of_clusters())
+    elif file.is_dedicated:
         yield from _strange_flows(file)
 
 
@@ -73,7 +64,7 @@ def _strange_flows(file: MirrorFile) -> Iterator[LintFinding]:
 
 def addresses(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each cluster or client without an address."""
-    if lacks(file, "bootstrapServers"):
+    if file.lacks("bootstrapServers"):
         return
     if file.kind in _CLIENT_FILES:
         if not file.is_partial and not any(each.key in _ADDRESS_KEYS for each in file.settings):
@@ -83,7 +74,7 @@ def addresses(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     elif len(file.clusters) > 1 or file.kind is FileKind.STRIMZI:
         for alias in file.clusters:
             if not _is_addressed(file, alias):
-                key = f"`{alias}.bootstrap.servers`" if is_dedicated(file) else "`bootstrapServers`"
+                key = f"`{alias}.bootstrap.servers`" if file.is_dedicated else "`bootstrapServers`"
                 yield _no_address(file, f"the cluster {alias} has no address", key, _line_of_cluster(file, alias))
 
 
@@ -99,7 +90,7 @@ def _is_addressed(file: MirrorFile, alias: str) -> bool:
 
 def _line_of_cluster(file: MirrorFile, alias: str) -> int:
     own = [*file.at(Place.CLUSTER, alias), *file.at(Place.FIELD, alias)]
-    return own[0].line if own else line_of_clusters(file)
+    return own[0].line if own else file.line_of_clusters()
 
 
 def _connector_addresses(file: MirrorFile) -> Iterator[LintFinding]:
@@ -110,7 +101,7 @@ def _connector_addresses(file: MirrorFile) -> Iterator[LintFinding]:
         needed = ("target",) if role == "mirror_heartbeat" else ("source", "target")
         own = {each.side for each in file.at(Place.CONNECTOR, setting.owner) if each.key == "bootstrap.servers"}
         if missing := [f"`{side}.cluster.bootstrap.servers`" for side in needed if side not in own]:
-            line = line_of_connector(file, setting.owner)
+            line = file.line_of_connector(setting.owner)
             yield _no_address(file, f"the connector has no {' and no '.join(missing)}", " and ".join(missing), line)
 
 
@@ -129,7 +120,7 @@ def enabled_flows(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     if file.kind is FileKind.STRIMZI and not file.flows and not is_refused:
         effect = "MirrorMaker copies nothing"
         yield on_file(file, LintCode.NO_FLOW, "`spec.mirrors` has no mirror", effect, "Add a mirror.")
-    if not is_dedicated(file) or len(file.clusters) < 2:
+    if not file.is_dedicated or len(file.clusters) < 2:
         return
     idle = [flow for flow in flows_with_lines(file) if file.is_idle or flow not in file.flows]
     if file.is_idle:
@@ -141,7 +132,7 @@ def enabled_flows(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
                 found = f"the flow {flow} has settings and no `enabled`"
                 effect = "`enabled` is false by default, so MirrorMaker does not copy this flow"
                 fix = f"Add `{flow}.enabled=true`, or remove the lines of the flow."
-                yield on_file(file, LintCode.FLOW_NOT_ENABLED, found, effect, fix, line_of_flow(file, flow))
+                yield on_file(file, LintCode.FLOW_NOT_ENABLED, found, effect, fix, file.line_of_flow(flow))
 
 
 def _no_flow(file: MirrorFile, idle: list[Flow], ground: Ground) -> LintFinding:
@@ -158,7 +149,7 @@ def _no_flow(file: MirrorFile, idle: list[Flow], ground: Ground) -> LintFinding:
             found = f"MirrorMaker does not read line {written.line} as true, and no other flow is enabled"
             fix = f"Write `{written.owner}.enabled=true`, without a blank or another letter after it."
         code = LintCode.NO_FLOW
-    line = line_of_flow(file, (left or idle)[0]) if idle else line_of_clusters(file)
+    line = file.line_of_flow((left or idle)[0]) if idle else file.line_of_clusters()
     effect = "MirrorMaker emits heartbeats, and copies nothing"
     as_written = Dedicated(replace(file, is_idle=False), kafka_version(ground.version))
     if next(as_written.pairs(), None) is None:
@@ -169,7 +160,7 @@ def _no_flow(file: MirrorFile, idle: list[Flow], ground: Ground) -> LintFinding:
 def shared_addresses(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each pair of clusters of a flow that have an address in common."""
     for flow in {frozenset(flow.ends): flow for flow in reversed(file.flows)}.values():
-        for each in connectors(ground, flow, SOURCE):
+        for each in ground.connectors(flow, SOURCE):
             ends = [each.values.get(f"{side}.cluster.bootstrap.servers") for side in ("source", "target")]
             if ends[0] and ends[1] and set(hosts(ends[0].value)) & set(hosts(ends[1].value)):
                 given = next((end for end in reversed(ends) if end and is_given(end, file)), None)
@@ -182,16 +173,14 @@ def shared_addresses(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 
 def group_sync(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each checkpoint connector that cannot do what is asked of it."""
-    for _, each in of_flows(file, ground, CHECKPOINT):
+    for _, each in ground.of_flows(file, CHECKPOINT):
         yield from _checkpoints(file, each, ground)
 
 
 def _checkpoints(file: MirrorFile, each: Effective, ground: Ground) -> Iterator[LintFinding]:
-    checkpoints, syncs = (
-        given_in(file, each, key) for key in ("emit.checkpoints.enabled", "emit.offset-syncs.enabled")
-    )
+    checkpoints, syncs = (each.given_in(file, key) for key in ("emit.checkpoints.enabled", "emit.offset-syncs.enabled"))
     sync = each.values.get("sync.group.offsets.enabled")
-    if checkpoints and says(each, "emit.checkpoints.enabled", "false"):
+    if checkpoints and each.says("emit.checkpoints.enabled", "false"):
         if sync is not None and sync.value.lower() == "true":
             found = "checkpoints are switched off, and groups are to be synced"
             effect = "groups are synced from checkpoints, so MirrorMaker moves no group"
@@ -203,7 +192,7 @@ def _checkpoints(file: MirrorFile, each: Effective, ground: Ground) -> Iterator[
             effect = "from Kafka 3.9 on the checkpoint connector refuses this value, and its log has an error"
             fix = "Accept the error, or remove the line: checkpoints harm nothing."
             yield at_given(file, checkpoints, LintCode.CHECKPOINTS_REFUSED, found, effect, fix)
-    if syncs and says(each, "emit.offset-syncs.enabled", "false"):
+    if syncs and each.says("emit.offset-syncs.enabled", "false"):
         found = "offset syncs are switched off"
         effect = "the checkpoint connector cannot run without them, so no group gets checkpoints"
         fix = "Remove the line, if groups are to move."
@@ -212,11 +201,11 @@ def _checkpoints(file: MirrorFile, each: Effective, ground: Ground) -> Iterator[
 
 def empty_lists(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each connector whose list of topics or groups is blank."""
-    for _, each in of_flows(file, ground, SOURCE, CHECKPOINT):
+    for _, each in ground.of_flows(file, SOURCE, CHECKPOINT):
         what, code, effect = "topics", LintCode.NOTHING_COPIED, "MirrorMaker copies no topic"
         if each.reader.role == CHECKPOINT:
             what, code, effect = "groups", LintCode.NO_GROUPS, "MirrorMaker writes no checkpoint for any group"
-        given = given_in(file, each, what)
+        given = each.given_in(file, what)
         if given and not listed(given.value):
             found, fix = f"the list of {what} is blank", f"Name the {what}, or remove the line."
             yield at_given(file, given, code, found, effect, fix)
@@ -224,10 +213,10 @@ def empty_lists(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 
 def refresh(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each connector that never looks for new topics, partitions or groups."""
-    for _, each in of_flows(file, ground, SOURCE, CHECKPOINT):
+    for _, each in ground.of_flows(file, SOURCE, CHECKPOINT):
         what = "topics" if each.reader.role == SOURCE else "groups"
-        given = given_in(file, each, f"refresh.{what}.enabled")
-        if given and says(each, f"refresh.{what}.enabled", "false"):
+        given = each.given_in(file, f"refresh.{what}.enabled")
+        if given and each.says(f"refresh.{what}.enabled", "false"):
             found = f"MirrorMaker does not look for new {what}"
             new = "topics and partitions that are added later are" if what == "topics" else "later groups are"
             effect = f"{new} not copied until MirrorMaker is restarted"
@@ -237,7 +226,7 @@ def refresh(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 def exactly_once(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each exactly-once of the dedicated MirrorMaker that lacks a setting, or has no reader."""
     targets = {flow.target for flow in file.flows}
-    for setting in file.settings if is_dedicated(file) else ():
+    for setting in file.settings if file.is_dedicated else ():
         is_meant = setting.key == "exactly.once.source.support" and not setting.client
         if not is_meant or trimmed(setting.value).lower() not in {"enabled", "preparing"}:
             continue

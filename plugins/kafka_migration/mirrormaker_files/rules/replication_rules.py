@@ -19,7 +19,6 @@ from kafka_migration.mirrormaker_files.ground.ground import (
     is_given,
     lines,
     lines_in,
-    value,
 )
 from kafka_migration.mirrormaker_files.line_rules.key_rules import is_storage_of_connector
 from kafka_migration.mirrormaker_files.line_rules.place_rules import users_elsewhere
@@ -96,10 +95,10 @@ def _addresses(each: Effective, key: str) -> str:
     """Return the addresses of the cluster on which a reader creates the topic; empty if it creates none."""
     role = each.reader.role
     if role == "connect_worker":
-        return value(each, "bootstrap.servers")
-    is_source = key.startswith("offset-syncs.") and value(each, "offset-syncs.topic.location") != "target"
+        return each.value("bootstrap.servers")
+    is_source = key.startswith("offset-syncs.") and each.value("offset-syncs.topic.location") != "target"
     side = "source" if is_source else "target"
-    return value(each, f"{side}.cluster.bootstrap.servers") if role.startswith("mirror_") else ""
+    return each.value(f"{side}.cluster.bootstrap.servers") if role.startswith("mirror_") else ""
 
 
 def _is_number(setting: MirrorSetting) -> bool:

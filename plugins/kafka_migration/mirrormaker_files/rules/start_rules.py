@@ -9,7 +9,7 @@ from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.shortened import some
 from kafka_migration.kafka_tables.accepted import nearest_word
 from kafka_migration.mirrormaker_files.ground.given_variables import names_used, not_listed, uses
-from kafka_migration.mirrormaker_files.ground.ground import Ground, lacks
+from kafka_migration.mirrormaker_files.ground.ground import Ground
 from kafka_migration.mirrormaker_files.model.command_options import (
     ENVIRONMENT,
     FLAGS,
@@ -224,10 +224,10 @@ def _missing(file: MirrorFile, there: set[str]) -> Iterator[LintFinding]:
     if is_open or there & {"help", "version"}:
         return
     for option in ("consumer.config", "producer.config"):
-        if option not in there and not lacks(file, option.partition(".")[0]):
+        if option not in there and not file.lacks(option.partition(".")[0]):
             found = f"the command has no --{option}"
             yield on_file(file, LintCode.OPTION_MISSING, found, _NOT_STARTED, f"Add --{option} FILE.", file.line)
-    if not there & PATTERNS and not lacks(file, "whitelist"):
+    if not there & PATTERNS and not file.lacks("whitelist"):
         found = "the command has no --whitelist and no --include"
         yield on_file(file, LintCode.OPTION_MISSING, found, _NOT_STARTED, "Add --whitelist PATTERN.", file.line)
 

@@ -13,7 +13,7 @@ from kafka_migration.kafka_tables.accepted import trimmed
 from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated
 from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.ground.ground import CONNECTORS, Ground, at_given, is_dedicated, is_given, value
+from kafka_migration.mirrormaker_files.ground.ground import CONNECTORS, Ground, at_given, is_given
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, on_file, the_value
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
@@ -77,7 +77,7 @@ def overrides(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     is_connect = file.kind in {FileKind.CONNECTORS, FileKind.WORKER}
     for worker in ground.readers.at("connect_worker") if is_connect else ():
         given = worker.values.get(_POLICY)
-        policy = value(worker, _POLICY, "None" if ground.is_at_least("3.0") is False else "All")
+        policy = worker.value(_POLICY, "None" if ground.is_at_least("3.0") is False else "All")
         refused = _refused(worker, policy.rpartition(".")[2].removesuffix(_END), ground)
         if refused and given and is_given(given, file):
             yield _by_line(file, given, refused)
@@ -130,7 +130,7 @@ def blank_words(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 
     `MirrorMakerConfig.clusterPairs` compares the words with their blanks, since Kafka 2.8; the connectors without.
     """
-    blank = [each for each in file.settings if _is_blank_true(each)] if is_dedicated(file) else []
+    blank = [each for each in file.settings if _is_blank_true(each)] if file.is_dedicated else []
     if not blank or ground.is_at_least("2.8") is False:
         return
     made = Dedicated(replace(file, is_idle=False), kafka_version(ground.version))
@@ -173,8 +173,8 @@ def storage_topics(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     for each in ground.readers.at("connect_worker"):
         names = defaultdict[str, list[Given]](list)
         for key in STORAGE_TOPICS:
-            if value(each, key):
-                names[value(each, key)].append(each.values[key])
+            if each.value(key):
+                names[each.value(key)].append(each.values[key])
         for same in names.values():
             own = [given for given in same if is_given(given, file)]
             lines = tuple(sorted(given.setting.line for given in own if given.setting))
@@ -193,14 +193,14 @@ def _one_topic(file: MirrorFile, own: list[Given]) -> LintFinding:
 
 def unlike_logins(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each cluster to which a flow's client logs in, and a worker connects without a login."""
-    workers = {each.reader.cluster: each for each in ground.readers.at("connect_worker")} if is_dedicated(file) else {}
+    workers = {each.reader.cluster: each for each in ground.readers.at("connect_worker")} if file.is_dedicated else {}
     for cluster, worker in workers.items():
         address = worker.values.get("bootstrap.servers")
         if address is None or not is_given(address, file) or _protocol(worker) != "PLAINTEXT":
             continue
         for each in ground.readers.at("consumer", "producer", "admin"):
             own = each.values.get("security.protocol")
-            is_same = each.reader.cluster == cluster and value(each, "bootstrap.servers") == trimmed(address.value)
+            is_same = each.reader.cluster == cluster and each.value("bootstrap.servers") == trimmed(address.value)
             if own and own.setting and is_given(own, file) and is_same and _protocol(each) in _SECURED:
                 yield _no_login(file, worker, address, own.setting)
                 break
@@ -217,7 +217,7 @@ def _no_login(file: MirrorFile, worker: Effective, address: Given, own: MirrorSe
 
 
 def _protocol(each: Effective) -> str:
-    return value(each, "security.protocol", "PLAINTEXT").upper()
+    return each.value("security.protocol", "PLAINTEXT").upper()
 
 
 DEDICATED_RULES = (blank_words, storage_topics, unlike_logins)
