@@ -6,7 +6,6 @@ The clients of connectors get their configurations as `MirrorConnectorConfig` ma
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 from kafka_migration.mirrormaker_files.effective.kafka_version import MirrorVersion
@@ -202,7 +201,7 @@ class MirrorClients(NamedTuple):
         source, target = (self._alias(side) for side in (SOURCE, TARGET))
         made = "|".join(filter(None, (f"{source}->{target}", self.name, role)))
         given = get(layers, "client.id")
-        value = replace(given, value=f"{given.value}|{made}") if given else Given(made)
+        value = given._replace(value=f"{given.value}|{made}") if given else Given(made)
         return (Layer({"client.id": value}),)
 
     def _alias(self, side: str) -> str:

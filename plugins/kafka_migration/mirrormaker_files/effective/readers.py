@@ -30,8 +30,7 @@ class Reader(NamedTuple):
     duty: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(NamedTuple):
     """A value as a reader gets it. `setting` is its line; without one, MirrorMaker sets the value itself."""
 
     value: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.shortened import given, some
@@ -153,7 +152,7 @@ def _meant(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFind
 
 def _fix_of(found: Meant, file: MirrorFile, setting: MirrorSetting, ground: Ground) -> str:
     """Return where to write the key that was meant: another place if nothing reads it at that of the line."""
-    as_meant = replace(setting, name=renamed(setting, found.key), key=found.key)
+    as_meant = setting._replace(name=renamed(setting, found.key), key=found.key)
     is_moved = bool(ground.keys.roles_of(found.key)) and not roles_meant(file, as_meant, ground)
     return right_place(file, as_meant, ground) if is_moved else found.fix(setting)
 
@@ -184,7 +183,7 @@ def _overriding(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lin
         found = f"Connect makes no {client} for this connector"
         if client == "consumer":
             found = "`consumer.override` reaches sink connectors only"
-    fix = _possible(right_place(file, replace(setting, key=key), ground), key, ground)
+    fix = _possible(right_place(file, setting._replace(key=key), ground), key, ground)
     return at(file, setting, LintCode.KEY_MISPLACED, found, _ignored(file, setting, key, ground), fix)
 
 

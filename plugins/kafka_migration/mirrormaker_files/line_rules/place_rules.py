@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
-from difflib import get_close_matches
 
 from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.shortened import some
+from kafka_migration.kafka_tables.accepted import nearest
 from kafka_migration.kafka_tables.kafka_keys import KafkaKey
 from kafka_migration.mirrormaker_files.ground.ground import CHECKPOINT, CONNECTORS, SOURCE, Ground
 from kafka_migration.mirrormaker_files.ground.meant import renamed, right_place
@@ -112,8 +111,8 @@ def _near(setting: MirrorSetting, ground: Ground) -> str:
     names = [each for each in ground.keys.names if _family(each) == _family(key)]
     if provider := _PROVIDER.fullmatch(key):
         names = [f"{provider[1]}.class"]
-    found = get_close_matches(key, names, 1, _ALMOST)
-    return found[0] if found and found[0] != key else ""
+    found = nearest(key, names, _ALMOST)
+    return found if found != key else ""
 
 
 def _family(key: str) -> str:
@@ -125,7 +124,7 @@ def _misspelled(file: MirrorFile, setting: MirrorSetting, near: str, ground: Gro
     found, fix = "no version of Kafka has this key", f"Write {key_of(setting, renamed(setting, near))}."
     effect = "it is ignored, unless a plug-in reads it"
     if is_storage_of_connector(setting):
-        effect, fix = "no connector reads it", right_place(file, replace(setting, key=near), ground)
+        effect, fix = "no connector reads it", right_place(file, setting._replace(key=near), ground)
     elif is_of_storage(setting.key):
         effect = "the worker hands it to its topic as a setting, and brokers refuse to create the topic"
     return at(file, setting, LintCode.KEY_MISSPELLED, found, effect, fix)

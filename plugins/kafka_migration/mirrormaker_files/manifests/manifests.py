@@ -196,9 +196,9 @@ def _located(file: MirrorFile, nodes: Sequence[yaml.Node], source: Sequence[str]
         line = max(line, setting.line)
         span = range(line, spans.get(setting.line, 0) + 1)
         line = next((number for number in span if setting.name in source[number - 1]), line)
-        settings.append(replace(setting, line=line) if span else setting)
+        settings.append(setting._replace(line=line) if span else setting)
         moved[setting.line, setting.name] = settings[-1].line
-    remarks = tuple(replace(each, line=moved.get((each.line, each.name), each.line)) for each in file.remarks)
+    remarks = tuple(each._replace(line=moved.get((each.line, each.name), each.line)) for each in file.remarks)
     return replace(file, settings=tuple(settings), remarks=remarks)
 
 

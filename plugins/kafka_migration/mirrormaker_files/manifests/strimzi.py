@@ -70,7 +70,7 @@ def strimzi_file(name: str, resource: yaml.Node) -> MirrorFile:
 
 def _as_field(setting: MirrorSetting) -> MirrorSetting:
     """Return a setting within a field that the resource does not have, so that no part of Kafka gets it."""
-    return replace(setting, place=Place.FIELD, key=setting.name, client="") if setting.place is Place.FLOW else setting
+    return setting._replace(place=Place.FIELD, key=setting.name, client="") if setting.place is Place.FLOW else setting
 
 
 def _marks(mirrors: Sequence[yaml.Node], target: str) -> Iterator[tuple[str, str, int]]:

@@ -94,8 +94,7 @@ class Fault(Enum):
     LOGIN_FILE = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class FieldFault:
+class FieldFault(NamedTuple):
     """What is wrong about a field, on its line. `path` is that in the resource without the items of lists.
 
     `found` says what a value is, or which field is missing, and `fix` is a sentence. `missing` names a required field
@@ -111,8 +110,7 @@ class FieldFault:
     is_kept: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MirrorSetting:
+class MirrorSetting(NamedTuple):
     """One setting.
 
     `name` is its whole name as written, `key` is Kafka's key without alias, flow and client prefix. `owner` is the

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
-from difflib import get_close_matches
 from itertools import permutations
 
 from kafka_migration.core.text.regex import regex
-from kafka_migration.kafka_tables.accepted import trimmed
+from kafka_migration.kafka_tables.accepted import nearest, trimmed
 from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated
 from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
@@ -61,9 +60,8 @@ def _is_standalone(file: MirrorFile) -> bool:
 def _required(file: MirrorFile, own: list[MirrorSetting]) -> LintFinding:
     """Return that the file of the offsets is not named, at the key that was meant if there is one."""
     names = [each.key for each in own if not _DISTRIBUTED.fullmatch(each.key)]
-    near = get_close_matches(_FILE, names, 1, 0.8)
-    if near:
-        setting = next(each for each in own if each.key == near[0])
+    if near := nearest(_FILE, names, 0.8):
+        setting = next(each for each in own if each.key == near)
         return at(file, setting, LintCode.KEY_MISSPELLED, "no version of Kafka has this key", _NO_START, _FIX)
     return on_file(file, LintCode.WORKER_FILE_MISSING, f"the file has no `{_FILE}`", _NO_START, _FIX)
 

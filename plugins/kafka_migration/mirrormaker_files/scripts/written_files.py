@@ -355,9 +355,9 @@ class TextPart:
 
     def in_place(self, file: MirrorFile, name: str) -> MirrorFile:
         """Return what was read from the text, with the name and the lines of the whole file."""
-        settings = tuple(replace(each, line=self._line(each.line)) for each in file.settings)
+        settings = tuple(each._replace(line=self._line(each.line)) for each in file.settings)
         remarks = tuple(
-            replace(each, line=self._line(each.line), other=self._line(each.other) if each.other else 0)
+            each._replace(line=self._line(each.line), other=self._line(each.other) if each.other else 0)
             for each in file.remarks
         )
         line = self._line(file.line or 1)
@@ -365,7 +365,7 @@ class TextPart:
             file,
             name=name,
             settings=settings,
-            faults=tuple(replace(each, line=self._line(each.line)) for each in file.faults),
+            faults=tuple(each._replace(line=self._line(each.line)) for each in file.faults),
             remarks=(*remarks, *self.remarks),
             line=line,
             part=file.part or self.name,
