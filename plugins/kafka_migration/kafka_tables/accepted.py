@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from difflib import get_close_matches
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -146,5 +145,12 @@ def _wrong_word(accepted: AcceptedValues, text: str, part: str | None = None) ->
 def nearest_word(text: str, words: tuple[str, ...]) -> str:
     """Return the word of which a text is probably a misspelling; empty if there is none."""
     lower = {word.lower(): word for word in words}
-    found = get_close_matches(text.lower(), lower, 1, _SIMILAR) if len(text) <= 100 else []
-    return lower[found[0]] if found else ""
+    return lower.get(nearest(text.lower(), lower, _SIMILAR) if len(text) <= 100 else "", "")
+
+
+def nearest(name: str, names: Iterable[str], similar: float) -> str:
+    """Return the most similar name, if it is at least so similar, from 0 to 1; else an empty text."""
+    # Few files have a misspelt name, and this module takes time to import.
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, names, 1, similar)), "")

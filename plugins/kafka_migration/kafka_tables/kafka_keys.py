@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from kafka_migration.kafka_tables.accepted import AcceptedValues, Wrong, accepted_of, wrong_value
+from kafka_migration.kafka_tables.accepted import AcceptedValues, Wrong, accepted_of, nearest, wrong_value
 
 # How similar two names must be, from 0 to 1, for one to be a misspelling of the other.
 SIMILAR = 0.87
@@ -117,8 +116,7 @@ class KafkaKeys:
     def nearest(self, name: str, roles: Collection[str]) -> str | None:
         """Return the name of the most similar key of these roles, upper and lower case alike."""
         names = {key.lower(): key for role in roles for key in self._rows.get(role, {})}
-        found = get_close_matches(name.lower(), names, 1, SIMILAR)
-        return names[found[0]] if found else None
+        return names.get(nearest(name.lower(), names, SIMILAR))
 
 
 @cache

@@ -10,10 +10,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
+
+from kafka_migration.kafka_tables.accepted import nearest
 
 # How similar two names must be, from 0 to 1, for one to be a misspelling of the other.
 _SIMILAR = 0.7
@@ -81,8 +82,7 @@ class FieldNode:
     def nearest(self, name: str) -> str:
         """Return the field of which a name is probably a misspelling; empty if there is none."""
         names = {each.lower(): each for each in self.fields or ()}
-        found = get_close_matches(name.lower().replace(".", ""), names, 1, _SIMILAR) if len(name) <= 100 else []
-        return names[found[0]] if found else ""
+        return names.get(nearest(name.lower().replace(".", ""), names, _SIMILAR) if len(name) <= 100 else "", "")
 
     def paths(self, name: str, prefix: str = "") -> Iterator[str]:
         """Yield the paths of all fields of a name, but for those of `template`."""

@@ -39,3 +39,8 @@ def judged(name: str, text: str, version: str = "") -> list[LintFinding]:
 def found(name: str, text: str, *codes: LintCode, version: str = "") -> list[str]:
     """Return the findings of the codes, or all without one, as `line CODE`."""
     return [f"{each.line} {each.code}" for each in judged(name, text, version) if not codes or each.code in codes]
+
+
+def read_mirror_file(name: str, text: str, kind: FileKind | None = None) -> MirrorFile:
+    """Return the first configuration of a file. Raises `Refused`, as `read_mirror_files`."""
+    return read_mirror_files(name, text, kind)[0]

@@ -7,8 +7,8 @@ import pytest
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding
-from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
 from kafka_migration.mirrormaker_files.rules.linter import lint
+from tests.unit.mirrormaker_files.reading import read_mirror_file
 
 HEAD = "clusters = old, new\nold.bootstrap.servers = o:9092\nnew.bootstrap.servers = n:9092\nold->new.enabled = true\n"
 MIRROR = (

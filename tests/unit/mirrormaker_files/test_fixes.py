@@ -7,11 +7,11 @@ import pytest
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding
-from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
 from kafka_migration.mirrormaker_files.rules.linter import lint
 from tests.unit.mirrormaker_files.fixing import fixed
 from tests.unit.mirrormaker_files.planted import PLANTED
 from tests.unit.mirrormaker_files.planted_flows import PLANTED_FLOWS
+from tests.unit.mirrormaker_files.reading import read_mirror_file
 
 pytestmark = pytest.mark.unit
 

@@ -19,7 +19,6 @@ from kafka_migration.core.migration.patterns import matches
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.mirrormaker_files.model.mirror_settings import Flow, MirrorFile
-from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
 from kafka_migration.mirrormaker_files.rules.linter import lint
 from kafka_migration.mirrormaker_import.chosen_flow import ChosenFlow
 from kafka_migration.mirrormaker_import.imported_flow import ImportChoices, ImportedFlow
@@ -30,6 +29,7 @@ from kafka_migration.mirrormaker_import.proposal import Imported, file_text, imp
 from tests.golden import assert_golden
 from tests.unit.mirrormaker_files.planted import CLEAN, CONSUMER, HEAD, PLANTED, PRODUCER, START
 from tests.unit.mirrormaker_files.public_files import PUBLIC
+from tests.unit.mirrormaker_files.reading import read_mirror_file
 
 pytestmark = pytest.mark.unit
 

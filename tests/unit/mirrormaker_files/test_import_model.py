@@ -13,9 +13,9 @@ from kafka_migration.core.kafka.reserved_topics import reserved_reason
 from kafka_migration.core.migration.patterns import matches
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.migration_file.loading import load_migration
-from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
 from kafka_migration.mirrormaker_import.proposal import import_files
 from tests.unit.mirrormaker_files.mirrormaker_model import Model
+from tests.unit.mirrormaker_files.reading import read_mirror_file
 
 pytestmark = pytest.mark.unit
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.mirrormaker_files.reading.kinds import kind_of
+from kafka_migration.mirrormaker_files.reading.any_file import kind_of
 from tests.unit.mirrormaker_files.planted import HEAD
 
 pytestmark = pytest.mark.unit

@@ -26,11 +26,11 @@ from kafka_migration.mirrormaker_files.model.lint_limits import (
     MOST_NODES,
     MOST_SETTINGS,
 )
-from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
 from kafka_migration.mirrormaker_files.rules.linter import lint
 from kafka_migration.mirrormaker_import.proposal import import_files
 from tests.unit.mirrormaker_files.large_files import KIND, NUMBERED, large_files
 from tests.unit.mirrormaker_files.planted import HEAD, START
+from tests.unit.mirrormaker_files.reading import read_mirror_file
 
 pytestmark = pytest.mark.unit
 

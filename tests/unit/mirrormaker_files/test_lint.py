@@ -12,10 +12,11 @@ from kafka_migration.core.findings.errors import Refused
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding
-from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file, read_mirror_files
+from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
 from kafka_migration.mirrormaker_files.rules.linter import lint
 from tests.unit.mirrormaker_files.planted import CLEAN, CONSUMER, HEAD, PLANTED, START
 from tests.unit.mirrormaker_files.planted_flows import PLANTED_FLOWS
+from tests.unit.mirrormaker_files.reading import read_mirror_file
 
 pytestmark = pytest.mark.unit
 

@@ -12,11 +12,11 @@ import pytest
 from kafka_migration.cli.main import main
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_file
 from kafka_migration.mirrormaker_files.rules.linter import lint
 from kafka_migration.mirrormaker_import.proposal import import_files
 from tests.unit.mirrormaker_files.canaries import CANARY, texts, with_secret_forms, with_secret_keys
 from tests.unit.mirrormaker_files.planted import CONSUMER, HEAD, START
+from tests.unit.mirrormaker_files.reading import read_mirror_file
 
 pytestmark = pytest.mark.unit
 

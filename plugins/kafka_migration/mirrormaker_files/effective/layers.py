@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.effective.readers import Given
@@ -131,4 +130,4 @@ def _trimmed(role: str, values: dict[str, Given]) -> dict[str, Given]:
 
 def _trim(given: Given) -> Given:
     value = given.value.strip(JAVA_BLANKS)
-    return given if value == given.value else replace(given, value=value)
+    return given if value == given.value else given._replace(value=value)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorSetting
+from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting
 
 
 class Reader(NamedTuple):
@@ -30,13 +30,16 @@ class Reader(NamedTuple):
     duty: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(NamedTuple):
     """A value as a reader gets it. `setting` is its line; without one, MirrorMaker sets the value itself."""
 
     value: str
     file: str = ""
     setting: MirrorSetting | None = None
+
+    def is_in(self, file: MirrorFile) -> bool:
+        """Return whether the value stands in this file."""
+        return self.setting is not None and self.file == file.name
 
 
 class Effective(NamedTuple):
@@ -44,6 +47,20 @@ class Effective(NamedTuple):
 
     reader: Reader
     values: Mapping[str, Given]
+
+    def value(self, key: str, default: str = "") -> str:
+        """Return the value that a reader gets for a key, without blanks around it."""
+        given = self.values.get(key)
+        return given.value.strip() if given else default
+
+    def says(self, key: str, word: str) -> bool:
+        """Return whether a reader gets this word for a key, in upper or lower case."""
+        return self.value(key).lower() == word
+
+    def given_in(self, file: MirrorFile, key: str) -> Given | None:
+        """Return what a reader gets for a key, if it stands in this file."""
+        given = self.values.get(key)
+        return given if given and given.is_in(file) else None
 
 
 # Without slots, because the indexes are built when they are needed first.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 import yaml
 
-from kafka_migration.mirrormaker_files.formats.properties_files import prefixed
-from kafka_migration.mirrormaker_files.formats.properties_reader import Entry
+from kafka_migration.kafka_tables.accepted import nearest
+from kafka_migration.mirrormaker_files.formats.properties_reader import Entry, prefixed
 from kafka_migration.mirrormaker_files.formats.yaml_documents import (
     fields,
     flat,
@@ -75,7 +74,7 @@ def _strange_fields(root: yaml.Node) -> Iterator[Remark]:
 
 
 def _is_like_config(name: str) -> bool:
-    return name.lower() in {"configuration", "conf", "cfg"} or bool(get_close_matches(name.lower(), ["config"], 1, 0.8))
+    return name.lower() in {"configuration", "conf", "cfg"} or bool(nearest(name.lower(), ["config"], 0.8))
 
 
 def _configs(node: yaml.Node) -> Iterator[yaml.Node]:

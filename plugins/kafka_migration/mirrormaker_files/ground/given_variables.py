@@ -145,13 +145,13 @@ def _unquoted(file: MirrorFile, settings: Sequence[MirrorSetting]) -> Iterator[R
         if remark.oddity is not Oddity.VARIABLE_UNQUOTED:
             yield remark
         elif any(sign in values.get((remark.line, remark.name), "") for sign in "*?["):
-            yield replace(remark, oddity=Oddity.UNQUOTED)
+            yield remark._replace(oddity=Oddity.UNQUOTED)
 
 
 def _replaced(setting: MirrorSetting, texts: set[str]) -> MirrorSetting:
     """Return a setting whose value is not known if `sed` replaces a text in its line."""
     line = "=".join((setting.name, setting.value))
-    return replace(setting, value=_UNKNOWN) if any(text and text in line for text in texts) else setting
+    return setting._replace(value=_UNKNOWN) if any(text and text in line for text in texts) else setting
 
 
 def _put_in(
@@ -162,7 +162,7 @@ def _put_in(
     value = _NAME.sub(lambda match: _value(match, given, is_open=is_open), setting.value)
     if value == setting.value or len(value) > len(setting.value) + _LONGEST:
         return setting
-    return replace(setting, value=value, origin=used[0][1:] if used else None)
+    return setting._replace(value=value, origin=used[0][1:] if used else None)
 
 
 def _value(match: re.Match[str], given: Mapping[str, tuple[str, str, int]], *, is_open: bool) -> str:

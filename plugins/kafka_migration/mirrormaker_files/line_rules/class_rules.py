@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.secret_forms import may_be_shown
 from kafka_migration.core.text.shortened import given
-from kafka_migration.kafka_tables.accepted import trimmed
+from kafka_migration.kafka_tables.accepted import nearest, trimmed
 from kafka_migration.kafka_tables.kafka_keys import SIMILAR
 from kafka_migration.mirrormaker_files.ground.ground import Ground
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
@@ -99,7 +98,7 @@ def is_unknown_converter(name: str) -> bool:
     known = {each.rpartition(".")[2] for each in _CLASSES["header.converter"]}
     short = known | {each.removesuffix("Converter") for each in known}
     # A plug-in may have any other short name.
-    return simple not in short and bool(get_close_matches(simple[:LONGEST_CLASS], known, 1, SIMILAR))
+    return simple not in short and bool(nearest(simple[:LONGEST_CLASS], known, SIMILAR))
 
 
 def _converter(file: MirrorFile, setting: MirrorSetting, name: str, of_key: dict[str, str]) -> LintFinding | None:
@@ -141,8 +140,8 @@ def _strange(file: MirrorFile, setting: MirrorSetting, name: str, of_key: dict[s
 def _near(name: str, of_key: dict[str, str]) -> str:
     """Return the class of Kafka that is probably meant; empty if it is not clear."""
     simple = {each.rpartition(".")[2].lower(): each for each in of_key}
-    found = get_close_matches(name.rpartition(".")[2].lower()[:200], simple, 1, _SIMILAR)
-    return simple[found[0]] if found else next(iter(of_key)) if len(of_key) == 1 else ""
+    found = nearest(name.rpartition(".")[2].lower()[:200], simple, _SIMILAR)
+    return simple[found] if found else next(iter(of_key)) if len(of_key) == 1 else ""
 
 
 CLASS_RULES = (classes,)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.effective.readers import Given
-from kafka_migration.mirrormaker_files.ground.ground import Ground, at_given, is_given, value
+from kafka_migration.mirrormaker_files.ground.ground import Ground, at_given, is_given
 from kafka_migration.mirrormaker_files.line_rules.text_rules import read_otherwise
 from kafka_migration.mirrormaker_files.line_rules.value_rules import is_quoted
 from kafka_migration.mirrormaker_files.model.jaas import is_cut, refusal_of_jaas, tokens_of
@@ -74,7 +74,7 @@ def lines_cut_off(settings: Sequence[MirrorSetting], place: int) -> list[MirrorS
 
 def _is_read(setting: MirrorSetting, ground: Ground) -> bool:
     """Return whether a client of a cluster with SASL gets the login."""
-    return any(_has_sasl(value(each, "security.protocol")) for each, key in ground.readers.uses_of(setting))
+    return any(_has_sasl(each.value("security.protocol")) for each, key in ground.readers.uses_of(setting))
 
 
 def _has_sasl(protocol: str) -> bool:
@@ -91,8 +91,8 @@ def modules(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each login whose module does not bring what its SASL mechanism needs."""
     for each in ground.readers.at("consumer", "producer", "admin"):
         login, mechanism = each.values.get(_LOGIN), each.values.get(_MECHANISM)
-        word = value(each, _MECHANISM) or _DEFAULT_MECHANISM
-        if not login or not _has_sasl(value(each, "security.protocol")) or _HANDLER in each.values:
+        word = each.value(_MECHANISM) or _DEFAULT_MECHANISM
+        if not login or not _has_sasl(each.value("security.protocol")) or _HANDLER in each.values:
             continue
         module, fitting = _module_of(login.value), _MODULES.get(word, ())
         if module in _ALL_MODULES and fitting and module not in fitting:

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.shortened import given, some
 from kafka_migration.kafka_tables.kafka_keys import KafkaKey
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.ground.ground import (
-    CONNECTORS,
-    Ground,
-    default_in,
-    defaults_in,
-    is_dedicated,
-    is_given,
-    running_flows,
-)
-from kafka_migration.mirrormaker_files.ground.meant import OF_BROKERS, Meant, meant, renamed, roles_meant
-from kafka_migration.mirrormaker_files.ground.right_place import right_place
+from kafka_migration.mirrormaker_files.ground.ground import CONNECTORS, Ground, is_given
+from kafka_migration.mirrormaker_files.ground.meant import OF_BROKERS, Meant, meant, renamed, right_place, roles_meant
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, key_of, minor, span
 from kafka_migration.mirrormaker_files.model.mirror_settings import (
@@ -64,7 +54,7 @@ def known_keys(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 
 
 def _is_of_strange_flow(file: MirrorFile, setting: MirrorSetting) -> bool:
-    is_flow = is_dedicated(file) and setting.place is Place.FLOW
+    is_flow = file.is_dedicated and setting.place is Place.FLOW
     return is_flow and not set(setting.owner.partition("->")[::2]) <= set(file.clusters)
 
 
@@ -162,7 +152,7 @@ def _meant(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> LintFind
 
 def _fix_of(found: Meant, file: MirrorFile, setting: MirrorSetting, ground: Ground) -> str:
     """Return where to write the key that was meant: another place if nothing reads it at that of the line."""
-    as_meant = replace(setting, name=renamed(setting, found.key), key=found.key)
+    as_meant = setting._replace(name=renamed(setting, found.key), key=found.key)
     is_moved = bool(ground.keys.roles_of(found.key)) and not roles_meant(file, as_meant, ground)
     return right_place(file, as_meant, ground) if is_moved else found.fix(setting)
 
@@ -193,7 +183,7 @@ def _overriding(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lin
         found = f"Connect makes no {client} for this connector"
         if client == "consumer":
             found = "`consumer.override` reaches sink connectors only"
-    fix = _possible(right_place(file, replace(setting, key=key), ground), key, ground)
+    fix = _possible(right_place(file, setting._replace(key=key), ground), key, ground)
     return at(file, setting, LintCode.KEY_MISPLACED, found, _ignored(file, setting, key, ground), fix)
 
 
@@ -233,7 +223,7 @@ def _ignored(file: MirrorFile, setting: MirrorSetting, name: str, ground: Ground
     if file.kind is FileKind.CONNECTORS and ground.keys.roles_of(name) == ("connect_worker",):
         return "it is ignored: what the workers have counts"
     known = (key for key in ground.keys.named(name) if ground.has(key))
-    defaults = {default for key in known for default in defaults_in(key, ground)}
+    defaults = {default for key in known for default in ground.defaults_in(key)}
     default = defaults.pop() if len(defaults) == 1 else None
     return f"it is ignored: the default {given(default)} stays" if default else "it is ignored"
 
@@ -243,7 +233,7 @@ def _what_counts(file: MirrorFile, setting: MirrorSetting, name: str, ground: Gr
 
     For a key of a cluster only its own lines are named: its clients are many, and may have other lines.
     """
-    running = running_flows(file, ground)
+    running = ground.running_flows(file)
     whole = f"{setting.side}.cluster.{name}" if setting.side and setting.client == "cluster" else name
     for each in ground.readers.all:
         value = each.values.get(whole)
@@ -353,7 +343,7 @@ def _misplaced(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Lint
     found = "no part of MirrorMaker reads this key here"
     fix = _possible(right_place(file, setting, ground), setting.key, ground)
     effect = _ignored(file, setting, setting.key, ground)
-    is_default = {default_in(key, ground) for key in ground.keys.named(setting.key)} == {setting.value.strip()}
+    is_default = {ground.default_in(key) for key in ground.keys.named(setting.key)} == {setting.value.strip()}
     is_kept = is_default and not _what_counts(file, setting, setting.key, ground)
     code = LintCode.KEY_WITHOUT_EFFECT if is_kept else LintCode.KEY_MISPLACED
     return at(file, setting, code, found, effect, fix)

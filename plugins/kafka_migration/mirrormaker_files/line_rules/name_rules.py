@@ -16,12 +16,10 @@ from kafka_migration.mirrormaker_files.ground.ground import (
     SOURCE,
     Ground,
     at_given,
-    connectors,
     is_given,
     is_of,
     line_of,
-    line_of_flow,
-    value,
+    lines_in,
 )
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, key_of, listed, on_file
@@ -55,15 +53,15 @@ class Naming(NamedTuple):
 
 def naming(each: Effective) -> Naming:
     """Return how a connector names topics."""
-    policy = value(each, POLICY).rpartition(".")[2] or DEFAULT
-    return Naming(policy, value(each, SEPARATOR, "."), value(each, ALIAS))
+    policy = each.value(POLICY).rpartition(".")[2] or DEFAULT
+    return Naming(policy, each.value(SEPARATOR, "."), each.value(ALIAS))
 
 
 def policies(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each connector of a flow that names topics in another way than its source connector."""
     for flow in file.flows:
-        sources = list(connectors(ground, flow, SOURCE))
-        for other in connectors(ground, flow, CHECKPOINT) if sources else ():
+        sources = list(ground.connectors(flow, SOURCE))
+        for other in ground.connectors(flow, CHECKPOINT) if sources else ():
             own, its = naming(sources[0]), naming(other)
             is_other = (own.policy, own.separator) != (its.policy, its.separator)
             if is_of(file, other) and is_other and not own.keeps_names & its.keeps_names:
@@ -90,15 +88,13 @@ def _differ(file: MirrorFile, flow: Flow, source: Effective, other: Effective) -
 def aliases(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each alias or separator that is blank, or that one line gives to several flows.
 
-    Connectors on Kafka Connect have rules of their own (`alias_rules`).
+    Connectors on Kafka Connect have rules of their own (`connector_names`).
     """
     by_line = defaultdict[int, list[tuple[Flow, Effective, str, Given]]](list)
-    for flow in () if file.kind is FileKind.CONNECTORS else file.flows:
-        for each in connectors(ground, flow, SOURCE):
-            for key in (ALIAS, "target.cluster.alias", SEPARATOR):
-                given = each.values.get(key)
-                if given is not None and is_given(given, file):
-                    by_line[id(given.setting)].append((flow, each, key, given))
+    for flow, each in () if file.kind is FileKind.CONNECTORS else ground.of_flows(file, SOURCE):
+        for key in (ALIAS, "target.cluster.alias", SEPARATOR):
+            if given := each.given_in(file, key):
+                by_line[id(given.setting)].append((flow, each, key, given))
     for uses in by_line.values():
         yield from _alias(file, uses)
 
@@ -166,33 +162,29 @@ def loops(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 
 
 def _returns(file: MirrorFile, ground: Ground, flow: Flow, back: Flow) -> Iterator[LintFinding]:
-    sources = [next(connectors(ground, each, SOURCE), None) for each in (flow, back)]
+    sources = [next(ground.connectors(each, SOURCE), None) for each in (flow, back)]
     if sources[0] is None or sources[1] is None or not _share_topics(sources[0], sources[1]):
         return
     one, other = naming(sources[0]), naming(sources[1])
-    line = line_of_flow(file, back)
-    others = tuple(sorted(_lines_of_names(file, sources[0], sources[1]) - {line}))
+    line = file.line_of_flow(back)
+    given = (each.values.get(key) for each in (sources[0], sources[1]) for key in (POLICY, SEPARATOR))
+    others = tuple(sorted({*lines_in(file, *given)} - {line}))
     if one.keeps_names and other.keeps_names:
         found = f"the flows {flow} and {back} keep the names of the same topics"
         effect = "each record is copied back and forth without end"
         fix = "Disable one flow, or let them copy different topics."
-        yield replace(on_file(file, LintCode.LOOP, found, effect, fix, line), others=others)
     elif (one.policy, one.separator) != (other.policy, other.separator):
         found = f"the flows {flow} and {back} name topics in different ways"
         effect = "neither recognises the copies of the other, so records are copied back"
         fix = "Give both flows the same policy and separator, or let them copy different topics."
-        yield replace(on_file(file, LintCode.LOOP, found, effect, fix, line), others=others)
-
-
-def _lines_of_names(file: MirrorFile, *sources: Effective) -> set[int]:
-    """Return the lines that decide how connectors name topics."""
-    given = (each.values.get(key) for each in sources for key in (POLICY, SEPARATOR))
-    return {each.setting.line for each in given if each and each.setting and is_given(each, file)}
+    else:
+        return
+    yield replace(on_file(file, LintCode.LOOP, found, effect, fix, line), others=others)
 
 
 def _share_topics(one: Effective, other: Effective) -> bool:
     """Return whether both connectors may copy the same topic: one has a pattern for all, or they name the same."""
-    lists = [set(listed(value(each, "topics", ".*"))) for each in (one, other)]
+    lists = [set(listed(each.value("topics", ".*"))) for each in (one, other)]
     return bool(lists[0] & lists[1]) or ".*" in lists[0] | lists[1]
 
 
@@ -200,7 +192,7 @@ def _ring(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for one ring of three or more flows that keep names."""
     nexts = defaultdict[str, list[str]](list)
     for flow in file.flows:
-        source = next(connectors(ground, flow, SOURCE), None)
+        source = next(ground.connectors(flow, SOURCE), None)
         if source and naming(source).keeps_names:
             nexts[flow.source].append(flow.target)
     ring = _cycle(nexts)
@@ -208,7 +200,7 @@ def _ring(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
         found = f"the flows {' -> '.join((*ring, ring[0]))} keep names and form a ring"
         effect = "each record returns to the cluster from which it comes, and is copied without end"
         fix = "Disable one of these flows, or let them copy different topics."
-        yield on_file(file, LintCode.LOOP, found, effect, fix, line_of_flow(file, Flow(ring[-1], ring[0])))
+        yield on_file(file, LintCode.LOOP, found, effect, fix, file.line_of_flow(Flow(ring[-1], ring[0])))
 
 
 def _cycle(nexts: dict[str, list[str]]) -> tuple[str, ...]:
@@ -242,7 +234,7 @@ def merged(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 
 
 def _merged(file: MirrorFile, ground: Ground, one: Flow, other: Flow) -> Iterator[LintFinding]:
-    sources = [next(connectors(ground, each, SOURCE), None) for each in (one, other)]
+    sources = [next(ground.connectors(each, SOURCE), None) for each in (one, other)]
     if sources[0] is None or sources[1] is None:
         return
     keep = all(naming(each).keeps_names for each in sources if each)
@@ -250,7 +242,7 @@ def _merged(file: MirrorFile, ground: Ground, one: Flow, other: Flow) -> Iterato
         found = f"the flows {one} and {other} keep the names of the same topics"
         effect = f"records of both clusters are mixed in one topic of {one.target}"
         fix = "Accept this if the topics are different in fact; else use DefaultReplicationPolicy."
-        yield on_file(file, LintCode.NAMES_MERGED, found, effect, fix, line_of_flow(file, other))
+        yield on_file(file, LintCode.NAMES_MERGED, found, effect, fix, file.line_of_flow(other))
 
 
 def shared_workers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
@@ -258,8 +250,7 @@ def shared_workers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     uses = defaultdict[tuple[int, str], list[tuple[str, Given]]](list)
     for each in ground.readers.at("connect_worker"):
         for key in ("group.id", *STORAGE_TOPICS):
-            given = each.values.get(key)
-            if given is not None and is_given(given, file):
+            if given := each.given_in(file, key):
                 uses[id(given.setting), each.reader.cluster].append((each.reader.flow, given))
     for of in uses.values():
         if len(of) > 1:
@@ -272,12 +263,10 @@ def shared_workers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 
 def taken_for_copies(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each named topic that MirrorMaker takes for a copy or an internal topic."""
-    for flow in file.flows:
-        for each in connectors(ground, flow, SOURCE):
-            given = each.values.get("topics")
-            if given is not None and is_given(given, file):
-                yield from _not_copied(file, flow, naming(each), given)
-                yield from _excluded(file, given, each.values.get("topics.exclude"))
+    for flow, each in ground.of_flows(file, SOURCE):
+        if given := each.given_in(file, "topics"):
+            yield from _not_copied(file, flow, naming(each), given)
+            yield from _excluded(file, given, each.values.get("topics.exclude"))
 
 
 def _excluded(file: MirrorFile, given: Given, exclusion: Given | None) -> Iterator[LintFinding]:

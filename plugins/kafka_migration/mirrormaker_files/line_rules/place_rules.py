@@ -5,23 +5,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
-from difflib import get_close_matches
 
 from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.shortened import some
+from kafka_migration.kafka_tables.accepted import nearest
 from kafka_migration.kafka_tables.kafka_keys import KafkaKey
-from kafka_migration.mirrormaker_files.ground.ground import (
-    CHECKPOINT,
-    CONNECTORS,
-    SOURCE,
-    Ground,
-    default_in,
-    is_dedicated,
-    running_flows,
-)
-from kafka_migration.mirrormaker_files.ground.meant import renamed
-from kafka_migration.mirrormaker_files.ground.right_place import right_place
+from kafka_migration.mirrormaker_files.ground.ground import CHECKPOINT, CONNECTORS, SOURCE, Ground
+from kafka_migration.mirrormaker_files.ground.meant import renamed, right_place
 from kafka_migration.mirrormaker_files.line_rules.key_rules import is_storage_of_connector
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, has_secret, key_of, minor, value_of
@@ -95,7 +85,7 @@ def _is_own(key: KafkaKey, ground: Ground) -> bool:
 
 def _is_missed(setting: MirrorSetting, users: tuple[str, ...], ground: Ground) -> bool:
     """Return whether a connector of these files that uses the key lacks it, and its default is another value."""
-    defaults = {default_in(key, ground) for key in _definitions(setting, ground) if key.role in users}
+    defaults = {ground.default_in(key) for key in _definitions(setting, ground) if key.role in users}
     is_lacking = any(setting.key not in each.values for each in ground.readers.at(*users))
     return is_lacking and defaults != {setting.value.strip()}
 
@@ -121,8 +111,8 @@ def _near(setting: MirrorSetting, ground: Ground) -> str:
     names = [each for each in ground.keys.names if _family(each) == _family(key)]
     if provider := _PROVIDER.fullmatch(key):
         names = [f"{provider[1]}.class"]
-    found = get_close_matches(key, names, 1, _ALMOST)
-    return found[0] if found and found[0] != key else ""
+    found = nearest(key, names, _ALMOST)
+    return found if found != key else ""
 
 
 def _family(key: str) -> str:
@@ -134,7 +124,7 @@ def _misspelled(file: MirrorFile, setting: MirrorSetting, near: str, ground: Gro
     found, fix = "no version of Kafka has this key", f"Write {key_of(setting, renamed(setting, near))}."
     effect = "it is ignored, unless a plug-in reads it"
     if is_storage_of_connector(setting):
-        effect, fix = "no connector reads it", right_place(file, replace(setting, key=near), ground)
+        effect, fix = "no connector reads it", right_place(file, setting._replace(key=near), ground)
     elif is_of_storage(setting.key):
         effect = "the worker hands it to its topic as a setting, and brokers refuse to create the topic"
     return at(file, setting, LintCode.KEY_MISSPELLED, found, effect, fix)
@@ -172,7 +162,7 @@ def overlapping_keys(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
 
 def wrong_sides(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each line of a client that neither reads nor writes the records that are copied."""
-    running = running_flows(file, ground)
+    running = ground.running_flows(file)
     for setting in file.settings:
         client = setting.client
         readers = [each.reader for each, _ in ground.readers.uses_of(setting)]
@@ -196,7 +186,7 @@ def _is_of_no_client(file: MirrorFile, setting: MirrorSetting, ground: Ground) -
     owners = {str(flow) for flow in file.flows} | {end for flow in file.flows for end in flow.ends}
     is_known = ground.keys.get(setting.client, setting.key) is not None
     is_last = file.last(setting.place, setting.key, setting.owner, setting.client) is setting
-    return is_dedicated(file) and is_known and is_last and setting.owner in owners
+    return file.is_dedicated and is_known and is_last and setting.owner in owners
 
 
 def _is_of_source(file: MirrorFile, setting: MirrorSetting) -> bool:

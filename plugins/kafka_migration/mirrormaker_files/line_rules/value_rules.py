@@ -9,7 +9,7 @@ from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.secret_forms import HIDDEN
 from kafka_migration.kafka_tables.accepted import Wrong, nearest_word, trimmed
 from kafka_migration.kafka_tables.kafka_keys import KafkaKey
-from kafka_migration.mirrormaker_files.ground.ground import Ground, defaults_in
+from kafka_migration.mirrormaker_files.ground.ground import Ground
 from kafka_migration.mirrormaker_files.line_rules import key_rules
 from kafka_migration.mirrormaker_files.line_rules.pattern_rules import corrected, is_pattern
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
@@ -140,7 +140,7 @@ def _refused(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> Iterat
 
 def _default(key: KafkaKey, ground: Ground) -> str | None:
     """Return the default of a key; `None` if versions differ and none is named."""
-    found = defaults_in(key, ground)
+    found = ground.defaults_in(key)
     return found.pop() if len(found) == 1 else None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import yaml
 
@@ -61,7 +60,7 @@ def _of_other_group(kind: str, spec: yaml.Node) -> Iterator[FieldFault]:
     for each in _Judged(kind, version, definition).faults(spec, definition, ""):
         is_own = each.fix == _NO_HINT or strimzi_fields().versions_with(kind, each.path)
         if each.fault is Fault.UNKNOWN and not is_own:
-            yield replace(each, found=f"Strimzi's {kind} has no such field here", missing="")
+            yield each._replace(found=f"Strimzi's {kind} has no such field here", missing="")
 
 
 class _Judged:
@@ -102,8 +101,8 @@ class _Judged:
                 meant = definition.nearest(name) if missing else ""
                 if meant in missing:
                     missing.remove(meant)
-                    fault = replace(fault, missing=meant, fix=f"Write `{meant}`.")
-                yield replace(fault, line=lines.get(name, line_of(value)), path=here)
+                    fault = fault._replace(missing=meant, fix=f"Write `{meant}`.")
+                yield fault._replace(line=lines.get(name, line_of(value)), path=here)
         if missing:
             words = some([f"`{name}`" for name in missing])
             yield FieldFault(Fault.MISSING, line_of(node), f"{path}.{missing[0]}".lstrip("."), words, f"Add {words}.")

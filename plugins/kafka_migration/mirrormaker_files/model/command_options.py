@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from enum import StrEnum
+
+from kafka_migration.kafka_tables.accepted import nearest
 
 
 class StartProgram(StrEnum):
@@ -46,4 +47,4 @@ PROGRAM_OWNER = "program"
 def option_meant(name: str) -> str:
     """Return the only option that starts with a name, else the most similar one; empty if there is none."""
     found = [option for option in OPTIONS if option.startswith(name)] if name else []
-    return found[0] if len(found) == 1 else next(iter(get_close_matches(name, OPTIONS, 1, _SIMILAR)), "")
+    return found[0] if len(found) == 1 else nearest(name, OPTIONS, _SIMILAR)

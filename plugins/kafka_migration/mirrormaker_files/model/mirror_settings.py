@@ -94,8 +94,7 @@ class Fault(Enum):
     LOGIN_FILE = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class FieldFault:
+class FieldFault(NamedTuple):
     """What is wrong about a field, on its line. `path` is that in the resource without the items of lists.
 
     `found` says what a value is, or which field is missing, and `fix` is a sentence. `missing` names a required field
@@ -111,8 +110,7 @@ class FieldFault:
     is_kept: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MirrorSetting:
+class MirrorSetting(NamedTuple):
     """One setting.
 
     `name` is its whole name as written, `key` is Kafka's key without alias, flow and client prefix. `owner` is the
@@ -237,3 +235,28 @@ class MirrorFile:
     def of_flow(self, flow: Flow, key: str) -> MirrorSetting | None:
         """Return the setting of a connector's key for a flow: its own, else the one of the top level."""
         return self.last(Place.FLOW, key, str(flow)) or self.last(Place.TOP, key)
+
+    @property
+    def is_dedicated(self) -> bool:
+        """Whether the dedicated MirrorMaker 2 reads the file."""
+        return self.kind is FileKind.MIRRORMAKER2
+
+    def line_of_flow(self, flow: Flow) -> int:
+        """Return the line that a flow is about: its `enabled`, else its first line; 0 if it has none."""
+        own = [each for each in self.at(Place.FLOW, str(flow)) if not each.side]
+        first = next((each for each in own if each.key == "enabled"), own[0] if own else None)
+        return first.line if first else self.line_of_clusters()
+
+    def line_of_clusters(self) -> int:
+        """Return the line of `clusters`; 0 if there is none."""
+        setting = self.last(Place.TOP, "clusters")
+        return setting.line if setting else 0
+
+    def line_of_connector(self, owner: str) -> int:
+        """Return the line of a connector's class; 0 if there is none."""
+        setting = self.last(Place.CONNECTOR, "connector.class", owner)
+        return setting.line if setting else 0
+
+    def lacks(self, field: str) -> bool:
+        """Return whether a resource lacks a required field, which has a finding of its own."""
+        return any(each.missing == field or f"`{field}`" in each.found for each in self.faults)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from functools import lru_cache
 
 from kafka_migration.core.text.regex import regex
+from kafka_migration.kafka_tables.accepted import nearest
 from kafka_migration.kafka_tables.kafka_keys import SIMILAR
 from kafka_migration.mirrormaker_files.model.lint_limits import LONGEST_CLASS
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorSetting, Place
@@ -96,8 +96,7 @@ OLD_KEYS = {
 def role_of_class(name: str) -> str | None:
     """Return the role of a connector's class, also of a misspelt one; `None` if it is not like one of MirrorMaker."""
     simple = name.strip().rpartition(".")[2][:LONGEST_CLASS]
-    near = get_close_matches(simple.lower(), _ROLES_IN_LOWER_CASE, 1, SIMILAR)
-    return _ROLES.get(simple) or (_ROLES_IN_LOWER_CASE[near[0]] if near else None)
+    return _ROLES.get(simple) or _ROLES_IN_LOWER_CASE.get(nearest(simple.lower(), _ROLES_IN_LOWER_CASE, SIMILAR))
 
 
 def is_of_storage(key: str) -> bool:

@@ -5,8 +5,8 @@ A text that cannot be read at all is refused.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
+from typing import NamedTuple
 
 
 class Oddity(Enum):
@@ -36,8 +36,7 @@ class Oddity(Enum):
     HERE_DOCUMENT_QUOTED = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(NamedTuple):
     """One oddity with its line and the name of its setting.
 
     `other` is a second line: of the later key for `REPEATED`, of the next setting where a continued line ends early.

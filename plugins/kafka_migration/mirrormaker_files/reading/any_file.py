@@ -1,8 +1,9 @@
-"""The configurations in a text of any kind."""
+"""Which kind of file a text is, and the configurations in a text of any kind."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,16 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.secret_forms import LONGEST_NAME, masked
 from kafka_migration.core.text.shortened import brief, some
-from kafka_migration.mirrormaker_files.formats.properties_files import client_file, mirrormaker2_file, worker_file
-from kafka_migration.mirrormaker_files.formats.properties_reader import entries, remarks
+from kafka_migration.kafka_tables.kafka_keys import kafka_keys
+from kafka_migration.mirrormaker_files.formats.properties_reader import (
+    Entry,
+    client_file,
+    entries,
+    mirrormaker2_file,
+    remarks,
+    worker_file,
+)
+from kafka_migration.mirrormaker_files.model.command_options import PROGRAM
 from kafka_migration.mirrormaker_files.model.jaas import is_login_file, refusal_of_login_file
 from kafka_migration.mirrormaker_files.model.lint_finding import refusal
 from kafka_migration.mirrormaker_files.model.lint_limits import (
@@ -23,14 +32,13 @@ from kafka_migration.mirrormaker_files.model.lint_limits import (
     require_small,
 )
 from kafka_migration.mirrormaker_files.model.mirror_settings import Fault, FieldFault, FileKind, MirrorFile
-from kafka_migration.mirrormaker_files.model.readers_of_keys import CLASS
+from kafka_migration.mirrormaker_files.model.readers_of_keys import CLASS, OLD_KEYS, STORAGE_TOPICS
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, OtherDocument, Remark, WrongDocument, WrongText
-from kafka_migration.mirrormaker_files.reading.kinds import is_json, kind_of
 
 # The readers of JSON, YAML and scripts take time to import, and properties need none of them.
 if TYPE_CHECKING:
-    from kafka_migration.mirrormaker_files.scripts.parts import TextPart
     from kafka_migration.mirrormaker_files.scripts.scripts import Script
+    from kafka_migration.mirrormaker_files.scripts.written_files import TextPart
 
 _COMMANDS = frozenset({FileKind.COMMAND, FileKind.START})
 _CLIENTS = {FileKind.CONSUMER, FileKind.PRODUCER}
@@ -39,6 +47,55 @@ _MOST_REPLACED = 1_000_000
 _VARIABLE = regex(r"\$(?:([A-Za-z_]\w{0,200})|\{([A-Za-z_]\w{0,200})\})")
 
 _LEAVE_OUT, _OR_LEAVE_OUT = "Leave it out.", "Or leave it out."
+_CONSUMER_KEYS = frozenset(
+    {
+        "group.id",
+        "auto.offset.reset",
+        "exclude.internal.topics",
+        "partition.assignment.strategy",
+        "zookeeper.connect",
+        "enable.auto.commit",
+    }
+)
+_PRODUCER_KEYS = frozenset(
+    {
+        "acks",
+        "retries",
+        "linger.ms",
+        "batch.size",
+        "compression.type",
+        "max.in.flight.requests.per.connection",
+        "max.request.size",
+        "producer.type",
+        "metadata.broker.list",
+        "request.required.acks",
+    }
+)
+# Keys that only workers of Connect have; a client file has none of them.
+_WORKER_KEYS = frozenset(
+    {
+        *STORAGE_TOPICS,
+        "offset.storage.file.filename",
+        "offset.flush.interval.ms",
+        "plugin.path",
+    }
+)
+_START = "\ufeff \t\r\n"
+_JSON = regex(r"\{|\[\s*(?:[{\[\]\"]|\Z)")
+# A resource of Kubernetes, or a Compose file with or without `services`.
+_MANIFEST = regex(
+    r"^[ \t-]{0,8}[\"']?kind[\"']?:[ \t]{0,20}[\"']?[A-Z]|^services:[ \t]{0,20}\r?$|"
+    r"^[ \t]{1,8}(?:image|build|entrypoint):[ \t]",
+    re.MULTILINE,
+)
+# The program of MirrorMaker or Connect, and what shows that it is called: an option, a file, a continued line, or
+# nothing before it.
+_CALLED = regex(rf"(?:^|[\s/\\\"'=\[])(?:{PROGRAM})[\"']?(?=[\s,\]]|$)")
+_OPTION = regex(r"[\s\"',](?:--?[a-z]|\$|[\w./\\:~-]{0,300}\.(?:properties|config|conf|cfg|json)\b)|[\\^]\s{0,20}$")
+_ALONE = regex(
+    rf"\s*(?:(?:exec|nohup|CMD|ENTRYPOINT)\s{{1,9}}\[?|(?:ExecStart|command)\s{{0,9}}=)?[\"$\w{{}}./\\-]{{0,300}}(?:{PROGRAM})\"?\]?\s*&?\s*"
+)
+_CLIENT_FILES = (FileKind.CONSUMER, FileKind.PRODUCER)
 
 
 class Unrelated(Refused):
@@ -77,14 +134,9 @@ def not_settings(name: str) -> Finding:
     return _unreadable(masked(name), "variables that no command uses", "settings of MirrorMaker", remedy)
 
 
-def read_mirror_file(name: str, text: str, kind: FileKind | None = None) -> MirrorFile:
-    """Return the first configuration of a file. Raises `Refused`, as `read_mirror_files`."""
-    return read_mirror_files(name, text, kind)[0]
-
-
 def _of_variables(name: str, text: str) -> FileKind:
     """Return the kind of a file of variables. Raises `Refused` or `Unrelated` for another text."""
-    from kafka_migration.mirrormaker_files.manifests.variables import is_environment, is_image, is_image_file
+    from kafka_migration.mirrormaker_files.manifests.manifests import is_environment, is_image, is_image_file
 
     if is_image(text) or is_environment(name, text):
         return FileKind.VARIABLES
@@ -100,7 +152,7 @@ def _read(name: str, text: str, kind: FileKind, *, is_utf8: bool) -> Iterator[Mi
     if kind is FileKind.STRIMZI or (kind in _COMMANDS and kind_of(name, text) is FileKind.STRIMZI):
         yield from _of_manifest(shown, text)
     elif kind is FileKind.VARIABLES:
-        from kafka_migration.mirrormaker_files.manifests.variables import image_file
+        from kafka_migration.mirrormaker_files.manifests.manifests import image_file
 
         yield image_file(shown, text.replace("\r\n", "\n"))
     elif kind is FileKind.LOGINS:
@@ -128,8 +180,7 @@ def _of_logins(name: str, text: str) -> MirrorFile:
 
 
 def _of_manifest(name: str, text: str) -> Iterator[MirrorFile]:
-    from kafka_migration.mirrormaker_files.manifests.manifests import Manifest
-    from kafka_migration.mirrormaker_files.manifests.variables import variables_file
+    from kafka_migration.mirrormaker_files.manifests.manifests import Manifest, variables_file
 
     manifest = Manifest(name, text)
     found = [*manifest.files, *(file for part in manifest.parts for file in _of_part(name, part))]
@@ -143,8 +194,8 @@ def _of_manifest(name: str, text: str) -> Iterator[MirrorFile]:
 
 def _of_script(name: str, script: Script) -> Iterator[MirrorFile]:
     from kafka_migration.mirrormaker_files.formats.mirrormaker1_files import command_files
-    from kafka_migration.mirrormaker_files.manifests.variables import variables_file
-    from kafka_migration.mirrormaker_files.scripts.parts import TextPart
+    from kafka_migration.mirrormaker_files.manifests.manifests import variables_file
+    from kafka_migration.mirrormaker_files.scripts.written_files import TextPart
 
     require_few(script.starts, MOST_COMMANDS, "commands")
     values = {each.name: each.value for each in script.assigned if each.is_known}
@@ -226,3 +277,55 @@ def _too_large(name: str, error: TooMany) -> Finding:
 
 def _unreadable(name: str, found: str, expected: str, remedy: str) -> Finding:
     return refusal(Code.MIRROR_FILE_UNREADABLE, name, found, expected, remedy)
+
+
+def kind_of(name: str, text: str) -> FileKind | None:
+    """Return the kind of a file from its content and, for client properties, its name; `None` if it is unknown."""
+    if is_json(text):
+        return FileKind.CONNECTORS
+    is_script = text.lstrip(_START).startswith("#!")
+    if _MANIFEST.search(text) and not is_script:
+        return FileKind.STRIMZI
+    if is_script or any(map(_is_command, text.split("\n"))):
+        return FileKind.COMMAND
+    return FileKind.LOGINS if is_login_file(text) else kind_of_properties(name, entries(text))
+
+
+def is_json(text: str) -> bool:
+    """Return whether a text starts like JSON; a section such as `[Unit]` is none."""
+    return _JSON.match(text.lstrip(_START)) is not None
+
+
+def _is_command(line: str) -> bool:
+    code = line.partition(" #")[0]
+    match = None if code.lstrip().startswith(("#", "//")) else _CALLED.search(code)
+    return match is not None and (bool(_OPTION.search(code, match.end())) or _ALONE.fullmatch(code) is not None)
+
+
+def kind_of_properties(name: str, found: Sequence[Entry]) -> FileKind | None:
+    """Return the kind of properties; `None` if it is unknown."""
+    names = {entry.name for entry in found}
+    if "clusters" in names:
+        return FileKind.MIRRORMAKER2
+    if CLASS in names:
+        return FileKind.CONNECTORS
+    if any("->" in each or each.startswith("replication.policy.") for each in names):
+        return FileKind.MIRRORMAKER2
+    if names & _WORKER_KEYS:
+        return FileKind.WORKER
+    return _client_kind(name.lower(), names)
+
+
+def _client_kind(name: str, names: set[str]) -> FileKind | None:
+    """Return which client a file is for: what its name says if it has keys of clients, or most of its keys."""
+    named = [kind for kind in _CLIENT_FILES if kind.value.rpartition("-")[2] in name]
+    if len(named) == 1 and any(_is_of_client(each) for each in names):
+        return named[0]
+    consumer, producer = len(names & _CONSUMER_KEYS), len(names & _PRODUCER_KEYS)
+    if consumer != producer:
+        return FileKind.CONSUMER if consumer > producer else FileKind.PRODUCER
+    return None
+
+
+def _is_of_client(key: str) -> bool:
+    return key in OLD_KEYS or bool({"consumer", "producer"} & set(kafka_keys().roles_of(key)))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.ground.ground import Ground, at_given, is_given, lacks, says, value
+from kafka_migration.mirrormaker_files.ground.ground import Ground, at_given, is_given, lines_in
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, is_true, on_file
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, Place
@@ -40,8 +40,8 @@ _REQUIRED = {
 def consumers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for consumers that skip records."""
     for each in _of_records(ground, "consumer"):
-        given = each.values.get("auto.offset.reset")
-        if given and is_given(given, file) and given.value.strip().lower() == "latest":
+        given = each.given_in(file, "auto.offset.reset")
+        if given and each.says("auto.offset.reset", "latest"):
             found = "the consumer begins at the end of a partition without a position"
             effect = "records that exist before MirrorMaker first reads the partition are not copied"
             yield at_given(file, given, LintCode.RESET_TO_LATEST, found, effect, "Write `earliest`.")
@@ -54,7 +54,7 @@ def _mirrormaker1_consumer(file: MirrorFile, ground: Ground) -> Iterator[LintFin
     address = file.last(Place.CLIENT, "bootstrap.servers")
     line = address.line if address else first
     # A resource without the field has a finding of its own.
-    may_be_elsewhere = file.is_partial or lacks(file, "groupId")
+    may_be_elsewhere = file.is_partial or file.lacks("groupId")
     if not file.last(Place.CLIENT, "group.id") and not may_be_elsewhere:
         found, effect = "the file has no `group.id`", "MirrorMaker 1 does not start"
         yield on_file(file, LintCode.GROUP_MISSING, found, effect, "Add `group.id`.", line)
@@ -80,16 +80,15 @@ def producers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for producers that can lose or reorder records."""
     for each in _of_records(ground, "producer"):
         for key in ("acks", "request.required.acks"):
-            given = each.values.get(key)
-            is_low = given is not None and given.value.strip() in {"0", "1"} and not is_refused(each, key)
-            if given and is_given(given, file) and is_low:
+            given = each.given_in(file, key)
+            if given and given.value.strip() in {"0", "1"} and not is_refused(each, key):
                 found = "brokers confirm a record before all in-sync replicas have it"
                 effect = "a confirmed record is lost if the leader fails; MirrorMaker does not copy it again"
                 is_old = key in OLD_KEYS and ground.is_at_least("2.0") is False
                 fix = "Write `-1`." if is_old else "Write `all`, or remove it."
                 yield at_given(file, given, LintCode.ACKS_TOO_LOW, found, effect, fix)
-        retries = each.values.get("retries")
-        if retries and is_given(retries, file) and retries.value.strip() == "0" and not is_refused(each, "retries"):
+        retries = each.given_in(file, "retries")
+        if retries and retries.value.strip() == "0" and not is_refused(each, "retries"):
             found = "the producer does not try again"
             effect = "a failure that would pass, such as a change of the leader, loses records or stops the copy"
             yield at_given(file, retries, LintCode.RETRIES_OFF, found, effect, "Remove it.")
@@ -97,9 +96,9 @@ def producers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 
 
 def _order(file: MirrorFile, each: Effective, ground: Ground) -> Iterator[LintFinding]:
-    given = each.values.get(_IN_FLIGHT)
-    is_own = given is not None and is_given(given, file) and not is_refused(each, _IN_FLIGHT)
-    if given and is_own and _reorders(given.value.strip(), _idempotence(each, ground)):
+    given = each.given_in(file, _IN_FLIGHT)
+    is_judged = given is not None and not is_refused(each, _IN_FLIGHT)
+    if given and is_judged and _reorders(given.value.strip(), _idempotence(each, ground)):
         found = "several requests may be in flight without idempotence"
         effect = "a retry can change the order of records"
         fix = "Remove it, or add enable.idempotence=true and write at most 5."
@@ -108,8 +107,8 @@ def _order(file: MirrorFile, each: Effective, ground: Ground) -> Iterator[LintFi
 
 def _idempotence(each: Effective, ground: Ground) -> str:
     """Return whether the producer is idempotent: from 3.2 on by default, if nothing is set against it."""
-    given, acks = value(each, "enable.idempotence"), value(each, "acks", "all")
-    is_default = ground.is_at_least("3.2") and acks in {"all", "-1"} and value(each, "retries", "1") != "0"
+    given, acks = each.value("enable.idempotence"), each.value("acks", "all")
+    is_default = ground.is_at_least("3.2") and acks in {"all", "-1"} and each.value("retries", "1") != "0"
     return given or ("true" if is_default else "")
 
 
@@ -144,19 +143,13 @@ def logins(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 def key_stores(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a hint for each key store that is also the trust store of a client that logs in with SASL."""
     for each in ground.readers.at("consumer", "producer", "admin"):
-        key, trust = (each.values.get(f"ssl.{one}store.location") for one in ("key", "trust"))
+        key, trust = each.given_in(file, "ssl.keystore.location"), each.values.get("ssl.truststore.location")
         is_same = key is not None and trust is not None and key.value.strip() == trust.value.strip() != ""
-        if key and trust and trust.setting and is_same and is_given(key, file) and _is_sasl_ssl(each):
+        if key and trust and trust.setting and is_same and each.says("security.protocol", "sasl_ssl"):
             found = "the key store is the file of the trust store"
             effect = "if it has no key, the clients send no certificate; they log in with SASL without one"
             fix = "Remove the key store, if the brokers require no certificate of clients."
-            others = (trust.setting.line,) if is_given(trust, file) else ()
-            yield at_given(file, key, LintCode.KEY_STORE_IS_TRUST_STORE, found, effect, fix, others)
-
-
-def _is_sasl_ssl(each: Effective) -> bool:
-    """Return whether a client logs in with SASL over TLS."""
-    return value(each, "security.protocol").upper() == "SASL_SSL"
+            yield at_given(file, key, LintCode.KEY_STORE_IS_TRUST_STORE, found, effect, fix, lines_in(file, trust))
 
 
 def _is_judged(file: MirrorFile, given: Given) -> bool:
@@ -166,8 +159,8 @@ def _is_judged(file: MirrorFile, given: Given) -> bool:
 
 
 def _missing_login(file: MirrorFile, each: Effective, protocol: Given) -> Iterator[LintFinding]:
-    mechanism = value(each, "sasl.mechanism", "GSSAPI")
-    if value(each, "sasl.jaas.config") or value(each, "sasl.client.callback.handler.class"):
+    mechanism = each.value("sasl.mechanism", "GSSAPI")
+    if each.value("sasl.jaas.config") or each.value("sasl.client.callback.handler.class"):
         return
     found = "the clients of this cluster have no `sasl.jaas.config`"
     fix = "Add `sasl.jaas.config` beside this line, or check the file of java.security.auth.login.config."
@@ -184,15 +177,15 @@ def _unused(file: MirrorFile, given: Given, line: Given | None, protocol: str) -
     effect = "this login or certificate is not used, so a secured cluster refuses the connection"
     want = "SASL_SSL or SASL_PLAINTEXT" if "sasl" in (given.setting.key if given.setting else "") else "SSL or SASL_SSL"
     fix = f"Add `security.protocol` ({want}) beside it."
-    others: tuple[int, ...] = ()
-    if line is not None and line.setting is not None and is_given(line, file):
-        fix, others = f"Write {want} as `security.protocol`, or remove the login.", (line.setting.line,)
+    others = lines_in(file, line)
+    if others:
+        fix = f"Write {want} as `security.protocol`, or remove the login."
     return at_given(file, given, LintCode.LOGIN_NOT_USED, found, effect, fix, others)
 
 
 def is_refused(each: Effective, key: str) -> bool:
     """Return whether a producer with idempotence that is switched on by a line, or by Kafka, does not allow a value."""
-    return says(each, _IDEMPOTENCE, "true") and _breaks(key, value(each, key))
+    return each.says(_IDEMPOTENCE, "true") and _breaks(key, each.value(key))
 
 
 def _breaks(key: str, word: str) -> bool:
@@ -209,20 +202,18 @@ def idempotence(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """
     for each in ground.readers.at("producer"):
         for key, (words, fix) in _REQUIRED.items():
-            given = each.values.get(key)
-            if given and is_given(given, file) and is_refused(each, key):
+            given = each.given_in(file, key)
+            if given and is_refused(each, key):
                 yield _refused(file, given, each, words, f"{fix}, or remove `{_IDEMPOTENCE}=true`.")
-        given = each.values.get(_TRANSACTION)
-        if given and is_given(given, file) and says(each, _IDEMPOTENCE, "false"):
+        given = each.given_in(file, _TRANSACTION)
+        if given and each.says(_IDEMPOTENCE, "false"):
             yield _refused(file, given, each, "it is a transaction", f"Add `{_IDEMPOTENCE}=true` beside it.")
 
 
 def _refused(file: MirrorFile, given: Given, each: Effective, words: str, fix: str) -> LintFinding:
-    switch = each.values[_IDEMPOTENCE]
-    state = "on" if says(each, _IDEMPOTENCE, "true") else "off"
+    state = "on" if each.says(_IDEMPOTENCE, "true") else "off"
     effect = "Kafka refuses to make this producer, so nothing is written with it"
-    others = (switch.setting.line,) if switch.setting and is_given(switch, file) else ()
-    found = f"{words}, and idempotence is {state}"
+    found, others = f"{words}, and idempotence is {state}", lines_in(file, each.values[_IDEMPOTENCE])
     return at_given(file, given, LintCode.IDEMPOTENCE_REFUSED, found, effect, fix, others)
 
 

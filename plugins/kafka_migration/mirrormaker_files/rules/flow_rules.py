@@ -17,18 +17,21 @@ from kafka_migration.mirrormaker_files.ground.ground import (
     SOURCE,
     Ground,
     at_given,
-    connectors,
     hosts,
-    is_dedicated,
     is_given,
-    lacks,
-    line_of_clusters,
-    line_of_connector,
-    line_of_flow,
     lines,
+    lines_in,
 )
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, is_false, is_true, key_of, on_file
+from kafka_migration.mirrormaker_files.model.lint_finding import (
+    LintFinding,
+    at,
+    is_false,
+    is_true,
+    key_of,
+    listed,
+    on_file,
+)
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
 
 # The old clients had other names for it, which have a finding of their own.
@@ -38,12 +41,12 @@ _CLIENT_FILES = (FileKind.CONSUMER, FileKind.PRODUCER)
 
 def clusters(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding if the dedicated MirrorMaker 2 has fewer than two clusters, or a key names another one."""
-    if is_dedicated(file) and len(file.clusters) < 2:
+    if file.is_dedicated and len(file.clusters) < 2:
         found = f"`clusters` names {some(file.clusters) or 'no cluster'}"
         effect = "MirrorMaker needs two clusters and does not start"
         fix = "Write a line `clusters = SOURCE, TARGET` with the aliases of both clusters."
-        yield on_file(file, LintCode.CLUSTERS_MISSING, found, effect, fix, line_of_clusters(file))
-    elif is_dedicated(file):
+        yield on_file(file, LintCode.CLUSTERS_MISSING, found, effect, fix, file.line_of_clusters())
+    elif file.is_dedicated:
         yield from _strange_flows(file)
 
 
@@ -61,7 +64,7 @@ def _strange_flows(file: MirrorFile) -> Iterator[LintFinding]:
 
 def addresses(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each cluster or client without an address."""
-    if lacks(file, "bootstrapServers"):
+    if file.lacks("bootstrapServers"):
         return
     if file.kind in _CLIENT_FILES:
         if not file.is_partial and not any(each.key in _ADDRESS_KEYS for each in file.settings):
@@ -71,7 +74,7 @@ def addresses(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     elif len(file.clusters) > 1 or file.kind is FileKind.STRIMZI:
         for alias in file.clusters:
             if not _is_addressed(file, alias):
-                key = f"`{alias}.bootstrap.servers`" if is_dedicated(file) else "`bootstrapServers`"
+                key = f"`{alias}.bootstrap.servers`" if file.is_dedicated else "`bootstrapServers`"
                 yield _no_address(file, f"the cluster {alias} has no address", key, _line_of_cluster(file, alias))
 
 
@@ -87,7 +90,7 @@ def _is_addressed(file: MirrorFile, alias: str) -> bool:
 
 def _line_of_cluster(file: MirrorFile, alias: str) -> int:
     own = [*file.at(Place.CLUSTER, alias), *file.at(Place.FIELD, alias)]
-    return own[0].line if own else line_of_clusters(file)
+    return own[0].line if own else file.line_of_clusters()
 
 
 def _connector_addresses(file: MirrorFile) -> Iterator[LintFinding]:
@@ -98,7 +101,7 @@ def _connector_addresses(file: MirrorFile) -> Iterator[LintFinding]:
         needed = ("target",) if role == "mirror_heartbeat" else ("source", "target")
         own = {each.side for each in file.at(Place.CONNECTOR, setting.owner) if each.key == "bootstrap.servers"}
         if missing := [f"`{side}.cluster.bootstrap.servers`" for side in needed if side not in own]:
-            line = line_of_connector(file, setting.owner)
+            line = file.line_of_connector(setting.owner)
             yield _no_address(file, f"the connector has no {' and no '.join(missing)}", " and ".join(missing), line)
 
 
@@ -117,7 +120,7 @@ def enabled_flows(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     if file.kind is FileKind.STRIMZI and not file.flows and not is_refused:
         effect = "MirrorMaker copies nothing"
         yield on_file(file, LintCode.NO_FLOW, "`spec.mirrors` has no mirror", effect, "Add a mirror.")
-    if not is_dedicated(file) or len(file.clusters) < 2:
+    if not file.is_dedicated or len(file.clusters) < 2:
         return
     idle = [flow for flow in flows_with_lines(file) if file.is_idle or flow not in file.flows]
     if file.is_idle:
@@ -129,7 +132,7 @@ def enabled_flows(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
                 found = f"the flow {flow} has settings and no `enabled`"
                 effect = "`enabled` is false by default, so MirrorMaker does not copy this flow"
                 fix = f"Add `{flow}.enabled=true`, or remove the lines of the flow."
-                yield on_file(file, LintCode.FLOW_NOT_ENABLED, found, effect, fix, line_of_flow(file, flow))
+                yield on_file(file, LintCode.FLOW_NOT_ENABLED, found, effect, fix, file.line_of_flow(flow))
 
 
 def _no_flow(file: MirrorFile, idle: list[Flow], ground: Ground) -> LintFinding:
@@ -146,7 +149,7 @@ def _no_flow(file: MirrorFile, idle: list[Flow], ground: Ground) -> LintFinding:
             found = f"MirrorMaker does not read line {written.line} as true, and no other flow is enabled"
             fix = f"Write `{written.owner}.enabled=true`, without a blank or another letter after it."
         code = LintCode.NO_FLOW
-    line = line_of_flow(file, (left or idle)[0]) if idle else line_of_clusters(file)
+    line = file.line_of_flow((left or idle)[0]) if idle else file.line_of_clusters()
     effect = "MirrorMaker emits heartbeats, and copies nothing"
     as_written = Dedicated(replace(file, is_idle=False), kafka_version(ground.version))
     if next(as_written.pairs(), None) is None:
@@ -157,7 +160,7 @@ def _no_flow(file: MirrorFile, idle: list[Flow], ground: Ground) -> LintFinding:
 def shared_addresses(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each pair of clusters of a flow that have an address in common."""
     for flow in {frozenset(flow.ends): flow for flow in reversed(file.flows)}.values():
-        for each in connectors(ground, flow, SOURCE):
+        for each in ground.connectors(flow, SOURCE):
             ends = [each.values.get(f"{side}.cluster.bootstrap.servers") for side in ("source", "target")]
             if ends[0] and ends[1] and set(hosts(ends[0].value)) & set(hosts(ends[1].value)):
                 given = next((end for end in reversed(ends) if end and is_given(end, file)), None)
@@ -170,31 +173,26 @@ def shared_addresses(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 
 def group_sync(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each checkpoint connector that cannot do what is asked of it."""
-    for flow in file.flows:
-        for each in connectors(ground, flow, CHECKPOINT):
-            yield from _checkpoints(file, each, ground)
+    for _, each in ground.of_flows(file, CHECKPOINT):
+        yield from _checkpoints(file, each, ground)
 
 
 def _checkpoints(file: MirrorFile, each: Effective, ground: Ground) -> Iterator[LintFinding]:
-    sync, checkpoints, syncs = (
-        each.values.get(key)
-        for key in ("sync.group.offsets.enabled", "emit.checkpoints.enabled", "emit.offset-syncs.enabled")
-    )
-    is_synced = sync is not None and sync.value.lower() == "true"
-    if checkpoints and is_given(checkpoints, file) and checkpoints.value.strip().lower() == "false":
-        if is_synced:
+    checkpoints, syncs = (each.given_in(file, key) for key in ("emit.checkpoints.enabled", "emit.offset-syncs.enabled"))
+    sync = each.values.get("sync.group.offsets.enabled")
+    if checkpoints and each.says("emit.checkpoints.enabled", "false"):
+        if sync is not None and sync.value.lower() == "true":
             found = "checkpoints are switched off, and groups are to be synced"
             effect = "groups are synced from checkpoints, so MirrorMaker moves no group"
             fix = "Remove emit.checkpoints.enabled, or switch sync.group.offsets.enabled off."
             code = LintCode.GROUP_SYNC_WITHOUT_CHECKPOINTS
-            other = (sync.setting.line,) if sync and sync.setting and is_given(sync, file) else ()
-            yield at_given(file, checkpoints, code, found, effect, fix, other)
+            yield at_given(file, checkpoints, code, found, effect, fix, lines_in(file, sync))
         elif ground.is_at_least("3.9") is not False:
             found = "checkpoints are switched off"
             effect = "from Kafka 3.9 on the checkpoint connector refuses this value, and its log has an error"
             fix = "Accept the error, or remove the line: checkpoints harm nothing."
             yield at_given(file, checkpoints, LintCode.CHECKPOINTS_REFUSED, found, effect, fix)
-    if syncs and is_given(syncs, file) and syncs.value.strip().lower() == "false" and each.values:
+    if syncs and each.says("emit.offset-syncs.enabled", "false"):
         found = "offset syncs are switched off"
         effect = "the checkpoint connector cannot run without them, so no group gets checkpoints"
         fix = "Remove the line, if groups are to move."
@@ -203,41 +201,32 @@ def _checkpoints(file: MirrorFile, each: Effective, ground: Ground) -> Iterator[
 
 def empty_lists(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each connector whose list of topics or groups is blank."""
-    for flow in file.flows:
-        for each in connectors(ground, flow, SOURCE, CHECKPOINT):
-            yield from _empty(file, each)
-
-
-def _empty(file: MirrorFile, each: Effective) -> Iterator[LintFinding]:
-    key = "topics" if each.reader.role == SOURCE else "groups"
-    given = each.values.get(key)
-    if given is None or not is_given(given, file) or any(item.strip() for item in given.value.split(",")):
-        return
-    if key == "topics":
-        found, effect = "the list of topics is blank", "MirrorMaker copies no topic"
-        yield at_given(file, given, LintCode.NOTHING_COPIED, found, effect, "Name the topics, or remove the line.")
-    else:
-        found, effect = "the list of groups is blank", "MirrorMaker writes no checkpoint for any group"
-        yield at_given(file, given, LintCode.NO_GROUPS, found, effect, "Name the groups, or remove the line.")
+    for _, each in ground.of_flows(file, SOURCE, CHECKPOINT):
+        what, code, effect = "topics", LintCode.NOTHING_COPIED, "MirrorMaker copies no topic"
+        if each.reader.role == CHECKPOINT:
+            what, code, effect = "groups", LintCode.NO_GROUPS, "MirrorMaker writes no checkpoint for any group"
+        given = each.given_in(file, what)
+        if given and not listed(given.value):
+            found, fix = f"the list of {what} is blank", f"Name the {what}, or remove the line."
+            yield at_given(file, given, code, found, effect, fix)
 
 
 def refresh(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each connector that never looks for new topics, partitions or groups."""
-    for flow in file.flows:
-        for each in connectors(ground, flow, SOURCE, CHECKPOINT):
-            what = "topics" if each.reader.role == SOURCE else "groups"
-            given = each.values.get(f"refresh.{what}.enabled")
-            if given and is_given(given, file) and given.value.strip().lower() == "false":
-                found = f"MirrorMaker does not look for new {what}"
-                new = "topics and partitions that are added later are" if what == "topics" else "later groups are"
-                effect = f"{new} not copied until MirrorMaker is restarted"
-                yield at_given(file, given, LintCode.REFRESH_OFF, found, effect, "Remove the line.")
+    for _, each in ground.of_flows(file, SOURCE, CHECKPOINT):
+        what = "topics" if each.reader.role == SOURCE else "groups"
+        given = each.given_in(file, f"refresh.{what}.enabled")
+        if given and each.says(f"refresh.{what}.enabled", "false"):
+            found = f"MirrorMaker does not look for new {what}"
+            new = "topics and partitions that are added later are" if what == "topics" else "later groups are"
+            effect = f"{new} not copied until MirrorMaker is restarted"
+            yield at_given(file, given, LintCode.REFRESH_OFF, found, effect, "Remove the line.")
 
 
 def exactly_once(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each exactly-once of the dedicated MirrorMaker that lacks a setting, or has no reader."""
     targets = {flow.target for flow in file.flows}
-    for setting in file.settings if is_dedicated(file) else ():
+    for setting in file.settings if file.is_dedicated else ():
         is_meant = setting.key == "exactly.once.source.support" and not setting.client
         if not is_meant or trimmed(setting.value).lower() not in {"enabled", "preparing"}:
             continue

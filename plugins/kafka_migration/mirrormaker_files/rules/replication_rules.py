@@ -18,7 +18,7 @@ from kafka_migration.mirrormaker_files.ground.ground import (
     hosts,
     is_given,
     lines,
-    value,
+    lines_in,
 )
 from kafka_migration.mirrormaker_files.line_rules.key_rules import is_storage_of_connector
 from kafka_migration.mirrormaker_files.line_rules.place_rules import users_elsewhere
@@ -95,10 +95,10 @@ def _addresses(each: Effective, key: str) -> str:
     """Return the addresses of the cluster on which a reader creates the topic; empty if it creates none."""
     role = each.reader.role
     if role == "connect_worker":
-        return value(each, "bootstrap.servers")
-    is_source = key.startswith("offset-syncs.") and value(each, "offset-syncs.topic.location") != "target"
+        return each.value("bootstrap.servers")
+    is_source = key.startswith("offset-syncs.") and each.value("offset-syncs.topic.location") != "target"
     side = "source" if is_source else "target"
-    return value(each, f"{side}.cluster.bootstrap.servers") if role.startswith("mirror_") else ""
+    return each.value(f"{side}.cluster.bootstrap.servers") if role.startswith("mirror_") else ""
 
 
 def _is_number(setting: MirrorSetting) -> bool:
@@ -127,7 +127,7 @@ def _below(file: MirrorFile, factor: Given, least: Given) -> LintFinding:
     found = f"the topic has {_number(factor)} replica{'s' * (_number(factor) > 1)}, and `{_INSYNC}` is {_number(least)}"
     effect = "brokers refuse every record that is written to it with acks=all"
     fix = f"Write at least {_number(least)} replicas."
-    others = (factor.setting.line,) if factor.setting and is_given(factor, file) else ()
+    others = lines_in(file, factor)
     return at_given(file, least, LintCode.REPLICATION_BELOW_MIN_INSYNC, found, effect, fix, others)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from kafka_migration.kafka_tables.accepted import nearest_word
 from kafka_migration.mirrormaker_files.ground.ground import Ground
-from kafka_migration.mirrormaker_files.ground.right_place import right_place
+from kafka_migration.mirrormaker_files.ground.meant import right_place
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, key_of, on_file
 from kafka_migration.mirrormaker_files.model.mirror_settings import (

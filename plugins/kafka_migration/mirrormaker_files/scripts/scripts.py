@@ -14,7 +14,6 @@ from kafka_migration.mirrormaker_files.model.command_options import PROGRAM, Sta
 from kafka_migration.mirrormaker_files.model.lint_limits import LONGEST_COMMAND, require_few
 from kafka_migration.mirrormaker_files.model.mirror_settings import NO_SCRIPT, FileKind, ScriptFacts, VariableList
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, OpenQuote
-from kafka_migration.mirrormaker_files.scripts.parts import TextPart
 from kafka_migration.mirrormaker_files.scripts.shell_words import (
     Command,
     HereDocument,
@@ -24,7 +23,7 @@ from kafka_migration.mirrormaker_files.scripts.shell_words import (
     as_docker_reads,
     whole_commands,
 )
-from kafka_migration.mirrormaker_files.scripts.written_files import SetText, Writer
+from kafka_migration.mirrormaker_files.scripts.written_files import SetText, TextPart, Writer
 
 COMMAND = regex(rf"(?:{PROGRAM})\b")
 _PROGRAM = regex(rf"(?:.*[/\\=])?({PROGRAM})", re.DOTALL)

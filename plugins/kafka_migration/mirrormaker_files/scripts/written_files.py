@@ -1,17 +1,20 @@
-"""The files that a script writes with `echo`, `printf` and here-documents, as their readers get them."""
+"""Texts within a file that are read like files of their own, and those that a script writes, as their readers get them.
+
+A script writes them with `echo`, `printf` and here-documents.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.secret_forms import is_secret_name
+from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
-from kafka_migration.mirrormaker_files.scripts.parts import TextPart
 from kafka_migration.mirrormaker_files.scripts.shell_words import Command, Word
 
 _SKIPPED = frozenset({"{", "(", "then", "do", "else", "!", "}", "sudo", "exec"})
@@ -330,3 +333,47 @@ def _last_of_each(lines: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
     """Return the lines of which each key is there once: of branches only one is run."""
     last = {_key(text): place for place, (_, text) in enumerate(lines)}
     return [each for place, each in enumerate(lines) if not _key(each[1]) or last[_key(each[1])] == place]
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """The text and its own name. `before` is the line before its first one; `is_one_line` if all is on the next.
+
+    `numbers` gives the line of each line of the text, if they do not follow each other. `is_filled` and `is_partial`
+    are those of `MirrorFile`, `remarks` have lines of the whole file, and `kind` is known if a command uses the file.
+    """
+
+    name: str
+    text: str
+    before: int
+    is_one_line: bool = False
+    numbers: tuple[int, ...] = ()
+    is_filled: bool = False
+    is_partial: bool = False
+    remarks: tuple[Remark, ...] = ()
+    kind: FileKind | None = None
+
+    def in_place(self, file: MirrorFile, name: str) -> MirrorFile:
+        """Return what was read from the text, with the name and the lines of the whole file."""
+        settings = tuple(each._replace(line=self._line(each.line)) for each in file.settings)
+        remarks = tuple(
+            each._replace(line=self._line(each.line), other=self._line(each.other) if each.other else 0)
+            for each in file.remarks
+        )
+        line = self._line(file.line or 1)
+        return replace(
+            file,
+            name=name,
+            settings=settings,
+            faults=tuple(each._replace(line=self._line(each.line)) for each in file.faults),
+            remarks=(*remarks, *self.remarks),
+            line=line,
+            part=file.part or self.name,
+            is_filled=self.is_filled,
+            is_partial=self.is_partial,
+        )
+
+    def _line(self, number: int) -> int:
+        if self.numbers:
+            return self.numbers[min(max(number, 1), len(self.numbers)) - 1]
+        return self.before + (1 if self.is_one_line else number)
