@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kafka_migration.cli.files.lint_verb import add_mirror_files, mirror_files_of
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_output, migration_name
 from kafka_migration.cli.shell.output import aligned, respond
 from kafka_migration.core.discovery.connections_to_create import placeholders
-from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.text.shortened import some
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.migration_file.loading import load_migration
@@ -98,8 +96,7 @@ def _errors(findings: Sequence[LintFinding]) -> dict[tuple[str, str], list[int]]
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class ImportAnswer(Document):
+class ImportAnswer(NamedTuple):
     """What was imported and written. `errors` are lines by file and code, `passed` files with what they hold."""
 
     files: Sequence[MirrorFile]
