@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -98,6 +99,14 @@ def test_documents_are_values_of_classes() -> None:
     found = {path for path in untyped_files(PACKAGE) if not _is_foreign(path)}
 
     assert set() == found, "give the document a class that derives from Document"
+
+
+def test_verbs_name_the_json_form_of_an_answer_once() -> None:
+    """Only `JsonObject` of the command line's output is a mapping to anything; no verb has such a type of its own."""
+    of_anything = re.compile(r"\b(?:dict|Mapping)\[str, object\]")
+    found = {path.name for path in (PACKAGE / "cli").rglob("*.py") if of_anything.search(path.read_text())}
+
+    assert {"output.py"} == found
 
 
 def test_no_exception_is_left_over() -> None:
