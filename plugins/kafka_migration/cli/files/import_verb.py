@@ -107,12 +107,7 @@ class ImportAnswer(NamedTuple):
 
     def lines(self) -> Iterator[str]:
         """Yield the lines; all but the commands and the migration file are comments."""
-        yield from (f"# passed over: {name}, {found}" for name, found in self.passed)
-        if self.errors:
-            yield "# MirrorMaker does not do what these lines say (kafka-migration lint explains them):"
-            of_codes = [(code, file, f"line {some(list(map(str, of)))}") for (file, code), of in self.errors.items()]
-            yield from (f"# {line}" for line in aligned(of_codes))
-            yield ""
+        yield from self._of_files()
         of_keys = ((use.key, f"{use.file}:{use.line}", use.use, use.where) for use in self.imported.uses)
         yield from (f"# {line}" for line in aligned([("key", "line", "use", "where"), *of_keys]))
         for connection in self.imported.connections:
@@ -127,6 +122,14 @@ class ImportAnswer(NamedTuple):
         yield ""
         yield "# Check before the first run:"
         yield from (f"# - {each.about}: {each.text}" for each in self.imported.checks)
+
+    def _of_files(self) -> Iterator[str]:
+        yield from (f"# passed over: {name}, {found}" for name, found in self.passed)
+        if self.errors:
+            yield "# MirrorMaker does not do what these lines say (kafka-migration lint explains them):"
+            of_codes = [(code, file, f"line {some(list(map(str, of)))}") for (file, code), of in self.errors.items()]
+            yield from (f"# {line}" for line in aligned(of_codes))
+            yield ""
 
     def to_document(self) -> dict[str, Any]:
         """Return the JSON document."""
