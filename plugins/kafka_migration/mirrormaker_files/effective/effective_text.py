@@ -86,7 +86,7 @@ class EffectiveAnswer(Document):
             yield from (*each.lines(), "")
         if self.unread:
             yield "no part of MirrorMaker reads"
-            yield from (f"  {each.name}  ({each.file}:{each.line})" for each in self.unread)
+            yield from (f"  {shown.name}  ({shown.file}:{shown.line})" for shown in self.unread)
 
 
 def shown_readers(readers: Readers) -> Iterator[ShownReaders]:
