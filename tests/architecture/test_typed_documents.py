@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -104,9 +105,12 @@ def test_documents_are_values_of_classes() -> None:
     assert set() == found, "give the document a class that derives from Document"
 
 
-def test_stored_documents_have_one_value_of_any_form() -> None:
-    """Only the result of a user's hook may be any JSON value in the documents that tasks store."""
-    assert 1 == untyped_files(PACKAGE)["core/stored/stored_documents.py"]
+def test_verbs_name_the_json_form_of_an_answer_once() -> None:
+    """Only `JsonObject` of the command line's output is a mapping to anything; no verb has such a type of its own."""
+    of_anything = re.compile(r"\b(?:dict|Mapping)\[str, object\]")
+    found = {path.name for path in (PACKAGE / "cli").rglob("*.py") if of_anything.search(path.read_text())}
+
+    assert {"output.py"} == found
 
 
 def test_no_exception_is_left_over() -> None:

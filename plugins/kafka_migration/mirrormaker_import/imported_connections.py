@@ -93,7 +93,6 @@ def strimzi_values(file: MirrorFile, alias: str) -> dict[str, str]:
     return values
 
 
-_CUSTOM_MECHANISM = "authentication.config.sasl.mechanism"
 # No key of Java's clients: the name with which a cluster of Strimzi logs in.
 _USER = "sasl.username"
 

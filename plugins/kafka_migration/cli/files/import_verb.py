@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kafka_migration.cli.files.lint_verb import add_mirror_files, mirror_files_of
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_output, migration_name
 from kafka_migration.cli.shell.output import aligned, respond
 from kafka_migration.core.discovery.connections_to_create import placeholders
-from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.text.shortened import some
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.migration_file.loading import load_migration
@@ -98,8 +96,7 @@ def _errors(findings: Sequence[LintFinding]) -> dict[tuple[str, str], list[int]]
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class ImportAnswer(Document):
+class ImportAnswer(NamedTuple):
     """What was imported and written. `errors` are lines by file and code, `passed` files with what they hold."""
 
     files: Sequence[MirrorFile]
@@ -110,12 +107,7 @@ class ImportAnswer(Document):
 
     def lines(self) -> Iterator[str]:
         """Yield the lines; all but the commands and the migration file are comments."""
-        yield from (f"# passed over: {name}, {found}" for name, found in self.passed)
-        if self.errors:
-            yield "# MirrorMaker does not do what these lines say (kafka-migration lint explains them):"
-            of_codes = [(code, file, f"line {some(list(map(str, of)))}") for (file, code), of in self.errors.items()]
-            yield from (f"# {line}" for line in aligned(of_codes))
-            yield ""
+        yield from self._of_files()
         of_keys = ((use.key, f"{use.file}:{use.line}", use.use, use.where) for use in self.imported.uses)
         yield from (f"# {line}" for line in aligned([("key", "line", "use", "where"), *of_keys]))
         for connection in self.imported.connections:
@@ -130,6 +122,14 @@ class ImportAnswer(Document):
         yield ""
         yield "# Check before the first run:"
         yield from (f"# - {each.about}: {each.text}" for each in self.imported.checks)
+
+    def _of_files(self) -> Iterator[str]:
+        yield from (f"# passed over: {name}, {found}" for name, found in self.passed)
+        if self.errors:
+            yield "# MirrorMaker does not do what these lines say (kafka-migration lint explains them):"
+            of_codes = [(code, file, f"line {some(list(map(str, of)))}") for (file, code), of in self.errors.items()]
+            yield from (f"# {line}" for line in aligned(of_codes))
+            yield ""
 
     def to_document(self) -> dict[str, Any]:
         """Return the JSON document."""

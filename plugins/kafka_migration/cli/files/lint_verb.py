@@ -10,11 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from kafka_migration.cli.shell.arguments import VerbParser, Verbs, add_bare_verb, add_output
 from kafka_migration.cli.shell.output import ExitCode, complain, respond
-from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
@@ -85,7 +84,7 @@ def run_lint(arguments: Namespace) -> int:
 
 def _run_effective(arguments: Namespace) -> int:
     """Print what each reader gets, and the lines that nothing reads. Files that belong together are read together."""
-    from kafka_migration.mirrormaker_files.effective.effective_text import shown_readers, shown_unread
+    from kafka_migration.mirrormaker_files.effective.effective_text import EffectiveAnswer, shown_readers, shown_unread
 
     files, refusals = _read(arguments)
     groups = [(group, readers_of(group, arguments.kafka_version or "")) for group in read_together(files)]
@@ -95,25 +94,6 @@ def _run_effective(arguments: Namespace) -> int:
     respond(arguments, answer, answer.lines())
     complain(refusals)
     return ExitCode.REFUSED if refusals else LintExit.CLEAN
-
-
-@dataclass(frozen=True, slots=True)
-class EffectiveAnswer(Document):
-    """What each part of MirrorMaker gets, the lines that none reads, and the files that cannot be read."""
-
-    schema: int
-    kafka_version: str | None
-    effective: tuple[ShownReaders, ...]
-    unread: tuple[ShownLine, ...]
-    refused: tuple[Finding, ...]
-
-    def lines(self) -> Iterator[str]:
-        """Yield the keys of each reader, then the lines that nothing reads."""
-        for each in self.effective:
-            yield from (*each.lines(), "")
-        if self.unread:
-            yield "no part of MirrorMaker reads"
-            yield from (f"  {each.name}  ({each.file}:{each.line})" for each in self.unread)
 
 
 def mirror_files_of(arguments: Namespace) -> tuple[list[MirrorFile], list[Finding]]:
@@ -201,8 +181,7 @@ def lint_exit(findings: Sequence[LintFinding]) -> LintExit:
     return LintExit.CLEAN if is_clean else LintExit.WARNINGS
 
 
-@dataclass(frozen=True, slots=True)
-class LintAnswer(Document):
+class LintAnswer(NamedTuple):
     """The files that could be read, their mistakes, and a refusal for each other file."""
 
     kafka_version: str | None

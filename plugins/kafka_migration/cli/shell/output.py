@@ -10,16 +10,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from enum import IntEnum
-from typing import TYPE_CHECKING, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeAlias
 
 from kafka_migration.core.text.terminal_text import shown
 
 if TYPE_CHECKING:
-    from kafka_migration.core.documents.codec import Document
     from kafka_migration.core.findings.errors import Finding
 
 # The JSON form of an answer. It is only printed: nothing reads a value back from it.
 JsonObject: TypeAlias = Mapping[str, object]
+
+
+class JsonAnswer(Protocol):
+    """An answer with a JSON form, such as a `Document`."""
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the JSON object."""
+
 
 # A wider cell, such as a topic's name of 249 characters, does not widen its column.
 WIDEST = 100
@@ -83,23 +90,21 @@ def say(lines: Iterable[str]) -> None:
         print(shown(line), file=_answers.get(), flush=True)
 
 
-def say_json(answer: Document | JsonObject) -> None:
+def say_json(answer: JsonAnswer | JsonObject) -> None:
     """Write one JSON document to standard output: an answer, or the object of a foreign format."""
     document = answer if isinstance(answer, Mapping) else answer.to_document()
     say(json.dumps(document, indent=1, ensure_ascii=False).split("\n"))
 
 
 def respond(
-    arguments: Namespace, answer: Document | JsonObject, lines: Iterable[str], findings: Sequence[Finding] = ()
+    arguments: Namespace, answer: JsonAnswer | JsonObject, lines: Iterable[str], findings: Iterable[Finding] = ()
 ) -> None:
     """Write an answer in the form that `add_output` offers; the findings of lines, which JSON has, are complaints."""
     if is_json(arguments):
         say_json(answer)
     else:
         say(lines)
-        # Few answers have findings, which take time to import.
-        if findings:
-            complain(findings)
+        complain(findings)
 
 
 def is_json(arguments: Namespace) -> bool:

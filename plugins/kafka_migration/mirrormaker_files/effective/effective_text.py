@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.shortened import some
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Readers
@@ -67,6 +68,25 @@ class ShownLine(Document):
     file: str
     line: int
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveAnswer(Document):
+    """What each part of MirrorMaker gets, the lines that none reads, and the files that cannot be read."""
+
+    schema: int
+    kafka_version: str | None
+    effective: tuple[ShownReaders, ...]
+    unread: tuple[ShownLine, ...]
+    refused: tuple[Finding, ...]
+
+    def lines(self) -> Iterator[str]:
+        """Yield the keys of each reader, then the lines that nothing reads."""
+        for each in self.effective:
+            yield from (*each.lines(), "")
+        if self.unread:
+            yield "no part of MirrorMaker reads"
+            yield from (f"  {shown.name}  ({shown.file}:{shown.line})" for shown in self.unread)
 
 
 def shown_readers(readers: Readers) -> Iterator[ShownReaders]:
