@@ -29,9 +29,17 @@ LETTERS = ("a", "0", " ", "\n", "\\", "_")
 _LETTER = "a" * LARGE
 
 
-def texts(literals: Sequence[str]) -> Iterator[str]:
-    """Yield a letter and each literal repeated to 8 MiB; single signs, and mixtures of two, repeated to 128 KiB."""
+def texts(literals: Sequence[str], *, is_linear: bool) -> Iterator[str]:
+    """Yield a letter and each literal repeated to 8 MiB; single signs, and mixtures of two, repeated to 128 KiB.
+
+    A pattern whose form bounds the steps at each place takes a time in proportion to any text. Two texts of 8 MiB show
+    how long: a letter, and all its literals in turn.
+    """
     yield _LETTER
+    if is_linear:
+        every = "".join(literals) or " "
+        yield every * (LARGE // len(every))
+        return
     for literal in literals:
         yield literal * ((LARGE if len(literal) > 1 else MEDIUM) // len(literal))
     yield from (letter * MEDIUM for letter in LETTERS)
@@ -63,7 +71,7 @@ def run(task: dict[str, Any]) -> str:
     code = 1
     try:
         pattern = re.compile(task["pattern"], task["flags"])
-        for text in texts(task["literals"]):
+        for text in texts(task["literals"], is_linear=task["is_linear"]):
             use(pattern, task["methods"], text)
         code = 0
     finally:

@@ -10,6 +10,8 @@ import importlib
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from math import inf
 from pathlib import Path
 from re import _compiler as compiler  # type: ignore[attr-defined]
 from re import _constants as parts  # type: ignore[attr-defined]
@@ -169,8 +171,8 @@ def _methods(statement: ast.stmt, source: Source, sources: Collection[Source]) -
     """Return the methods that are called on a compiled pattern; every method of its module if that is not seen."""
     names = _assigned(statement)
     readers = [source, *(each for each in sources if any(not name.startswith("_") for name in names))]
-    seen = {method for each in readers for name, method in _uses(each.tree) if name in names}
-    return frozenset(seen or {method for _, method in _uses(source.tree) if method in _ONLY_OF_PATTERNS} or {"search"})
+    seen = {method for each in readers for name, method in _uses(each) if name in names}
+    return frozenset(seen or {method for _, method in _uses(source) if method in _ONLY_OF_PATTERNS} or {"search"})
 
 
 def _assigned(statement: ast.stmt) -> set[str]:
@@ -178,8 +180,13 @@ def _assigned(statement: ast.stmt) -> set[str]:
     return {each.id for each in targets if isinstance(each, ast.Name)}
 
 
-def _uses(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield (name, method) of each call `<name>…<method>(…)` that may be one of a pattern."""
+@cache
+def _uses(source: Source) -> frozenset[tuple[str, str]]:
+    """Return (name, method) of each call `<name>…<method>(…)` that may be one of a pattern."""
+    return frozenset(_used(source.tree))
+
+
+def _used(tree: ast.Module) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in METHODS:
             root: ast.expr = node.value
@@ -259,6 +266,43 @@ def followed_repetition(sequence: Any, *, is_followed: bool = False) -> bool:
 
 def _may_be_empty(kind: Any, argument: Any) -> bool:
     return kind in _REPEATS and argument[0] == 0
+
+
+def most_steps(pattern: re.Pattern[str]) -> float:
+    """Return how often a match that begins at one place compares a character at most.
+
+    It is infinite where that depends on the text: then the time may grow with more than the size of the text.
+    """
+    return _bounds(parser.parse(pattern.pattern, pattern.flags))[1]
+
+
+def _bounds(sequence: Any) -> tuple[float, float]:
+    """Return the most ways to match a sequence, and the most steps to try all of them."""
+    ways, steps = 1.0, 0.0
+    for kind, argument in sequence:
+        more_ways, more_steps = _bounds_of(kind, argument)
+        steps += ways * more_steps
+        ways *= more_ways
+    return ways, steps
+
+
+_ONE_STEP = {parts.LITERAL, parts.NOT_LITERAL, parts.ANY, parts.AT}
+_WITHIN = {parts.SUBPATTERN, parts.ATOMIC_GROUP, parts.ASSERT, parts.ASSERT_NOT}
+
+
+def _bounds_of(kind: Any, argument: Any) -> tuple[float, float]:
+    if kind in _ONE_STEP:
+        return 1, 1
+    if kind is parts.IN:
+        return 1, len(argument)
+    if kind is parts.BRANCH or kind in _WITHIN:
+        each = [_bounds(sequence) for sequence in inside(argument)]
+        return sum(ways for ways, _ in each), sum(steps for _, steps in each)
+    if kind in _REPEATS and argument[1] <= BOUNDED:
+        ways, steps = _bounds(argument[2])
+        tries = sum(min(ways**times, inf) for times in range(int(argument[1]) + 1)) if ways < inf else inf
+        return tries, tries * (steps + 1)
+    return inf, inf
 
 
 def is_anchored(pattern: re.Pattern[str]) -> bool:

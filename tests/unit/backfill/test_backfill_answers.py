@@ -31,7 +31,7 @@ from kafka_migration.core.ledger.interval_bounds import (
     lacking_bounds,
 )
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
-from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.ledger.ledger import Ledger, with_entry
 from kafka_migration.core.run.run_window import Interval
 from kafka_migration.core.translation.by_partition import OffsetRange, counts_needed, translate
 from kafka_migration.core.translation.copies import copies_of
@@ -56,10 +56,16 @@ class Partition:
     entries: list[dict[str, Any]] = field(default_factory=list)
     counted: int = 0
     keeps_partitions: bool = True
+    known: Ledger = field(default_factory=Ledger)
+    folded: int = 0
 
     @property
     def ledger(self) -> Ledger:
-        return fold(self.entries)
+        """The folded entries; those that came since the last time are folded into what was known."""
+        for entry in self.entries[self.folded :]:
+            self.known = with_entry(self.known, entry)
+        self.folded = len(self.entries)
+        return self.known
 
     def copy(
         self, verdict: Verdict | None = Verdict.PASS, end: int | None = None, extra: int = 0, hour: int = 100

@@ -7,16 +7,27 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable
+from math import inf
 from pathlib import Path
 from re import _parser as parser  # type: ignore[attr-defined]
 
 import pytest
 
 from tests import pattern_runs
-from tests.patterns import Found, every_pattern, followed_repetition, is_anchored, literals, nested_repetition
+from tests.patterns import (
+    Found,
+    every_pattern,
+    followed_repetition,
+    is_anchored,
+    literals,
+    most_steps,
+    nested_repetition,
+)
 
 # Time of the processor for all texts of one pattern; the slowest takes a third.
 MOST_CPU_S = 8
+# So many steps at each place of a text are a time that grows with its size alone.
+MOST_STEPS = 1_000
 # Both froze the triggerer or preflight.
 SLOW = (
     r"could not be established|Bootstrap broker .* disconnected|UnknownHost",
@@ -50,6 +61,7 @@ def too_slow(patterns: Iterable[Found], folder: Path, cpu_s: int = MOST_CPU_S) -
             "methods": sorted(each.methods),
             "cpu_s": cpu_s,
             "literals": literals(each.pattern),
+            "is_linear": most_steps(each.pattern) < MOST_STEPS,
         }
         for each in patterns
     ]
@@ -74,7 +86,7 @@ def test_repetitions_are_bounded_anchored_or_last(patterns: list[Found]) -> None
 
 
 def test_every_pattern_is_quick_on_8_mib(patterns: list[Found], tmp_path: Path) -> None:
-    """On 8 MiB of a letter or of any of its literals, and on mixtures, each pattern takes a bounded time."""
+    """On 8 MiB of a letter or of its literals, and on mixtures, each pattern takes a bounded time."""
     assert {} == too_slow(patterns, tmp_path)
 
 
@@ -91,3 +103,26 @@ def test_slow_pattern_is_seen(text: str, tmp_path: Path) -> None:
 def test_nested_repetition_is_seen(text: str) -> None:
     """An unbounded repetition within another one is refused also for whole texts."""
     assert "within another" in problem(Found("here", re.compile(text), frozenset({"fullmatch"})))
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        ("abc", 3),
+        ("ab|c", 3),
+        ("[abx-z]d", 4),
+        ("(ab|cd)e", 6),
+        ("a(?=b)", 2),
+        ("a?b", 6),
+        ("(ab|cd){0,2}e", 42),
+        ("a*", inf),
+        ("x(a+|b)", inf),
+        (r"(a)\1", inf),
+        ("(a?){30}b", inf),
+    ],
+)
+def test_steps_are_bounded(text: str, steps: float) -> None:
+    """Each way to match is tried once, and one that has no bound makes the whole unbounded."""
+    found = most_steps(re.compile(text))
+
+    assert found == steps or (steps == inf and found > MOST_STEPS)
