@@ -36,7 +36,6 @@ from kafka_migration.core.run.run_window import Interval
 from kafka_migration.core.translation.by_partition import OffsetRange, counts_needed, translate
 from kafka_migration.core.translation.copies import copies_of
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
-from tests.folded import fold
 from tests.present import present
 
 P = TopicPartition("orders", 0)
