@@ -27,9 +27,8 @@ from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.watching.drain import Drain, PartitionReading, drain_of, expected_next
 from kafka_migration.core.watching.unreachable import Party, Silence, SilenceWatch, moment, silences_of
 from kafka_migration.core.watching.watch import Aim, Outcome, Poll, Watch, WatchResult
-from kafka_migration.steps.mirror.answering_parties import NO_ANSWER, RollCall, TopicIdentity
-from kafka_migration.steps.mirror.guides import Guide
-from kafka_migration.steps.mirror.refused_records import with_refused_records
+from kafka_migration.steps.mirror.answering_parties import NO_ANSWER, RollCall, TopicIdentity, with_refused_records
+from kafka_migration.steps.mirror.guides import Guide, Noticing
 from kafka_migration.steps.mirror.restart import Reviver
 from kafka_migration.steps.mirror.state import probe_held
 from kafka_migration.steps.run.migration_run import PlanOffsets
@@ -44,7 +43,7 @@ _SIDES: tuple[tuple[Party, Side], ...] = ((Party.TARGET, "target"), (Party.SOURC
 
 
 @dataclass(eq=False)
-class MirrorWatcher:
+class MirrorWatcher(Noticing):
     """Polls a run's MirrorMaker and restarts it as the next generation if it died.
 
     Not thread-safe: one poll at a time.
@@ -70,7 +69,6 @@ class MirrorWatcher:
     # The evidence store may hang, and the lease must still be renewed.
     store: Aside = field(init=False, default_factory=Aside)
     _roll: RollCall = field(init=False, default_factory=RollCall)
-    _notices: list[str] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         settings = self.migration.watch
@@ -86,8 +84,7 @@ class MirrorWatcher:
 
     def take_notices(self) -> list[str]:
         """Return the new notices for the log since the last call."""
-        notices, self._notices = self._notices, []
-        return [*notices, *self.reviver.take_notices(), *self.guide.take_notices()]
+        return [*super().take_notices(), *self.reviver.take_notices(), *self.guide.take_notices()]
 
     def take_untold(self) -> tuple[Silence, ...]:
         """Return the silences that need an alert now; add a notice for each."""
