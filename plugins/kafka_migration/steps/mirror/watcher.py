@@ -11,12 +11,13 @@ from functools import partial
 from kafka_migration.adapters.store.stop_requests import StopRequestStore
 from kafka_migration.adapters.system.deadlines import Aside, at_most, no_limit
 from kafka_migration.core.clock import Clock
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, FindingsError, OutcomeUnknown, TransientError
 from kafka_migration.core.kafka.cluster import KafkaCluster, Probe, Side
 from kafka_migration.core.kafka.lag import Known
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.migration.settings import Migration, Mode
 from kafka_migration.core.mirror.diagnosis import ENDS, explained, likely_cause, may_follow, with_causes
 from kafka_migration.core.mirror.engine import AnyEngine
 from kafka_migration.core.mirror.mirror_process import AnyProcess, ProcessReply
@@ -40,6 +41,28 @@ STORE_S = 5.0
 # The last lines of MirrorMaker's log, which are searched for the cause of a stalled partition.
 CAUSE_LOG_LINES = 400
 _SIDES: tuple[tuple[Party, Side], ...] = ((Party.TARGET, "target"), (Party.SOURCE, "source"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchNews(Document):
+    """The document of a run's progress, as its watch writes it; `None` means *unknown*, or *not ended*."""
+
+    schema: int = 1
+    run: str
+    mode: Mode
+    generation: int
+    at: str
+    step: TaskId = TaskId.WATCH_LAG
+    stage: str
+    copied: int
+    total: int
+    lag: int | None
+    rate: float | None
+    eta_s: float | None
+    line: str
+    silent: tuple[Silence, ...]
+    outcome: Outcome | None
+    poll_interval_s: float
 
 
 @dataclass(eq=False)
@@ -92,28 +115,26 @@ class MirrorWatcher(Noticing):
         self._notices += [f"{silence}. {self._outlook(silence)}" for silence in untold]
         return untold
 
-    def news(self) -> dict[str, object]:
+    def news(self) -> WatchNews:
         """Return the result of the last poll, for readers outside Airflow such as the CLI."""
         run, meter, lag = self.reviver.run, self.watch.meter, self.watch.lag
         known = lag.offsets if isinstance(lag, Known) else None
-        return {
-            "schema": 1,
-            "run": run.identity.holder,
-            "mode": str(run.request.mode),
-            "generation": self.generation,
-            "at": run.now(),
-            "step": TaskId.WATCH_LAG,
-            "stage": self.guide.stage,
-            "copied": meter.copied,
-            "total": meter.total,
-            "lag": known,
-            "rate": None if known is None else meter.rate,
-            "eta_s": None if known is None else meter.eta_s,
-            "line": self.progress,
-            "silent": [silence.to_document() for silence in self.silence.silences.values()],
-            "outcome": None if self.result is None else str(self.result.outcome),
-            "poll_interval_s": self.migration.watch.poll_interval_s,
-        }
+        return WatchNews(
+            run=run.identity.holder,
+            mode=run.request.mode,
+            generation=self.generation,
+            at=run.now(),
+            stage=self.guide.stage,
+            copied=meter.copied,
+            total=meter.total,
+            lag=known,
+            rate=None if known is None else meter.rate,
+            eta_s=None if known is None else meter.eta_s,
+            line=self.progress,
+            silent=tuple(self.silence.silences.values()),
+            outcome=None if self.result is None else self.result.outcome,
+            poll_interval_s=self.migration.watch.poll_interval_s,
+        )
 
     def poll(self) -> WatchResult | None:
         """Read the host and the clusters once; return the result when the watch is over.
