@@ -17,7 +17,7 @@ from airflow.sdk.api.datamodels._generated import DagRunState, DagRunType
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters import checked_airflow
 from kafka_migration.airflow_adapters.checked_airflow import AirflowConnections
-from kafka_migration.orchestration.cutover import asking_producers
+from kafka_migration.orchestration.cutover import hook as asking_producers
 from kafka_migration.orchestration.operators import spark_job as spark_job_module
 from kafka_migration.orchestration.task import context as context_module
 from kafka_migration.orchestration.task import digest_store as keeping_module

@@ -29,9 +29,9 @@ from kafka_migration.orchestration.operators.copying import (
     RestoreSettingsOperator,
     StartMirrorOperator,
     StopMirrorOperator,
+    ValidateTopicsOperator,
 )
 from kafka_migration.orchestration.operators.finish import FinishOperator
-from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
 from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 

@@ -18,8 +18,8 @@ from kafka_migration.airflow_adapters import deployed_airflow as airflow_version
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.run.airflow_version import OLDEST, airflow_findings
 from kafka_migration.orchestration import factory
-from kafka_migration.orchestration.cutover import asking_producers
-from kafka_migration.orchestration.dag.too_old_dag import RefusingOperator
+from kafka_migration.orchestration.cutover import hook as asking_producers
+from kafka_migration.orchestration.factory import RefusingOperator
 from kafka_migration.orchestration.task import failures as failing
 from kafka_migration.orchestration.triggers import announcement
 from tests.airflow.world import World

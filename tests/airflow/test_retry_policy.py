@@ -15,9 +15,8 @@ from airflow.sdk.execution_time import task_runner
 
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.orchestration.cutover.hook import HookOperator
-from kafka_migration.orchestration.operators.copying import PreflightOperator
+from kafka_migration.orchestration.operators.copying import PreflightOperator, ValidateTopicsOperator
 from kafka_migration.orchestration.operators.finish import FinishOperator
-from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
 from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor
 from kafka_migration.orchestration.task.failures import FailedForGood

@@ -11,7 +11,7 @@ from airflow.sdk.exceptions import AirflowException, AirflowSkipException
 
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.validation.validation_contract import ValidationResult
-from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
+from kafka_migration.orchestration.operators.copying import ValidateTopicsOperator
 from kafka_migration.orchestration.task.failures import FailedForGood
 from tests.airflow.world import World, result_in
 from tests.steps.clock import FakeClock

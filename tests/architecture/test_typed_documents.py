@@ -90,7 +90,6 @@ FOREIGN = {
     "preflight/scene/scene.py": "settings of Kafka's client library",
     "steps/run/migration_run.py": "the form of a run in Airflow, and the arguments of a trigger",
     "steps/before/planned_run.py": "the form of a run in Airflow",
-    "steps/before/dry_run.py": "the form of a run in Airflow",
 }
 
 

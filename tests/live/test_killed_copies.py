@@ -19,8 +19,7 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsPlan
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.orchestration.cutover.moving import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.copying import JudgeOperator
-from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
+from kafka_migration.orchestration.operators.copying import JudgeOperator, ValidateTopicsOperator
 from sandbox.data.reading import Placed, read_records
 from sandbox.environment import search_path
 from sandbox.sandbox import Sandbox

@@ -23,8 +23,12 @@ from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsPlan, Pro
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.orchestration.cutover.moving import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.copying import JudgeOperator, PreflightOperator, ReserveOperator
-from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
+from kafka_migration.orchestration.operators.copying import (
+    JudgeOperator,
+    PreflightOperator,
+    ReserveOperator,
+    ValidateTopicsOperator,
+)
 from kafka_migration.orchestration.task.failures import FailedForGood
 from sandbox.environment import search_path
 from sandbox.sandbox import Sandbox

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 from airflow.sdk.api.datamodels._generated import DagRunType
 
 from kafka_migration.core.validation.validation_contract import ValidationRequest
-from kafka_migration.orchestration.operators import validate_topics as validate
+from kafka_migration.orchestration.operators import copying as validate
 from kafka_migration.orchestration.task import context as context_module
 from kafka_migration.orchestration.task.context import run_of
 from tests.airflow.conftest import FakeTaskInstance

@@ -11,9 +11,9 @@ from kafka_migration.core.migration.settings import HookName
 from kafka_migration.core.stored.stored_documents import PlanOfGroups, Stored
 from kafka_migration.steps.before.preflight_checks import preflight
 from kafka_migration.steps.before.take_reservation import reserve
-from kafka_migration.steps.groups.ask_approval import question_of, record_question
+from kafka_migration.steps.groups.ask_approval import ask_approval
 from kafka_migration.steps.groups.cutover_end import confirm_cutover, restore_settings
-from kafka_migration.steps.groups.drained_groups import CAUGHT_UP, end_drain, groups_to_drain
+from kafka_migration.steps.groups.group_lag_reading import CAUGHT_UP, end_drain, groups_to_drain
 from kafka_migration.steps.groups.hooks import call_function, hook_of
 from kafka_migration.steps.groups.plan_groups import plan_offsets, translate_offsets
 from kafka_migration.steps.groups.write_groups import sync_offsets
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 BEFORE_START = ("preflight", "reserve", "plan", "create_topics")
 
 
-@dataclass
+@dataclass(eq=False)
 class WaitingForWatch(Exception):
     """The run waits for its watch, of this generation if it is the watch itself."""
 
@@ -68,14 +68,10 @@ class WaitingForAnswer(Exception):
     """The run has asked for an approval."""
 
 
-def _asked(world: World, run: MigrationRun, kind: StoredKind[PlanOfGroups]) -> Summary:
-    world.asked.append(record_question(run, question_of(run, kind)))
+def _ask(world: World, run: MigrationRun, kind: StoredKind[PlanOfGroups]) -> Summary:
+    asked, _ = ask_approval(run, kind)
+    world.asked.append(asked)
     raise WaitingForAnswer
-
-
-def _approve(world: World, run: MigrationRun) -> Summary:
-    skip_unless_moving(run)
-    return _asked(world, run, Stored.OFFSETS_PLAN)
 
 
 def _watch(run: MigrationRun) -> Summary:
@@ -92,8 +88,8 @@ def _confirmed(run: MigrationRun) -> Summary:
 
 USE_CASES: Mapping[str, Callable[[World, MigrationRun], Summary]] = {
     "after_cutover": lambda world, run: _after_cutover(run),
-    "approve": lambda world, run: _approve(world, run),
-    "approve_rollback": lambda world, run: _asked(world, run, Stored.ROLLBACK_PLAN),
+    "approve": lambda world, run: _ask(world, run, Stored.OFFSETS_PLAN),
+    "approve_rollback": lambda world, run: _ask(world, run, Stored.ROLLBACK_PLAN),
     "confirm_cutover": lambda world, run: _confirmed(run),
     "create_topics": lambda world, run: create_topics(run),
     "drain_groups": lambda world, run: _drain(run),

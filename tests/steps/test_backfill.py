@@ -15,7 +15,7 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import FindingsError
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.validation.validation_contract import ValidationRequest, empty_result
-from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
+from kafka_migration.orchestration.operators.copying import ValidateTopicsOperator
 from tests.steps.tasks import BEFORE_START
 from tests.steps.world import AUDIT, P0, P1, World
 

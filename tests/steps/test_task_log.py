@@ -31,7 +31,7 @@ def test_failed_checks_come_first(world: World, caplog: pytest.LogCaptureFixture
 
     world.refuses("preflight")
 
-    checks = [record for record in caplog.records if record.name.endswith("run_start")]
+    checks = [record for record in caplog.records if record.name.endswith("preflight_checks")]
     assert ("ERROR", "connections  failed") == (checks[0].levelname, checks[0].getMessage())
     assert {"INFO"} == {record.levelname for record in checks[1:]}
 

@@ -13,6 +13,7 @@ from airflow.sdk import Context
 
 from kafka_migration.core.cutover.approval import Ask, Responder
 from kafka_migration.core.cutover.plan_page import Asking, approval_page
+from kafka_migration.core.evidence.evidence_documents import StoredKind
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Alert
 from kafka_migration.core.stored.stored_documents import Stored
@@ -21,15 +22,9 @@ from kafka_migration.orchestration.operators.operator_base import reporting
 from kafka_migration.orchestration.task.alerting import send
 from kafka_migration.orchestration.task.context import link_to, run_of, triggered_by
 from kafka_migration.orchestration.task.failures import never_again
-from kafka_migration.steps.groups.ask_approval import (
-    Question,
-    accept_answer,
-    question_of,
-    record_answer,
-    record_question,
-)
+from kafka_migration.steps.groups.ask_approval import accept_answer, ask_approval, record_answer
 from kafka_migration.steps.run.migration_run import MigrationRun
-from kafka_migration.steps.run.task_frame import Summary, skip_unless_moving
+from kafka_migration.steps.run.task_frame import Summary
 
 
 class ApproveOperator(ApprovalOperator):
@@ -47,6 +42,7 @@ class ApproveOperator(ApprovalOperator):
 
     # Replaces the provider's fields: the body contains group and topic names, which must not be rendered.
     template_fields: Sequence[str] = ("migration",)
+    PLAN: StoredKind[Any] = Stored.OFFSETS_PLAN
     SUBJECT = "Move the consumer groups of {migration}"
     APPROVE_DOES = "saves the present offsets and writes the offsets below to the groups on the target."
 
@@ -60,26 +56,18 @@ class ApproveOperator(ApprovalOperator):
         """Record the question, then ask. Never returns: the answer resumes the task."""
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
-            question = self.question(run)
-            asked = record_question(run, question)
-            self._word(run, asked, question.text, triggered_by(context))
+            asked, plan = ask_approval(run, self.PLAN)
+            self._word(run, asked, plan, triggered_by(context))
             self._tell(run)
         super().execute(context)
-
-    def question(self, run: MigrationRun) -> Question:
-        """Return the question; skip the task in a mode that needs no approval."""
-        skip_unless_moving(run)
-        return question_of(run, Stored.OFFSETS_PLAN)
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
         """Record the answer; raise unless it is a valid approval."""
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             user = event.get("responded_by_user") or {}
-            chosen, by = (
-                next(iter(event.get("chosen_options") or ()), None),
-                Responder(user.get("id"), user.get("name")),
-            )
+            chosen = next(iter(event.get("chosen_options") or ()), None)
+            by = Responder(user.get("id"), user.get("name"))
             ask = record_answer(run, chosen, by, event.get("responded_at"))
             with suppress(HITLRejectException, HITLTimeoutError):
                 super().execute_complete(context, dict(event))

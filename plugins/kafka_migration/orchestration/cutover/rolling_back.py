@@ -9,7 +9,6 @@ from kafka_migration.orchestration.cutover.approve import ApproveOperator
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator
 from kafka_migration.orchestration.operators.spark_job import SparkJobOperator
 from kafka_migration.orchestration.task.context import triggered_by
-from kafka_migration.steps.groups.ask_approval import Question, question_of
 from kafka_migration.steps.rollback.roll_back import plan_rollback, roll_back, translate_back
 from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.run.task_frame import Summary
@@ -48,12 +47,9 @@ class ApproveRollbackOperator(ApproveOperator):
     they are, the task refuses instead of asking.
     """
 
+    PLAN = Stored.ROLLBACK_PLAN
     SUBJECT = "Roll back the cutover of {migration}"
     APPROVE_DOES = "saves the present offsets and writes the offsets below on the cluster that the plan names."
-
-    def question(self, run: MigrationRun) -> Question:
-        """Return the question."""
-        return question_of(run, Stored.ROLLBACK_PLAN)
 
 
 class RollBackOperator(MigrationOperator):

@@ -14,6 +14,7 @@ from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.watching.watch import TRIGGER_MARGIN
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator
+from kafka_migration.orchestration.operators.spark_job import SparkJobOperator
 from kafka_migration.orchestration.task.context import occasion_of
 from kafka_migration.orchestration.task.lineage import CopiedTopics, TellsLineage
 from kafka_migration.orchestration.triggers.reservation import ReservationTrigger
@@ -27,6 +28,7 @@ from kafka_migration.steps.mirror.topic_creation import create_topics
 from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.run.task_frame import Summary
 from kafka_migration.steps.validation.judge_topics import judge_copy
+from kafka_migration.steps.validation.spark_request import validate_topics
 
 
 class PreflightOperator(MigrationOperator):
@@ -188,3 +190,22 @@ class JudgeOperator(TellsLineage, MigrationOperator):
     def ends_mode(self, mode: Mode) -> bool:
         """Only a mode that plans the consumer groups continues."""
         return not mode.plans_groups
+
+
+class ValidateTopicsOperator(SparkJobOperator):
+    """Measure counts, content and order of the run's windows on both sides, in one Spark application.
+
+    :param migration: name of the migration. (templated)
+
+    Mode `sync` reads the windows of all stopped generations that no run has judged yet. Mode `interval` reads the same
+    windows except those that an earlier attempt found good. Mode `validate` reads the whole copy again, or only the
+    windows of the generations in its parameters. If there is nothing to read, Spark is not started.
+
+    After `RunWindow.validate_until` Spark is not started, or is stopped if it is running. Then the task is skipped
+    and leaves its windows to the next run. The limit only applies to the attempt whose preflight set it, not to a task
+    that is cleared later.
+
+    This task does not judge. It succeeds when the measurements are written, regardless of their result.
+    """
+
+    use_case = staticmethod(validate_topics)

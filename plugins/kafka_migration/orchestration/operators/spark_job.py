@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import resource
+import threading
 import zipfile
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -37,10 +39,12 @@ from kafka_migration.core.spark.spark_versions import known_numbers, unknown_fin
 from kafka_migration.orchestration.operators.operator_base import reporting
 from kafka_migration.orchestration.task.context import run_of
 from kafka_migration.orchestration.task.failures import FailedForNow, never_again
-from kafka_migration.orchestration.task.time_limit import stopping_after
 from kafka_migration.steps.reading.spark_documents import SparkJob, SparkJobs
 from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.run.task_frame import Summary, log_findings
+
+log = logging.getLogger(__name__)
+
 
 CLIENTS_FILE = "clients.json"
 DIGEST_PACKAGE = "kafka_digest"
@@ -282,3 +286,41 @@ class SparkLog:
             return
         tell = {"WARN": self._log.warning, "ERROR": self._log.error, "FATAL": self._log.error}
         tell.get(level, self._log.info)("%s", text)
+
+
+# The work may not have started yet when the time is over, so the stop is repeated.
+STOP_AGAIN_S = 5.0
+
+
+@contextmanager
+def stopping_after(limit_s: float | None, stop: Callable[[], None]) -> Iterator[threading.Event]:
+    """Call `stop` in another thread once the body has taken `limit_s` seconds, and again until it ends.
+
+    Yields an event that is set when the time is over; without a limit it is never set. `stop` may be called before the
+    body has started the work.
+    """
+    done, is_over = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        if done.wait(limit_s):
+            return
+        is_over.set()
+        _try(stop)
+        while not done.wait(STOP_AGAIN_S):
+            _try(stop)
+
+    thread = threading.Thread(target=wait, name="time-limit", daemon=True)
+    if limit_s is not None:
+        thread.start()
+    try:
+        yield is_over
+    finally:
+        done.set()
+
+
+def _try(stop: Callable[[], None]) -> None:
+    try:
+        stop()
+    except Exception:
+        # The next try may succeed, and the work eventually ends by itself.
+        log.exception("The work could not be stopped.")

@@ -13,8 +13,7 @@ from kafka_migration.core.watching.watch import TRIGGER_MARGIN
 from kafka_migration.orchestration.operators.operator_base import MigrationSensor, reporting
 from kafka_migration.orchestration.sensors.group_lag import lag_trigger
 from kafka_migration.orchestration.task.context import run_of
-from kafka_migration.steps.groups.drained_groups import CAUGHT_UP, end_drain, groups_to_drain
-from kafka_migration.steps.groups.group_lag_reading import LagEnded
+from kafka_migration.steps.groups.group_lag_reading import CAUGHT_UP, LagEnded, end_drain, groups_to_drain
 from kafka_migration.steps.run.task_frame import Summary
 
 # A busy cluster may miss some polls before a sample is stale.

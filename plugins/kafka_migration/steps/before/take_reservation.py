@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 MOST_TAKE_OVERS = 3
 
 
-@dataclass
+@dataclass(eq=False)
 class MustWait(Exception):
     """An active run holds the reservation, so the run waits for it until the deadline."""
 

@@ -157,8 +157,13 @@ def _publish(run: MigrationRun, document: RunDocument) -> FindingsError | None:
 
 
 def _refusals(run: MigrationRun) -> tuple[Refusal, ...]:
-    """Return why tasks of this attempt refused; one that cannot be read counts, with that as its finding."""
-    return tuple(_refusal(run, document) for document in run.refusals())
+    """Return why tasks of this attempt refused, also those reasons that the evidence store did not take.
+
+    A refusal that cannot be read counts, with that as its finding.
+    """
+    run.evidence.look_again()
+    kept = (refusal for refusal in run.kept.refusals if refusal["attempt"] == run.identity.attempt)
+    return tuple(_refusal(run, document) for document in (*run.evidence.of_attempt(Kind.REFUSAL), *kept))
 
 
 def _refusal(run: MigrationRun, document: object) -> Refusal:

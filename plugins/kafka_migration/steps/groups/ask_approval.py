@@ -5,46 +5,34 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
 
 from kafka_migration.core.cutover.approval import APPROVE, Ask, Responder, not_final, rejected, stale_asks, timed_out
 from kafka_migration.core.evidence.evidence_documents import StoredKind
-from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.groups.group_writes import stuck_findings
 from kafka_migration.core.stored.stored_documents import PlanOfGroups, Stored
 from kafka_migration.steps.run.guards import hold_reservation, require_entitled
 from kafka_migration.steps.run.migration_run import MigrationRun
-from kafka_migration.steps.run.task_frame import Summary
+from kafka_migration.steps.run.task_frame import Summary, skip_unless_moving
 
 log = logging.getLogger(__name__)
 
 
-class Question(NamedTuple):
-    """The question to the approvers: a plan's digest and text, and findings that forbid asking."""
+def ask_approval(run: MigrationRun, kind: StoredKind[PlanOfGroups]) -> tuple[Ask, str]:
+    """Record the question about the newest plan, of a cutover or of a rollback; return it and the plan's text.
 
-    digest: str
-    text: str
-    findings: tuple[Finding, ...]
-
-
-def question_of(run: MigrationRun, kind: StoredKind[PlanOfGroups]) -> Question:
-    """Return the question about the newest plan, of a cutover or of a rollback."""
-    document = run.evidence.require(kind)
-    plan = document.plan
-    return Question(plan.digest, document.markdown, not_final(plan) or stuck_findings(plan))
-
-
-def record_question(run: MigrationRun, question: Question) -> Ask:
-    """Record the question and return it; raises `Refused` if it must not be asked."""
-    cutover = run.migration.cutover
-    asks = run.evidence.of_run(Stored.APPROVE)
-    findings = question.findings or stale_asks(asks, question.digest, cutover.approvers)
-    if findings:
+    Raises `NothingToDo` in a mode that needs no approval, and `Refused` if the question must not be asked.
+    """
+    if kind is Stored.OFFSETS_PLAN:
+        skip_unless_moving(run)
+    document, cutover = run.evidence.require(kind), run.migration.cutover
+    plan, asks = document.plan, run.evidence.of_run(Stored.APPROVE)
+    if findings := not_final(plan) or stuck_findings(plan) or stale_asks(asks, plan.digest, cutover.approvers):
         raise Refused(findings)
     hold_reservation(run)
-    ask = Ask(question.digest, run.now(), cutover.approval_time_limit_s, cutover.approvers)
+    ask = Ask(plan.digest, run.now(), cutover.approval_time_limit_s, cutover.approvers)
     _keep(run, ask)
-    return ask
+    return ask, document.markdown
 
 
 def _keep(run: MigrationRun, ask: Ask) -> None:

@@ -53,7 +53,19 @@ class Guide(Protocol):
         """Return an alert that must be sent now, once."""
 
 
-class QuietGuide:
+@dataclass(eq=False)
+class Noticing:
+    """Has notices for the log of a watch."""
+
+    _notices: list[str] = field(default_factory=list, kw_only=True)
+
+    def take_notices(self) -> list[str]:
+        """Return the new notices for the log since the last call."""
+        notices, self._notices = self._notices, []
+        return notices
+
+
+class QuietGuide(Noticing):
     """The base of guides that send no notices or alerts, because no producer has to stop."""
 
     def took(self, lag: Lag) -> None:
@@ -62,10 +74,6 @@ class QuietGuide:
     def proof(self) -> FenceProof | None:
         """Return none: there is no fence."""
         return None
-
-    def take_notices(self) -> list[str]:
-        """Return nothing."""
-        return []
 
     def take_alert(self) -> Alert | None:
         """Return none."""
@@ -138,7 +146,7 @@ def source_ends(run: MigrationRun, partitions: frozenset[TopicPartition]) -> Sou
 
 
 @dataclass(eq=False)
-class CutoverGuide:
+class CutoverGuide(Noticing):
     """The `Guide` of a cutover, for one generation of MirrorMaker.
 
     A cleared run announces again, because the producers may have been restarted between its attempts.
@@ -148,7 +156,6 @@ class CutoverGuide:
     generation: int
     course: CutoverCourse = field(init=False)
     announced_at: datetime | None = None
-    _notices: list[str] = field(default_factory=list)
     _alert: Alert | None = None
 
     def __post_init__(self) -> None:
@@ -197,11 +204,6 @@ class CutoverGuide:
             quiet_s=self.run.migration.cutover.fence_quiet_s,
             ends=self.course.fenced_ends,
         )
-
-    def take_notices(self) -> list[str]:
-        """Return the new notices for the log since the last call."""
-        notices, self._notices = self._notices, []
-        return notices
 
     def take_alert(self) -> Alert | None:
         """Return the alert to stop the producers, if it was announced since the last call."""

@@ -6,7 +6,7 @@ is in the evidence (`restart`), the dead generation's stop certificate and the n
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, Refused
@@ -15,16 +15,16 @@ from kafka_migration.core.ledger.generations import Generation
 from kafka_migration.core.mirror.mirror_process import ProcessReply
 from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others, was_told_to_stop
 from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.steps.mirror.guides import Noticing
 from kafka_migration.steps.mirror.start_stop import end_generation, start_generation, stop_generation
 from kafka_migration.steps.run.migration_run import MigrationRun
 
 
 @dataclass(eq=False)
-class Reviver:
-    """Replaces a run's dead generation by a new one."""
+class Reviver(Noticing):
+    """Replaces a run's dead generation by a new one; its notices have each death once, with its log lines."""
 
     run: MigrationRun
-    _notices: list[str] = field(default_factory=list)
 
     def newest(self) -> Generation:
         """Return the newest generation that any attempt of the run started; `start_mirror` has started one."""
@@ -87,11 +87,6 @@ class Reviver:
         self.run.evidence.write(Stored.RESTART, deaths[-1])
         self._notices.append(f"{deaths[-1].with_log}; restart {len(deaths)} of {restarts} follows")
         return deaths
-
-    def take_notices(self) -> list[str]:
-        """Return the new notices for the log since the last call: each death once, with its log lines."""
-        notices, self._notices = self._notices, []
-        return notices
 
     def _certify(self, death: Death, proved: Offsets) -> None:
         """Ensure that no MirrorMaker process of the run is alive, and write a missing stop certificate."""

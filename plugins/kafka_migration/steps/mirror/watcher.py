@@ -11,11 +11,12 @@ from functools import partial
 from kafka_migration.adapters.store.run_status_store import StopRequestStore
 from kafka_migration.adapters.system.deadlines import Aside, at_most, no_limit
 from kafka_migration.core.clock import Clock
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, FindingsError, OutcomeUnknown, TransientError
 from kafka_migration.core.kafka.cluster import KafkaCluster, Probe, Side
 from kafka_migration.core.kafka.offsets import Known, Offsets, TopicPartition
-from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.migration.settings import Migration, Mode
 from kafka_migration.core.mirror.diagnosis import ENDS, explained, likely_cause, may_follow, with_causes
 from kafka_migration.core.mirror.engine import AnyEngine
 from kafka_migration.core.mirror.mirror_process import AnyProcess, ProcessReply
@@ -26,9 +27,8 @@ from kafka_migration.core.text.terminal_text import duration, moment
 from kafka_migration.core.watching.drain import Drain, PartitionReading, drain_of, expected_next
 from kafka_migration.core.watching.unreachable import Party, Silence, SilenceWatch, silences_of
 from kafka_migration.core.watching.watch import Aim, Outcome, Poll, Watch, WatchResult
-from kafka_migration.steps.mirror.answering_parties import NO_ANSWER, RollCall, TopicIdentity
-from kafka_migration.steps.mirror.guides import Guide
-from kafka_migration.steps.mirror.refused_records import with_refused_records
+from kafka_migration.steps.mirror.answering_parties import NO_ANSWER, RollCall, TopicIdentity, with_refused_records
+from kafka_migration.steps.mirror.guides import Guide, Noticing
 from kafka_migration.steps.mirror.restart import Reviver
 from kafka_migration.steps.mirror.state import probe_held
 from kafka_migration.steps.run.migration_run import PlanOffsets
@@ -42,8 +42,30 @@ CAUSE_LOG_LINES = 400
 _SIDES: tuple[tuple[Party, Side], ...] = ((Party.TARGET, "target"), (Party.SOURCE, "source"))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchNews(Document):
+    """The document of a run's progress, as its watch writes it; `None` means *unknown*, or *not ended*."""
+
+    schema: int = 1
+    run: str
+    mode: Mode
+    generation: int
+    at: str
+    step: TaskId = TaskId.WATCH_LAG
+    stage: str
+    copied: int
+    total: int
+    lag: int | None
+    rate: float | None
+    eta_s: float | None
+    line: str
+    silent: tuple[Silence, ...]
+    outcome: Outcome | None
+    poll_interval_s: float
+
+
 @dataclass(eq=False)
-class MirrorWatcher:
+class MirrorWatcher(Noticing):
     """Polls a run's MirrorMaker and restarts it as the next generation if it died.
 
     Not thread-safe: one poll at a time.
@@ -69,7 +91,6 @@ class MirrorWatcher:
     # The evidence store may hang, and the lease must still be renewed.
     store: Aside = field(init=False, default_factory=Aside)
     _roll: RollCall = field(init=False, default_factory=RollCall)
-    _notices: list[str] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         settings = self.migration.watch
@@ -85,8 +106,7 @@ class MirrorWatcher:
 
     def take_notices(self) -> list[str]:
         """Return the new notices for the log since the last call."""
-        notices, self._notices = self._notices, []
-        return [*notices, *self.reviver.take_notices(), *self.guide.take_notices()]
+        return [*super().take_notices(), *self.reviver.take_notices(), *self.guide.take_notices()]
 
     def take_untold(self) -> tuple[Silence, ...]:
         """Return the silences that need an alert now; add a notice for each."""
@@ -94,28 +114,26 @@ class MirrorWatcher:
         self._notices += [f"{silence}. {self._outlook(silence)}" for silence in untold]
         return untold
 
-    def news(self) -> dict[str, object]:
+    def news(self) -> WatchNews:
         """Return the result of the last poll, for readers outside Airflow such as the CLI."""
         run, meter, lag = self.reviver.run, self.watch.meter, self.watch.lag
         known = lag.offsets if isinstance(lag, Known) else None
-        return {
-            "schema": 1,
-            "run": run.identity.holder,
-            "mode": str(run.request.mode),
-            "generation": self.generation,
-            "at": run.now(),
-            "step": TaskId.WATCH_LAG,
-            "stage": self.guide.stage,
-            "copied": meter.copied,
-            "total": meter.total,
-            "lag": known,
-            "rate": None if known is None else meter.rate,
-            "eta_s": None if known is None else meter.eta_s,
-            "line": self.progress,
-            "silent": [silence.to_document() for silence in self.silence.silences.values()],
-            "outcome": None if self.result is None else str(self.result.outcome),
-            "poll_interval_s": self.migration.watch.poll_interval_s,
-        }
+        return WatchNews(
+            run=run.identity.holder,
+            mode=run.request.mode,
+            generation=self.generation,
+            at=run.now(),
+            stage=self.guide.stage,
+            copied=meter.copied,
+            total=meter.total,
+            lag=known,
+            rate=None if known is None else meter.rate,
+            eta_s=None if known is None else meter.eta_s,
+            line=self.progress,
+            silent=tuple(self.silence.silences.values()),
+            outcome=None if self.result is None else self.result.outcome,
+            poll_interval_s=self.migration.watch.poll_interval_s,
+        )
 
     def poll(self) -> WatchResult | None:
         """Read the host and the clusters once; return the result when the watch is over.

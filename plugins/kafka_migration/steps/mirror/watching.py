@@ -94,7 +94,7 @@ def poll_once(run: MigrationRun, watcher: MirrorWatcher) -> Polled:
     """Poll MirrorMaker, send metrics and publish the progress."""
     result = watcher.poll()
     run.deployment.send_metrics(*MetricsOf(run.name).lag(watcher.watch.lag, watcher.watch.meter))
-    document = watcher.news()
+    document = watcher.news().to_document()
     with suppress(TimeoutError):
         watcher.store.call(lambda: run.news.tell_progress(document), POLL_RESERVE_S)
     silences = [unreachable_alert(run, each, watcher.silence.gives_up_at(each)) for each in watcher.take_untold()]

@@ -13,7 +13,6 @@ from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.adapters.store.run_status_store import NewsStore, StopRequestStore
 from kafka_migration.core.evidence.digests import Keeper, Kept
-from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import FindingsError, StoreFailed
 from kafka_migration.core.kafka.cluster import ClusterFacts, KafkaCluster, Side, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
@@ -240,12 +239,6 @@ class MigrationRun:
         except StoreFailed:
             if self.keeper is not None:
                 self.keeper.keep_refusal({**refusal.to_document(), "attempt": self.identity.attempt})
-
-    def refusals(self) -> list[Mapping[str, object]]:
-        """Return why tasks of this attempt refused, also those reasons that the evidence store did not take."""
-        self.evidence.look_again()
-        kept = [dict(refusal) for refusal in self.kept.refusals if refusal["attempt"] == self.identity.attempt]
-        return [*self.evidence.of_attempt(Kind.REFUSAL), *kept]
 
 
 def resolved(migration: Migration, evidence: RunEvidence, ledger: Callable[[], Ledger]) -> Migration:
