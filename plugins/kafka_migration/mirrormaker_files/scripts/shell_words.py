@@ -193,8 +193,8 @@ class Splitter:
             self._line += self._parts[-1].count("\n")
 
     def _variable(self, *, is_quoted: bool) -> None:
-        pattern = _BATCH_NAME if self._syntax is Syntax.BATCH else _NAME
-        match = pattern.match(self._text, self._at)
+        at = self._text, self._at
+        match = _BATCH_NAME.match(*at) if self._syntax is Syntax.BATCH else _NAME.match(*at)
         value = self._variables.get(next(filter(None, match.groups()))) if match else None
         if match and value is not None and len(value) <= self._left:
             self._left -= len(value)
