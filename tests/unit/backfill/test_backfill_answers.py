@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
@@ -31,11 +30,12 @@ from kafka_migration.core.ledger.interval_bounds import (
     lacking_bounds,
 )
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
-from kafka_migration.core.ledger.ledger import Ledger, with_entry
+from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.run.run_window import Interval
 from kafka_migration.core.translation.by_partition import OffsetRange, counts_needed, translate
 from kafka_migration.core.translation.copies import copies_of
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
+from tests.growing_ledger import Entries
 from tests.present import present
 
 P = TopicPartition("orders", 0)
@@ -52,19 +52,13 @@ class Partition:
 
     hours: list[int | None] = field(default_factory=list)
     log_start: int = 0
-    entries: list[dict[str, Any]] = field(default_factory=list)
+    entries: Entries = field(default_factory=Entries)
     counted: int = 0
     keeps_partitions: bool = True
-    known: Ledger = field(default_factory=Ledger)
-    folded: int = 0
 
     @property
     def ledger(self) -> Ledger:
-        """The folded entries; those that came since the last time are folded into what was known."""
-        for entry in self.entries[self.folded :]:
-            self.known = with_entry(self.known, entry)
-        self.folded = len(self.entries)
-        return self.known
+        return self.entries.ledger
 
     def copy(
         self, verdict: Verdict | None = Verdict.PASS, end: int | None = None, extra: int = 0, hour: int = 100

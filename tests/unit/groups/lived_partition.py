@@ -6,7 +6,6 @@ import hashlib
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.group_rules import Translated, plan_groups
@@ -26,7 +25,7 @@ from kafka_migration.core.translation.by_partition import (
 )
 from kafka_migration.core.translation.copies import FromTheRight, PartitionCopy, Resent, ResentRange, copies_of
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
-from tests.folded import fold
+from tests.growing_ledger import Entries
 from tests.unit.groups.copied_partition import committed
 from tests.unit.partitions import P0
 
@@ -41,7 +40,7 @@ class LivedPartition:
     chance: random.Random
     source: list[str | None] = field(default_factory=list)
     target: list[str] = field(default_factory=list)
-    entries: list[dict[str, Any]] = field(default_factory=list)
+    entries: Entries = field(default_factory=Entries)
     spans: list[tuple[int, int, int, int]] = field(default_factory=list)
     position: int = 0
     source_log_start: int = 0
@@ -98,7 +97,7 @@ class LivedPartition:
     @property
     def ledger(self) -> Ledger:
         """What the ledger shows."""
-        return fold(self.entries)
+        return self.entries.ledger
 
     @property
     def partition_copy(self) -> PartitionCopy:

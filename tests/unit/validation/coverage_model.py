@@ -13,10 +13,11 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate, Window
 from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.compared_windows import delta_windows, whole_windows
 from kafka_migration.core.validation.coverage import FlawKind, TopicCoverage
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
-from tests.folded import fold
+from tests.growing_ledger import Entries
 
 TOPIC = "orders"
 PARTITIONS = (TopicPartition(TOPIC, 0), TopicPartition(TOPIC, 1))
@@ -79,7 +80,7 @@ class Life:
     """A topic's ledger, made of rounds of copies and readings."""
 
     rounds: Iterable[tuple[tuple[Copy, Copy], list[Reading]]]
-    entries: list[dict[str, Any]] = field(default_factory=list)
+    entries: Entries = field(default_factory=Entries)
     read: list[Judgement] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -91,7 +92,7 @@ class Life:
     @property
     def ledger(self) -> Ledger:
         """The ledger."""
-        return fold(self.entries)
+        return self.entries.ledger
 
     def _copy(self, pieces: tuple[Copy, ...]) -> None:
         last, number = self.ledger.last_stop, len(self.ledger.generations) + 1

@@ -18,6 +18,7 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate, Window
 from kafka_migration.core.ledger.judgements import Judgement
 from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.compared_windows import delta_key_windows, whole_windows
 from kafka_migration.core.validation.differences import DifferenceKind, Differences
 from kafka_migration.core.validation.judging import TopicVerdict, comparisons_of, judge_topics
@@ -31,7 +32,7 @@ from kafka_migration.core.validation.validation_contract import (
     ValidationResult,
 )
 from tests.compaction.product import _SCHEMA as ROWS
-from tests.folded import fold
+from tests.growing_ledger import Entries
 from tests.unit.validation.replay_model import MANY, TOPIC, Record, row_of
 
 SOURCES, TARGETS = (0, 1), (0, 1, 2)
@@ -47,7 +48,7 @@ class KeyedLife:
     target: list[list[Record]] = field(default_factory=lambda: [[] for _ in TARGETS])
     sent: list[tuple[int, int]] = field(default_factory=list)
     stored: list[int] = field(default_factory=lambda: [0 for _ in SOURCES])
-    entries: list[dict[str, Any]] = field(default_factory=list)
+    entries: Entries = field(default_factory=Entries)
     runs: list[TopicVerdict] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -56,7 +57,7 @@ class KeyedLife:
     @property
     def ledger(self) -> Ledger:
         """The ledger."""
-        return fold(self.entries)
+        return self.entries.ledger
 
     def produce(self, count: int) -> None:
         """Append records; each key has one source partition."""

@@ -24,6 +24,7 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate, Window
 from kafka_migration.core.ledger.judgements import Judgement
 from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.migration.tolerated import Tolerance
 from kafka_migration.core.validation.compared_windows import delta_windows, whole_windows
 from kafka_migration.core.validation.differences import (
@@ -42,7 +43,7 @@ from kafka_migration.core.validation.validation_contract import (
     ValidationResult,
 )
 from tests.compaction.product import _SCHEMA as ROWS
-from tests.folded import fold
+from tests.growing_ledger import Entries
 
 TOPIC, PLACE = "orders", TopicPartition("orders", 0)
 BLOCK_RECORDS = 3
@@ -63,7 +64,7 @@ class Life:
     target: list[Record] = field(default_factory=list)
     sent: list[int] = field(default_factory=list)
     stored: int | None = None
-    entries: list[dict[str, Any]] = field(default_factory=list)
+    entries: Entries = field(default_factory=Entries)
     runs: list[TopicVerdict] = field(default_factory=list)
     is_blind: bool = False
 
@@ -73,7 +74,7 @@ class Life:
     @property
     def ledger(self) -> Ledger:
         """The ledger."""
-        return fold(self.entries)
+        return self.entries.ledger
 
     def produce(self, count: int) -> None:
         """Append records; transactions leave markers, and aborted ones leave offsets that no reader sees."""
