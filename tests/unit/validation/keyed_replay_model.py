@@ -18,7 +18,6 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate, Window
 from kafka_migration.core.ledger.judgements import Judgement
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.compared_windows import delta_key_windows, whole_windows
 from kafka_migration.core.validation.differences import DifferenceKind, Differences
 from kafka_migration.core.validation.judging import TopicVerdict, comparisons_of, judge_topics
