@@ -121,9 +121,9 @@ def _finding(topic: str, found: str) -> Finding:
         f"topic {topic}",
         found,
         "no change since its cutover",
-        "Move the groups that remained on the source and read this topic by hand: their source offsets are in that "
-        "cutover's offsets-before-source.csv.",
-        happened=f"Since its cutover, topic {topic} has changed: {found}.",
-        matters="Offsets of the groups that remained on the source can no longer be translated for it. Other groups "
-        "are not affected.",
+        "Move these groups by hand: find the record at the group's source offset on the target, and set the group to "
+        "its target offset. The source offsets at the cutover are in its offsets-before-source.csv.",
+        happened=f"Topic {topic} has changed since its cutover: {found}.",
+        matters="No run can translate source offsets of this topic any more. So groups that still read it on the "
+        "source cannot be moved by a run. Other groups are not affected.",
     )

@@ -36,7 +36,7 @@ def topic_list_findings(migration: Migration, found: TopicList, mode: Mode) -> I
             "Divide the topics among several migration files. Nothing was started.",
             happened=f"The migration has {len(found.topics):,} topics; the most that a migration may have is "
             f"{MOST_TOPICS:,}.",
-            matters="With more topics the tasks could exceed the memory and the times that were measured.",
+            matters="The package was not tested with more topics; its tasks could run out of memory or time.",
         )
     if mode.plans_groups:
         yield from _vanished(migration, found)

@@ -26,8 +26,8 @@ CONNECTOR_REFUSED = "Failed to configure MirrorSourceConnector connector"
 # A thread may have ended for it, such as the one that sends; the others continue.
 OUT_OF_MEMORY = "OutOfMemoryError"
 
-_EACH_START = "Each further start would end in the same way, so no more records are copied."
-_UNTIL_CORRECTED = "Until this is corrected, records stay uncopied on the source."
+_EACH_START = "Each further start would end in the same way. Until the cause is removed, no more records are copied."
+_UNTIL_CORRECTED = "Until the cause is removed, the records that remain on the source are not copied."
 _AGAIN = "Then trigger the run again. Copied records are kept."
 _IN_CONNECTION = f"Correct the Airflow connection of the cluster that MirrorMaker's log names. {_AGAIN}"
 
@@ -160,7 +160,8 @@ CAUSES = (
         re.compile(OUT_OF_MEMORY),
         "MirrorMaker is out of memory",
         "enough Java heap for MirrorMaker",
-        "Raise mirror.heap_mb in the migration file, which is {heap_mb} now, or lower mirror.tasks.",
+        "Raise mirror.heap_mb in the migration file, which is {heap_mb} now, if the host has free memory. Otherwise "
+        "lower mirror.tasks.",
     ),
     _row(
         Code.RIGHT_MISSING,

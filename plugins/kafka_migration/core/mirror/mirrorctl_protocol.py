@@ -355,7 +355,7 @@ def unreadable_reply(request: HostRequest, what: str) -> Finding:
         host_of(request.migration),
         f"no readable reply to {request.verb}: {what}",
         "one whole reply of mirrorctl in time",
-        "Check the network path, and the host's load and disk, then try again.",
+        "Check the network path, and the host's load and disk, then clear the task or repeat the command.",
         happened=sentence(f"The host sent no readable reply to {request.verb}: {what}"),
         matters="The request changed nothing, and the state of MirrorMaker there is unknown.",
     )

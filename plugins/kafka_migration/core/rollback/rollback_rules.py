@@ -130,10 +130,11 @@ def _read_on_findings(group: MovedGroup) -> Iterator[Finding]:
                 f"{group_subject(group.group)}, {partition}",
                 f"target offset {present.offset:,}",
                 f"{written:,}, as the cutover wrote it",
-                "If the group must not read them again, use mode fail_back instead.",
-                happened=f"The target offset of {group_subject(group.group)} on {partition} is {present.offset:,}, and "
-                f"no longer {written:,} as after the cutover.",
-                matters="The group has read on the target since, and will read those records again on the source.",
+                "If the group must not read records twice, use mode fail_back, which translates its target offsets.",
+                happened=f"The target offset of {group_subject(group.group)} on {partition} is {present.offset:,}; the "
+                f"cutover set it to {written:,}.",
+                matters="The group has committed on the target since the cutover. A rollback in mode restore returns "
+                "it to its source offset from before the cutover, so it reads copied records again.",
             )
 
 
@@ -338,8 +339,8 @@ def _deleted_finding(group: str, partition: TopicPartition, offset: int, log_sta
         f"the source's log starts at {log_start:,}",
         f"at most {offset:,}, where the group would resume",
         remedy,
-        happened=f"The source's log of {partition} starts at {log_start:,}, after offset {offset:,}, where "
-        f"{group_subject(group)} would resume.",
+        happened=f"After the rollback {group_subject(group)} would resume at source offset {offset:,} of {partition}, "
+        f"but the source's log starts at {log_start:,}.",
         matters="The source has deleted records that the group has not read, and the group would skip them.",
     )
 
@@ -352,9 +353,11 @@ def _unproved_finding(
         f"{group_subject(group.group)}, {partition}",
         f"different records at source offset {source_offset:,} and target offset {target_offset:,}",
         "the same record on both sides",
-        "Let the group read to the end of the copy on the target first, or move it by hand.",
-        happened=f"Where {group_subject(group.group)} would resume on {partition}, the record at source offset "
-        f"{source_offset:,} differs from the record at target offset {target_offset:,}. Records were deleted or "
-        "compacted on one side since the copy.",
-        matters="The group could skip records or read them again.",
+        "Let the group read all copied records on the target, then trigger a new rollback. Otherwise set its source "
+        "offset by hand.",
+        happened=f"On {partition}, {group_subject(group.group)} stands at target offset {target_offset:,}. Its "
+        f"translation is source offset {source_offset:,}, but the records at these two offsets differ: one cluster has "
+        "deleted or compacted records since the copy.",
+        matters="At this source offset the group could skip records or read records again, so the rollback does not "
+        "move it.",
     )

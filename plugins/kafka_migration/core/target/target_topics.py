@@ -154,11 +154,12 @@ def _unclear(announced: AnnouncedTopic, found: TopicDescription, records: int) -
         f"topic {found.topic}",
         present,
         f"{wanted}, as the run that was about to create it announced",
-        "If its records are not needed, delete it: the next run creates it. Otherwise give an empty topic the "
-        "announced settings, or take it out of the migration file.",
-        happened=f"A run was interrupted while it created topic {found.topic} on the target. It announced {wanted}; "
-        f"the topic has {present}.",
-        matters="Who made this topic is unknown, and so are the settings that it must have after the cutover.",
+        "If the topic has no records that you need, delete it on the target: the next run creates it. If it has, take "
+        "the topic out of the migration file. An empty topic can also be given the announced settings.",
+        happened=f"A run was interrupted while it created topic {found.topic} on the target. In the ledger it "
+        f"announced {wanted}; the topic has {present}.",
+        matters="The run or another client may have made this topic, so a run neither copies into it nor changes its "
+        "settings.",
     )
 
 

@@ -22,7 +22,7 @@ from kafka_migration.core.target.target_topics import (
 
 _CODES: Mapping[Side, Code] = {"source": Code.SOURCE_TOPIC_RECREATED, "target": Code.TARGET_TOPIC_RECREATED}
 _ACTS: Mapping[Side, str] = {
-    "source": f"Delete nothing. {COPY_ELSEWHERE} {OTHERS_CONTINUE}",
+    "source": f"Do not delete the target topic. {COPY_ELSEWHERE} {OTHERS_CONTINUE}",
     "target": RECREATED_TARGET,
 }
 _DANGER: Mapping[Side, str] = {

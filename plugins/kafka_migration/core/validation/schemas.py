@@ -107,11 +107,11 @@ def _wrong(part: PartIds, source: Schemas, target: Schemas) -> Iterator[Finding]
             _subject(part),
             f"records with {_ids(missing)}, which the target's registry does not have",
             "the schema that the source's registry gives the same id",
-            f"Copy the schemas to the target's registry with their ids, and let the user of its connection read them. "
-            f"Then clear judge with downstream. {_if_none(part)}",
+            f"Copy the schemas with their ids to the target's registry, and grant the user of the registry's Airflow "
+            f"connection the right to read them. Then clear the task judge with its downstream tasks. {_if_none(part)}",
             happened=f"The copied {part.part}s of topic {part.topic} have {_ids(missing)}, which the target's registry "
-            "does not have.",
-            matters="Consumers that ask the target's registry cannot read these records.",
+            "does not have, or does not show to the user of its connection.",
+            matters="Consumers that ask the target's registry for these schemas cannot read the records.",
         )
     if other:
         yield Finding(
@@ -119,10 +119,12 @@ def _wrong(part: PartIds, source: Schemas, target: Schemas) -> Iterator[Finding]
             _subject(part),
             f"records with {_ids(other)}, to which the target's registry gives other schemas",
             "the schema that the source's registry gives the same id",
-            f"Use a registry whose ids come from the source's registry. {_if_none(part)}",
+            f"Give the consumers a registry that was filled with the ids of the source's registry, and name it in "
+            f"schema_registry.target. {_if_none(part)}",
             happened=f"The copied {part.part}s of topic {part.topic} have {_ids(other)}, for which the two registries "
             "have different schemas.",
-            matters="Consumers that ask the target's registry would read these records wrongly or not at all.",
+            matters="Consumers that ask the target's registry for these schemas would read the records wrongly or not "
+            "at all.",
         )
 
 
@@ -148,7 +150,8 @@ def _unknown(part: PartIds, source: Schemas) -> Iterator[Finding]:
 def _if_none(part: PartIds) -> str:
     other = "value" if part.part == "key" else "key"
     return (
-        f"If the {part.part}s have no schema ids, leave them out: schema_registry.parts: {{{part.topic}: [{other}]}}."
+        f"If the {part.part}s have no schema ids, exclude them from this check (the records are copied all the same): "
+        f"schema_registry.parts: {{{part.topic}: [{other}]}}."
     )
 
 

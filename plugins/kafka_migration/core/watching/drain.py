@@ -72,10 +72,11 @@ def gap_findings(gaps: Ranges, code: Code = Code.GAP) -> tuple[Finding, ...]:
             str(partition),
             f"source log start {log_start:,}",
             f"at most {position:,}, the next offset to copy",
-            f"Raise the source's retention now, and delete nothing. {COPY_ELSEWHERE}",
+            f"Raise the retention of the topic on the source now. Do not delete the target topic. {COPY_ELSEWHERE}",
             happened=f"The source deleted offsets {position:,}–{log_start - 1:,} of {partition} before they were "
             "copied.",
-            matters="The target will never have these records, and it holds records that the source no longer has.",
+            matters="These records are on neither cluster. The target may hold the only copy of earlier records, and "
+            "this migration can no longer copy the topic completely.",
         )
         for partition, (position, log_start) in sorted(gaps.items())
     )
@@ -92,11 +93,11 @@ def deletion_findings(gaps: Ranges) -> tuple[Finding, ...]:
             str(partition),
             f"source log start {log_start:,}",
             f"at most {position:,}, the position that MirrorMaker has stored",
-            "Raise the source's retention now, and delete nothing. The task stop_mirror names the offsets that the "
-            "target does not hold.",
-            happened=f"The source deletes records of {partition} (log start {log_start:,}, MirrorMaker's stored "
-            f"position {position:,}) before they are copied.",
-            matters="The target may lack these records, and may hold the only copy of the earlier ones.",
+            "Raise the retention of the topic on the source now. Do not delete the target topic. The task stop_mirror "
+            "names the offsets that the target does not hold.",
+            happened=f"The source has deleted records of {partition} up to offset {log_start - 1:,}, but the position "
+            f"that MirrorMaker stored last is {position:,}.",
+            matters="MirrorMaker may not have copied the records in between; the source no longer has them.",
         )
         for partition, (position, log_start) in sorted(gaps.items())
     )
@@ -130,10 +131,11 @@ def beyond_end_findings(
             str(partition),
             f"position {position:,}",
             f"at most {source_end_offsets[partition]:,}, the end of the source partition",
-            f"Delete nothing. {COPY_ELSEWHERE}",
+            f"Do not delete the target topic. {COPY_ELSEWHERE}",
             happened=f"MirrorMaker's position {position:,} is after the end {source_end_offsets[partition]:,} of "
             f"{partition} on the source: the topic was deleted and created again, or lost records.",
-            matters="MirrorMaker would skip new records. The target may hold the only copy of the lost ones.",
+            matters="MirrorMaker would skip new records until the end reaches its position. The target may hold the "
+            "only copy of the lost records.",
         )
         for partition, position in sorted(mirror_positions.items())
         if position > source_end_offsets.get(partition, position)

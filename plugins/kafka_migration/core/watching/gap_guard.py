@@ -204,7 +204,7 @@ def _other_record(
         str(partition),
         f"{found}, in the topic with the same id",
         expected,
-        f"Delete nothing. {COPY_ELSEWHERE} {OTHERS_CONTINUE}",
+        f"Do not delete the target topic. {COPY_ELSEWHERE} {OTHERS_CONTINUE}",
         happened=f"Instead of {expected}, {partition} of the source has {found}: the source lost copied records, for "
         "example in an unclean leader election.",
         matters="The source gives their offsets to new records, which MirrorMaker would skip. The target holds the "
@@ -218,7 +218,7 @@ def _recreated(subject: str, found: str, expected: str) -> Finding:
         subject,
         found,
         expected,
-        f"Delete nothing. {COPY_ELSEWHERE} {OTHERS_CONTINUE}",
+        f"Do not delete the target topic. {COPY_ELSEWHERE} {OTHERS_CONTINUE}",
         happened=f"Instead of {expected}, {subject} of the source has {found}: the topic was deleted and created "
         "again.",
         matters="MirrorMaker would skip its first records. The target may hold the only copy of the old records.",
