@@ -274,7 +274,7 @@ def test_overtaken_partition_ends_the_watch() -> None:
     result = present(a_watch().take(a_poll(5, 9, log_start=7), 1))
 
     assert {P0: (5, 7)} == result.gaps
-    assert "(log start 7, MirrorMaker's stored position 5)" in str(result.findings[0])
+    assert "up to offset 6, but the position that MirrorMaker stored last is 5." in str(result.findings[0])
     assert "5–6" not in str(result.findings[0])
     assert {"orders": {"0": [5, 7]}} == result.to_document()["gaps"]
 
