@@ -191,7 +191,7 @@ def test_run_outside_its_window_did_nothing(stage: RunStage) -> None:
 def test_groups_that_stayed_make_it_partly_done(stage: RunStage) -> None:
     """A cutover that left groups or topics out is partly done."""
     cut = CutOver(stage.identity.holder, "t", (), (), partly=True)
-    stage.run.evidence.write(Stored.CUTOVER, CutoverDocument.of(cut, ("Go.",)))
+    stage.run.evidence.write(Stored.CUTOVER, CutoverDocument.extended(cut, next_steps=("Go.",)))
 
     document = finish(stage).document
 

@@ -111,7 +111,7 @@ def _recorded(run: MigrationRun, plan: OffsetsPlan, result: OffsetsResult) -> Ro
         put_back=result.moved,
         left_behind=result.left_behind,
     )
-    run.evidence.write(Stored.ROLLED_BACK, RolledBackDocument.of(rolled_back, steps))
+    run.evidence.write(Stored.ROLLED_BACK, RolledBackDocument.extended(rolled_back, next_steps=steps))
     run.ledger.append(rolled_back.to_document())
     return rolled_back
 
