@@ -21,7 +21,6 @@ from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.ledger.generations import GenerationStart
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.report.run_assembly import read_run
 from kafka_migration.core.report.run_status import LastRun
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunWindow
@@ -37,7 +36,7 @@ from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.steps.finish.finish_run import Finished, finish_run, look_at_evidence
 from kafka_migration.steps.finish.outcome import EndedTasks
 from tests.steps.run_stage import DAG_ID, MemoryKeeper, RunStage
-from tests.stored_examples import checked, judged, watch_ended
+from tests.stored_examples import checked, judged, read_run, watch_ended
 from tests.unit.partitions import P0
 
 DONE = {"preflight": "success", "reserve": "success"}
