@@ -14,7 +14,7 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError, ValidationFailed
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.groups.group_writes import OffsetsResult
+from kafka_migration.core.groups.group_writes import OffsetsResultDocument
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.ledger.cutovers import CutOver
@@ -288,7 +288,7 @@ def cut_over(stage: RunStage) -> None:
     """Let the run have moved everything."""
     stage.params = {"mode": "validate", "topics": [], "note": ""}
     stage.run.evidence.write(Stored.OFFSETS_BEFORE, OffsetsBeforeDocument("t", "d", {}, {}))
-    stage.run.evidence.write(Stored.OFFSETS_RESULT, OffsetsResult("d", (), ()).document("t"))
+    stage.run.evidence.write(Stored.OFFSETS_RESULT, OffsetsResultDocument.of("t", "d", (), ()))
     stage.run.ledger.append(
         CutOver(stage.identity.holder, "2029-01-01T00:00:00+00:00", (), ("orders", "audit"), False).to_document()
     )

@@ -13,7 +13,7 @@ from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.groups.group_writes import GroupWriteDocument, OffsetsResult, Write
+from kafka_migration.core.groups.group_writes import GroupWriteDocument, OffsetsResultDocument, Write
 from kafka_migration.core.groups.offsets_plan import GroupPlan, Proof
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.markdown_report import render_report
@@ -236,10 +236,10 @@ def test_rows_of_restored_groups_do_not_say_how_much_is_read_again() -> None:
 
 def test_rows_of_a_cutover_say_what_became_of_each_group() -> None:
     """The result of the writing is joined to the plan's row, with its reasons."""
-    result = OffsetsResult(
-        "d", (GroupWriteDocument("billing", Write.REFUSED, {}, (replace(ACTIVE, found="late"),)),), ()
+    result = OffsetsResultDocument.of(
+        "now", "d", (GroupWriteDocument("billing", Write.REFUSED, {}, (replace(ACTIVE, found="late"),)),), ()
     )
-    (row,) = groups_of({Kind.OFFSETS_RESULT: result.document("now").to_document()}, PLANNED)
+    (row,) = groups_of({Kind.OFFSETS_RESULT: result.to_document()}, PLANNED)
 
     assert ("refused", ("GROUP_ACTIVE: late",)) == (row.outcome, row.reasons)
 

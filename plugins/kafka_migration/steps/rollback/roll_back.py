@@ -10,7 +10,7 @@ from kafka_migration.adapters.system.deadlines import of_each
 from kafka_migration.core.cutover.plan_page import render_plan
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.groups.clusters_seen import ClustersSeen, RecordsSeen, SideSeen
-from kafka_migration.core.groups.group_writes import OffsetsResult
+from kafka_migration.core.groups.group_writes import OffsetsResultDocument
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan, TargetOnly
 from kafka_migration.core.groups.selection import which_groups
 from kafka_migration.core.groups.unproved import unproved_copies
@@ -93,7 +93,7 @@ def roll_back(run: MigrationRun, triggered_by: str | None) -> Summary:
     return {"topics": list(done.topics), "groups": list(done.groups), "left": list(done.left)}
 
 
-def _recorded(run: MigrationRun, plan: OffsetsPlan, result: OffsetsResult) -> RolledBack:
+def _recorded(run: MigrationRun, plan: OffsetsPlan, result: OffsetsResultDocument) -> RolledBack:
     """Write the document that a retry reads, then the ledger entry."""
     rolled_back = RolledBack(
         run.identity.holder,
