@@ -37,13 +37,12 @@ from kafka_migration.core.stored.stored_documents import (
 )
 from kafka_migration.core.watching.watch import WatchRecord
 
-Documents = Mapping[Kind, object]
 NOT_WRITTEN, UNKNOWN = "not written", "unknown"
 
 
 def assembled(
     begun: RunDocument,
-    documents: Documents,
+    documents: Mapping[Kind, object],
     refusals: Sequence[Refusal],
     warnings: Sequence[Finding] = (),
     hooks: Sequence[object] = (),
@@ -56,7 +55,7 @@ def assembled(
     :param warnings: those besides the documents' own
     :param hooks: the documents of all hooks that were called
     """
-    steps = Steps.from_document({str(kind): documents[kind] for kind in Kind if kind in documents.keys() & _STEPS})
+    steps = Steps.from_document({str(kind): documents[kind] for kind in Kind if kind in documents.keys() - _NOT_KEPT})
     recorded = Recorded({str(kind): document for kind, document in documents.items()}, list(steps.unfit))
     run = replace(
         begun,
@@ -126,27 +125,19 @@ def _group(plan: OffsetsPlan, group: GroupPlan, write: GroupWriteDocument | None
     )
 
 
-_STEPS = frozenset(
+# `run.json` has all other documents as they were recorded. Of these it has what people need in fields of its own.
+_NOT_KEPT = frozenset(
     {
-        Kind.PREFLIGHT,
-        Kind.TOPIC_LIST,
-        Kind.WAIT,
-        Kind.PLAN,
-        Kind.TOPICS,
-        Kind.START,
-        Kind.WATCH,
-        Kind.RESTART,
-        Kind.STOP,
-        Kind.PENDING,
-        Kind.OFFSETS_PLAN,
-        Kind.APPROVE,
-        Kind.OFFSETS_BEFORE,
-        Kind.OFFSETS_RESULT,
-        Kind.CUTOVER,
-        Kind.ROLLBACK_PLAN,
-        Kind.ROLLED_BACK,
-        Kind.SETTINGS,
-        Kind.PRODUCERS,
+        Kind.RESERVE,
+        Kind.VALIDATION_REQUEST,
+        Kind.VALIDATION_RESULT,
+        Kind.JUDGE,
+        Kind.FINISH,
+        Kind.REFUSAL,
+        Kind.TRANSLATION_REQUEST,
+        Kind.TRANSLATION_RESULT,
+        Kind.HOOK,
+        Kind.ALERT,
     }
 )
 

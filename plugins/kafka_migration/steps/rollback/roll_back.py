@@ -20,8 +20,12 @@ from kafka_migration.core.ledger.cutovers import RolledBack
 from kafka_migration.core.ledger.ledger import phase_findings
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.next_steps import after_rollback
-from kafka_migration.core.rollback.reverse_migration import reverse_migration
-from kafka_migration.core.rollback.rollback_planning import RollbackPlanning, RollbackScope, target_only_findings
+from kafka_migration.core.rollback.rollback_planning import (
+    RollbackPlanning,
+    RollbackScope,
+    reverse_migration,
+    target_only_findings,
+)
 from kafka_migration.core.run.run_conf import unknown_findings
 from kafka_migration.core.run.task_steps import TaskId
 from kafka_migration.core.stored.stored_documents import RollbackPlanDocument, RolledBackDocument, Stored
