@@ -104,8 +104,8 @@ def _moved(
     plan = make_offsets_plan(run, with_others=True)
     result = write_plan(run, plan)
     seconds = time.perf_counter() - began
-    left = [group.refusals for group in plan.left_out] + [m for m in result.moves if not m.outcome.is_moved]
-    assert len(result.moves) == len(names), left[:1]
+    left = [group.refusals for group in plan.left_out] + [m for m in result.groups if not m.outcome.is_moved]
+    assert len(result.groups) == len(names), left[:1]
     assert not left, left[0]
     return sum(sum(cluster.calls.values()) for cluster in (run.source, run.target)), seconds
 

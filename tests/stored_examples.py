@@ -6,10 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.ledger.generations import StopCertificate
 from kafka_migration.core.migration.settings import Mode, Phase
+from kafka_migration.core.report.run_assembly import concluded
+from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.run.run_window import RunWindow
-from kafka_migration.core.stored.stored_documents import PreflightDocument, StopDocument
+from kafka_migration.core.stored.stored_documents import OffsetsPlanDocument, PreflightDocument, StopDocument
 from kafka_migration.core.validation.coverage import TopicCoverage
 from kafka_migration.core.validation.judge_document import JudgeDocument, JudgedTopic
 from kafka_migration.core.watching.watch import Outcome, WatchEnded
@@ -62,3 +65,14 @@ def checked(mode: Mode) -> PreflightDocument:
         warnings=(),
         accepted=(),
     )
+
+
+def planned(plan: OffsetsPlan) -> OffsetsPlanDocument:
+    """Return the document of a plan of either direction."""
+    return OffsetsPlanDocument("d", plan, "", not_moved=(), final=False)
+
+
+def read_run(document: object) -> RunDocument:
+    """Return the run of a `run.json`, with what follows from it if the document lacks that."""
+    run = RunDocument.from_document(document)
+    return run if run.next_steps else concluded(run)

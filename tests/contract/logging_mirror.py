@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from kafka_migration.core.mirror.host import LOG_TAIL_LINES, HostReply, MirrorLaunch
+from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
 from kafka_migration.core.mirror.mirror_process import ProcessState
+
+# As mirrorctl's constant of this name.
+LOG_TAIL_LINES = 40
 
 
 def ended(log: str, *, exit_code: int | None = None, killed: bool = False) -> HostReply:

@@ -14,7 +14,7 @@ from kafka_migration.adapters.store.run_status_store import NewsStore
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.groups.group_writes import OffsetsResult
+from kafka_migration.core.groups.group_writes import OffsetsResultDocument
 from kafka_migration.core.kafka.cluster import KafkaCluster, NewTopic, Side
 from kafka_migration.core.ledger.chain import Head
 from kafka_migration.core.ledger.cutovers import CutOver
@@ -156,7 +156,7 @@ def moved(tmp_path: Path, migration_text: str) -> MigrationStore:
     evidence = RunEvidence(tmp_path, "shop", RUN)
     evidence.freeze_migration(migration_text)
     evidence.write(Stored.OFFSETS_BEFORE, OffsetsBeforeDocument("t", "d", {}, {}))
-    evidence.write(Stored.OFFSETS_RESULT, OffsetsResult("d", (), ()).document("t"))
+    evidence.write(Stored.OFFSETS_RESULT, OffsetsResultDocument.of("t", "d", (), ()))
     store.ledger.append(CutOver(RUN.holder, AT, (), ("audit", "orders"), False).to_document())
     return store
 

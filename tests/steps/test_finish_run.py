@@ -14,14 +14,13 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError, ValidationFailed
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.groups.group_writes import OffsetsResult
+from kafka_migration.core.groups.group_writes import OffsetsResultDocument
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.ledger.generations import GenerationStart
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.report.run_assembly import read_run
 from kafka_migration.core.report.run_status import LastRun
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunWindow
@@ -37,7 +36,7 @@ from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.steps.finish.finish_run import Finished, finish_run, look_at_evidence
 from kafka_migration.steps.finish.outcome import EndedTasks
 from tests.steps.run_stage import DAG_ID, MemoryKeeper, RunStage
-from tests.stored_examples import checked, judged, watch_ended
+from tests.stored_examples import checked, judged, read_run, watch_ended
 from tests.unit.partitions import P0
 
 DONE = {"preflight": "success", "reserve": "success"}
@@ -191,7 +190,7 @@ def test_run_outside_its_window_did_nothing(stage: RunStage) -> None:
 def test_groups_that_stayed_make_it_partly_done(stage: RunStage) -> None:
     """A cutover that left groups or topics out is partly done."""
     cut = CutOver(stage.identity.holder, "t", (), (), partly=True)
-    stage.run.evidence.write(Stored.CUTOVER, CutoverDocument.of(cut, ("Go.",)))
+    stage.run.evidence.write(Stored.CUTOVER, CutoverDocument.extended(cut, next_steps=("Go.",)))
 
     document = finish(stage).document
 
@@ -289,7 +288,7 @@ def cut_over(stage: RunStage) -> None:
     """Let the run have moved everything."""
     stage.params = {"mode": "validate", "topics": [], "note": ""}
     stage.run.evidence.write(Stored.OFFSETS_BEFORE, OffsetsBeforeDocument("t", "d", {}, {}))
-    stage.run.evidence.write(Stored.OFFSETS_RESULT, OffsetsResult("d", (), ()).document("t"))
+    stage.run.evidence.write(Stored.OFFSETS_RESULT, OffsetsResultDocument.of("t", "d", (), ()))
     stage.run.ledger.append(
         CutOver(stage.identity.holder, "2029-01-01T00:00:00+00:00", (), ("orders", "audit"), False).to_document()
     )

@@ -55,7 +55,7 @@ def test_following_from_the_start_to_the_ledger(following: Scene) -> None:
     arguments = ["stop", "shop", "--evidence-root", str(world.root), "--reason", "enough"]
     at(8100, following, lambda now: main(arguments))
     event = watch(following)
-    ended = WatchEnded.of(WatchResult.from_document(event), at=world.run.now(), generation=1)
+    ended = WatchEnded.extended(WatchResult.from_document(event), at=world.run.now(), generation=1)
     world.run.evidence.write(Stored.WATCH, ended)
     world.do("stop_mirror")
     world.judge()

@@ -18,8 +18,7 @@ import pytest
 
 import kafka_migration.core
 from kafka_migration.core.documents.codec import Document, written
-from kafka_migration.core.report.run_document import RunDocument
-from kafka_migration.core.report.run_steps import Steps, View
+from kafka_migration.core.report.run_document import RunDocument, Steps
 
 SEEDS = range(20)
 ANY_VALUE: list[Any] = [None, 12, "x", [1, {"y": None}], {"z": [True]}]
@@ -34,10 +33,10 @@ def _documents() -> list[type[Document]]:
         below = [each for each in waiting.pop().__subclasses__() if each.__module__.startswith("kafka_migration.")]
         found |= {(each.__module__, each.__qualname__) for each in below}
         waiting += below
-    # A view has fewer fields than its document; `run.json` has tests of its own (`tests/unit/report`).
+    # `run.json` has tests of its own (`tests/unit/report`).
     # `slots` makes a second class of the same name; the module has the one that counts.
     every = [getattr(importlib.import_module(module), name) for module, name in sorted(found)]
-    return [each for each in every if not issubclass(each, (View, Steps, RunDocument))]
+    return [each for each in every if not issubclass(each, (Steps, RunDocument))]
 
 
 DOCUMENTS = _documents()

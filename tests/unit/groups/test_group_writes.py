@@ -11,7 +11,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.group_writes import (
     GroupWriteDocument,
-    OffsetsResult,
+    OffsetsResultDocument,
     Write,
     after_write,
     before_write,
@@ -127,9 +127,9 @@ def test_result_is_partly_when_a_group_remains_on_the_source() -> None:
     )
     active, empty = _left_out("c", Code.GROUP_ACTIVE), _left_out("d", Code.OFFSET_NEVER_COMMITTED)
 
-    assert not OffsetsResult("d", (moved,), (empty,)).is_partly
-    assert OffsetsResult("d", (moved, refused), ()).is_partly
-    document = OffsetsResult("d", (moved, refused), (active, empty)).document("now")
+    assert not OffsetsResultDocument.of("now", "d", (moved,), (empty,)).partly
+    assert OffsetsResultDocument.of("now", "d", (moved, refused), ()).partly
+    document = OffsetsResultDocument.of("now", "d", (moved, refused), (active, empty))
     assert (("a",), {"b", "c"}) == (document.moved, set(document.left_behind))
     assert ["GROUP_ACTIVE", "GROUP_ACTIVE"] == [warning.code for warning in document.warnings]
 
@@ -138,8 +138,8 @@ def test_result_of_nothing_moved_warns_of_nothing() -> None:
     """If nothing moved, the reasons are in the refusal and not in warnings; an unknown outcome is a warning."""
     refused, unknown = GroupWriteDocument("b", Write.REFUSED, {}, (DENIED,)), unknown_write("c", "no answer")
 
-    assert OffsetsResult("d", (refused,), ()).document("now").warnings == ()
-    assert len(OffsetsResult("d", (refused, unknown), ()).document("now").warnings) == 2
+    assert OffsetsResultDocument.of("now", "d", (refused,), ()).warnings == ()
+    assert len(OffsetsResultDocument.of("now", "d", (refused, unknown), ()).warnings) == 2
 
 
 def test_cutover_that_could_move_no_group_is_refused() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.mirror.mirror_process import ProcessReply, ProcessState
-from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others, was_told_to_stop
+from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -45,12 +45,6 @@ def test_killed_process_has_no_words_of_its_own(code: int, reason: str, is_told:
     death = Death.of(replace(reply(reason=reason), exit_code=code), NOW, 0)
 
     assert is_told == ("by the kernel because the host had no free memory" in str(death))
-
-
-def test_only_a_stop_is_a_stop() -> None:
-    """A process that ended by itself, or whose lease ran out, was not stopped on request."""
-    assert was_told_to_stop(reply(ProcessState.STOPPED))
-    assert not was_told_to_stop(reply(reason="lease-expired"))
 
 
 def test_findings_name_every_death() -> None:

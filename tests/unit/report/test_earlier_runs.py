@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kafka_migration.core.report.markdown_report import render_report
-from kafka_migration.core.report.run_assembly import read_run
 from tests.golden import assert_golden
+from tests.stored_examples import read_run
 from tests.unit.report.test_hostile_report import whole_run
 
 HERE = Path(__file__).parent / "earlier_runs"

@@ -18,8 +18,8 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.offsets_plan import TargetOnly
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.markdown_report import render_report
-from kafka_migration.core.report.run_assembly import read_run
 from kafka_migration.core.report.run_status import run_note
+from tests.stored_examples import read_run
 from tests.unit.report.test_report_of_a_run import APPROVE, P0, TOPIC, WHOLE, document_of, plan_of, with_step
 
 HOSTILE = (
@@ -78,7 +78,7 @@ def whole_run() -> dict[str, Any]:
     )
     run["groups"] = [{**run["groups"][0], "reasons": ["why"]}]
     run["steps"]["watch"]["progress"] = "half"
-    run["steps"]["stop"]["certificate"] = CERTIFICATE
+    run["steps"]["stop"]["certificate"] |= CERTIFICATE
     run["steps"]["stop"]["forecast"] = {"at": "2031-01-01T00:00:00+00:00", "partition": "p", "reason": "r"}
     return run
 
@@ -145,7 +145,8 @@ def test_few_places_have_a_fixed_text() -> None:
     """Only words of a fixed set and moments are no free text, so that the next test covers all others."""
     fixed = {path[-1] for path in EVERY_PLACE if path not in PLACES}
 
-    assert {"code", "kind", "mode", "proof", "verdict", "whole_verdict", "start", "end", "state"} == fixed
+    states = {"mode", "proof", "verdict", "whole_verdict", "state", "phase", "run_type", "outcome"}
+    assert {"code", "kind", "start", "end", *states} == fixed
 
 
 @pytest.mark.parametrize("path", PLACES, ids=[".".join(map(str, path)) for path in PLACES])

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsMove, OffsetsPlan, Proof
@@ -13,10 +14,18 @@ from kafka_migration.core.kafka.cluster import CommittedOffset
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.markdown_report import render_report
-from kafka_migration.core.report.run_assembly import read_run
 from kafka_migration.core.report.run_document import RunDocument
+from kafka_migration.core.stored.stored_documents import (
+    MirrorStarted,
+    PlanDocument,
+    RolledBackDocument,
+    TopicListDocument,
+)
 from kafka_migration.core.text.markdown import escaped
+from kafka_migration.core.watching.producers_question import ProducersAsk
+from kafka_migration.core.watching.watch import Outcome
 from tests.present import present
+from tests.stored_examples import NOW, checked, judged, planned, read_run, stopped, watch_ended
 
 WHOLE = {
     "verdict": "PASS",
@@ -89,15 +98,15 @@ def document_of(mode: str = "rehearse", **changes: Any) -> dict[str, Any]:
         "hooks": [],
         "decommission": [],
         "tasks": {"preflight": "success", "judge": "success"},
-        "steps": {
-            "plan": {"at": "2030-01-01T22:01:00+00:00", "positions": {"orders": {"0": 140}}},
-            "start": {"at": "2030-01-01T22:02:00+00:00", "started": True},
-            "watch": {"at": "2030-01-01T22:12:00+00:00", "goals": {"orders": {"0": 200}}, "progress": ""},
-            "stop": {"at": "2030-01-01T22:13:00+00:00", "certificate": None},
-            "offsets-plan": {"plan": plan_of().to_document()},
-        },
     }
-    return {**document, **changes}
+    steps = {
+        "plan": {"at": "2030-01-01T22:01:00+00:00", "positions": {"orders": {"0": 140}}},
+        "start": {"at": "2030-01-01T22:02:00+00:00"},
+        "watch": {"at": "2030-01-01T22:12:00+00:00", "goals": {"orders": {"0": 200}}},
+        "stop": {"at": "2030-01-01T22:13:00+00:00"},
+        "offsets-plan": {},
+    }
+    return {**with_step({**document, "steps": {}}, **steps), **changes}
 
 
 def run_of(mode: str = "rehearse", **changes: Any) -> RunDocument:
@@ -106,7 +115,9 @@ def run_of(mode: str = "rehearse", **changes: Any) -> RunDocument:
 
 
 def with_step(document: dict[str, Any], **steps: Any) -> dict[str, Any]:
-    return {**document, "steps": {**document["steps"], **steps}}
+    """Return the `run.json` with further documents of steps, which are whole without the given fields."""
+    whole = {**EXAMPLES, **document["steps"]}
+    return {**document, "steps": {**document["steps"], **{n: {**whole[n], **each} for n, each in steps.items()}}}
 
 
 def report_of(document: dict[str, Any]) -> str:
@@ -116,6 +127,20 @@ def report_of(document: dict[str, Any]) -> str:
     return render_report(run)
 
 
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "preflight": checked(Mode.REHEARSE).to_document(),
+    "topic-list": TopicListDocument(topics=(), at=NOW).to_document(),
+    "plan": PlanDocument(at=NOW).to_document(),
+    "start": MirrorStarted(NOW, 1, None).to_document(),
+    "watch": watch_ended(Outcome.DRAINED).to_document(),
+    "stop": stopped().to_document(),
+    "offsets-plan": planned(plan_of()).to_document(),
+    "approve": Ask("d" * 64, NOW, 60).to_document(),
+    "rollback-plan": planned(plan_of(Mode.RESTORE)).to_document(),
+    "rolled-back": RolledBackDocument("r", NOW, "restore", (), (), (), next_steps=()).to_document(),
+    "judge": judged().to_document(),
+    "producers": ProducersAsk(NOW, NOW).to_document(),
+}
 APPROVE = {
     "asked_at": "2030-01-01T22:20:10+00:00",
     "time_limit_s": 3600,
@@ -310,7 +335,7 @@ def test_underscores_within_words_stay_readable(text: str, shown: str) -> None:
 def test_unknown_number_of_records_read_again_is_not_zero() -> None:
     """A restored group may read any number of records again; the report says that it is not known."""
     restored = {**READY, "verdict": "to put back", "outcome": "moved", "delivered_again": None}
-    plan = {"rollback-plan": {"plan": plan_of(Mode.RESTORE).to_document()}}
-    text = report_of(document_of("restore", groups=[restored], steps=plan))
+    run = with_step(document_of("restore", groups=[restored], steps={}), **{"rollback-plan": {}})
+    text = report_of(run)
 
     assert "| `billing` | to put back | put back | 1 | not known | – |" in text

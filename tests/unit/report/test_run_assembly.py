@@ -13,16 +13,18 @@ from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.groups.group_writes import GroupWriteDocument, OffsetsResult, Write
+from kafka_migration.core.groups.group_writes import GroupWriteDocument, OffsetsResultDocument, Write
 from kafka_migration.core.groups.offsets_plan import GroupPlan, Proof
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.markdown_report import render_report
 from kafka_migration.core.report.next_steps import ConfirmedCutover, after_cutover
-from kafka_migration.core.report.run_assembly import assembled, read_run
+from kafka_migration.core.report.run_assembly import assembled
 from kafka_migration.core.report.run_document import GroupResult, Refusal, RunDocument
+from kafka_migration.core.run.run_window import Interval, RunWindow
 from kafka_migration.core.text.quoting import group_subject
+from tests.stored_examples import read_run
 from tests.unit.groups.copied_partition import moved
-from tests.unit.report.test_report_of_a_run import WHOLE, plan_of
+from tests.unit.report.test_report_of_a_run import EXAMPLES, WHOLE, plan_of
 
 BEGUN = RunDocument(
     migration="shop",
@@ -39,9 +41,11 @@ BEGUN = RunDocument(
 
 
 def run_with(
-    documents: Mapping[Kind, object] | None = None, refusals: Sequence[Refusal] = (), **facts: Any
+    documents: Mapping[Kind, Mapping[str, Any]] | None = None, refusals: Sequence[Refusal] = (), **facts: Any
 ) -> RunDocument:
-    return assembled(replace(BEGUN, **facts), documents or {}, refusals)
+    """Return the run with these documents, which are whole without the given fields."""
+    whole: dict[Kind, Any] = {kind: {**EXAMPLES.get(kind, {}), **each} for kind, each in (documents or {}).items()}
+    return assembled(replace(BEGUN, **facts), whole, refusals)
 
 
 def topic_row(topic: str, verdict: str, records: int | None, whole: Any, **more: Any) -> dict[str, Any]:
@@ -101,13 +105,14 @@ def test_report_shows_differences_with_their_commands() -> None:
 
 
 START, END = "2030-01-01T00:00:00+00:00", "2030-01-02T00:00:00+00:00"
+WINDOW = RunWindow(interval=Interval.from_document({"start": START, "end": END})).to_document()
 
 
 def test_report_of_an_interval_names_it() -> None:
     """The first line names the interval; an unknown count is not zero."""
     topics = [topic_row("orders", "NOT_VERIFIABLE", None, None)]
-    documents = {
-        Kind.PREFLIGHT: {"run_window": {"interval": {"start": START, "end": END}}},
+    documents: dict[Kind, dict[str, Any]] = {
+        Kind.PREFLIGHT: {"run_window": WINDOW},
         Kind.JUDGE: {"verdict": "NOT_VERIFIABLE", "topics": topics},
     }
     report = render_report(run_with(mode="interval", documents=documents))
@@ -163,7 +168,7 @@ def test_run_is_read_back_from_its_json() -> None:
 
     assert run == read_run(document)
     assert ["plan", "judge"] == list(document["tasks"])
-    assert {"at": "now", "goals": {}, "progress": "half", "more": [1]} == document["steps"]["watch"]
+    assert [1] == document["steps"]["watch"]["more"]
 
 
 @pytest.mark.parametrize("kind", [Kind.JUDGE, Kind.OFFSETS_PLAN, Kind.OFFSETS_RESULT, Kind.WATCH])
@@ -175,6 +180,14 @@ def test_document_of_another_form_is_named(kind: Kind, document: object) -> None
 
     assert {str(kind), "hook"} <= {each.partition(": ")[0] for each in run.steps.unfit}
     assert "Approval: asked at then" in render_report(run)
+
+
+def test_part_that_is_read_late_is_named_too() -> None:
+    """Positions are read when they are used: those of another form are named before the report uses them."""
+    run = run_with({Kind.PLAN: {"positions": {"orders": {"0": "five"}}}})
+
+    assert run.steps.plan is None
+    assert run.steps.unfit[0].startswith("plan: positions")
 
 
 def test_earlier_run_is_told_what_follows_from_it() -> None:
@@ -191,7 +204,9 @@ PLANNED = GroupPlan("billing", (moved(3, 3, Proof.RECORD, again=2),))
 LEFT_OUT = GroupPlan("audit", (moved(3, 3, Proof.RECORD),), refusals=(ACTIVE,))
 
 
-def groups_of(documents: Mapping[Kind, object], *groups: GroupPlan, mode: Mode = Mode.CUTOVER) -> list[GroupResult]:
+def groups_of(
+    documents: Mapping[Kind, Mapping[str, Any]], *groups: GroupPlan, mode: Mode = Mode.CUTOVER
+) -> list[GroupResult]:
     """Return the rows of a run with a plan of these groups."""
     plan = {"plan": replace(plan_of(mode), groups=groups).to_document()}
     kind = Kind.ROLLBACK_PLAN if mode.rolls_back else Kind.OFFSETS_PLAN
@@ -221,10 +236,10 @@ def test_rows_of_restored_groups_do_not_say_how_much_is_read_again() -> None:
 
 def test_rows_of_a_cutover_say_what_became_of_each_group() -> None:
     """The result of the writing is joined to the plan's row, with its reasons."""
-    result = OffsetsResult(
-        "d", (GroupWriteDocument("billing", Write.REFUSED, {}, (replace(ACTIVE, found="late"),)),), ()
+    result = OffsetsResultDocument.of(
+        "now", "d", (GroupWriteDocument("billing", Write.REFUSED, {}, (replace(ACTIVE, found="late"),)),), ()
     )
-    (row,) = groups_of({Kind.OFFSETS_RESULT: result.document("now").to_document()}, PLANNED)
+    (row,) = groups_of({Kind.OFFSETS_RESULT: result.to_document()}, PLANNED)
 
     assert ("refused", ("GROUP_ACTIVE: late",)) == (row.outcome, row.reasons)
 

@@ -9,8 +9,8 @@ import pytest
 
 from kafka_migration.core.report.markdown_report import markdown_of
 from kafka_migration.core.report.report_sections import report_of
-from kafka_migration.core.report.run_assembly import read_run
 from kafka_migration.core.report.sections import BREAK, Break, Line, Name, Section, ShellCommand, Strong, Table
+from tests.stored_examples import read_run
 from tests.unit.report.test_hostile_report import whole_run
 
 PIECES = {str, Name, Strong, ShellCommand, Break}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from kafka_migration.core.groups.offsets_plan import TargetOnly
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Insecurity, Migration, SchemaRegistrySettings
-from kafka_migration.core.rollback.reverse_migration import reverse_migration
+from kafka_migration.core.rollback.rollback_planning import reverse_migration
 from kafka_migration.migration_file.loading import load_migration
 
 LEFT = (TargetOnly("orders", {TopicPartition("orders", 1): 40}, 7, is_exact=True),)

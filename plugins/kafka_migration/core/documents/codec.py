@@ -39,6 +39,11 @@ class Document:
     ADDED: ClassVar[frozenset[str]] = frozenset()
     OMITTED: ClassVar[frozenset[str]] = frozenset()
 
+    @classmethod
+    def extended(cls, base: Document, **more: Any) -> Self:
+        """Return a document with the fields of one of its base classes, and those that it has besides."""
+        return cls(**{name: getattr(base, name) for name in _types(type(base))}, **more)
+
     def to_document(self) -> dict[str, Any]:
         """Return the JSON object."""
         values = {name: getattr(self, name) for name in _types(type(self))}

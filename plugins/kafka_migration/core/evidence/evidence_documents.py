@@ -117,7 +117,7 @@ class StoredKind(Generic[D]):
     forms: tuple[type[D], ...]
     schema: int = 1
 
-    def read(self, document: dict[str, Any]) -> D:
+    def read(self, document: object) -> D:
         """Read a JSON object. Raises `DoesNotFit` if it fits no form; the text says why for each form."""
         reasons = []
         for form in self.forms:

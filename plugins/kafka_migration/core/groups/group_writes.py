@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
@@ -68,6 +68,22 @@ class OffsetsResultDocument(Document):
     left_behind: Mapping[str, tuple[Finding, ...]]
     partly: bool
     warnings: tuple[Finding, ...]
+
+    @classmethod
+    def of(cls, at: str, digest: str, writes: tuple[GroupWriteDocument, ...], left_out: Iterable[GroupPlan]) -> Self:
+        """Return the result of a plan with this digest, which left some groups out."""
+        moved = tuple(write.group for write in writes if write.outcome.is_moved)
+        refused = {write.group: write.findings for write in writes if not write.outcome.is_moved}
+        planned_out = {group.group: group.refusals for group in left_out if group.has_something_to_move}
+        left_behind = {**refused, **planned_out}
+        is_refusal = bool(writes) and not moved and not any(write.outcome is Write.UNKNOWN for write in writes)
+        warnings = () if is_refusal else tuple(f for findings in left_behind.values() for f in findings)
+        return cls(at, digest, writes, moved, left_behind, bool(left_behind), warnings)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The groups for which it is unknown whether their offsets were written."""
+        return tuple(write.group for write in self.groups if write.outcome is Write.UNKNOWN)
 
 
 class Writing(NamedTuple):
@@ -232,51 +248,6 @@ def _not_written_finding(
 
 def _text(commit: CommittedOffset | None) -> str:
     return "none" if commit is None else f"{commit.offset:,}"
-
-
-@dataclass(frozen=True, slots=True)
-class OffsetsResult:
-    """The result of an approved plan: one result per planned group, and the groups that the plan left out."""
-
-    digest: str
-    moves: tuple[GroupWriteDocument, ...]
-    left_out: tuple[GroupPlan, ...]
-
-    @property
-    def moved(self) -> tuple[str, ...]:
-        """The groups that have their planned offsets."""
-        return tuple(move.group for move in self.moves if move.outcome.is_moved)
-
-    @property
-    def unknown(self) -> tuple[str, ...]:
-        """The groups for which it is unknown whether their offsets were written."""
-        return tuple(move.group for move in self.moves if move.outcome is Write.UNKNOWN)
-
-    @property
-    def left_behind(self) -> dict[str, tuple[Finding, ...]]:
-        """Why each group with committed offsets was not moved."""
-        refused = {move.group: move.findings for move in self.moves if not move.outcome.is_moved}
-        planned_out = {group.group: group.refusals for group in self.left_out if group.has_something_to_move}
-        return {**refused, **planned_out}
-
-    @property
-    def is_partly(self) -> bool:
-        """Whether any group was not moved."""
-        return bool(self.left_behind)
-
-    def document(self, at: str) -> OffsetsResultDocument:
-        """Return the result as it is stored."""
-        left_behind = self.left_behind
-        is_refusal = bool(self.moves) and not self.moved and not self.unknown
-        return OffsetsResultDocument(
-            at=at,
-            digest=self.digest,
-            groups=self.moves,
-            moved=self.moved,
-            left_behind=left_behind,
-            partly=self.is_partly,
-            warnings=() if is_refusal else tuple(f for findings in left_behind.values() for f in findings),
-        )
 
 
 def stuck_findings(plan: OffsetsPlan) -> tuple[Finding, ...]:

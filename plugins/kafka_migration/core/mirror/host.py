@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Protocol
 
@@ -15,8 +15,6 @@ GENERATION_DIR = "@GENERATION_DIR@"
 LOG_FILE = "mirrormaker.log"
 LOG4J_FILE = "log4j.properties"
 LOG4J2_FILE = "log4j2.properties"
-# How many log lines the reply to a stop contains, or the status of a dead generation.
-LOG_TAIL_LINES = 40
 # The exit code of a process that KILL ended.
 EXIT_OF_KILL = 137
 
@@ -160,19 +158,9 @@ _MOST = {"output": MOST_OUTPUT, "errors": MOST_ERRORS, "names": MOST_NAMES}
 
 def bounded(reply: HostReply) -> HostReply:
     """Return the reply with each text cut to what mirrorctl sends, and the log to 2,000 lines of 1,000 letters."""
-    return replace(
-        reply,
-        code=_word(reply.code),
-        message=_word(reply.message),
-        verb=_word(reply.verb),
-        migration=_word(reply.migration),
-        exit_reason=_word(reply.exit_reason),
-        holder=_word(reply.holder),
-        boot_id=_word(reply.boot_id),
-        alarm=_word(reply.alarm),
-        log=_lines(reply.log, MOST_LOG),
-        facts=_facts(reply.facts),
-    )
+    values = {each.name: getattr(reply, each.name) for each in fields(reply)}
+    words = {name: _word(value) for name, value in values.items() if type(value) is str}
+    return HostReply(**{**values, **words, "log": _lines(reply.log, MOST_LOG), "facts": _facts(reply.facts)})
 
 
 def _word(text: str) -> str:

@@ -21,7 +21,6 @@ from kafka_migration.core.text.secret_forms import masked
 from kafka_migration.core.text.shortened import brief, given, sentence
 from kafka_migration.core.text.terminal_text import shown, storable_document
 
-ACTING_VERBS = frozenset({"reserve", "release", "start", "stop", "clean"})
 # The longest quote of a host's message, and of its log in a finding.
 LONGEST_REASON = 1_000
 LONGEST_LOG = 16_384
@@ -61,11 +60,6 @@ class HostRequest:
     migration: str
     words: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def acts(self) -> bool:
-        """Whether the call changes something that a lost reply would leave unknown."""
-        return self.verb in ACTING_VERBS
 
     @property
     def carries_files(self) -> bool:

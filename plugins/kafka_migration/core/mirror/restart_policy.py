@@ -11,7 +11,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.mirror.causes import Sign, sign_of_end
 from kafka_migration.core.mirror.log_entries import root_exception
-from kafka_migration.core.mirror.mirror_process import ProcessReply, ProcessState
+from kafka_migration.core.mirror.mirror_process import ProcessReply
 from kafka_migration.core.mirror.uncopyable import complaint_in
 from kafka_migration.core.text.shortened import sentence
 
@@ -66,11 +66,6 @@ class Death(Document):
     def _sign(self) -> Sign | None:
         """Read the log for the cause, which takes a search of each of its lines."""
         return sign_of_end(self.log)
-
-
-def was_told_to_stop(reply: ProcessReply) -> bool:
-    """Whether this generation was stopped on request; it is not restarted then."""
-    return reply.state is ProcessState.STOPPED
 
 
 def dead_for_good(deaths: Sequence[Death], restarts: int) -> Finding:

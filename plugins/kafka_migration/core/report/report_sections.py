@@ -155,10 +155,11 @@ def _hooks(run: RunDocument) -> Iterator[tuple[Line, ...]]:
 
 
 def _mirror(run: RunDocument) -> Iterator[Line]:
-    watch, stop = run.steps.watch, run.steps.stop
+    watch, stop = run.steps.watched, run.steps.stop
     if watch and watch.progress:
         yield f"Last progress: {watch.progress}"
-    if stop and (ended := stop.certificate):
+    if stop:
+        ended = stop.certificate
         manner = "gracefully" if ended.graceful else "ungracefully"
         yield f"Generation {ended.generation} ended {manner} (exit code {ended.exit_code}): {ended.reason}"
 

@@ -1,97 +1,48 @@
-"""Builds the value of a run from its evidence, or from the `run.json` of an earlier run; its phases and deadlines."""
+"""Builds the value of a run from its evidence: its rows, phases and deadlines, and what follows from them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.groups.group_writes import GroupWriteDocument, OffsetsResultDocument
 from kafka_migration.core.groups.offsets_plan import GroupPlan, GroupVerdict, OffsetsPlan
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.next_steps import after_run, readiness
 from kafka_migration.core.report.run_document import (
     Deadline,
     GroupResult,
+    Recorded,
     Refusal,
     RunDocument,
-    TimedPhase,
-)
-from kafka_migration.core.report.run_steps import (
-    DoneMove,
-    PlannedGroups,
-    StartedCopy,
     Steps,
-    StoppedCopy,
-    View,
-    ViewsOf,
-    WatchedCopy,
+    TimedPhase,
 )
 from kafka_migration.core.run.run_window import Interval
 from kafka_migration.core.run.task_steps import RunPhase
-from kafka_migration.core.stored.stored_documents import HookDocument
-from kafka_migration.core.validation.judge_document import JudgedTopic, RecordCounts
+from kafka_migration.core.stored.stored_documents import (
+    STORED_KINDS,
+    CutoverDocument,
+    HookDocument,
+    RollbackPlanDocument,
+    RolledBackDocument,
+    StartDocument,
+    StopDocument,
+    Stored,
+)
+from kafka_migration.core.watching.watch import WatchRecord
 
-Documents = Mapping[Kind, object]
 NOT_WRITTEN, UNKNOWN = "not written", "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class _JudgedTopics(View):
-    """What `judge` recorded."""
-
-    verdict: Verdict | None
-    at: str | None = None
-    records: Mapping[str, RecordCounts] = field(default_factory=dict)
-    topics: tuple[JudgedTopic, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Window(View):
-    """The part of a run's window that a report names."""
-
-    interval: Interval | None
-
-
-@dataclass(frozen=True, slots=True)
-class _CheckedWindow(View):
-    """What preflight recorded of the run's window."""
-
-    run_window: _Window | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Written(View):
-    """The outcome of one group, and why it is not the planned one."""
-
-    group: str
-    outcome: str
-    findings: tuple[Finding, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _WrittenGroups(View):
-    """What `sync_offsets` or `roll_back` recorded about its writes, and whether it left groups out."""
-
-    groups: tuple[_Written, ...]
-    partly: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Warned(View):
-    """The warnings of any document; `open_transactions` is `None` if it did not read them."""
-
-    warnings: tuple[Finding, ...] = ()
-    open_transactions: tuple[Finding, ...] | None = None
 
 
 def assembled(
     begun: RunDocument,
-    documents: Documents,
+    documents: Mapping[Kind, object],
     refusals: Sequence[Refusal],
     warnings: Sequence[Finding] = (),
     hooks: Sequence[object] = (),
@@ -104,37 +55,25 @@ def assembled(
     :param warnings: those besides the documents' own
     :param hooks: the documents of all hooks that were called
     """
-    steps = Steps.from_document({str(kind): documents[kind] for kind in Kind if kind in documents.keys() & _STEPS})
-    views = ViewsOf({str(kind): document for kind, document in documents.items()}, list(steps.unfit))
-    judged = views.of(Kind.JUDGE, _JudgedTopics) or _JudgedTopics(None)
+    steps = Steps.from_document({str(kind): documents[kind] for kind in Kind if kind in documents.keys() - _NOT_KEPT})
+    recorded = Recorded({str(kind): document for kind, document in documents.items()}, list(steps.unfit))
     run = replace(
         begun,
-        hooks=tuple(_hooks(hooks, views)),
-        interval=_interval(begun.mode, views),
-        verdict=judged.verdict,
-        records=judged.records,
-        topics=judged.topics,
-        groups=_groups(views, steps),
+        hooks=tuple(_hooks(hooks, recorded.unfit)),
+        interval=_interval(begun.mode, steps),
+        groups=_groups(recorded.of(Stored.OFFSETS_RESULT), steps),
         findings=tuple(finding for refusal in refusals for finding in refusal.findings),
-        warnings=(*_warnings(views), *warnings),
-        judged_at=judged.at,
+        warnings=(*_warnings(recorded, steps), *warnings),
     )
-    return concluded(replace(run, steps=replace(steps, unfit=tuple(dict.fromkeys(views.unfit)))))
+    if judged := recorded.of(Stored.JUDGE):
+        run = replace(run, verdict=judged.verdict, records=judged.records, topics=judged.topics, judged_at=judged.at)
+    return concluded(replace(run, steps=replace(steps, unfit=tuple(dict.fromkeys(recorded.unfit)))))
 
 
-def _hooks(documents: Sequence[object], views: ViewsOf) -> Iterator[HookDocument]:
+def _hooks(documents: Sequence[object], unfit: list[str]) -> Iterator[HookDocument]:
     for document in documents:
-        if call := ViewsOf({Kind.HOOK: document}, views.unfit).of(Kind.HOOK, HookDocument):
+        if call := Recorded({Kind.HOOK: document}, unfit).of(Stored.HOOK):
             yield call
-
-
-def read_run(document: object) -> RunDocument:
-    """Return the value of a `run.json`. Raises `DoesNotFit` if the document has another form.
-
-    What follows from the rest is added to a document of an earlier version, which lacks it.
-    """
-    run = RunDocument.from_document(document)
-    return run if run.next_steps else concluded(run)
 
 
 def concluded(run: RunDocument) -> RunDocument:
@@ -143,37 +82,33 @@ def concluded(run: RunDocument) -> RunDocument:
     return replace(timed, next_steps=after_run(timed))
 
 
-def _warnings(views: ViewsOf) -> Iterator[Finding]:
+_WITH_WARNINGS = tuple(row for row in STORED_KINDS if hasattr(row.forms[0], "warnings"))
+
+
+def _warnings(recorded: Recorded, steps: Steps) -> Iterator[Finding]:
     """Yield all warnings; of open transactions those of the newest reading, because earlier ones may have ended."""
-    warned = {kind: found for kind in views.documents if (found := views.of(kind, _Warned)) is not None}
-    read = next(
-        (w.open_transactions for k in _READING if (w := warned.get(k)) and w.open_transactions is not None), None
-    )
-    for each in warned.values():
-        yield from (w for w in each.warnings if read is None or w.code is not Code.SOURCE_TRANSACTION_OPEN)
+    found = (steps.stop and steps.stop.open_transactions, steps.plan and steps.plan.open_transactions)
+    read = next((each for each in found if each is not None), None)
+    for document in filter(None, map(recorded.of, _WITH_WARNINGS)):
+        warnings: tuple[Finding, ...] = getattr(document, "warnings", ())
+        yield from (w for w in warnings if read is None or w.code is not Code.SOURCE_TRANSACTION_OPEN)
     yield from read or ()
 
 
-# The steps that read which transactions are open, the last one first.
-_READING = (Kind.STOP, Kind.PLAN)
-
-
-def _interval(mode: str, views: ViewsOf) -> Interval | None:
+def _interval(mode: str, steps: Steps) -> Interval | None:
     """Return the interval that the run answers for; `None` in every other mode."""
-    checked = views.of(Kind.PREFLIGHT, _CheckedWindow) if mode == Mode.INTERVAL else None
-    return checked.run_window.interval if checked and checked.run_window else None
+    return steps.preflight.run_window.interval if steps.preflight and mode == Mode.INTERVAL else None
 
 
-def _groups(views: ViewsOf, steps: Steps) -> tuple[GroupResult, ...]:
+def _groups(written: OffsetsResultDocument | None, steps: Steps) -> tuple[GroupResult, ...]:
     """Return one row per group of the plan, in its order; without a plan there are none."""
-    written = views.of(Kind.OFFSETS_RESULT, _WrittenGroups)
     writes = {each.group: each for each in (written.groups if written else ())}
     plans = [planned.plan for planned in (steps.offsets_plan, steps.rollback_plan) if planned]
     has_begun = steps.has_saved_offsets
     return tuple(_group(plan, group, writes.get(group.group), has_begun) for plan in plans for group in plan.groups)
 
 
-def _group(plan: OffsetsPlan, group: GroupPlan, write: _Written | None, has_begun: bool) -> GroupResult:
+def _group(plan: OffsetsPlan, group: GroupPlan, write: GroupWriteDocument | None, has_begun: bool) -> GroupResult:
     """Return the row of a group. If writing was interrupted and left no result, its outcome is unknown."""
     unread = UNKNOWN if has_begun and group.is_changed and not group.refusals else NOT_WRITTEN
     findings = (*group.refusals, *(write.findings if write else ()))
@@ -181,7 +116,7 @@ def _group(plan: OffsetsPlan, group: GroupPlan, write: _Written | None, has_begu
     return GroupResult(
         group.group,
         "to put back" if is_put_back else str(group.verdict),
-        write.outcome if write else unread,
+        str(write.outcome) if write else unread,
         len(group.proposed),
         len(group.unset),
         # Saved offsets are not compared with what the groups have read since.
@@ -190,27 +125,19 @@ def _group(plan: OffsetsPlan, group: GroupPlan, write: _Written | None, has_begu
     )
 
 
-_STEPS = frozenset(
+# `run.json` has all other documents as they were recorded. Of these it has what people need in fields of its own.
+_NOT_KEPT = frozenset(
     {
-        Kind.PREFLIGHT,
-        Kind.TOPIC_LIST,
-        Kind.WAIT,
-        Kind.PLAN,
-        Kind.TOPICS,
-        Kind.START,
-        Kind.WATCH,
-        Kind.RESTART,
-        Kind.STOP,
-        Kind.PENDING,
-        Kind.OFFSETS_PLAN,
-        Kind.APPROVE,
-        Kind.OFFSETS_BEFORE,
-        Kind.OFFSETS_RESULT,
-        Kind.CUTOVER,
-        Kind.ROLLBACK_PLAN,
-        Kind.ROLLED_BACK,
-        Kind.SETTINGS,
-        Kind.PRODUCERS,
+        Kind.RESERVE,
+        Kind.VALIDATION_REQUEST,
+        Kind.VALIDATION_RESULT,
+        Kind.JUDGE,
+        Kind.FINISH,
+        Kind.REFUSAL,
+        Kind.TRANSLATION_REQUEST,
+        Kind.TRANSLATION_RESULT,
+        Kind.HOOK,
+        Kind.ALERT,
     }
 )
 
@@ -240,8 +167,17 @@ def _limits(run: RunDocument) -> Iterator[tuple[str, str | None, str | None, str
     yield RunPhase.WRITE_GROUPS, answered_at, _at(steps.done), ""
 
 
-def _at(recorded: PlannedGroups | StartedCopy | WatchedCopy | StoppedCopy | DoneMove | None) -> str | None:
-    return recorded.at if recorded else None
+def _at(
+    recorded: RollbackPlanDocument
+    | StartDocument
+    | WatchRecord
+    | StopDocument
+    | CutoverDocument
+    | RolledBackDocument
+    | None,
+) -> str | None:
+    dated = recorded.plan if isinstance(recorded, RollbackPlanDocument) else recorded
+    return dated.at if dated else None
 
 
 def seconds_between(began_at: str | None, ended_at: str | None) -> float | None:
@@ -258,7 +194,7 @@ def seconds_between(began_at: str | None, ended_at: str | None) -> float | None:
 def _copied(steps: Steps, seconds: float | None) -> str:
     """Return how many offsets were copied, and how fast."""
     positions = steps.plan.positions if steps.plan else {}
-    goals = steps.watch.goals if steps.watch else {}
+    goals = steps.watched.goals if steps.watched else {}
     count = sum(max(0, goal - positions.get(partition, 0)) for partition, goal in goals.items())
     return f"{count:,} offsets" + (f", {count // round(seconds):,}/s" if seconds and seconds >= 1 and count else "")
 

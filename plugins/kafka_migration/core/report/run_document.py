@@ -7,17 +7,35 @@ documents to tell people about it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal, TypeVar
 
-from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.cutover.approval import Ask
+from kafka_migration.core.documents.codec import Document, DoesNotFit
+from kafka_migration.core.evidence.evidence_documents import StoredKind
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.report.run_steps import Steps
+from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.rollback.decommission import Condition
 from kafka_migration.core.run.run_window import Interval
-from kafka_migration.core.stored.stored_documents import HookDocument
+from kafka_migration.core.stored.stored_documents import (
+    CutoverDocument,
+    HookDocument,
+    OffsetsPlanDocument,
+    PlanDocument,
+    PreflightDocument,
+    RollbackPlanDocument,
+    RolledBackDocument,
+    StartDocument,
+    StopDocument,
+    Stored,
+    TopicListDocument,
+)
 from kafka_migration.core.validation.judge_document import JudgedTopic, RecordCounts
+from kafka_migration.core.watching.producers_question import ProducersAsk
+from kafka_migration.core.watching.watch import WatchEnded, WatchRecord
+
+D = TypeVar("D", bound=Document)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +94,98 @@ class Readiness(Document):
     def is_ready(self) -> bool:
         """Whether a cutover may follow."""
         return not self.against
+
+
+@dataclass(slots=True)
+class Recorded:
+    """Reads the documents of a run; `unfit` names those of another form, each with the reason."""
+
+    documents: Mapping[str, object]
+    unfit: list[str] = field(default_factory=list)
+
+    def of(self, row: StoredKind[D]) -> D | None:
+        """Return the document of a kind; `None` if the run has none, or if it does not fit."""
+        if row.kind not in self.documents:
+            return None
+        try:
+            found = row.read(self.documents[row.kind])
+            # A part that is read when it is used must fit too.
+            found.to_document()
+        except ValueError as error:
+            self.unfit.append(f"{row.kind}: {error}")
+            return None
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Steps(Document):
+    """What the steps of a run recorded, as far as a report shows it; `None` for a step that recorded nothing.
+
+    `documents` has each document as a whole, for programs. `unfit` names those that could not be read.
+    """
+
+    documents: Mapping[str, object] = field(default_factory=dict)
+    preflight: PreflightDocument | None = None
+    topic_list: TopicListDocument | None = None
+    plan: PlanDocument | None = None
+    start: StartDocument | None = None
+    watch: WatchRecord | None = None
+    stop: StopDocument | None = None
+    offsets_plan: OffsetsPlanDocument | None = None
+    approve: Ask | None = None
+    cutover: CutoverDocument | None = None
+    rollback_plan: RollbackPlanDocument | None = None
+    rolled_back: RolledBackDocument | None = None
+    producers: ProducersAsk | None = None
+    unfit: tuple[str, ...] = ()
+
+    @property
+    def watched(self) -> WatchEnded | None:
+        """The end of the watch."""
+        return self.watch if isinstance(self.watch, WatchEnded) else None
+
+    @property
+    def groups_plan(self) -> OffsetsPlan | None:
+        """The plan of the consumer groups, of a cutover or of a rollback."""
+        planned = self.offsets_plan or self.rollback_plan
+        return planned.plan if planned else None
+
+    @property
+    def done(self) -> CutoverDocument | RolledBackDocument | None:
+        """The move of the consumer groups that the run completed."""
+        return self.cutover or self.rolled_back
+
+    @property
+    def has_saved_offsets(self) -> bool:
+        """Whether the run saved the groups' offsets, as it does right before it writes the first group."""
+        return Stored.OFFSETS_BEFORE.kind in self.documents
+
+    def to_document(self) -> dict[str, object]:
+        """Return the documents as they were recorded."""
+        return dict(self.documents)
+
+    @classmethod
+    def from_document(cls, document: object) -> Steps:
+        """Read the documents by kind; one that does not fit is named in `unfit`."""
+        if not isinstance(document, Mapping):
+            raise DoesNotFit("expected the documents of the steps")
+        recorded = Recorded(document)
+        read = cls(
+            document,
+            preflight=recorded.of(Stored.PREFLIGHT),
+            topic_list=recorded.of(Stored.TOPIC_LIST),
+            plan=recorded.of(Stored.PLAN),
+            start=recorded.of(Stored.START),
+            watch=recorded.of(Stored.WATCH),
+            stop=recorded.of(Stored.STOP),
+            offsets_plan=recorded.of(Stored.OFFSETS_PLAN),
+            approve=recorded.of(Stored.APPROVE),
+            cutover=recorded.of(Stored.CUTOVER),
+            rollback_plan=recorded.of(Stored.ROLLBACK_PLAN),
+            rolled_back=recorded.of(Stored.ROLLED_BACK),
+            producers=recorded.of(Stored.PRODUCERS),
+        )
+        return replace(read, unfit=tuple(recorded.unfit))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The plan of a rollback as a function of its scope and one snapshot of the clusters, and what refuses it."""
+"""The plan of a rollback from its scope and one snapshot of the clusters, what refuses it, and a file to copy back."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.kafka.commits import GroupsCommits, commits_on
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.migration.engine_table import DEFAULT_ENGINE
+from kafka_migration.core.migration.migration_text import Value, cluster_section, migration_text
 from kafka_migration.core.migration.settings import Migration, Mode
 from kafka_migration.core.rollback.rollback_rules import (
     Move,
@@ -30,6 +32,9 @@ from kafka_migration.core.translation.copies import PartitionCopy, copies_of
 from kafka_migration.core.translation.translation_contract import TopicToTranslate, TranslatedTopic, TranslationsBack
 
 V = TypeVar("V")
+
+MAX_NAME = 63
+SUFFIX = "-back"
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,3 +246,54 @@ def _source_changes(
         for partition, position in sorted(stop.mirror_positions.items()):
             if partition.topic == topic and source_ends.get(partition, 0) < position:
                 yield f"{partition} ends at {source_ends.get(partition, 0):,}, but was copied up to {position:,}"
+
+
+def reverse_migration(migration: Migration, target_only: Iterable[TargetOnly]) -> tuple[str, str]:
+    """Return name and text of a migration file from the target to the source, for topics with records to copy back.
+
+    It uses other topic names, because the topics on the source have their own records and maybe producers.
+    """
+    name = f"{migration.name[: MAX_NAME - len(SUFFIX)]}{SUFFIX}"
+    left = tuple(target_only)
+    return name, migration_text(_fields(migration, name, left), _comment(migration, name, left))
+
+
+def _comment(migration: Migration, name: str, left: Iterable[TargetOnly]) -> Iterable[str]:
+    yield f"Copies records back that only `{migration.target.connection}` has, into separate topics on"
+    yield f"`{migration.source.connection}`: a topic t becomes {name}.t there. The whole topic is copied; the new"
+    yield "records start at these offsets of the target:"
+    for each in left:
+        first = some([f"partition {p.partition}: {at}" for p, at in sorted(each.first_offsets.items())])
+        yield f"  {migration.target_topic(each.topic)}: {each.count} records, {first}"
+    yield f"Before you use it, remove these topics from {migration.name}.yaml (REPLICATION_LOOP), or that file if it"
+    yield "has no other topic."
+
+
+def _fields(migration: Migration, name: str, left: Collection[TargetOnly]) -> dict[str, Value]:
+    source, target, mirror = migration.source, migration.target, migration.mirror
+    return {
+        "name": name,
+        "source": cluster_section(target.connection, target.insecure, alias=name),
+        "target": cluster_section(
+            source.connection, source.insecure, replication_factor=migration.target_replication_factor
+        ),
+        "topics": [migration.target_topic(each.topic) for each in left],
+        "mirror": {
+            "engine": DEFAULT_ENGINE,
+            "connection": mirror.connection,
+            "kafka_home": mirror.kafka_home,
+            "java_home": mirror.java_home,
+            "heap_mb": mirror.heap_mb,
+            "topic_names": {"naming": "prefixed"},
+        },
+        "validation": {"spark_connection": migration.validation.spark_connection},
+        "schema_registry": _registries(migration, {each.topic for each in left}),
+    }
+
+
+def _registries(migration: Migration, topics: Collection[str]) -> dict[str, Value] | None:
+    named = migration.schema_registry
+    if named is None:
+        return None
+    parts = {migration.target_topic(topic): parts for topic, parts in named.parts.items() if topic in topics}
+    return {"source": named.target, "target": named.source, "parts": parts or None}

@@ -205,77 +205,65 @@ class Returning:
         commits = sorted(group.source_commits.items())
         return {p.partition: commit.offset for p, commit in commits if p.topic == topic.topic.topic}
 
-
-@dataclass(frozen=True, slots=True)
-class _GroupBack:
-    """One group on its way back to the source."""
-
-    group: CommittedGroup
-    returning: Returning
-
-    def plan(self) -> GroupPlan:
+    def plan(self, group: CommittedGroup) -> GroupPlan:
         """Plan to set the group on the source to the translation of its target offsets."""
-        if self.group.unreadable:
-            return GroupPlan(self.group.group, refusals=(unreadable_finding(self.group.group, self.group.unreadable),))
-        topics = [(topic, at, self.returning.returned(self.group, topic, at)) for topic, at in self._commits]
-        is_unmoved = self.group.source_commits and self.group.group not in self.returning.moved
+        if group.unreadable:
+            return GroupPlan(group.group, refusals=(unreadable_finding(group.group, group.unreadable),))
+        topics = [(topic, at, self.returned(group, topic, at)) for topic, at in self.commits_of(group)]
+        is_unmoved = group.source_commits and group.group not in self.moved
+        sides = (group.target, "target"), (group.source, "source")
         refusals = (
-            *(active_finding(each, side) for each, side in self._sides if each.is_active),
-            *([_not_moved_finding(self.group)] if is_unmoved else []),
-            *(() if topics else [_no_commit_finding(self.group)]),
-            *(finding for topic, at, found in topics for finding in self._topic_findings(topic, at, found)),
+            *(active_finding(each, side) for each, side in sides if each.is_active),
+            *([_not_moved_finding(group)] if is_unmoved else []),
+            *(() if topics else [_no_commit_finding(group)]),
+            *(finding for topic, at, found in topics for finding in self._topic_findings(group, topic, at, found)),
         )
         known = tuple(found for _, _, found in topics if found is not None)
-        name, unset = self.group.group, () if refusals else tuple(self._unset())
+        name, unset = group.group, () if refusals else tuple(self._unset(group))
         return GroupPlan(name, known, unset, tuple(unset_findings(name, unset)), refusals)
 
-    def _unset(self) -> Iterator[TopicPartition]:
+    def _unset(self, group: CommittedGroup) -> Iterator[TopicPartition]:
         """Yield the partitions that stay unset on the source: the group has no offset there on either cluster."""
-        for topic, committed in self._commits:
+        for topic, committed in self.commits_of(group):
             if topic.topic.how.keeps_partitions:
-                known = {**committed, **self.returning.on_source(self.group, topic)}
+                known = {**committed, **self.on_source(group, topic)}
                 partitions = by_partition(topic.topic.topic, topic.topic.mirror_positions)
                 yield from (partition for partition in partitions if partition.partition not in known)
 
-    @property
-    def _commits(self) -> Iterator[tuple[CopiedTopic, PartitionOffsets]]:
-        return self.returning.commits_of(self.group)
-
-    @property
-    def _sides(self) -> tuple[tuple[GroupDescription, str], ...]:
-        return (self.group.target, "target"), (self.group.source, "source")
-
     def _topic_findings(
-        self, topic: CopiedTopic, committed: PartitionOffsets, found: OffsetsMove | None
+        self, group: CommittedGroup, topic: CopiedTopic, committed: PartitionOffsets, found: OffsetsMove | None
     ) -> Iterator[Finding]:
         if found is None:
-            why = self.returning.unreadable.get(topic.topic.topic)
-            unknown = _unknown_finding(self.group, topic, committed)
-            yield unreadable_topic_finding(self.group, why) if why else unknown
+            why = self.unreadable.get(topic.topic.topic)
+            unknown = _unknown_finding(group, topic, committed)
+            yield unreadable_topic_finding(group, why) if why else unknown
             return
-        gone = tuple(self._deleted(topic, found))
+        gone = tuple(_deleted(group, topic, found))
         yield from gone
         if not gone and found.proof is Proof.RECORD:
-            yield from self._unproved(topic, committed, found)
+            yield from self._unproved(group, topic, committed, found)
 
-    def _deleted(self, topic: CopiedTopic, found: OffsetsMove) -> Iterator[Finding]:
-        for partition, offset in offsets_of(found.proposed).items():
-            start = topic.topic.source_log_start.get(partition.partition, 0)
-            if offset < min(start, topic.topic.mirror_positions[partition.partition]):
-                remedy = "Let the group read these records on the target first, then trigger a new rollback."
-                yield _deleted_finding(self.group.group, partition, offset, start, remedy)
-
-    def _unproved(self, topic: CopiedTopic, committed: PartitionOffsets, found: OffsetsMove) -> Iterator[Finding]:
+    def _unproved(
+        self, group: CommittedGroup, topic: CopiedTopic, committed: PartitionOffsets, found: OffsetsMove
+    ) -> Iterator[Finding]:
         for partition, offset in offsets_of(found.proposed).items():
             here, there = Position(partition, offset), Position(partition, committed[partition.partition])
             stays = found.before.get(partition) == offset
-            if not stays and not self.returning.is_proved(topic, here, there):
-                yield _unproved_finding(self.group, partition, offset, there.offset)
+            if not stays and not self.is_proved(topic, here, there):
+                yield _unproved_finding(group, partition, offset, there.offset)
+
+
+def _deleted(group: CommittedGroup, topic: CopiedTopic, found: OffsetsMove) -> Iterator[Finding]:
+    for partition, offset in offsets_of(found.proposed).items():
+        start = topic.topic.source_log_start.get(partition.partition, 0)
+        if offset < min(start, topic.topic.mirror_positions[partition.partition]):
+            remedy = "Let the group read these records on the target first, then trigger a new rollback."
+            yield _deleted_finding(group.group, partition, offset, start, remedy)
 
 
 def failed_back(groups: Iterable[CommittedGroup], returning: Returning) -> tuple[GroupPlan, ...]:
     """Plan to set every group on the source to the translation of its target offsets, sorted by name."""
-    return tuple(_GroupBack(group, returning).plan() for group in sorted(groups, key=lambda group: group.group))
+    return tuple(map(returning.plan, sorted(groups, key=lambda group: group.group)))
 
 
 def _not_moved_finding(group: CommittedGroup) -> Finding:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeVar
 
 from kafka_migration.core.cutover.approval import Ask
@@ -162,24 +162,12 @@ class CutoverDocument(CutOver):
 
     next_steps: tuple[str, ...]
 
-    @classmethod
-    def of(cls, cut_over: CutOver, next_steps: tuple[str, ...]) -> CutoverDocument:
-        """Return the document of a ledger entry."""
-        return cls(**{each.name: getattr(cut_over, each.name) for each in fields(cut_over)}, next_steps=next_steps)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RolledBackDocument(RolledBack):
     """A rollback as the ledger has it, and what is left to do for a person."""
 
     next_steps: tuple[str, ...]
-
-    @classmethod
-    def of(cls, rolled_back: RolledBack, next_steps: tuple[str, ...]) -> RolledBackDocument:
-        """Return the document of a ledger entry."""
-        return cls(
-            **{each.name: getattr(rolled_back, each.name) for each in fields(rolled_back)}, next_steps=next_steps
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,11 +230,6 @@ class TopicListDocument(TopicList):
     """The exact topics of a run whose migration file has patterns."""
 
     at: str
-
-    @classmethod
-    def of(cls, found: TopicList, at: str) -> TopicListDocument:
-        """Return the document of a list."""
-        return cls(**{each.name: getattr(found, each.name) for each in fields(found)}, at=at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import ClassVar, Literal
@@ -335,12 +335,6 @@ class WatchEnded(WatchResult):
 
     at: str
     generation: int | None
-
-    @classmethod
-    def of(cls, result: WatchResult, *, at: str, generation: int | None) -> WatchEnded:
-        """Return the document of a result."""
-        values = {each.name: getattr(result, each.name) for each in fields(result)}
-        return cls(**values, at=at, generation=generation)
 
 
 WatchRecord = Announced | Fenced | WatchEnded

@@ -15,6 +15,7 @@ from kafka_migration.core.migration.migration_text import (
 )
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.text.quoting import plain_name
+from kafka_migration.core.text.terminal_text import counted
 from kafka_migration.core.waves.wave_plan import GroupReads, Wave, some
 
 # The text shows at most this many joins; JSON has all.
@@ -24,11 +25,7 @@ MAX_JOINS = 20
 def size_of(wave: Wave) -> str:
     """Return how large a wave is, on one line."""
     records = "an unknown number of records" if wave.records is None else f"at most {wave.records:,} records"
-    return f"{_count(len(wave.topics), 'topic')}, {_count(wave.partitions, 'partition')}, {records}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    return f"{counted(len(wave.topics), 'topic')}, {counted(wave.partitions, 'partition')}, {records}"
 
 
 def reasons(wave: Wave) -> Iterator[str]:
@@ -62,7 +59,7 @@ def remarks(wave: Wave) -> Iterator[str]:
         yield f"transactional id {some(wave.committing)} also commits offsets of an unknown group:"
         yield "a group of another wave may belong here"
     if wave.split is not None:
-        parts = f"{wave.split.parts:,} parts, the largest with {_count(wave.split.largest, 'topic')}"
+        parts = f"{wave.split.parts:,} parts, the largest with {counted(wave.split.largest, 'topic')}"
         groups = "group" if len(wave.split.groups) == 1 else "groups"
         yield f"without {groups} {some(wave.split.groups)} it would split into {parts} (--ignore-group)"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TypeVar
 
@@ -177,11 +177,9 @@ def _elsewhere(topic: str, clusters: Clusters, wish: Wish) -> str:
 
 
 def _with_streams(topics: Iterable[str], groups: Collection[GroupReads]) -> Iterator[GroupReads]:
-    """Yield the groups, each with the topics that Kafka Streams created for it."""
+    """Return the groups, each with the topics that Kafka Streams created for it."""
     made = streams_topics(topics, [each.group for each in groups])
-    for each in groups:
-        all_topics = each.topics | frozenset(made.get(each.group, ()))
-        yield GroupReads(each.group, each.kind, all_topics, each.is_active, each.not_known)
+    return (replace(each, topics=each.topics | frozenset(made.get(each.group, ()))) for each in groups)
 
 
 def _not_known(clusters: Clusters, groups: Iterable[GroupReads], topics: Iterable[str]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal
 
 from kafka_migration.core.documents.codec import Document
@@ -82,9 +82,8 @@ def verdict_answer(store: MigrationStore) -> VerdictAnswer:
 
 
 def _verdict_of(covered: TopicCoverage) -> ProvedTopic:
-    summary = covered.summary()
-    return ProvedTopic(
-        **{each.name: getattr(summary, each.name) for each in fields(summary)},
+    return ProvedTopic.extended(
+        covered.summary(),
         flaws=tuple(UnprovedOffsets(f.kind, f.side, f.partition, f.start, f.end, str(f)) for f in covered.flaws),
         partitions={number: _judged(each) for number, each in covered.partitions.items()},
     )

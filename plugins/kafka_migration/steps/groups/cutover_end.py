@@ -29,7 +29,7 @@ def confirm_cutover(run: MigrationRun) -> CutOver:
     plan = run.evidence.require(Stored.OFFSETS_PLAN).plan
     cut_over = _recorded(run, plan, result)
     steps = _next_steps(run, plan, cut_over, result)
-    run.evidence.write(Stored.CUTOVER, CutoverDocument.of(cut_over, steps))
+    run.evidence.write(Stored.CUTOVER, CutoverDocument.extended(cut_over, next_steps=steps))
     for number, text in enumerate(steps, start=1):
         log.info("%d. %s", number, text)
     return cut_over

@@ -11,7 +11,7 @@ from kafka_migration.core.evidence.evidence_documents import StoredKind
 from kafka_migration.core.findings.errors import Finding, OffsetsNotMoved, OutcomeUnknown, Refused, TransientError
 from kafka_migration.core.groups.group_writes import (
     GroupWriteDocument,
-    OffsetsResult,
+    OffsetsResultDocument,
     Write,
     Writing,
     active_finding,
@@ -51,7 +51,7 @@ def sync_offsets(run: MigrationRun, triggered_by: str | None) -> Summary:
     hold_reservation(run)
     plan = approved_plan(run, Stored.OFFSETS_PLAN, triggered_by, _present_plan)
     result = write_plan(run, plan)
-    return {"moved": list(result.moved), "partly": result.is_partly}
+    return {"moved": list(result.moved), "partly": result.partly}
 
 
 def _present_plan(run: MigrationRun) -> OffsetsPlan:
@@ -74,7 +74,7 @@ def approved_plan(
     return approved
 
 
-def write_plan(run: MigrationRun, plan: OffsetsPlan) -> OffsetsResult:
+def write_plan(run: MigrationRun, plan: OffsetsPlan) -> OffsetsResultDocument:
     """Save the present offsets, write some groups at a time, and record the result.
 
     Raises `OutcomeUnknown` or `OffsetsNotMoved`, as `require_moved`.
@@ -84,9 +84,9 @@ def write_plan(run: MigrationRun, plan: OffsetsPlan) -> OffsetsResult:
     writing = Writing.of(plan)
     groups = {group.group: group for group in plan.changed}
     moves = of_each(groups, lambda name: _write_group(run, writing, groups[name], saved.get(name, {})))
-    result = OffsetsResult(plan.digest, tuple(moves.values()), plan.left_out)
-    run.evidence.write(Stored.OFFSETS_RESULT, result.document(run.now()))
-    for move in result.moves:
+    result = OffsetsResultDocument.of(run.now(), plan.digest, tuple(moves.values()), plan.left_out)
+    run.evidence.write(Stored.OFFSETS_RESULT, result)
+    for move in result.groups:
         log.info("%-40s %s", shown(move.group), move.outcome)
     require_moved(result, writing)
     return result
@@ -180,10 +180,10 @@ def remove_group(cluster: KafkaCluster, writing: Writing, group: str, before: Co
     return GroupWriteDocument(group, Write.MOVED, {})
 
 
-def require_moved(result: OffsetsResult, writing: Writing) -> None:
+def require_moved(result: OffsetsResultDocument, writing: Writing) -> None:
     """Raise `OutcomeUnknown` if the write of any group has an unknown outcome, `OffsetsNotMoved` if none was moved."""
     if result.unknown:
         raise OutcomeUnknown(f"the offsets of {some(result.unknown)} may or may not have been written.")
-    if result.moves and not result.moved:
-        findings = [finding for move in result.moves for finding in move.findings]
-        raise OffsetsNotMoved([*findings, nothing_moved_finding(result.moves, writing)])
+    if result.groups and not result.moved:
+        findings = [finding for move in result.groups for finding in move.findings]
+        raise OffsetsNotMoved([*findings, nothing_moved_finding(result.groups, writing)])

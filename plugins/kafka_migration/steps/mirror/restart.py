@@ -12,8 +12,8 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, Refused
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.generations import Generation
-from kafka_migration.core.mirror.mirror_process import ProcessReply
-from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others, was_told_to_stop
+from kafka_migration.core.mirror.mirror_process import ProcessReply, ProcessState
+from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others
 from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.steps.mirror.guides import Noticing
 from kafka_migration.steps.mirror.start_stop import end_generation, start_generation, stop_generation
@@ -78,7 +78,7 @@ class Reviver(Noticing):
         deaths = self.run.evidence.of_attempt(Stored.RESTART)
         if deaths and deaths[-1].generation == reply.generation:
             return deaths
-        if was_told_to_stop(reply) and not self._is_of_earlier_attempt(reply.generation):
+        if reply.state is ProcessState.STOPPED and not self._is_of_earlier_attempt(reply.generation):
             raise MirrorFailed([stopped_by_others(reply)])
         deaths.append(Death.of(reply, self.run.clock.now(), earlier=len(deaths)))
         restarts = 0 if deaths[-1].ends_each_start else self.run.migration.mirror.restarts

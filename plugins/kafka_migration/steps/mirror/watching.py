@@ -60,7 +60,7 @@ def _without_mirror(run: MigrationRun, reason: str) -> Summary:
     result = WatchResult(Outcome.DRAINED, "", goals=run.plan_offsets().goals)
     if left:
         result = WatchResult(Outcome.BEHIND, "", reason=reason, lag=left)
-    run.evidence.write(Stored.WATCH, WatchEnded.of(result, at=run.now(), generation=None))
+    run.evidence.write(Stored.WATCH, WatchEnded.extended(result, at=run.now(), generation=None))
     return {"outcome": str(result.outcome), "progress": result.progress}
 
 

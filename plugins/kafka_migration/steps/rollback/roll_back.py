@@ -10,7 +10,7 @@ from kafka_migration.adapters.system.deadlines import of_each
 from kafka_migration.core.cutover.plan_page import render_plan
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.groups.clusters_seen import ClustersSeen, RecordsSeen, SideSeen
-from kafka_migration.core.groups.group_writes import OffsetsResult
+from kafka_migration.core.groups.group_writes import OffsetsResultDocument
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan, TargetOnly
 from kafka_migration.core.groups.selection import which_groups
 from kafka_migration.core.groups.unproved import unproved_copies
@@ -20,8 +20,12 @@ from kafka_migration.core.ledger.cutovers import RolledBack
 from kafka_migration.core.ledger.ledger import phase_findings
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.next_steps import after_rollback
-from kafka_migration.core.rollback.reverse_migration import reverse_migration
-from kafka_migration.core.rollback.rollback_planning import RollbackPlanning, RollbackScope, target_only_findings
+from kafka_migration.core.rollback.rollback_planning import (
+    RollbackPlanning,
+    RollbackScope,
+    reverse_migration,
+    target_only_findings,
+)
 from kafka_migration.core.run.run_conf import unknown_findings
 from kafka_migration.core.run.task_steps import TaskId
 from kafka_migration.core.stored.stored_documents import RollbackPlanDocument, RolledBackDocument, Stored
@@ -93,7 +97,7 @@ def roll_back(run: MigrationRun, triggered_by: str | None) -> Summary:
     return {"topics": list(done.topics), "groups": list(done.groups), "left": list(done.left)}
 
 
-def _recorded(run: MigrationRun, plan: OffsetsPlan, result: OffsetsResult) -> RolledBack:
+def _recorded(run: MigrationRun, plan: OffsetsPlan, result: OffsetsResultDocument) -> RolledBack:
     """Write the document that a retry reads, then the ledger entry."""
     rolled_back = RolledBack(
         run.identity.holder,
@@ -111,7 +115,7 @@ def _recorded(run: MigrationRun, plan: OffsetsPlan, result: OffsetsResult) -> Ro
         put_back=result.moved,
         left_behind=result.left_behind,
     )
-    run.evidence.write(Stored.ROLLED_BACK, RolledBackDocument.of(rolled_back, steps))
+    run.evidence.write(Stored.ROLLED_BACK, RolledBackDocument.extended(rolled_back, next_steps=steps))
     run.ledger.append(rolled_back.to_document())
     return rolled_back
 

@@ -31,7 +31,7 @@ def record_topic_list(run: MigrationRun) -> TopicList | None:
     ledger = run.ledger.known()
     is_over = ledger.phase is Phase.CUT_OVER
     found = resolve(rules, run.source.topic_names(), ledger.copied_topics, takes_new=not is_over)
-    run.evidence.write(Stored.TOPIC_LIST, TopicListDocument.of(found, run.now()))
+    run.evidence.write(Stored.TOPIC_LIST, TopicListDocument.extended(found, at=run.now()))
     run.look_at_topics_again()
     return found
 
