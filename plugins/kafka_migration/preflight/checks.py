@@ -2,49 +2,57 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
-from kafka_migration.preflight.scene.check import Check
-
-# Each line names the module of one check. The checks of a party stand together.
-_MODULES = (
-    # What the copy of earlier runs depends on comes first: other findings may only follow from it.
-    "files.earlier_runs_check",
-    "files.connections_check",
-    "files.security_check",
-    "files.schedule_check",
-    "files.overlap_check",
-    "files.alerts_check",
-    "files.phase_check",
-    "files.follow_check",
-    "files.generations_check",
-    "clusters.clusters_check",
-    "clusters.certificates_check",
-    "clusters.rights_check",
-    "clusters.topics_check",
-    "clusters.brokers_check",
-    "clusters.limits_check",
-    "clusters.creation_check",
-    "clusters.own_topics_check",
-    "clusters.keys_check",
-    "clusters.other_mirrors_check",
-    "clusters.groups_check",
-    "clusters.transactions_check",
-    "clusters.registries_check",
-    "spark.spark_check",
-    "spark.spark_versions_check",
-    "spark.evidence_check",
-    "spark.spark_client_check",
-    "host.host_check",
-    "host.mirror_check",
-    "host.versions_check",
-    "host.host_disk_check",
-    "host.host_files_check",
-    "host.host_clock_check",
-    "host.host_names_check",
-    "host.host_brokers_check",
-    "host.cluster_clocks_check",
-    "host.target_space_check",
-    "host.quotas_check",
+from kafka_migration.preflight.clusters import (
+    clusters_checks,
+    keys_check,
+    limits_check,
+    other_mirrors_check,
+    target_checks,
+    topics_checks,
 )
-CHECKS: tuple[Check, ...] = tuple(import_module(f"kafka_migration.preflight.{name}").CHECK for name in _MODULES)
+from kafka_migration.preflight.files import connections_checks, request_checks
+from kafka_migration.preflight.host import machine_checks, mirror_checks, target_space_check, tools_checks
+from kafka_migration.preflight.scene.check import Check
+from kafka_migration.preflight.spark import spark_checks
+
+# The checks of a party stand together.
+CHECKS: tuple[Check, ...] = (
+    # What the copy of earlier runs depends on comes first: other findings may only follow from it.
+    request_checks.EARLIER_RUNS,
+    connections_checks.CONNECTIONS,
+    connections_checks.SECURITY,
+    request_checks.SCHEDULE,
+    request_checks.OVERLAP,
+    connections_checks.ALERTS,
+    request_checks.PHASE,
+    request_checks.FOLLOW,
+    request_checks.GENERATIONS,
+    clusters_checks.CLUSTERS,
+    clusters_checks.CERTIFICATES,
+    clusters_checks.RIGHTS,
+    topics_checks.TOPICS,
+    target_checks.BROKERS,
+    limits_check.TOPIC_LIMITS,
+    topics_checks.CREATION,
+    target_checks.OWN_TOPICS,
+    keys_check.KEYS,
+    other_mirrors_check.OTHER_MIRROR,
+    topics_checks.GROUPS,
+    topics_checks.TRANSACTIONS,
+    clusters_checks.REGISTRIES,
+    spark_checks.SPARK,
+    spark_checks.SPARK_VERSIONS,
+    spark_checks.EVIDENCE,
+    spark_checks.SPARK_CLIENT,
+    machine_checks.HOST,
+    mirror_checks.MIRROR,
+    mirror_checks.VERSIONS,
+    machine_checks.HOST_DISK,
+    machine_checks.HOST_FILES,
+    machine_checks.HOST_CLOCK,
+    machine_checks.HOST_NAMES,
+    tools_checks.HOST_BROKERS,
+    tools_checks.CLUSTER_CLOCKS,
+    target_space_check.TARGET_SPACE,
+    tools_checks.QUOTAS,
+)

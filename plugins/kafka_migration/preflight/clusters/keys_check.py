@@ -1,4 +1,4 @@
-"""MirrorMaker 1 would put the newest records into the partitions that they have: its partitioner is the producers'."""
+"""The check that MirrorMaker 1 keeps the partitions of records, and the partitioner of the producers."""
 
 from __future__ import annotations
 
@@ -48,6 +48,7 @@ def _keeps_partitions(scene: Scene) -> str:
 
 
 def _warn(scene: Scene) -> Findings:
+    """MirrorMaker 1 would put the newest records into their own partitions: its partitioner is the producers'."""
     partitions = {name: each.partitions for name, each in topics_of(scene, "source").items() if each.partitions > 1}
     return moved_key_warnings(partitions, newest_records(scene, tuple(partitions)))
 
@@ -74,4 +75,4 @@ def moved_key_warnings(partitions: Mapping[str, int], sampled: Mapping[str, Iter
             )
 
 
-CHECK = Check("keys", asks={Asked.SOURCE}, needs=("topics",), warn=_warn, unless=_keeps_partitions)
+KEYS = Check("keys", asks={Asked.SOURCE}, needs=("topics",), warn=_warn, unless=_keeps_partitions)

@@ -1,4 +1,4 @@
-"""Names, replicas and limits of the topics on the target allow the copy."""
+"""The check of what the target allows for the topics of the copy."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from kafka_migration.core.migration.settings import Migration, Mode
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.engines.mirrormaker2_topics import has_own_topics
-from kafka_migration.preflight.clusters.broker_settings import target_brokers, topic_defaults
 from kafka_migration.preflight.clusters.sampling import newest_records
+from kafka_migration.preflight.clusters.target_checks import target_brokers, topic_defaults
 from kafka_migration.preflight.scene.check import BOTH, Check, Findings, without_mirrormaker
 from kafka_migration.preflight.scene.scene import Scene, asked_once, new_topics, topics_of
 
@@ -56,6 +56,7 @@ def _limits(scene: Scene) -> tuple[Configs, Configs]:
 
 
 def _check(scene: Scene) -> Findings:
+    """Names, replicas and limits of the topics on the target allow the copy."""
     if scene.mode is Mode.INTERVAL:
         return
     created = new_topics(scene)
@@ -328,4 +329,4 @@ def _number(configs: Mapping[str, str], name: str) -> int | None:
         return None
 
 
-CHECK = Check("limits", _check, asks=BOTH, needs=("topics",), warn=_warn, unless=without_mirrormaker)
+TOPIC_LIMITS = Check("limits", _check, asks=BOTH, needs=("topics",), warn=_warn, unless=without_mirrormaker)

@@ -1,4 +1,4 @@
-"""No other MirrorMaker copies the topics: no group of MirrorMaker 1 reads them, no MirrorMaker 2 runs on the target."""
+"""The check for other MirrorMakers between the clusters, by their groups and topics."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ _UNKNOWN = Fact(
 
 
 def _warn(scene: Scene) -> Findings:
+    """No other MirrorMaker copies the topics: no group of MirrorMaker 1 reads them, none of 2 runs on the target."""
     yield from _known("the groups on the source", _readers, scene)
     yield from _known("the groups on the target", _workers, scene)
     yield from _known("heartbeats on the target", _heartbeats, scene)
@@ -163,4 +164,6 @@ def _other(subject: str, found: str, happened: str) -> Finding:
 
 
 # A copy that another MirrorMaker makes fails the check of the topics, and this one still has to name it.
-CHECK = Check("other mirror", asks=BOTH, needs=("earlier runs", "clusters"), warn=_warn, unless=without_mirrormaker)
+OTHER_MIRROR = Check(
+    "other mirror", asks=BOTH, needs=("earlier runs", "clusters"), warn=_warn, unless=without_mirrormaker
+)

@@ -1,4 +1,4 @@
-"""The target's log directories have room for the copy."""
+"""The check of the target's log directories."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ _FREE = re.compile(r"totalBytes=-?\d{1,19}, usableBytes=(-?\d{1,19})")
 
 
 def _check(scene: Scene) -> Findings:
+    """The target's log directories have room for the copy."""
     source, target = _log_dirs(scene, "source"), _log_dirs(scene, "target")
     if isinstance(source, UnknownFact) or isinstance(target, UnknownFact) or not target.usable:
         return ()
@@ -148,4 +149,6 @@ def _mib(free: Mapping[int, int]) -> str:
     return " + ".join(f"{each // 2**20:,}" for each in sorted(free.values(), reverse=True)[:10]) + " MiB"
 
 
-CHECK = Check("target space", _check, asks={Asked.TOOLS}, needs=("topics", "host"), warn=_warn, unless=without_tools)
+TARGET_SPACE = Check(
+    "target space", _check, asks={Asked.TOOLS}, needs=("topics", "host"), warn=_warn, unless=without_tools
+)

@@ -100,9 +100,9 @@ class Check:
         return last_of(self.asks)
 
     @property
-    def module(self) -> str:
-        """The name of the module of the check, whose docstring says what it checks."""
-        return (self.warn if self.ask is _nothing else self.ask).__module__
+    def rule(self) -> Callable[[Scene], Findings]:
+        """`ask`, or `warn` if the check only warns; the docstring of this function says what the check checks."""
+        return self.warn if self.ask is _nothing else self.ask
 
 
 @dataclass(frozen=True, slots=True)

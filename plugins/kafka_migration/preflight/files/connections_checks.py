@@ -1,4 +1,4 @@
-"""Every connection of the migration file exists and has the right type."""
+"""Checks of what Airflow has for the run: its connections and its notifiers. No connection is opened."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.text.quoting import shell_word
+from kafka_migration.core.text.shortened import sentence
+from kafka_migration.migration_file.loading import alert_settings
 from kafka_migration.preflight.scene.check import Asked, Check, Findings
-from kafka_migration.preflight.scene.scene import Scene
+from kafka_migration.preflight.scene.scene import SIDES, Scene, asked_once
 
 _MATTERS = {
     "kafka": "Neither Airflow nor MirrorMaker can log in to this cluster.",
@@ -19,7 +21,8 @@ _MATTERS = {
 }
 
 
-def _check(scene: Scene) -> Findings:
+def _connections(scene: Scene) -> Findings:
+    """Every connection of the migration file exists and has the right type."""
     for field, connection_id, expected in _named(scene.migration):
         found = scene.airflow.connections.connection_type(connection_id)
         if found is None:
@@ -36,7 +39,7 @@ def _check(scene: Scene) -> Findings:
             )
 
 
-def _warn(scene: Scene) -> Findings:
+def _connections_warnings(scene: Scene) -> Findings:
     for connection_id in sorted({connection_id for _, connection_id, _ in _named(scene.migration)}):
         if names := scene.airflow.connections.unmasked_secrets(connection_id):
             listed = ", ".join(map(ascii, names))
@@ -78,4 +81,44 @@ def _missing(field: str, connection_id: str, expected: str) -> Finding:
     )
 
 
-CHECK = Check("connections", _check, asks={Asked.FILE}, warn=_warn)
+CONNECTIONS = Check("connections", _connections, asks={Asked.FILE}, warn=_connections_warnings)
+
+
+def _security(scene: Scene) -> Findings:
+    """The settings, login and protections of the Kafka connections are valid; no connection is opened."""
+    return _security_findings(scene)[0]
+
+
+@asked_once
+def _security_findings(scene: Scene) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """Return the findings that prevent the use of the Kafka connections, and the insecure settings that are allowed."""
+    sides = [scene.airflow.connections.kafka_findings(scene.named(side)) for side in SIDES]
+    return tuple(f for found, _ in sides for f in found), tuple(f for _, allowed in sides for f in allowed)
+
+
+SECURITY = Check(
+    "security",
+    _security,
+    asks={Asked.FILE},
+    needs=("connections",),
+    warn=lambda scene: _security_findings(scene)[1],
+)
+
+
+def _alerts(scene: Scene) -> Findings:
+    """The run's notifiers can be created. Whether messages arrive is not checked."""
+    for number, settings in enumerate(alert_settings(scene.migration, scene.airflow.alerts_file).notifiers):
+        if problem := scene.airflow.notifier_problem(settings):
+            yield Finding(
+                Code.ALERTS_INVALID,
+                f"alerts.notifiers[{number}]: {settings.notifier}",
+                problem,
+                "an importable notifier that accepts these arguments, with templates that use only `alert`",
+                "Correct the path or the arguments, or install the notifier's provider on the workers and the "
+                "triggerer.",
+                happened=sentence(f"The notifier cannot be created: {problem}"),
+                matters="Its receivers would get no alert when the run fails or waits for an answer.",
+            )
+
+
+ALERTS = Check("alerts", _alerts, asks={Asked.FILE})
