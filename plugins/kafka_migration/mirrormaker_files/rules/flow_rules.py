@@ -17,7 +17,6 @@ from kafka_migration.mirrormaker_files.ground.ground import (
     SOURCE,
     Ground,
     at_given,
-    hosts,
     is_given,
     lines,
     lines_in,
@@ -162,7 +161,7 @@ def shared_addresses(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     for flow in {frozenset(flow.ends): flow for flow in reversed(file.flows)}.values():
         for each in ground.connectors(flow, SOURCE):
             ends = [each.values.get(f"{side}.cluster.bootstrap.servers") for side in ("source", "target")]
-            if ends[0] and ends[1] and set(hosts(ends[0].value)) & set(hosts(ends[1].value)):
+            if ends[0] and ends[1] and set(listed(ends[0].value)) & set(listed(ends[1].value)):
                 given = next((end for end in reversed(ends) if end and is_given(end, file)), None)
                 if given:
                     found = f"{flow.source} and {flow.target} have an address in common"

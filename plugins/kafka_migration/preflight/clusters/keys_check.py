@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.records import SampledRecord
-from kafka_migration.preflight.clusters.sampling import newest_records
 from kafka_migration.preflight.scene.check import Asked, Check, Findings, without_mirrormaker
-from kafka_migration.preflight.scene.scene import Scene, topics_of
+from kafka_migration.preflight.scene.scene import Scene, newest_records, topics_of
 
 _MASK = 0xFFFFFFFF
 _M = 0x5BD1E995

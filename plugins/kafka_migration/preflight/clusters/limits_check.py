@@ -13,10 +13,9 @@ from kafka_migration.core.migration.settings import Migration, Mode
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.engines.mirrormaker2_topics import has_own_topics
-from kafka_migration.preflight.clusters.sampling import newest_records
 from kafka_migration.preflight.clusters.target_checks import target_brokers, topic_defaults
 from kafka_migration.preflight.scene.check import BOTH, Check, Findings, without_mirrormaker
-from kafka_migration.preflight.scene.scene import Scene, asked_once, new_topics, topics_of
+from kafka_migration.preflight.scene.scene import Scene, asked_once, new_topics, newest_records, topics_of
 
 AFTER_LIMIT = "message.timestamp.after.max.ms"
 # The settings that are compared. A broker has those of its version: `before.max.ms` and `after.max.ms` since Kafka 3.6,
