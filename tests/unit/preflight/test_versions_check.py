@@ -31,6 +31,6 @@ def test_only_mirrormaker_of_kafka_4_asks_for_the_brokers(migration: Migration, 
     """An older MirrorMaker works with every broker; an unknown version has its own finding."""
     run = Run(migration)
     run.host.facts["kafka"] = mirror
-    (result,) = run_checks([replace(mirror_checks.VERSIONS, needs=())], scene_of(run))
+    (result,) = run_checks([replace(mirror_checks.versions, needs=())], scene_of(run))
 
     assert state == result.state

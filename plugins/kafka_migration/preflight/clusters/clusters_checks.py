@@ -13,11 +13,12 @@ from kafka_migration.core.ledger.copy_basis import ClusterSeen, changed_clusters
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.text.shortened import sentence
 from kafka_migration.engines.engine_rights import missing_rights
-from kafka_migration.preflight.scene.check import BOTH, Asked, Check, Findings
+from kafka_migration.preflight.scene.check import BOTH, Asked, Findings, check
 from kafka_migration.preflight.scene.scene import SIDES, Scene, facts
 
 
-def _clusters(scene: Scene) -> Findings:
+@check("clusters", asks=BOTH, needs=("connections", "security"))
+def clusters(scene: Scene) -> Findings:
     """Both clusters answer, and they are those of earlier runs and different ones."""
     findings: list[Finding] = []
     source, target = _facts(scene, "source", findings), _facts(scene, "target", findings)
@@ -76,13 +77,19 @@ def difference_findings(migration: Migration, source: ClusterFacts, target: Clus
         )
 
 
-CLUSTERS = Check("clusters", _clusters, asks=BOTH, needs=("connections", "security"))
-
-
 WARNED_BEFORE = timedelta(days=30)
 
 
-def _certificates(scene: Scene) -> Findings:
+def _certificates_warnings(scene: Scene) -> Findings:
+    for side in SIDES:
+        named = scene.named(side)
+        own = {f"the client ({each.subject})": each for each in scene.airflow.connections.certificates(named)}
+        brokers = {f"broker {address}": found for address, found in scene.cluster(side).certificates().items()}
+        yield from ending_soon(named.connection, {**own, **brokers}, scene.now)
+
+
+@check("certificates", asks=BOTH, needs=("clusters",), warn=_certificates_warnings)
+def certificates(scene: Scene) -> Findings:
     """No client certificate ends before the run may end; certificates that end soon are warnings."""
     planned_end = scene.now + timedelta(seconds=scene.migration.watch.time_limit_s)
     for side in map(scene.named, SIDES):
@@ -106,14 +113,6 @@ def ending_before(connection: str, own: tuple[Certificate, ...], planned_end: da
             )
 
 
-def _certificates_warnings(scene: Scene) -> Findings:
-    for side in SIDES:
-        named = scene.named(side)
-        own = {f"the client ({each.subject})": each for each in scene.airflow.connections.certificates(named)}
-        brokers = {f"broker {address}": found for address, found in scene.cluster(side).certificates().items()}
-        yield from ending_soon(named.connection, {**own, **brokers}, scene.now)
-
-
 def ending_soon(connection: str, certificates: Mapping[str, Certificate], now: datetime) -> Findings:
     """Yield a warning for each certificate that ends within 30 days; the keys say whose it is."""
     for whose, certificate in certificates.items():
@@ -130,24 +129,20 @@ def ending_soon(connection: str, certificates: Mapping[str, Certificate], now: d
             )
 
 
-CERTIFICATES = Check("certificates", _certificates, asks=BOTH, needs=("clusters",), warn=_certificates_warnings)
-
-
-def _rights(scene: Scene) -> Findings:
+@check("rights", asks=BOTH, needs=("earlier runs", "clusters"))
+def rights(scene: Scene) -> Findings:
     """The logins of both connections have the rights that a run of this mode needs, as far as the brokers show them."""
     migration, principal_of = scene.migration, scene.airflow.connections.principal
     yield from missing_rights(scene.source, migration, "source", scene.mode, principal_of(migration.source))
     yield from missing_rights(scene.target, migration, "target", scene.mode, principal_of(migration.target))
 
 
-RIGHTS = Check("rights", _rights, asks=BOTH, needs=("earlier runs", "clusters"))
-
-
 # Any id shows whether address, login and rights are good: a registry answers with its schema, or that it has none.
 _ANY_ID = 1
 
 
-def _registries(scene: Scene) -> Findings:
+@check("registries", asks={Asked.REGISTRY}, needs=("connections",))
+def registries(scene: Scene) -> Findings:
     """Both schema registries of the migration file answer."""
     named = scene.migration.schema_registry
     if named is None:
@@ -163,6 +158,3 @@ def _ask(scene: Scene, side: Side, connection: str) -> tuple[Finding, ...]:
     except Refused as refused:
         return refused.findings
     return ()
-
-
-REGISTRIES = Check("registries", _registries, asks={Asked.REGISTRY}, needs=("connections",))

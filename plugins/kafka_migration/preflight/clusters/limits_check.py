@@ -14,7 +14,7 @@ from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.engines.mirrormaker2_topics import has_own_topics
 from kafka_migration.preflight.clusters.target_checks import target_brokers, topic_defaults
-from kafka_migration.preflight.scene.check import BOTH, Check, Findings, without_mirrormaker
+from kafka_migration.preflight.scene.check import BOTH, Findings, check, without_mirrormaker
 from kafka_migration.preflight.scene.scene import Scene, asked_once, new_topics, newest_records, topics_of
 
 AFTER_LIMIT = "message.timestamp.after.max.ms"
@@ -54,7 +54,16 @@ def _limits(scene: Scene) -> tuple[Configs, Configs]:
     )
 
 
-def _check(scene: Scene) -> Findings:
+def _warn(scene: Scene) -> Findings:
+    yield from replica_warnings(scene.migration, new_topics(scene), _min_insync(scene))
+    source, target = _limits(scene)
+    yield from limit_warnings(scene.migration, source, target)
+    limits = after_limits(target)
+    yield from late_record_warnings(scene.migration, limits, _with_later_records(scene, limits))
+
+
+@check("limits", asks=BOTH, needs=("topics",), warn=_warn, unless=without_mirrormaker)
+def topic_limits(scene: Scene) -> Findings:
     """Names, replicas and limits of the topics on the target allow the copy."""
     if scene.mode is Mode.INTERVAL:
         return
@@ -74,14 +83,6 @@ def _names_on_target(scene: Scene) -> frozenset[str]:
     own = {*scene.run.whole_migration.topics, *scene.ledger.copied_topics}
     shown = scene.target.topic_names()
     return frozenset(scene.migration.target_topic(name) if name in own else name for name in shown)
-
-
-def _warn(scene: Scene) -> Findings:
-    yield from replica_warnings(scene.migration, new_topics(scene), _min_insync(scene))
-    source, target = _limits(scene)
-    yield from limit_warnings(scene.migration, source, target)
-    limits = after_limits(target)
-    yield from late_record_warnings(scene.migration, limits, _with_later_records(scene, limits))
 
 
 def _min_insync(scene: Scene) -> str:
@@ -326,6 +327,3 @@ def _number(configs: Mapping[str, str], name: str) -> int | None:
         return int(configs[name])
     except (KeyError, ValueError):
         return None
-
-
-TOPIC_LIMITS = Check("limits", _check, asks=BOTH, needs=("topics",), warn=_warn, unless=without_mirrormaker)

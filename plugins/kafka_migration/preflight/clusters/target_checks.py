@@ -15,18 +15,21 @@ from kafka_migration.engines.mirrormaker2_topics import OwnTopics
 from kafka_migration.preflight.scene.check import (
     NO_DESCRIBE_CONFIGS,
     Asked,
-    Check,
     Fact,
     Findings,
     NotApplicable,
     UnknownFact,
+    check,
     unknown_finding,
     without_mirrormaker,
 )
 from kafka_migration.preflight.scene.scene import Scene, asked_once
 
 Brokers = Mapping[int, Mapping[str, str]]
+
+
 """The settings of each broker, by its id."""
+
 
 AUTO_CREATE = "auto.create.topics.enable"
 
@@ -86,7 +89,8 @@ _NOT_READ = UnknownFact(
 )
 
 
-def _brokers(scene: Scene) -> Findings:
+@check("brokers", asks={Asked.TARGET}, needs=("clusters",), unless=without_mirrormaker, warns=True)
+def brokers(scene: Scene) -> Findings:
     """The target's brokers create no topic by themselves, and their defaults for new topics are known."""
     if not any(target_brokers(scene).values()):
         yield unknown_finding("the brokers' settings on the target", _NOT_READ)
@@ -110,14 +114,12 @@ def auto_create_warnings(brokers: Brokers) -> Findings:
         )
 
 
-BROKERS = Check("brokers", asks={Asked.TARGET}, needs=("clusters",), warn=_brokers, unless=without_mirrormaker)
-
-
 # The settings that decide; Kafka Connect refuses some of their values.
 POLICY, MIN_INSYNC = "cleanup.policy", "min.insync.replicas"
 
 
-def _own_topics(scene: Scene) -> Findings:
+@check("own topics", asks={Asked.TARGET}, needs=("clusters",), unless=without_mirrormaker)
+def own_topics(scene: Scene) -> Findings:
     """Topics of MirrorMaker 2's own that exist on the target have the settings with which it starts."""
     last = scene.ledger.last_generation
     seen = own_topics_seen(scene.migration, last.number if last else 0, scene.target)
@@ -180,6 +182,3 @@ def _finding(own: OwnTopics, topic: str, found: str, expected: str, config: str)
         happened=f"MirrorMaker's own topic {topic} has {found}, but MirrorMaker 2 needs {expected}.",
         matters="MirrorMaker 2 keeps its state in this topic and would not start or not write.",
     )
-
-
-OWN_TOPICS = Check("own topics", _own_topics, asks={Asked.TARGET}, needs=("clusters",), unless=without_mirrormaker)

@@ -15,11 +15,28 @@ from kafka_migration.core.target.target_topics import (
 )
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.watching.fence import held_back, open_transaction_findings
-from kafka_migration.preflight.scene.check import BOTH, Asked, Check, Findings, NotApplicable, without_mirrormaker
+from kafka_migration.preflight.scene.check import (
+    BOTH,
+    Asked,
+    Findings,
+    NotApplicable,
+    check,
+    without_mirrormaker,
+)
 from kafka_migration.preflight.scene.scene import Scene, new_topics, topics_of
 
 
-def _topics(scene: Scene) -> Findings:
+def _topics_warnings(scene: Scene) -> Findings:
+    found = scene.find_topic_list()
+    if found is not None:
+        yield from topic_list_warnings(scene.migration, found, scene.mode)
+    if scene.mode.mirrors:
+        source, target = topics_of(scene, "source"), topics_of(scene, "target")
+        yield from drift_findings(TopicsSeen(scene.migration, source, target, scene.ledger))
+
+
+@check("topics", asks=BOTH, needs=("earlier runs", "clusters"), warn=_topics_warnings)
+def topics(scene: Scene) -> Findings:
     """The source has every topic, and the target topics allow a same-partition copy."""
     found = scene.find_topic_list()
     if found is not None and not scene.mode.rolls_back:
@@ -43,19 +60,8 @@ def _unknown_requested(scene: Scene) -> Findings:
     yield from unknown_findings("topics", unknown, f"topics of the migration: {some(known)}")
 
 
-def _topics_warnings(scene: Scene) -> Findings:
-    found = scene.find_topic_list()
-    if found is not None:
-        yield from topic_list_warnings(scene.migration, found, scene.mode)
-    if scene.mode.mirrors:
-        source, target = topics_of(scene, "source"), topics_of(scene, "target")
-        yield from drift_findings(TopicsSeen(scene.migration, source, target, scene.ledger))
-
-
-TOPICS = Check("topics", _topics, asks=BOTH, needs=("earlier runs", "clusters"), warn=_topics_warnings)
-
-
-def _creation(scene: Scene) -> Findings:
+@check("creation", asks=BOTH, needs=("topics", "limits"), unless=without_mirrormaker)
+def creation(scene: Scene) -> Findings:
     """The target would create every topic that it lacks: its controller was asked, and nothing was created."""
     if scene.mode is Mode.INTERVAL:
         raise NotApplicable("only the plan of a backfill shows whether there is anything to copy")
@@ -64,10 +70,8 @@ def _creation(scene: Scene) -> Findings:
     return refused_creations(scene.migration, scene.target.refused_topics(new_topics(scene)))
 
 
-CREATION = Check("creation", _creation, asks=BOTH, needs=("topics", "limits"), unless=without_mirrormaker)
-
-
-def _groups(scene: Scene) -> Findings:
+@check("groups", asks={Asked.SOURCE}, needs=("clusters",))
+def groups(scene: Scene) -> Findings:
     """The requested groups exist on the source and belong to the migration."""
     if requested := scene.run.request.groups:
         known = frozenset(which_groups(scene.source.list_groups(), scene.migration.cutover.groups))
@@ -76,10 +80,8 @@ def _groups(scene: Scene) -> Findings:
         yield from unknown_findings("groups", unknown, expected)
 
 
-GROUPS = Check("groups", _groups, asks={Asked.SOURCE}, needs=("clusters",))
-
-
-def _transactions(scene: Scene) -> Findings:
+@check("transactions", asks={Asked.SOURCE}, needs=("topics",), unless=without_mirrormaker, warns=True)
+def transactions(scene: Scene) -> Findings:
     """No transaction on the source has been open for too long; those that have are warnings."""
     partitions = [p for topic in topics_of(scene, "source").values() for p in topic.topic_partitions]
     ends = scene.source.log_end_offsets(partitions, "read_uncommitted")
@@ -87,8 +89,3 @@ def _transactions(scene: Scene) -> Findings:
     opened = {partition: stable for partition, (stable, _) in held.items()}
     firsts = scene.source.records_at(opened, "read_uncommitted") if opened else {}
     return open_transaction_findings(opened, firsts, scene.now)
-
-
-TRANSACTIONS = Check(
-    "transactions", asks={Asked.SOURCE}, needs=("topics",), warn=_transactions, unless=without_mirrormaker
-)

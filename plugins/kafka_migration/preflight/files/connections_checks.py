@@ -10,7 +10,7 @@ from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.text.quoting import shell_word
 from kafka_migration.core.text.shortened import sentence
 from kafka_migration.migration_file.loading import alert_settings
-from kafka_migration.preflight.scene.check import Asked, Check, Findings
+from kafka_migration.preflight.scene.check import Asked, Findings, check
 from kafka_migration.preflight.scene.scene import SIDES, Scene, asked_once
 
 _MATTERS = {
@@ -19,24 +19,6 @@ _MATTERS = {
     "spark": "Validation has no Spark cluster, so nothing proves the copy.",
     "http": "Validation cannot compare the schemas of the two registries.",
 }
-
-
-def _connections(scene: Scene) -> Findings:
-    """Every connection of the migration file exists and has the right type."""
-    for field, connection_id, expected in _named(scene.migration):
-        found = scene.airflow.connections.connection_type(connection_id)
-        if found is None:
-            yield _missing(field, connection_id, expected)
-        elif found != expected:
-            yield Finding(
-                Code.CONNECTION_INVALID,
-                f"connection {connection_id} ({field})",
-                f"type {found}",
-                f"type {expected}",
-                f"Set {field} to a connection of type {expected}, or correct the type of this connection.",
-                happened=f"The connection {connection_id} has the type {found}, but {field} needs the type {expected}.",
-                matters=_MATTERS[expected],
-            )
 
 
 def _connections_warnings(scene: Scene) -> Findings:
@@ -52,6 +34,25 @@ def _connections_warnings(scene: Scene) -> Findings:
                 happened=f"Airflow does not mask the secret in {listed} of the connection {connection_id}, because it "
                 "is shorter than `[logging] min_length_masked_secret`, or is `airflow`.",
                 matters="The logs of Airflow may show this secret to everyone who can read them.",
+            )
+
+
+@check("connections", asks={Asked.FILE}, warn=_connections_warnings)
+def connections(scene: Scene) -> Findings:
+    """Every connection of the migration file exists and has the right type."""
+    for field, connection_id, expected in _named(scene.migration):
+        found = scene.airflow.connections.connection_type(connection_id)
+        if found is None:
+            yield _missing(field, connection_id, expected)
+        elif found != expected:
+            yield Finding(
+                Code.CONNECTION_INVALID,
+                f"connection {connection_id} ({field})",
+                f"type {found}",
+                f"type {expected}",
+                f"Set {field} to a connection of type {expected}, or correct the type of this connection.",
+                happened=f"The connection {connection_id} has the type {found}, but {field} needs the type {expected}.",
+                matters=_MATTERS[expected],
             )
 
 
@@ -81,14 +82,6 @@ def _missing(field: str, connection_id: str, expected: str) -> Finding:
     )
 
 
-CONNECTIONS = Check("connections", _connections, asks={Asked.FILE}, warn=_connections_warnings)
-
-
-def _security(scene: Scene) -> Findings:
-    """The settings, login and protections of the Kafka connections are valid; no connection is opened."""
-    return _security_findings(scene)[0]
-
-
 @asked_once
 def _security_findings(scene: Scene) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
     """Return the findings that prevent the use of the Kafka connections, and the insecure settings that are allowed."""
@@ -96,16 +89,14 @@ def _security_findings(scene: Scene) -> tuple[tuple[Finding, ...], tuple[Finding
     return tuple(f for found, _ in sides for f in found), tuple(f for _, allowed in sides for f in allowed)
 
 
-SECURITY = Check(
-    "security",
-    _security,
-    asks={Asked.FILE},
-    needs=("connections",),
-    warn=lambda scene: _security_findings(scene)[1],
-)
+@check("security", asks={Asked.FILE}, needs=("connections",), warn=lambda scene: _security_findings(scene)[1])
+def security(scene: Scene) -> Findings:
+    """The settings, login and protections of the Kafka connections are valid; no connection is opened."""
+    return _security_findings(scene)[0]
 
 
-def _alerts(scene: Scene) -> Findings:
+@check("alerts", asks={Asked.FILE})
+def alerts(scene: Scene) -> Findings:
     """The run's notifiers can be created. Whether messages arrive is not checked."""
     for number, settings in enumerate(alert_settings(scene.migration, scene.airflow.alerts_file).notifiers):
         if problem := scene.airflow.notifier_problem(settings):
@@ -119,6 +110,3 @@ def _alerts(scene: Scene) -> Findings:
                 happened=sentence(f"The notifier cannot be created: {problem}"),
                 matters="Its receivers would get no alert when the run fails or waits for an answer.",
             )
-
-
-ALERTS = Check("alerts", _alerts, asks={Asked.FILE})

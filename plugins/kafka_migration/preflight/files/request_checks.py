@@ -17,27 +17,21 @@ from kafka_migration.core.run.run_window import RunType
 from kafka_migration.core.target.target_topics import removed_topic_warnings
 from kafka_migration.core.text.shortened import some
 from kafka_migration.migration_file.loading import load_migrations
-from kafka_migration.preflight.scene.check import Asked, Check, Findings
+from kafka_migration.preflight.scene.check import Asked, Findings, check
 from kafka_migration.preflight.scene.scene import Scene
 
 
-def _earlier_runs(scene: Scene) -> Findings:
+@check("earlier runs", asks={Asked.FILE}, warn=lambda scene: removed_topic_warnings(scene.migration, scene.ledger))
+def earlier_runs(scene: Scene) -> Findings:
     """The migration file has the engine, alias and topic names of earlier runs; removed topics are a warning."""
     return changed_settings(scene.ledger.basis, scene.migration)
-
-
-EARLIER_RUNS = Check(
-    "earlier runs",
-    _earlier_runs,
-    asks={Asked.FILE},
-    warn=lambda scene: removed_topic_warnings(scene.migration, scene.ledger),
-)
 
 
 _MATTERS = "Such a run has no interval and no window, so it is unknown what it would copy, and nothing was started."
 
 
-def _schedule(scene: Scene) -> Findings:
+@check("schedule", asks={Asked.FILE})
+def schedule(scene: Scene) -> Findings:
     """A run of the nightly DAG comes from its schedule or a backfill, and the migration file has a schedule."""
     name, is_nightly = scene.migration.name, scene.run.identity.is_nightly
     if is_nightly and scene.run_type is RunType.MANUAL:
@@ -62,10 +56,8 @@ def _schedule(scene: Scene) -> Findings:
         )
 
 
-SCHEDULE = Check("schedule", _schedule, asks={Asked.FILE})
-
-
-def _overlap(scene: Scene) -> Findings:
+@check("overlap", asks={Asked.FILE})
+def overlap(scene: Scene) -> Findings:
     """No other migration file copies a topic of this one between the same clusters."""
     others = other_migrations(scene.run.deployment.migrations_folder, scene.migration)
     return overlap_findings(scene.migration, others)
@@ -76,19 +68,15 @@ def other_migrations(folder: Path, migration: Migration) -> tuple[Migration, ...
     return tuple(other for other in load_migrations(folder) if other.name != migration.name)
 
 
-OVERLAP = Check("overlap", _overlap, asks={Asked.FILE})
-
-
-def _phase(scene: Scene) -> Findings:
+@check("phase", asks={Asked.FILE})
+def phase(scene: Scene) -> Findings:
     """The migration's phase allows the mode."""
     topics, requested = scene.migration.topics, scene.run.request.topics
     return phase_findings(scene.ledger, scene.migration.name, scene.mode, topics, requested)
 
 
-PHASE = Check("phase", _phase, asks={Asked.FILE})
-
-
-def _follow(scene: Scene) -> Findings:
+@check("follow", asks={Asked.FILE})
+def follow(scene: Scene) -> Findings:
     """`follow_until` is in the future."""
     until = scene.run.request.follow_until
     if until is not None and until <= scene.now:
@@ -97,10 +85,8 @@ def _follow(scene: Scene) -> Findings:
         )
 
 
-FOLLOW = Check("follow", _follow, asks={Asked.FILE})
-
-
-def _generations(scene: Scene) -> Findings:
+@check("generations", asks={Asked.FILE})
+def generations(scene: Scene) -> Findings:
     """The generations to read again have stopped and copied a requested topic."""
     if not scene.run.request.generations:
         return
@@ -130,6 +116,3 @@ def _chosen(scene: Scene) -> Iterable[Generation]:
 def _known(scene: Scene) -> str:
     numbers = [g.number for g in scene.ledger.generations]
     return f", of {numbers[0]} to {numbers[-1]}" if numbers else "; MirrorMaker was never started"
-
-
-GENERATIONS = Check("generations", _generations, asks={Asked.FILE})

@@ -18,31 +18,30 @@ from kafka_migration.preflight.host.asking_host import (
 from kafka_migration.preflight.scene.check import (
     BOTH_AND_HOST,
     Asked,
-    Check,
     Fact,
     Findings,
     UnknownFact,
+    check,
     unknown_warnings,
     without_mirrormaker,
 )
 from kafka_migration.preflight.scene.scene import SIDES, Scene, facts, topics_of
 
 
-def _host(scene: Scene) -> Findings:
+@check("host", asks={Asked.HOST}, needs=("connections",))
+def host(scene: Scene) -> Findings:
     """The MirrorMaker host answers."""
     if scene.mode.mirrors or scene.mode.rolls_back:
         scene.run.process.status()
     return ()
 
 
-HOST = Check("host", _host, asks={Asked.HOST}, needs=("connections",))
-
-
 # mirrorctl bounds what one generation writes: 5 log files of 20 MB, and 20 MiB of Java's own output.
 GENERATION_MIB = 125
 
 
-def _host_disk(scene: Scene) -> Findings:
+@check("host disk", asks=BOTH_AND_HOST, needs=("clusters", "host"), unless=without_mirrormaker)
+def host_disk(scene: Scene) -> Findings:
     """The disk of the MirrorMaker host has room for the logs of a run."""
     return disk_findings(machine(scene).number("free_kib", "how much space is free"))
 
@@ -63,16 +62,14 @@ def disk_findings(free_kib: int) -> Findings:
         )
 
 
-HOST_DISK = Check("host disk", _host_disk, asks=BOTH_AND_HOST, needs=("clusters", "host"), unless=without_mirrormaker)
-
-
 # What MirrorMaker opens besides its connections: jars, logs, and the clients that Connect keeps for itself.
 FIXED_FILES = 500
 # A consumer and a producer per task, with two connections to each broker while leaders move.
 CONNECTIONS_PER_BROKER = 4
 
 
-def _host_files(scene: Scene) -> Findings:
+@check("host files", asks=BOTH_AND_HOST, needs=("clusters", "topics", "host"), unless=without_mirrormaker)
+def host_files(scene: Scene) -> Findings:
     """The MirrorMaker host allows as many open files as MirrorMaker needs."""
     answer = machine(scene)
     if answer.facts.get("open_files") == "unlimited":
@@ -104,12 +101,8 @@ def file_findings(limit: int, tasks: int, partitions: int, brokers: int) -> Find
         )
 
 
-HOST_FILES = Check(
-    "host files", _host_files, asks=BOTH_AND_HOST, needs=("clusters", "topics", "host"), unless=without_mirrormaker
-)
-
-
-def _host_clock(scene: Scene) -> Findings:
+@check("host clock", asks=BOTH_AND_HOST, needs=("clusters", "host"), unless=without_mirrormaker, warns=True)
+def host_clock(scene: Scene) -> Findings:
     """The clocks of the MirrorMaker host and of the Airflow worker agree."""
     answer = machine(scene)
     shown = datetime.fromtimestamp(answer.number("clock", "its time"), UTC)
@@ -118,17 +111,22 @@ def _host_clock(scene: Scene) -> Findings:
     return clock_findings("the MirrorMaker host", "the Airflow worker", shown, earliest, answer.after)
 
 
-HOST_CLOCK = Check(
-    "host clock", asks=BOTH_AND_HOST, needs=("clusters", "host"), warn=_host_clock, unless=without_mirrormaker
-)
-
-
 _NAMES = Fact(
     "whether the host resolves the names of all brokers", "MirrorMaker cannot copy from or to a broker without address."
 )
 
 
-def _host_names(scene: Scene) -> Findings:
+def _host_names_warnings(scene: Scene) -> Findings:
+    answer = machine(scene)
+    unknown = answer.names.unknown(names_of_brokers(scene))
+    fact = _ended(unknown) if answer.facts.get("names") else _NO_GETENT
+    return unknown_warnings({"the MirrorMaker host": fact} if unknown else {})
+
+
+@check(
+    "host names", asks=BOTH_AND_HOST, needs=("clusters", "host"), warn=_host_names_warnings, unless=without_mirrormaker
+)
+def host_names(scene: Scene) -> Findings:
     """The MirrorMaker host finds an address of every broker that both clusters advertise."""
     for side in SIDES:
         addresses, on_host = facts(scene, side).addresses, machine(scene).names
@@ -157,26 +155,9 @@ def resolve_findings(
     )
 
 
-def _host_names_warnings(scene: Scene) -> Findings:
-    answer = machine(scene)
-    unknown = answer.names.unknown(names_of_brokers(scene))
-    fact = _ended(unknown) if answer.facts.get("names") else _NO_GETENT
-    return unknown_warnings({"the MirrorMaker host": fact} if unknown else {})
-
-
 _NO_GETENT = UnknownFact(_NAMES, "getent is missing there", "Install getent on the host.")
 
 
 def _ended(names: Sequence[str]) -> UnknownFact:
     reason = f"the look-up of {some(names)} gave no answer in time"
     return UnknownFact(_NAMES, reason, "Check the DNS servers of the host.")
-
-
-HOST_NAMES = Check(
-    "host names",
-    _host_names,
-    asks=BOTH_AND_HOST,
-    needs=("clusters", "host"),
-    warn=_host_names_warnings,
-    unless=without_mirrormaker,
-)

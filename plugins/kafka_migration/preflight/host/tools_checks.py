@@ -21,7 +21,7 @@ from kafka_migration.preflight.host.asking_host import (
     tools,
     without_tools,
 )
-from kafka_migration.preflight.scene.check import Asked, Check, Fact, Findings, UnknownFact, warnings_of_sides
+from kafka_migration.preflight.scene.check import Asked, Fact, Findings, UnknownFact, check, warnings_of_sides
 from kafka_migration.preflight.scene.scene import SIDES, Scene, facts
 
 _REACHED = Fact(
@@ -33,17 +33,24 @@ _REACHED = Fact(
 _BROKER = re.compile(r"(\S{1,300}:\d{1,5}) \(id: -?\d{1,10} .{0,600}\) -> (\(|ERROR:.*)")
 
 
-def _host_brokers(scene: Scene) -> Findings:
-    """Every broker of both clusters answers the MirrorMaker host at its advertised address."""
-    for side in SIDES:
-        addresses = facts(scene, side).addresses
-        yield from connect_findings(f"{side}.connection", addresses, _answer(scene, side), machine(scene).names)
-
-
 def _host_brokers_warnings(scene: Scene) -> Findings:
     answers = {side: _answer(scene, side) for side in SIDES}
     is_failure = {side: isinstance(answer, UnknownFact) and answer.is_failure for side, answer in answers.items()}
     return warnings_of_sides({side: answer for side, answer in answers.items() if not is_failure[side]})
+
+
+@check(
+    "host brokers",
+    asks={Asked.SOURCE, Asked.TARGET, Asked.HOST, Asked.TOOLS},
+    needs=("clusters", "host"),
+    warn=_host_brokers_warnings,
+    unless=without_tools,
+)
+def host_brokers(scene: Scene) -> Findings:
+    """Every broker of both clusters answers the MirrorMaker host at its advertised address."""
+    for side in SIDES:
+        addresses = facts(scene, side).addresses
+        yield from connect_findings(f"{side}.connection", addresses, _answer(scene, side), machine(scene).names)
 
 
 def _answer(scene: Scene, side: Side) -> str | UnknownFact:
@@ -88,16 +95,6 @@ def _no_connection(subject: str, reason: str, brokers: str) -> Finding:
     )
 
 
-HOST_BROKERS = Check(
-    "host brokers",
-    _host_brokers,
-    asks={Asked.SOURCE, Asked.TARGET, Asked.HOST, Asked.TOOLS},
-    needs=("clusters", "host"),
-    warn=_host_brokers_warnings,
-    unless=without_tools,
-)
-
-
 _TIME = Fact(
     "what time the cluster's clocks show",
     "With clocks that differ, logins and certificates can fail and retention deletes at other times.",
@@ -107,7 +104,8 @@ _TIME = Fact(
 _MILLISECONDS = re.compile(r"\d{1,14}", re.ASCII)
 
 
-def _cluster_clocks(scene: Scene) -> Findings:
+@check("cluster clocks", asks={Asked.TOOLS}, needs=("clusters", "host"), unless=without_tools, warns=True)
+def cluster_clocks(scene: Scene) -> Findings:
     """The clocks of the MirrorMaker host and of both clusters agree."""
     return warnings_of_sides(
         {side: _time(scene, side) for side in SIDES},
@@ -140,11 +138,6 @@ def _call(scene: Scene, side: Side) -> tuple[datetime, datetime]:
     return before, after + timedelta(seconds=1)
 
 
-CLUSTER_CLOCKS = Check(
-    "cluster clocks", asks={Asked.TOOLS}, needs=("clusters", "host"), warn=_cluster_clocks, unless=without_tools
-)
-
-
 _QUOTAS = Fact(
     "which quotas limit MirrorMaker",
     "A quota can make the copy so slow that it does not end before watch.time_limit.",
@@ -159,7 +152,8 @@ _RATES = {
 }
 
 
-def _quotas(scene: Scene) -> Findings:
+@check("quotas", asks={Asked.TOOLS}, needs=("clusters", "host"), unless=without_tools, warns=True)
+def quotas(scene: Scene) -> Findings:
     """No quota slows MirrorMaker; those that may are warnings."""
     answers = {side: tool_answer(scene, _QUOTAS, ProbeSubject.QUOTAS, side) for side in SIDES}
     principal = scene.airflow.connections.principal
@@ -219,6 +213,3 @@ def quota_findings(side: Side, output: str, principal: str) -> Findings:
                 happened=f"The quota for {quota.entity} on the {side} limits MirrorMaker ({principal}) to {rates}.",
                 matters="The brokers delay MirrorMaker at this rate, so the copy may not end before watch.time_limit.",
             )
-
-
-QUOTAS = Check("quotas", asks={Asked.TOOLS}, needs=("clusters", "host"), warn=_quotas, unless=without_tools)

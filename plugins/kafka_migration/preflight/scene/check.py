@@ -105,6 +105,23 @@ class Check:
         return self.warn if self.ask is _nothing else self.ask
 
 
+def check(
+    name: str,
+    *,
+    asks: Set[Asked],
+    needs: tuple[str, ...] = (),
+    warn: Callable[[Scene], Findings] = _nothing,
+    unless: Callable[[Scene], str] = lambda _: "",
+    warns: bool = False,
+) -> Callable[[Callable[[Scene], Findings]], Check]:
+    """Make a check of a function, whose docstring says what it checks; `warns` if it only warns."""
+    return lambda rule: (
+        Check(name, asks=asks, needs=needs, warn=rule, unless=unless)
+        if warns
+        else Check(name, rule, asks=asks, needs=needs, warn=warn, unless=unless)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class CheckResult:
     """The result of a check: passed, failed with findings, accepted, or not applicable with the reason.

@@ -14,13 +14,14 @@ from kafka_migration.core.spark.spark_target import (
     unprotected_findings,
 )
 from kafka_migration.core.spark.spark_versions import Version
-from kafka_migration.preflight.scene.check import Asked, Check, Findings
+from kafka_migration.preflight.scene.check import Asked, Findings, check
 from kafka_migration.preflight.scene.scene import Scene, asked_once
 
 _MATTERS = "Spark's results would not reach Airflow, so no copy could be proved."
 
 
-def _evidence(scene: Scene) -> Findings:
+@check("evidence", asks={Asked.SPARK}, needs=("connections",))
+def evidence(scene: Scene) -> Findings:
     """Airflow and Spark use the same evidence root."""
     place, connection = scene.airflow.evidence_place, scene.migration.validation.spark_connection
     if not place.may_be_one:
@@ -56,20 +57,18 @@ def _local(place: EvidencePlace, connection: str) -> Finding:
     )
 
 
-EVIDENCE = Check("evidence", _evidence, asks={Asked.SPARK}, needs=("connections",))
+def _declared(scene: Scene) -> tuple[Finding, ...]:
+    """Return the findings that the migration file allows as warnings."""
+    return _unprotected(scene, declared=True) if scene.migration.validation.spark_unprotected else ()
 
 
-def _spark(scene: Scene) -> Findings:
+@check("spark", asks={Asked.SPARK}, needs=("connections",), warn=_declared)
+def spark(scene: Scene) -> Findings:
     """Spark protects Kafka's credentials from everyone else who uses the cluster or its network."""
     if scene.mode is Mode.RESTORE or scene.migration.validation.spark_unprotected:
         return ()
     target = _target(scene)
     return (*_unprotected(scene, declared=False), *cipher_findings(target, _version(scene, target)))
-
-
-def _declared(scene: Scene) -> tuple[Finding, ...]:
-    """Return the findings that the migration file allows as warnings."""
-    return _unprotected(scene, declared=True) if scene.migration.validation.spark_unprotected else ()
 
 
 def _unprotected(scene: Scene, *, declared: bool) -> tuple[Finding, ...]:
@@ -86,24 +85,14 @@ def _version(scene: Scene, target: SparkTarget) -> Version:
     return scene.airflow.spark.spark_numbers(target) if target.needs_version else ()
 
 
-SPARK = Check("spark", _spark, asks={Asked.SPARK}, needs=("connections",), warn=_declared)
-
-
-def _spark_client(scene: Scene) -> Findings:
+@check("spark client", asks={Asked.SPARK}, needs=("clusters",))
+def spark_client(scene: Scene) -> Findings:
     """Spark can be given the logins of the Kafka connections, and its Kafka client is new enough for them."""
     if scene.mode is Mode.RESTORE or not scene.has_login:
         return ()
     spark = scene.airflow.spark
     target = spark.spark_target(scene.migration.validation.spark_connection)
     return (*shipping_findings(target), *spark.spark_client_findings())
-
-
-SPARK_CLIENT = Check("spark client", _spark_client, asks={Asked.SPARK}, needs=("clusters",))
-
-
-def _spark_versions(scene: Scene) -> Findings:
-    """Spark, its Kafka connector and its Python have versions with which the jobs work."""
-    return _version_findings(scene)[0]
 
 
 @asked_once
@@ -114,10 +103,7 @@ def _version_findings(scene: Scene) -> tuple[Findings, Findings]:
     return scene.airflow.spark.spark_version_findings(scene.migration.validation.spark_connection)
 
 
-SPARK_VERSIONS = Check(
-    "spark versions",
-    _spark_versions,
-    asks={Asked.SPARK},
-    needs=("connections",),
-    warn=lambda scene: _version_findings(scene)[1],
-)
+@check("spark versions", asks={Asked.SPARK}, needs=("connections",), warn=lambda scene: _version_findings(scene)[1])
+def spark_versions(scene: Scene) -> Findings:
+    """Spark, its Kafka connector and its Python have versions with which the jobs work."""
+    return _version_findings(scene)[0]
