@@ -48,8 +48,7 @@ _AGAIN = "MirrorMaker copies each record again and again"
 def consumers(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for consumers that skip records."""
     for each in _of_records(ground, "consumer"):
-        given = each.given_in(file, "auto.offset.reset")
-        if given and each.says("auto.offset.reset", "latest"):
+        if given := each.given_in(file, "auto.offset.reset", "latest"):
             found = "the consumer begins at the end of a partition without a position"
             effect = "records that exist before MirrorMaker first reads the partition are not copied"
             yield at_given(file, given, LintCode.RESET_TO_LATEST, found, effect, "Write `earliest`.")

@@ -26,10 +26,7 @@ from kafka_migration.preflight.scene.check import (
 from kafka_migration.preflight.scene.scene import Scene, asked_once
 
 Brokers = Mapping[int, Mapping[str, str]]
-
-
 """The settings of each broker, by its id."""
-
 
 AUTO_CREATE = "auto.create.topics.enable"
 
