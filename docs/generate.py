@@ -135,7 +135,7 @@ def lint_codes() -> str:
 
 def checks() -> str:
     """Return the page of the checks of preflight."""
-    rows = [(check.name, (sys.modules[check.module].__doc__ or "").partition("\n")[0]) for check in CHECKS]
+    rows = [(check.name, (check.rule.__doc__ or "").partition("\n")[0]) for check in CHECKS]
     accepted = [(f"`{code}`", code.accepted) for code in sorted(ACCEPTABLE)]
     return (
         f"# Checks of preflight\n\n{NOTICE}The task `preflight` and [`kafka-migration preflight`](cli.md#preflight) "

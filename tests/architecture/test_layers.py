@@ -124,7 +124,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "clusters": {"scene"},
         "spark": {"scene"},
         "host": {"scene"},
-        "checks": {"scene"},
+        "checks": {"clusters", "files", "host", "scene", "spark"},
     },
     "kafka_migration.steps": {
         "run": set(),

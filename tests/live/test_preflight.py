@@ -27,8 +27,8 @@ from kafka_migration.engines.required_versions import KafkaVersion
 from kafka_migration.orchestration.task import context as context_module
 from kafka_migration.preflight.checks import CHECKS
 from kafka_migration.preflight.clusters.keys_check import java_partition
-from kafka_migration.preflight.host import versions_check as versions
-from kafka_migration.preflight.host.versions_check import old_broker_findings
+from kafka_migration.preflight.host import mirror_checks as versions
+from kafka_migration.preflight.host.mirror_checks import old_broker_findings
 from kafka_migration.preflight.scene.check import CheckResult, run_checks
 from kafka_migration.steps.before.planned_run import preview
 from kafka_migration.steps.before.preflight_checks import checked, scene_of

@@ -2,49 +2,57 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
-from kafka_migration.preflight.scene.check import Check
-
-# Each line names the module of one check. The checks of a party stand together.
-_MODULES = (
-    # What the copy of earlier runs depends on comes first: other findings may only follow from it.
-    "files.earlier_runs_check",
-    "files.connections_check",
-    "files.security_check",
-    "files.schedule_check",
-    "files.overlap_check",
-    "files.alerts_check",
-    "files.phase_check",
-    "files.follow_check",
-    "files.generations_check",
-    "clusters.clusters_check",
-    "clusters.certificates_check",
-    "clusters.rights_check",
-    "clusters.topics_check",
-    "clusters.brokers_check",
-    "clusters.limits_check",
-    "clusters.creation_check",
-    "clusters.own_topics_check",
-    "clusters.keys_check",
-    "clusters.other_mirrors_check",
-    "clusters.groups_check",
-    "clusters.transactions_check",
-    "clusters.registries_check",
-    "spark.spark_check",
-    "spark.spark_versions_check",
-    "spark.evidence_check",
-    "spark.spark_client_check",
-    "host.host_check",
-    "host.mirror_check",
-    "host.versions_check",
-    "host.host_disk_check",
-    "host.host_files_check",
-    "host.host_clock_check",
-    "host.host_names_check",
-    "host.host_brokers_check",
-    "host.cluster_clocks_check",
-    "host.target_space_check",
-    "host.quotas_check",
+from kafka_migration.preflight.clusters import (
+    clusters_checks,
+    keys_check,
+    limits_check,
+    other_mirrors_check,
+    target_checks,
+    topics_checks,
 )
-CHECKS: tuple[Check, ...] = tuple(import_module(f"kafka_migration.preflight.{name}").CHECK for name in _MODULES)
+from kafka_migration.preflight.files import connections_checks, request_checks
+from kafka_migration.preflight.host import machine_checks, mirror_checks, target_space_check, tools_checks
+from kafka_migration.preflight.scene.check import Check
+from kafka_migration.preflight.spark import spark_checks
+
+# The checks of a party stand together.
+CHECKS: tuple[Check, ...] = (
+    # What the copy of earlier runs depends on comes first: other findings may only follow from it.
+    request_checks.earlier_runs,
+    connections_checks.connections,
+    connections_checks.security,
+    request_checks.schedule,
+    request_checks.overlap,
+    connections_checks.alerts,
+    request_checks.phase,
+    request_checks.follow,
+    request_checks.generations,
+    clusters_checks.clusters,
+    clusters_checks.certificates,
+    clusters_checks.rights,
+    topics_checks.topics,
+    target_checks.brokers,
+    limits_check.topic_limits,
+    topics_checks.creation,
+    target_checks.own_topics,
+    keys_check.keys,
+    other_mirrors_check.other_mirror,
+    topics_checks.groups,
+    topics_checks.transactions,
+    clusters_checks.registries,
+    spark_checks.spark,
+    spark_checks.spark_versions,
+    spark_checks.evidence,
+    spark_checks.spark_client,
+    machine_checks.host,
+    mirror_checks.mirror,
+    mirror_checks.versions,
+    machine_checks.host_disk,
+    machine_checks.host_files,
+    machine_checks.host_clock,
+    machine_checks.host_names,
+    tools_checks.host_brokers,
+    tools_checks.cluster_clocks,
+    target_space_check.target_space,
+    tools_checks.quotas,
+)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.preflight.clusters.broker_settings import topic_defaults
-from kafka_migration.preflight.clusters.brokers_check import auto_create_warnings
+from kafka_migration.preflight.clusters.target_checks import auto_create_warnings, topic_defaults
 
 
 def test_strictest_broker_counts() -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import Certificate
-from kafka_migration.preflight.clusters.certificates_check import WARNED_BEFORE, ending_before, ending_soon
+from kafka_migration.preflight.clusters.clusters_checks import WARNED_BEFORE, ending_before, ending_soon
 
 NOW = datetime(2026, 1, 10, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

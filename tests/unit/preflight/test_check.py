@@ -180,7 +180,7 @@ def test_a_running_mirrormaker_is_named_although_its_copy_is_refused(migration: 
     run.target.produce("heartbeats", 0, (b"k", b"v"), timestamp_ms=int(scene.now.timestamp() * 1000))
     before = [check(name) for name in ("earlier runs", "clusters")]
 
-    *_, result = run_checks([*before, check("topics", lambda _: (GONE,)), other_mirrors.CHECK], scene)
+    *_, result = run_checks([*before, check("topics", lambda _: (GONE,)), other_mirrors.other_mirror], scene)
 
     assert [Code.OTHER_MIRRORMAKER] == [warning.code for warning in result.warnings]
 
@@ -192,6 +192,6 @@ def test_a_mirrormaker_that_has_no_positions_yet_is_named(migration: Migration) 
     run.target.groups["primary-mm2"] = FakeGroup(members=[worker], kind="connect")
     run.target.create_topics([NewTopic("mm2-offsets.primary.internal", 1, 1, {})])
 
-    (result,) = run_checks([replace(other_mirrors.CHECK, needs=())], scene_of(run))
+    (result,) = run_checks([replace(other_mirrors.other_mirror, needs=())], scene_of(run))
 
     assert ["topics that are not known" in warning.found for warning in result.warnings] == [True]

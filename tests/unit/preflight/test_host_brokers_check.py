@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.preflight.host.asking_host import NamesOnHost, answer_of
-from kafka_migration.preflight.host.host_brokers_check import broker_answers, connect_findings
-from kafka_migration.preflight.host.host_names_check import resolve_findings
+from kafka_migration.preflight.host.machine_checks import resolve_findings
+from kafka_migration.preflight.host.tools_checks import broker_answers, connect_findings
 from kafka_migration.preflight.scene.check import Fact, UnknownFact
 
 ADDRESSES = ("b1.example:9092", "b2.example:9092")

@@ -8,8 +8,8 @@ import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.preflight.host.asking_host import CLOCK_TOLERANCE, clock_findings
-from kafka_migration.preflight.host.host_disk_check import GENERATION_MIB, disk_findings
-from kafka_migration.preflight.host.host_files_check import file_findings as files
+from kafka_migration.preflight.host.machine_checks import GENERATION_MIB, disk_findings
+from kafka_migration.preflight.host.machine_checks import file_findings as files
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

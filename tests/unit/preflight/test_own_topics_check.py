@@ -11,7 +11,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.preflight.clusters.own_topics_check import own_topics_seen
+from kafka_migration.preflight.clusters.target_checks import own_topics_seen
 from tests.contract.fake_cluster import FakeCluster
 
 OFFSETS = "mm2-offsets.shop-source.internal"

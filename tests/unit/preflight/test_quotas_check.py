@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kafka_migration.preflight.host.cluster_clocks_check import controller_time
-from kafka_migration.preflight.host.quotas_check import quota_findings, quotas_of
+from kafka_migration.preflight.host.tools_checks import controller_time, quota_findings, quotas_of
 from kafka_migration.preflight.scene.check import UnknownFact
 
 # As Kafka 3.9.1 prints it.

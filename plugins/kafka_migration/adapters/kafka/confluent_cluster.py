@@ -27,7 +27,6 @@ from kafka_migration.adapters.kafka.kafka_client import chunks
 from kafka_migration.adapters.kafka.kafka_groups import GroupCalls
 from kafka_migration.adapters.kafka.kafka_records import RecordReads
 from kafka_migration.adapters.kafka.kafka_retries import RetryPauses, call_timeout_s, may_pass
-from kafka_migration.adapters.kafka.kafka_rights import RightCalls
 from kafka_migration.adapters.kafka.listeners import certificates_at
 from kafka_migration.core.connections.connection_checks import protocol_of
 from kafka_migration.core.findings.codes import Code
@@ -50,7 +49,7 @@ NO_OFFSET = -1
 NO_TOPIC_ID = str(Uuid(0, 0))
 
 
-class ConfluentCluster(BrokerCalls, GroupCalls, RecordReads, RightCalls):
+class ConfluentCluster(BrokerCalls, GroupCalls, RecordReads):
     """One cluster, reached with the librdkafka settings of an Airflow connection: topics, offsets, groups, records."""
 
     def __init__(self, name: str, config: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from kafka_migration.cli.shell.arguments import VerbParser, Verbs, add_bare_verb, add_output
 from kafka_migration.cli.shell.output import ExitCode, complain, respond
@@ -25,9 +25,6 @@ from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, mi
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.reading.any_file import Unrelated, not_settings, read_mirror_files
 from kafka_migration.mirrormaker_files.rules.linter import lint, read_together
-
-if TYPE_CHECKING:
-    pass
 
 LINT_SCHEMA = 2
 MOST_BYTES = 1_000_000

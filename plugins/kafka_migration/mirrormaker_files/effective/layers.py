@@ -48,19 +48,13 @@ def fixed(values: Mapping[str, str]) -> Layer:
     return Layer({key: Given(value) for key, value in values.items()})
 
 
-def stripped(layers: Layers, prefix: str, may_be_empty: bool = False) -> Layers:
-    """Return the keys with a prefix, without it. `may_be_empty` says whether the prefix itself becomes an empty key.
-
-    As `AbstractConfig.originalsWithPrefix` and `Utils.entriesWithPrefix`.
-    """
-    shortest = len(prefix) + (not may_be_empty)
+def stripped(layers: Layers, prefix: str) -> Layers:
+    """Return the keys that begin with a prefix and are longer, without it, as `AbstractConfig.originalsWithPrefix`."""
     return _each(
         layers,
-        ("stripped", prefix, may_be_empty),
+        ("stripped", prefix),
         lambda values: {
-            key[len(prefix) :]: given
-            for key, given in values.items()
-            if key.startswith(prefix) and len(key) >= shortest
+            key.removeprefix(prefix): given for key, given in values.items() if key.startswith(prefix) and key != prefix
         },
     )
 

@@ -57,10 +57,11 @@ class Effective(NamedTuple):
         """Return whether a reader gets this word for a key, in upper or lower case."""
         return self.value(key).lower() == word
 
-    def given_in(self, file: MirrorFile, key: str) -> Given | None:
-        """Return what a reader gets for a key, if it stands in this file."""
+    def given_in(self, file: MirrorFile, key: str, word: str = "") -> Given | None:
+        """Return what a reader gets for a key, if it stands in this file and, if one is named, is this word."""
         given = self.values.get(key)
-        return given if given and given.is_in(file) else None
+        is_meant = not word or self.says(key, word)
+        return given if given and given.is_in(file) and is_meant else None
 
 
 # Without slots, because the indexes are built when they are needed first.

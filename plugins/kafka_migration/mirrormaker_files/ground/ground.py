@@ -103,11 +103,6 @@ def line_of(file: MirrorFile, each: Effective, flow: Flow) -> int:
     return given.setting.line if given and given.setting and is_own else file.line_of_flow(flow)
 
 
-def hosts(addresses: str) -> list[str]:
-    """Return the addresses of a list."""
-    return [item for item in map(str.strip, addresses.split(",")) if item]
-
-
 def lines(settings: list[MirrorSetting]) -> tuple[int, ...]:
     """Return the lines of further settings with the same cause."""
     return tuple(each.line for each in settings)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from enum import StrEnum, auto
+from enum import StrEnum
+from functools import partial
+from typing import NamedTuple
+
+from kafka_migration.core.text.row_enum import RowEnum
 
 
 class Severity(StrEnum):
@@ -18,56 +22,21 @@ class Severity(StrEnum):
     INFO = "info"
 
 
-class _Row(auto):
-    """A row of the table. Its value is what `LintCode` makes of it: the name of the member, severity and meaning.
-
-    Python before 3.11.1 knows `auto` only as a whole value, so a tuple cannot have one.
-    """
-
-    def __init__(self, severity: Severity, meaning: str) -> None:
-        self._row = severity, meaning
-        super().__init__()
-
-    @property
-    def value(self) -> object:
-        """The row with the name; before the enumeration has set that, what says that it is missing."""
-        return (self._name, *self._row) if isinstance(self._name, str) else self._name
-
-    @value.setter
-    def value(self, name: object) -> None:
-        self._name = name
+class _Row(NamedTuple):
+    severity: Severity
+    meaning: str
 
 
-def _error(meaning: str) -> _Row:
-    return _Row(Severity.ERROR, meaning)
+_error = partial(_Row, Severity.ERROR)
+_warning = partial(_Row, Severity.WARNING)
+_info = partial(_Row, Severity.INFO)
 
 
-def _warning(meaning: str) -> _Row:
-    return _Row(Severity.WARNING, meaning)
-
-
-def _info(meaning: str) -> _Row:
-    return _Row(Severity.INFO, meaning)
-
-
-class LintCode(StrEnum):
+class LintCode(RowEnum):
     """A stable code; its documentation is generated from here."""
 
     severity: Severity
     meaning: str
-
-    def __new__(cls, code: str, severity: Severity, meaning: str) -> LintCode:
-        """Create the member; severity and meaning are attributes of it."""
-        member = str.__new__(cls, code)
-        member._value_ = code
-        member.severity = severity
-        member.meaning = meaning
-        return member
-
-    @staticmethod
-    def _generate_next_value_(name: str, *_: object) -> str:
-        """Return the code of a member."""
-        return name
 
     KEY_MISSPELLED = _error("No version has this key, but one with a similar name exists.")
     KEY_NEVER_EXISTED = _error("No released version has this key, although guides print it.")

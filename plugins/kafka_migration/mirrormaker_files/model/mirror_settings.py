@@ -232,10 +232,6 @@ class MirrorFile:
     def _last(self) -> dict[tuple[Place, str, str, str], MirrorSetting]:
         return {(each.place, each.owner, each.key, each.client): each for each in self.settings}
 
-    def of_flow(self, flow: Flow, key: str) -> MirrorSetting | None:
-        """Return the setting of a connector's key for a flow: its own, else the one of the top level."""
-        return self.last(Place.FLOW, key, str(flow)) or self.last(Place.TOP, key)
-
     @property
     def is_dedicated(self) -> bool:
         """Whether the dedicated MirrorMaker 2 reads the file."""

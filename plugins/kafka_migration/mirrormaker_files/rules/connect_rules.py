@@ -17,7 +17,6 @@ from kafka_migration.mirrormaker_files.ground.ground import (
     SOURCE,
     Ground,
     at_given,
-    hosts,
     is_given,
     is_of,
     line_of,
@@ -34,7 +33,7 @@ from kafka_migration.mirrormaker_files.line_rules.name_rules import (
     naming,
 )
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, on_file, value_of
+from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, listed, on_file, value_of
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.model.readers_of_keys import BYTES_CONVERTER, CONVERTERS
 
@@ -94,7 +93,7 @@ def _partner(file: MirrorFile, flow: Flow, each: Effective, sources: dict[str, E
         yield from _location(file, flow, each, own)
         for side in ("source", "target"):
             key = f"{side}.cluster.bootstrap.servers"
-            lists = [set(hosts(one.value(key))) for one in (own, each)]
+            lists = [set(listed(one.value(key))) for one in (own, each)]
             if all(lists) and not lists[0] & lists[1]:
                 found = f"source and checkpoint connector of {flow} have different addresses in `{key}`"
                 effect = "if these are two clusters, groups are not moved"

@@ -17,7 +17,6 @@ from kafka_migration.mirrormaker_files.ground.ground import (
     SOURCE,
     Ground,
     at_given,
-    hosts,
     is_given,
     lines,
     lines_in,
@@ -162,7 +161,7 @@ def shared_addresses(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     for flow in {frozenset(flow.ends): flow for flow in reversed(file.flows)}.values():
         for each in ground.connectors(flow, SOURCE):
             ends = [each.values.get(f"{side}.cluster.bootstrap.servers") for side in ("source", "target")]
-            if ends[0] and ends[1] and set(hosts(ends[0].value)) & set(hosts(ends[1].value)):
+            if ends[0] and ends[1] and set(listed(ends[0].value)) & set(listed(ends[1].value)):
                 given = next((end for end in reversed(ends) if end and is_given(end, file)), None)
                 if given:
                     found = f"{flow.source} and {flow.target} have an address in common"
@@ -178,9 +177,8 @@ def group_sync(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 
 
 def _checkpoints(file: MirrorFile, each: Effective, ground: Ground) -> Iterator[LintFinding]:
-    checkpoints, syncs = (each.given_in(file, key) for key in ("emit.checkpoints.enabled", "emit.offset-syncs.enabled"))
     sync = each.values.get("sync.group.offsets.enabled")
-    if checkpoints and each.says("emit.checkpoints.enabled", "false"):
+    if checkpoints := each.given_in(file, "emit.checkpoints.enabled", "false"):
         if sync is not None and sync.value.lower() == "true":
             found = "checkpoints are switched off, and groups are to be synced"
             effect = "groups are synced from checkpoints, so MirrorMaker moves no group"
@@ -192,7 +190,7 @@ def _checkpoints(file: MirrorFile, each: Effective, ground: Ground) -> Iterator[
             effect = "from Kafka 3.9 on the checkpoint connector refuses this value, and its log has an error"
             fix = "Accept the error, or remove the line: checkpoints harm nothing."
             yield at_given(file, checkpoints, LintCode.CHECKPOINTS_REFUSED, found, effect, fix)
-    if syncs and each.says("emit.offset-syncs.enabled", "false"):
+    if syncs := each.given_in(file, "emit.offset-syncs.enabled", "false"):
         found = "offset syncs are switched off"
         effect = "the checkpoint connector cannot run without them, so no group gets checkpoints"
         fix = "Remove the line, if groups are to move."
@@ -215,8 +213,7 @@ def refresh(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each connector that never looks for new topics, partitions or groups."""
     for _, each in ground.of_flows(file, SOURCE, CHECKPOINT):
         what = "topics" if each.reader.role == SOURCE else "groups"
-        given = each.given_in(file, f"refresh.{what}.enabled")
-        if given and each.says(f"refresh.{what}.enabled", "false"):
+        if given := each.given_in(file, f"refresh.{what}.enabled", "false"):
             found = f"MirrorMaker does not look for new {what}"
             new = "topics and partitions that are added later are" if what == "topics" else "later groups are"
             effect = f"{new} not copied until MirrorMaker is restarted"

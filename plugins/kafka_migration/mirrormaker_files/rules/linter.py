@@ -24,8 +24,7 @@ from kafka_migration.mirrormaker_files.line_rules.value_rules import VALUE_RULES
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, minor
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
-from kafka_migration.mirrormaker_files.rules.client_file_rules import client_files
-from kafka_migration.mirrormaker_files.rules.client_rules import CLIENT_RULES
+from kafka_migration.mirrormaker_files.rules.client_rules import CLIENT_RULES, client_files
 from kafka_migration.mirrormaker_files.rules.connect_rules import ALIAS_RULES, CONNECT_RULES, partners
 from kafka_migration.mirrormaker_files.rules.flow_rules import FLOW_RULES
 from kafka_migration.mirrormaker_files.rules.replication_rules import REPLICATION_RULES

@@ -15,7 +15,6 @@ from kafka_migration.mirrormaker_files.ground.ground import (
     SOURCE,
     Ground,
     at_given,
-    hosts,
     is_given,
     lines,
     lines_in,
@@ -23,7 +22,7 @@ from kafka_migration.mirrormaker_files.ground.ground import (
 from kafka_migration.mirrormaker_files.line_rules.key_rules import is_storage_of_connector
 from kafka_migration.mirrormaker_files.line_rules.place_rules import users_elsewhere
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
-from kafka_migration.mirrormaker_files.model.lint_finding import REFERENCE, LintFinding, at, value_of
+from kafka_migration.mirrormaker_files.model.lint_finding import REFERENCE, LintFinding, at, listed, value_of
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting
 
 _INSYNC, _FACTOR = "min.insync.replicas", "replication.factor"
@@ -88,7 +87,7 @@ def _brokers(setting: MirrorSetting, ground: Ground) -> int:
     lists = [
         _addresses(each, key) for each, key in ground.readers.of(setting) if key == setting.key and _creates(each, key)
     ]
-    return min((len(hosts(text)) for text in lists if text and not REFERENCE.search(text)), default=0)
+    return min((len(listed(text)) for text in lists if text and not REFERENCE.search(text)), default=0)
 
 
 def _addresses(each: Effective, key: str) -> str:

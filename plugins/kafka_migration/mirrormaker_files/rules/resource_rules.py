@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 from kafka_migration.kafka_tables.accepted import nearest_word
-from kafka_migration.mirrormaker_files.ground.ground import Ground
+from kafka_migration.mirrormaker_files.ground.ground import Ground, lines
 from kafka_migration.mirrormaker_files.ground.meant import right_place
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, key_of, on_file
@@ -122,10 +122,8 @@ def cluster_references(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
         near = nearest_word(alias, file.clusters)
         found = f"{key_of(settings[0], alias)} is the alias of no cluster in `clusters`"
         fix = f"Write {key_of(settings[0], near)}." if near else "Write the alias of one of the clusters."
-        others = tuple(each.line for each in settings[1:])
-        yield at(
-            file, settings[0], LintCode.ALIAS_UNKNOWN, found, "Strimzi's operator refuses the resource", fix, others
-        )
+        effect = "Strimzi's operator refuses the resource"
+        yield at(file, settings[0], LintCode.ALIAS_UNKNOWN, found, effect, fix, lines(settings[1:]))
 
 
 def connect_cluster(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:

@@ -21,7 +21,7 @@ from kafka_migration.mirrormaker_files.model.command_options import (
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, key_of, on_file, value_of
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_files.rules.client_file_rules import OF_STRIMZI, file_named
+from kafka_migration.mirrormaker_files.rules.client_rules import OF_STRIMZI, file_named
 
 # What each program reads as its first file.
 _READS = {

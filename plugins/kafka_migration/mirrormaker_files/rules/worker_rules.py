@@ -12,7 +12,7 @@ from kafka_migration.kafka_tables.accepted import nearest, trimmed
 from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated
 from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
-from kafka_migration.mirrormaker_files.ground.ground import CONNECTORS, Ground, at_given, is_given
+from kafka_migration.mirrormaker_files.ground.ground import CONNECTORS, Ground, at_given, is_given, lines_in
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, on_file, the_value
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
@@ -106,8 +106,7 @@ def _by_line(file: MirrorFile, given: Given, refused: list[Given]) -> LintFindin
     found = f"the worker does not allow what {place} overrides"
     effect = "Connect refuses the connector"
     fix = f"Write `{_POLICY}=All`, or remove the overrides of the connector."
-    others = tuple(each.setting.line for each in refused if each.setting and is_given(each, file))
-    return at_given(file, given, LintCode.OVERRIDE_REFUSED, found, effect, fix, others)
+    return at_given(file, given, LintCode.OVERRIDE_REFUSED, found, effect, fix, lines_in(file, *refused))
 
 
 def _by_default(file: MirrorFile, refused: list[Given]) -> Iterator[LintFinding]:
@@ -115,9 +114,8 @@ def _by_default(file: MirrorFile, refused: list[Given]) -> Iterator[LintFinding]
     if own:
         found = f"the worker has no `{_POLICY}`, whose default is None before Kafka 3.0"
         fix = f"Write `{_POLICY}=All` into the properties of the workers."
-        others = tuple(each.setting.line for each in own[1:] if each.setting)
         effect = "Connect refuses the connector"
-        yield at_given(file, own[0], LintCode.OVERRIDE_REFUSED, found, effect, fix, others)
+        yield at_given(file, own[0], LintCode.OVERRIDE_REFUSED, found, effect, fix, lines_in(file, *own[1:]))
 
 
 WORKER_RULES = (standalone, overrides)
@@ -175,7 +173,7 @@ def storage_topics(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
                 names[each.value(key)].append(each.values[key])
         for same in names.values():
             own = [given for given in same if is_given(given, file)]
-            lines = tuple(sorted(given.setting.line for given in own if given.setting))
+            lines = tuple(sorted(lines_in(file, *own)))
             if len(same) > 1 and own and lines not in seen:
                 seen.add(lines)
                 yield _one_topic(file, own)
@@ -185,8 +183,7 @@ def _one_topic(file: MirrorFile, own: list[Given]) -> LintFinding:
     found = "two of a worker's topics for configurations, offsets and status have one name"
     effect = "the worker does not start, or takes the records of one for those of the other"
     fix = "Give each of the three topics a name of its own."
-    others = tuple(given.setting.line for given in own[1:] if given.setting)
-    return at_given(file, own[0], LintCode.STORAGE_TOPICS_EQUAL, found, effect, fix, others)
+    return at_given(file, own[0], LintCode.STORAGE_TOPICS_EQUAL, found, effect, fix, lines_in(file, *own[1:]))
 
 
 def unlike_logins(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:

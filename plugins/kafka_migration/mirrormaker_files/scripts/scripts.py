@@ -95,10 +95,10 @@ class Script:
     facts: ScriptFacts = NO_SCRIPT
 
 
-def script_of(text: str, name: str = "", syntax: Syntax | None = None) -> Script:
+def script_of(text: str, name: str) -> Script:
     """Return the commands of a script. Raises `OpenQuote` if a quote of a command is not closed."""
     text = as_docker_reads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
-    syntax = syntax or _syntax(name, text)
+    syntax = _syntax(name, text)
     texts = list(_texts(text, syntax))
     plain = [each for line, part in texts for each in _commands(part, line, syntax, {})[0]]
     assigned = tuple(assigned_by(plain))

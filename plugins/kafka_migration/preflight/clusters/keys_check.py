@@ -1,4 +1,4 @@
-"""MirrorMaker 1 would put the newest records into the partitions that they have: its partitioner is the producers'."""
+"""The check that MirrorMaker 1 keeps the partitions of records, and the partitioner of the producers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.records import SampledRecord
-from kafka_migration.preflight.clusters.sampling import newest_records
-from kafka_migration.preflight.scene.check import Asked, Check, Findings, without_mirrormaker
-from kafka_migration.preflight.scene.scene import Scene, topics_of
+from kafka_migration.preflight.scene.check import Asked, Findings, check, without_mirrormaker
+from kafka_migration.preflight.scene.scene import Scene, newest_records, topics_of
 
 _MASK = 0xFFFFFFFF
 _M = 0x5BD1E995
@@ -47,7 +46,9 @@ def _keeps_partitions(scene: Scene) -> str:
     return without_mirrormaker(scene) or kept
 
 
-def _warn(scene: Scene) -> Findings:
+@check("keys", asks={Asked.SOURCE}, needs=("topics",), unless=_keeps_partitions, warns=True)
+def keys(scene: Scene) -> Findings:
+    """MirrorMaker 1 would put the newest records into their own partitions: its partitioner is the producers'."""
     partitions = {name: each.partitions for name, each in topics_of(scene, "source").items() if each.partitions > 1}
     return moved_key_warnings(partitions, newest_records(scene, tuple(partitions)))
 
@@ -72,6 +73,3 @@ def moved_key_warnings(partitions: Mapping[str, int], sampled: Mapping[str, Iter
                 matters="After the cutover the copied and the later records of such a key may be in different "
                 "partitions, without an order between them.",
             )
-
-
-CHECK = Check("keys", asks={Asked.SOURCE}, needs=("topics",), warn=_warn, unless=_keeps_partitions)

@@ -1,4 +1,4 @@
-"""Names, replicas and limits of the topics on the target allow the copy."""
+"""The check of what the target allows for the topics of the copy."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from kafka_migration.core.migration.settings import Migration, Mode
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.engines.mirrormaker2_topics import has_own_topics
-from kafka_migration.preflight.clusters.broker_settings import target_brokers, topic_defaults
-from kafka_migration.preflight.clusters.sampling import newest_records
-from kafka_migration.preflight.scene.check import BOTH, Check, Findings, without_mirrormaker
-from kafka_migration.preflight.scene.scene import Scene, asked_once, new_topics, topics_of
+from kafka_migration.preflight.clusters.target_checks import target_brokers, topic_defaults
+from kafka_migration.preflight.scene.check import BOTH, Findings, check, without_mirrormaker
+from kafka_migration.preflight.scene.scene import Scene, asked_once, new_topics, newest_records, topics_of
 
 AFTER_LIMIT = "message.timestamp.after.max.ms"
 # The settings that are compared. A broker has those of its version: `before.max.ms` and `after.max.ms` since Kafka 3.6,
@@ -55,7 +54,17 @@ def _limits(scene: Scene) -> tuple[Configs, Configs]:
     )
 
 
-def _check(scene: Scene) -> Findings:
+def _warn(scene: Scene) -> Findings:
+    yield from replica_warnings(scene.migration, new_topics(scene), _min_insync(scene))
+    source, target = _limits(scene)
+    yield from limit_warnings(scene.migration, source, target)
+    limits = after_limits(target)
+    yield from late_record_warnings(scene.migration, limits, _with_later_records(scene, limits))
+
+
+@check("limits", asks=BOTH, needs=("topics",), warn=_warn, unless=without_mirrormaker)
+def topic_limits(scene: Scene) -> Findings:
+    """Names, replicas and limits of the topics on the target allow the copy."""
     if scene.mode is Mode.INTERVAL:
         return
     created = new_topics(scene)
@@ -74,14 +83,6 @@ def _names_on_target(scene: Scene) -> frozenset[str]:
     own = {*scene.run.whole_migration.topics, *scene.ledger.copied_topics}
     shown = scene.target.topic_names()
     return frozenset(scene.migration.target_topic(name) if name in own else name for name in shown)
-
-
-def _warn(scene: Scene) -> Findings:
-    yield from replica_warnings(scene.migration, new_topics(scene), _min_insync(scene))
-    source, target = _limits(scene)
-    yield from limit_warnings(scene.migration, source, target)
-    limits = after_limits(target)
-    yield from late_record_warnings(scene.migration, limits, _with_later_records(scene, limits))
 
 
 def _min_insync(scene: Scene) -> str:
@@ -326,6 +327,3 @@ def _number(configs: Mapping[str, str], name: str) -> int | None:
         return int(configs[name])
     except (KeyError, ValueError):
         return None
-
-
-CHECK = Check("limits", _check, asks=BOTH, needs=("topics",), warn=_warn, unless=without_mirrormaker)

@@ -1,4 +1,4 @@
-"""No other MirrorMaker copies the topics: no group of MirrorMaker 1 reads them, no MirrorMaker 2 runs on the target."""
+"""The check for other MirrorMakers between the clusters, by their groups and topics."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from kafka_migration.core.text.shortened import some
 from kafka_migration.engines.mirrormaker2_topics import copied_topics
 from kafka_migration.preflight.scene.check import (
     BOTH,
-    Check,
     Fact,
     Findings,
     UnknownFact,
+    check,
     unknown_finding,
     without_mirrormaker,
 )
@@ -34,7 +34,10 @@ _UNKNOWN = Fact(
 )
 
 
-def _warn(scene: Scene) -> Findings:
+# A copy that another MirrorMaker makes fails the check of the topics, and this one still has to name it.
+@check("other mirror", asks=BOTH, needs=("earlier runs", "clusters"), unless=without_mirrormaker, warns=True)
+def other_mirror(scene: Scene) -> Findings:
+    """No other MirrorMaker copies the topics: no group of MirrorMaker 1 reads them, none of 2 runs on the target."""
     yield from _known("the groups on the source", _readers, scene)
     yield from _known("the groups on the target", _workers, scene)
     yield from _known("heartbeats on the target", _heartbeats, scene)
@@ -160,7 +163,3 @@ def _other(subject: str, found: str, happened: str) -> Finding:
         matters="Two MirrorMakers write each record twice, and validation counts the records of the other one as "
         "extra.",
     )
-
-
-# A copy that another MirrorMaker makes fails the check of the topics, and this one still has to name it.
-CHECK = Check("other mirror", asks=BOTH, needs=("earlier runs", "clusters"), warn=_warn, unless=without_mirrormaker)

@@ -1,4 +1,4 @@
-"""The target's log directories have room for the copy."""
+"""The check of the target's log directories."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.host import ProbeSubject
 from kafka_migration.preflight.host.asking_host import tool_answer, without_tools
-from kafka_migration.preflight.scene.check import Asked, Check, Fact, Findings, UnknownFact, warnings_of_sides
+from kafka_migration.preflight.scene.check import Asked, Fact, Findings, UnknownFact, check, warnings_of_sides
 from kafka_migration.preflight.scene.scene import Scene
 
 _SPACE = Fact(
@@ -29,7 +29,16 @@ _RESPONSE = re.compile(r"Received DESCRIBE_LOG_DIRS response from node (\d{1,10}
 _FREE = re.compile(r"totalBytes=-?\d{1,19}, usableBytes=(-?\d{1,19})")
 
 
-def _check(scene: Scene) -> Findings:
+def _warn(scene: Scene) -> Findings:
+    source, target = _log_dirs(scene, "source"), _log_dirs(scene, "target")
+    if isinstance(target, LogDirs) and not target.usable:
+        target = _NOT_REPORTED
+    return warnings_of_sides({"source": source, "target": target})
+
+
+@check("target space", asks={Asked.TOOLS}, needs=("topics", "host"), warn=_warn, unless=without_tools)
+def target_space(scene: Scene) -> Findings:
+    """The target's log directories have room for the copy."""
     source, target = _log_dirs(scene, "source"), _log_dirs(scene, "target")
     if isinstance(source, UnknownFact) or isinstance(target, UnknownFact) or not target.usable:
         return ()
@@ -37,13 +46,6 @@ def _check(scene: Scene) -> Findings:
     names = {topic: migration.target_topic(topic) for topic in migration.topics}
     needed = needed_bytes(source, target, names, migration.target_replication_factor)
     return space_findings(needed, target.usable)
-
-
-def _warn(scene: Scene) -> Findings:
-    source, target = _log_dirs(scene, "source"), _log_dirs(scene, "target")
-    if isinstance(target, LogDirs) and not target.usable:
-        target = _NOT_REPORTED
-    return warnings_of_sides({"source": source, "target": target})
 
 
 def _log_dirs(scene: Scene, side: Side) -> LogDirs | UnknownFact:
@@ -146,6 +148,3 @@ def space_findings(need: SpaceNeed, usable: Mapping[tuple[int, str], int]) -> Fi
 
 def _mib(free: Mapping[int, int]) -> str:
     return " + ".join(f"{each // 2**20:,}" for each in sorted(free.values(), reverse=True)[:10]) + " MiB"
-
-
-CHECK = Check("target space", _check, asks={Asked.TOOLS}, needs=("topics", "host"), warn=_warn, unless=without_tools)

@@ -100,9 +100,26 @@ class Check:
         return last_of(self.asks)
 
     @property
-    def module(self) -> str:
-        """The name of the module of the check, whose docstring says what it checks."""
-        return (self.warn if self.ask is _nothing else self.ask).__module__
+    def rule(self) -> Callable[[Scene], Findings]:
+        """`ask`, or `warn` if the check only warns; the docstring of this function says what the check checks."""
+        return self.warn if self.ask is _nothing else self.ask
+
+
+def check(
+    name: str,
+    *,
+    asks: Set[Asked],
+    needs: tuple[str, ...] = (),
+    warn: Callable[[Scene], Findings] = _nothing,
+    unless: Callable[[Scene], str] = lambda _: "",
+    warns: bool = False,
+) -> Callable[[Callable[[Scene], Findings]], Check]:
+    """Make a check of a function, whose docstring says what it checks; `warns` if it only warns."""
+    return lambda rule: (
+        Check(name, asks=asks, needs=needs, warn=rule, unless=unless)
+        if warns
+        else Check(name, rule, asks=asks, needs=needs, warn=warn, unless=unless)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,6 +15,7 @@ from kafka_migration.core.clock import Clock
 from kafka_migration.core.evidence.root import EvidencePlace
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Certificate, ClusterFacts, KafkaCluster, NewTopic, Side, TopicDescription
+from kafka_migration.core.kafka.records import SampledRecord
 from kafka_migration.core.kafka.schema_registry import SchemaRegistry
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.alert_settings import NotifierSettings
@@ -29,6 +31,8 @@ from kafka_migration.core.target.target_topics import plan_topics
 P = ParamSpec("P")
 T = TypeVar("T")
 SIDES: tuple[Side, ...] = ("source", "target")
+SAMPLED_PARTITIONS, SAMPLED_RECORDS = 200, 20
+SAMPLING_S = 10.0
 
 
 class Requested(Protocol):
@@ -285,3 +289,21 @@ def new_topics(scene: Scene) -> tuple[NewTopic, ...]:
     """Return the topics that the target lacks, as a run would create them."""
     source, target = topics_of(scene, "source"), topics_of(scene, "target")
     return plan_topics(scene.migration, source, target, scene.ledger).create
+
+
+@asked_once
+def newest_records(scene: Scene, topics: tuple[str, ...]) -> Mapping[str, list[SampledRecord]]:
+    """Return up to `SAMPLED_RECORDS` of the newest records of each partition of these topics on the source, by topic.
+
+    At most `SAMPLED_PARTITIONS` partitions are read; a topic without a record is missing.
+    """
+    known, source = topics_of(scene, "source"), scene.source
+    partitions = [partition for topic in topics for partition in known[topic].topic_partitions][:SAMPLED_PARTITIONS]
+    starts = source.log_start_offsets(partitions)
+    ends = source.log_end_offsets(partitions, "read_uncommitted")
+    ends = {partition: end for partition, end in ends.items() if partition in starts}
+    first = {partition: max(starts[partition], end - SAMPLED_RECORDS) for partition, end in ends.items()}
+    found = defaultdict[str, list[SampledRecord]](list)
+    for record in source.sampled_records(first, ends, SAMPLING_S):
+        found[record.partition.topic].append(record)
+    return found

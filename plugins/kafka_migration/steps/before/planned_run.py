@@ -29,8 +29,8 @@ from kafka_migration.core.target.target_topics import missing_topic_findings, re
 from kafka_migration.core.text.shortened import some
 from kafka_migration.engines.mirrormaker2 import never_copied_findings
 from kafka_migration.migration_file.loading import load_migration_file
-from kafka_migration.preflight.clusters.clusters_check import difference_findings
-from kafka_migration.preflight.files.overlap_check import other_migrations
+from kafka_migration.preflight.clusters.clusters_checks import difference_findings
+from kafka_migration.preflight.files.request_checks import other_migrations
 from kafka_migration.steps.mirror.plan_mirror import nothing_to_mirror, read_plan
 from kafka_migration.steps.run.copy_scope import changes_of_basis, record_topic_list
 from kafka_migration.steps.run.deployment import Deployment

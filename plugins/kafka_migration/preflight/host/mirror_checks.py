@@ -1,4 +1,4 @@
-"""The brokers of both clusters are new enough for the MirrorMaker on the host."""
+"""Checks of the MirrorMaker on the host, and of the brokers' versions that it needs."""
 
 from __future__ import annotations
 
@@ -7,19 +7,40 @@ from collections.abc import Mapping
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import Side
-from kafka_migration.engines.required_versions import KafkaVersion
+from kafka_migration.engines.engines import engine_of
+from kafka_migration.engines.required_versions import KafkaVersion, java_findings, login_findings, version_warnings
 from kafka_migration.preflight.host.asking_host import host_facts
 from kafka_migration.preflight.scene.check import (
     BOTH_AND_HOST,
     NO_DESCRIBE_CONFIGS,
-    Check,
+    Asked,
     Fact,
     Findings,
     UnknownFact,
+    check,
     unknown_finding,
     without_mirrormaker,
 )
 from kafka_migration.preflight.scene.scene import SIDES, Scene, asked_once
+
+
+def _mirror_warnings(scene: Scene) -> Findings:
+    return version_warnings(scene.migration, host_facts(scene).get("kafka", "")) if scene.mode.mirrors else ()
+
+
+@check("mirror", asks={Asked.HOST}, needs=("clusters", "host"), warn=_mirror_warnings)
+def mirror(scene: Scene) -> Findings:
+    """MirrorMaker on the host supports all settings of the run, runs on its Java, and is safe to use with a login."""
+    if not scene.mode.mirrors:
+        return ()
+    version = host_facts(scene).get("kafka", "")
+    engine = engine_of(scene.migration, scene.source, scene.target)
+    return (
+        *engine.setting_findings(version),
+        *java_findings(scene.migration, version, host_facts(scene).get("java", "")),
+        *(login_findings(scene.migration, version) if scene.has_login else ()),
+    )
+
 
 # Brokers use this protocol among each other. It is that of their version or of an older one; Kafka 4 has no such
 # setting.
@@ -50,7 +71,21 @@ def _mirror_version(scene: Scene) -> str:
     return host_facts(scene).get("kafka", "")
 
 
-def _check(scene: Scene) -> Findings:
+def _versions_warnings(scene: Scene) -> Findings:
+    for side in SIDES:
+        if not _brokers(scene, side):
+            yield unknown_finding(f"the brokers' settings on the {side}", _NOT_READ)
+
+
+@check(
+    "versions",
+    asks=BOTH_AND_HOST,
+    needs=("clusters", "host", "mirror"),
+    warn=_versions_warnings,
+    unless=_old_brokers_work,
+)
+def versions(scene: Scene) -> Findings:
+    """The brokers of both clusters are new enough for the MirrorMaker on the host."""
     for side in SIDES:
         yield from old_broker_findings(side, _brokers(scene, side), _mirror_version(scene))
 
@@ -75,12 +110,6 @@ def old_broker_findings(
         )
 
 
-def _warn(scene: Scene) -> Findings:
-    for side in SIDES:
-        if not _brokers(scene, side):
-            yield unknown_finding(f"the brokers' settings on the {side}", _NOT_READ)
-
-
 @asked_once
 def _brokers(scene: Scene, side: Side) -> Mapping[int, Mapping[str, str]]:
     """Return the settings of the brokers; empty if the login may not read them."""
@@ -88,8 +117,3 @@ def _brokers(scene: Scene, side: Side) -> Mapping[int, Mapping[str, str]]:
         return scene.cluster(side).broker_settings(PROTOCOL)
     except Refused:
         return {}
-
-
-CHECK = Check(
-    "versions", _check, asks=BOTH_AND_HOST, needs=("clusters", "host", "mirror"), warn=_warn, unless=_old_brokers_work
-)
