@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kafka_digest.keys.alignment import COMPACTED, DUPLICATE, UNCLASSIFIED
@@ -84,14 +83,10 @@ class BlockComparison:
 
     def _blocks(self, ranges: Mapping[str, Sequence[SideRange]]) -> Blocks:
         """Read both sides in one Spark job and return their blocks by (side, topic, partition)."""
-        read = {side: self.read(side, ranges[side]) for side in SIDES}
-        reader = partial(
-            block_rows,
-            block_records=self.block_records,
-            tasks=self.tasks,
-        )
         frames = [
-            reader(self.schema_ids.watched(side, frame), side) for side, frame in read.items() if frame is not None
+            block_rows(self.schema_ids.watched(side, frame), side, self.block_records, self.tasks)
+            for side in SIDES
+            if (frame := self.read(side, ranges[side])) is not None
         ]
         if not frames:
             return {}
@@ -100,7 +95,7 @@ class BlockComparison:
         collected = rows.collect()
         self.schema_ids.note(rows, ranges["target"])
         for row in collected:
-            blocks.setdefault((row["side"], row["topic"], row["partition"]), []).append(_block(row))
+            blocks.setdefault((row["side"], row["topic"], row["partition"]), []).append(Block(*row[3:]))
         for place, found in blocks.items():
             found.sort(key=lambda block: block.number)
             self._check(place, found)
@@ -291,19 +286,6 @@ def _drill_ranges(cases: Sequence[DrillCase], side: str) -> list[SideRange]:
         for (topic, partition), piece in pieces
         if piece is not None
     ]
-
-
-def _block(row: Any) -> Block:
-    return Block(
-        number=row["block"],
-        records=row["records"],
-        low_sum=row["low_sum"],
-        high_sum=row["high_sum"],
-        key_value_bytes=row["key_value_bytes"],
-        first_offset=row["first_offset"],
-        last_offset=row["last_offset"],
-        untimed=row["untimed"],
-    )
 
 
 def _unread(plan: WindowPlan) -> Measured:
