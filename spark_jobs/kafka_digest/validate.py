@@ -13,15 +13,11 @@ from kafka_digest.keys.key_job import KeyJob
 from kafka_digest.position import position_digest as digest
 from kafka_digest.position.position_job import PositionJob
 from kafka_digest.reading.kafka_clusters import SIDES, Clusters
-from kafka_digest.reading.kafka_silence import noticing_silence
 from kafka_digest.reading.read_windows import WindowPlan
 from kafka_digest.reading.record_schema_ids import SchemaIds
-from kafka_digest.reading.spark_progress import KafkaScans, telling_progress
 from kafka_digest.runtime.command import Clients, run_job
 from kafka_digest.runtime.job_documents import as_uri, remove
 from kafka_digest.runtime.job_errors import JobError, naming
-from kafka_digest.runtime.rate_limit import reading_at_most
-from kafka_digest.runtime.session import set_up
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -58,17 +54,10 @@ def validate(
     """
     started_at = datetime.now(timezone.utc)
     _check_request(request)
-    set_up(session)
-    max_bytes_per_s = request.get("max_bytes_per_s")
     clusters = _clusters(session, request, clients)
     plans = clusters.plan(request["windows"])
     names = {side: {getattr(plan, side).topic for plan in plans} for side in SIDES}
-    with (
-        noticing_silence(clusters, names) as reading,
-        reading_at_most(session._jvm, clients, max_bytes_per_s),
-        reading.interruptible(session._jvm),
-        telling_progress(KafkaScans(session).records, clusters.workload),
-    ):
+    with clusters.reading(names):
         entries, topics = _compared(clusters, plans, request, DifferenceFile(session, differences))
     return {
         "schema": SCHEMA,

@@ -8,8 +8,7 @@ from typing import Any
 
 from kafka_digest.keys.compare import KeyComparison, Unit
 from kafka_digest.keys.difference_file import DifferenceFile
-from kafka_digest.reading.bad_records import Search
-from kafka_digest.reading.isolation import Isolation
+from kafka_digest.reading.isolation import Isolation, Search
 from kafka_digest.reading.kafka_clusters import SIDES, Clusters
 from kafka_digest.reading.read_windows import WindowPlan, rounds_of
 from kafka_digest.runtime.job_errors import JobError

@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kafka_digest.keys.arrow_columns import schema_of
+from kafka_digest.keys.arrow_rows import schema_of
 from kafka_digest.keys.key_digest import NULL_KEY, BucketSums, Hashes, KeyRuns, buckets_of
 
 PLACE, SUMS, RECORD = 0, 1, 2

@@ -27,8 +27,7 @@ from kafka_digest.position.locate_differences import LOOK_AHEAD_RECORDS, DrillCa
 from kafka_digest.position.pieces import Again, Measured, sent_again
 from kafka_digest.position.position_digest import block_rows
 from kafka_digest.position.rest_in_order import MAX_MASKS, first_records, masks_of, without_explained
-from kafka_digest.reading.bad_records import LostWindows, Reader
-from kafka_digest.reading.isolation import Isolation, as_far_as_possible
+from kafka_digest.reading.isolation import Isolation, LostWindows, Reader, as_far_as_possible
 from kafka_digest.reading.kafka_clusters import SIDES, Clusters
 from kafka_digest.reading.read_windows import SideRange, WindowPlan, in_rounds
 from kafka_digest.reading.record_schema_ids import SchemaIds

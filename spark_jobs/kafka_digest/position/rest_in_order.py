@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions
 
-from kafka_digest.reading.bad_records import Reader
 from kafka_digest.reading.hashing import RANK
+from kafka_digest.reading.isolation import Reader
 from kafka_digest.reading.read_windows import SideRange
 from kafka_digest.runtime.session import small_table
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions
 
 from kafka_digest.reading.hashing import UNTIMED
+from kafka_digest.reading.kafka_silence import noticing_silence
 from kafka_digest.reading.kafka_source import read_ranges
 from kafka_digest.reading.log_bounds import read_log_bounds
 from kafka_digest.reading.read_windows import LogBounds, SideRange, WindowPlan, plan_window, requested_range
 from kafka_digest.reading.record_schema_ids import SchemaIds
-from kafka_digest.reading.spark_progress import Workload
+from kafka_digest.reading.spark_progress import KafkaScans, Workload, telling_progress
 from kafka_digest.runtime.job_errors import naming
-from kafka_digest.runtime.rate_limit import limited_options
+from kafka_digest.runtime.rate_limit import limited_options, reading_at_most
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -57,6 +59,21 @@ class Clusters:
         plans = [plan_window(window, source, target) for window in windows]
         self.workload.plan(plans)
         return plans
+
+    @contextmanager
+    def reading(self, topics: Mapping[str, Collection[str]]) -> Iterator[None]:
+        """Limit what the body reads of these topics per side, log its progress, and end it if a cluster is silent.
+
+        Raises `JobError` as `noticing_silence` and `reading_at_most` do.
+        """
+        jvm = self.session._jvm
+        with (
+            noticing_silence(self, topics) as reading,
+            reading_at_most(jvm, self.clients, self.max_bytes_per_s),
+            reading.interruptible(jvm),
+            telling_progress(KafkaScans(self.session).records, self.workload),
+        ):
+            yield
 
     def log_bounds(self, side: str, ranges: Sequence[SideRange]) -> dict[tuple[str, int], LogBounds]:
         """Return the log bounds of the partitions of all ranges that are not empty. Raises `JobError`."""

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions
 
-from kafka_digest.reading.bad_records import Search
 from kafka_digest.reading.hashing import CONTENT, RECORD, hash_of
-from kafka_digest.reading.isolation import Isolation
+from kafka_digest.reading.isolation import Isolation, Search
 from kafka_digest.reading.kafka_clusters import SIDES, Clusters, with_null_timestamps
 from kafka_digest.reading.read_windows import SideRange
 from kafka_digest.runtime.job_errors import RECORD_UNREADABLE, JobError, naming

@@ -7,13 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Union
 
 from kafka_digest.reading.kafka_clusters import SIDES, Clusters
-from kafka_digest.reading.kafka_silence import noticing_silence
 from kafka_digest.reading.read_windows import LogBounds, SideRange, readable_range
-from kafka_digest.reading.spark_progress import KafkaScans, telling_progress
 from kafka_digest.runtime.command import Clients, run_job
 from kafka_digest.runtime.job_errors import RECORD_UNREADABLE, JobError
-from kafka_digest.runtime.rate_limit import reading_at_most
-from kafka_digest.runtime.session import set_up
 from kafka_digest.translate.passes import Translation
 from kafka_digest.translate.vectors import TopicCopy, Translated
 
@@ -53,20 +49,12 @@ def translate(
 ) -> dict[str, Any]:
     """Return the result document of a request. Raises `JobError` if it cannot be carried out."""
     _check_request(request)
-    set_up(session)
-    limit = request.get("max_bytes_per_s")
-    clusters = Clusters(
-        session, clients, request["isolation_level"], _untimed(request["topics"]), max_bytes_per_s=limit
-    )
+    untimed, limit = _untimed(request["topics"]), request.get("max_bytes_per_s")
+    clusters = Clusters(session, clients, request["isolation_level"], untimed, max_bytes_per_s=limit)
     asked = _copies(clusters, request["topics"], is_back=request["is_back"])
     copies = [copy for copy in asked if isinstance(copy, TopicCopy)]
     topics = {"source": {copy.topic for copy in copies}, "target": {copy.target_topic for copy in copies}}
-    with (
-        noticing_silence(clusters, topics) as reading,
-        reading_at_most(session._jvm, clients, limit),
-        reading.interruptible(session._jvm),
-        telling_progress(KafkaScans(session).records, clusters.workload),
-    ):
+    with clusters.reading(topics):
         found = iter(Translation(clusters).run(copies))
     answers = [
         _topic(topic["topic"], copy if isinstance(copy, JobError) else next(found))
