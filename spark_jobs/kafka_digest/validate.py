@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import SparkSession
 
 from kafka_digest.keys import key_digest
 from kafka_digest.keys.difference_file import DifferenceFile
@@ -18,9 +20,6 @@ from kafka_digest.reading.record_schema_ids import SchemaIds
 from kafka_digest.runtime.command import Clients, run_job
 from kafka_digest.runtime.job_documents import as_uri, remove
 from kafka_digest.runtime.job_errors import JobError, naming
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 SCHEMA = 2
 REQUEST_KIND = "validation-request"
@@ -37,21 +36,14 @@ def main(arguments: Sequence[str]) -> int:
     return run_job(arguments, compare, program="validate_topics.py")
 
 
-def compare(session: SparkSession, request: Mapping[str, Any], clients: Clients, result: str) -> Mapping[str, Any]:
-    """Measure, with all differences in a file next to the result. Raises `JobError`."""
+def compare(session: SparkSession, request: Mapping[str, Any], clients: Clients, result: str) -> dict[str, Any]:
+    """Return the result document of a request. Raises `JobError` if it cannot be carried out.
+
+    All differences are in a Parquet file next to the result, which is not written if there are none.
+    """
     differences = f"{as_uri(result).removesuffix('.json')}.differences.parquet"
     with naming(f"removing the differences of an earlier result {differences}"):
         remove(session, differences)
-    return validate(session, request, clients, differences)
-
-
-def validate(
-    session: SparkSession, request: Mapping[str, Any], clients: Mapping[str, Mapping[str, str]], differences: str
-) -> dict[str, Any]:
-    """Return the result document of a request. Raises `JobError` if it cannot be carried out.
-
-    :param differences: the path of the Parquet file with all differences; not written if there are none
-    """
     started_at = datetime.now(timezone.utc)
     _check_request(request)
     clusters = _clusters(session, request, clients)
@@ -74,7 +66,7 @@ def validate(
     }
 
 
-def _clusters(session: SparkSession, request: Mapping[str, Any], clients: Mapping[str, Mapping[str, str]]) -> Clusters:
+def _clusters(session: SparkSession, request: Mapping[str, Any], clients: Clients) -> Clusters:
     return Clusters(
         session,
         clients,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import DataFrame
 
 from kafka_digest.keys.align_tasks import SOURCE_BEFORE, SOURCE_BEHIND, UNCOMMITTED, Circumstances
 from kafka_digest.keys.alignment import COMPACTED, INTERLEAVED, UNCLASSIFIED, UNPROVED
@@ -18,10 +20,6 @@ from kafka_digest.reading.isolation import Isolation, as_far_as_possible
 from kafka_digest.reading.kafka_clusters import SIDES, Clusters
 from kafka_digest.reading.read_windows import SideRange
 from kafka_digest.runtime.job_errors import JobError, naming, tell
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 
 # The maximum number of comparisons while a log cleaner runs.
 _ATTEMPTS = 3
@@ -245,7 +243,8 @@ class KeyComparison:
             for number, pieces in ((SOURCE_BEFORE, before), (SOURCE_BEHIND, behind))
         ]
         if self.clusters.is_uncommitted_copy:
-            frames.append((UNCOMMITTED, "source", self.clusters.read_uncommitted(_pieces(units, "source"))))
+            uncommitted = self.clusters.read("source", _pieces(units, "source"), "read_uncommitted")
+            frames.append((UNCOMMITTED, "source", uncommitted))
         for number, side, frame in frames:
             if frame is not None:
                 yield KeyedSide(number, frame, _places(units, side))

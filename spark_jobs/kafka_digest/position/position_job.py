@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import DataFrame
 
 from kafka_digest.keys.alignment import COMPACTED, DUPLICATE, UNCLASSIFIED
 from kafka_digest.keys.compare import KeyComparison, Unit
@@ -13,7 +15,6 @@ from kafka_digest.keys.difference_file import DifferenceFile
 from kafka_digest.position.blocks import (
     Block,
     Comparison,
-    SplitInput,
     check_blocks,
     compare_blocks,
     doubtful_blocks,
@@ -32,9 +33,6 @@ from kafka_digest.reading.kafka_clusters import SIDES, Clusters
 from kafka_digest.reading.read_windows import SideRange, WindowPlan, in_rounds
 from kafka_digest.reading.record_schema_ids import SchemaIds
 from kafka_digest.runtime.job_errors import JobError, naming, tell
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 # The hashes of three blocks per side are cached during the drill: about 400 MB for 16 partitions with the default block
 # size. They spill to disk beyond Spark's storage memory.
@@ -95,17 +93,10 @@ class BlockComparison:
         self.schema_ids.note(rows, ranges["target"])
         for row in collected:
             blocks.setdefault((row["side"], row["topic"], row["partition"]), []).append(Block(*row[3:]))
-        for place, found in blocks.items():
+        for (side, topic, partition), found in blocks.items():
             found.sort(key=lambda block: block.number)
-            self._check(place, found)
+            check_blocks(f"{side} {topic}[{partition}]", found, self.block_records)
         return blocks
-
-    def _check(self, place: tuple[str, str, int], blocks: Sequence[Block]) -> None:
-        try:
-            check_blocks(blocks, self.block_records)
-        except SplitInput as error:
-            side, topic, partition = place
-            raise JobError(f"{side} {topic}[{partition}] was not read in one piece: {error}") from error
 
     def differences(self, measured: Sequence[Measured]) -> dict[int, Difference]:
         """Return the first difference of each window that differs, by the window's number."""

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
+
+from pyspark.sql import DataFrame
 
 from kafka_digest.reading.hashing import RECORD, hash_of
 from kafka_digest.reading.read_windows import BEYOND_TIME, SideRange, WindowPlan
 from kafka_digest.runtime.job_errors import RECORD_UNREADABLE, RECORDS_DELETED, JobError, naming, tell
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 Reader = Callable[[str, Sequence[SideRange]], "DataFrame | None"]
 """Returns one frame over ranges of a side; `None` if all are empty."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pyspark.sql import functions
+from pyspark.sql import DataFrame, SparkSession, functions
 
 from kafka_digest.reading.hashing import UNTIMED
 from kafka_digest.reading.kafka_silence import noticing_silence
@@ -18,9 +18,6 @@ from kafka_digest.reading.record_schema_ids import SchemaIds
 from kafka_digest.reading.spark_progress import KafkaScans, Workload, telling_progress
 from kafka_digest.runtime.job_errors import naming
 from kafka_digest.runtime.rate_limit import limited_options, reading_at_most
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 SIDES = ("source", "target")
 
@@ -84,19 +81,15 @@ class Clusters:
         with naming(f"asking the {side} cluster ({address}) for the log bounds of {len(places)} partitions"):
             return read_log_bounds(self.session._jvm, self.clients[side], places, self.isolation_level)
 
-    def read(self, side: str, ranges: Sequence[SideRange]) -> DataFrame | None:
-        """Return one frame over these ranges of a side; `None` if all are empty. Raises `JobError`."""
-        return self._read(side, ranges, self.isolation_level)
+    def read(self, side: str, ranges: Sequence[SideRange], isolation_level: str | None = None) -> DataFrame | None:
+        """Return one frame over these ranges of a side; `None` if all are empty. Raises `JobError`.
 
-    def _read(self, side: str, ranges: Sequence[SideRange], isolation_level: str) -> DataFrame | None:
+        :param isolation_level: if it is not that of the job
+        """
         self.workload.note(side, ranges)
         client = {**limited_options(self.max_bytes_per_s), **self.clients[side]}
-        frame = read_ranges(self.session, client, ranges, isolation_level)
+        frame = read_ranges(self.session, client, ranges, isolation_level or self.isolation_level)
         return None if frame is None else without_timestamps(frame, self.untimed[side])
-
-    def read_uncommitted(self, ranges: Sequence[SideRange]) -> DataFrame | None:
-        """Return one frame over these ranges of the source with the records of aborted transactions."""
-        return self._read("source", ranges, "read_uncommitted")
 
     def around(self, side: str, ranges: Sequence[SideRange]) -> tuple[list[SideRange], list[SideRange]]:
         """Return what the logs of a side hold before and after these ranges. Raises `JobError`."""

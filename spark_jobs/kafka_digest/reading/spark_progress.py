@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import SparkSession
 
 from kafka_digest.reading.read_windows import SideRange, WindowPlan
 from kafka_digest.runtime.job_errors import tell
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 TOLD_EVERY_S = 20.0
 # Reading Spark's counters takes some milliseconds; the job does not wait for a driver that does not answer.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Union
+from typing import Any, Union
+
+from pyspark.sql import SparkSession
 
 from kafka_digest.reading.kafka_clusters import SIDES, Clusters
 from kafka_digest.reading.read_windows import LogBounds, SideRange, readable_range
@@ -12,9 +14,6 @@ from kafka_digest.runtime.command import Clients, run_job
 from kafka_digest.runtime.job_errors import RECORD_UNREADABLE, JobError
 from kafka_digest.translate.passes import Translation
 from kafka_digest.translate.vectors import TopicCopy, Translated
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 SCHEMA = 2
 REQUEST_KIND = "translation-request"
@@ -37,16 +36,10 @@ Answer = Union[Sequence[Translated], JobError]
 
 def main(arguments: Sequence[str]) -> int:
     """Run the job of a command line and return its exit code."""
-    return run_job(arguments, _answer, program="translate_offsets.py")
+    return run_job(arguments, translate, program="translate_offsets.py")
 
 
-def _answer(session: SparkSession, request: Mapping[str, Any], clients: Clients, _result: str) -> Mapping[str, Any]:
-    return translate(session, request, clients)
-
-
-def translate(
-    session: SparkSession, request: Mapping[str, Any], clients: Mapping[str, Mapping[str, str]]
-) -> dict[str, Any]:
+def translate(session: SparkSession, request: Mapping[str, Any], clients: Clients, _result: str) -> dict[str, Any]:
     """Return the result document of a request. Raises `JobError` if it cannot be carried out."""
     _check_request(request)
     untimed, limit = _untimed(request["topics"]), request.get("max_bytes_per_s")
