@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import SparkSession
 
 from kafka_digest.keys import key_digest
 from kafka_digest.keys.difference_file import DifferenceFile
@@ -13,18 +15,11 @@ from kafka_digest.keys.key_job import KeyJob
 from kafka_digest.position import position_digest as digest
 from kafka_digest.position.position_job import PositionJob
 from kafka_digest.reading.kafka_clusters import SIDES, Clusters
-from kafka_digest.reading.kafka_silence import noticing_silence
 from kafka_digest.reading.read_windows import WindowPlan
 from kafka_digest.reading.record_schema_ids import SchemaIds
-from kafka_digest.reading.spark_progress import KafkaScans, telling_progress
 from kafka_digest.runtime.command import Clients, run_job
 from kafka_digest.runtime.job_documents import as_uri, remove
 from kafka_digest.runtime.job_errors import JobError, naming
-from kafka_digest.runtime.rate_limit import reading_at_most
-from kafka_digest.runtime.session import set_up
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 SCHEMA = 2
 REQUEST_KIND = "validation-request"
@@ -41,34 +36,20 @@ def main(arguments: Sequence[str]) -> int:
     return run_job(arguments, compare, program="validate_topics.py")
 
 
-def compare(session: SparkSession, request: Mapping[str, Any], clients: Clients, result: str) -> Mapping[str, Any]:
-    """Measure, with all differences in a file next to the result. Raises `JobError`."""
+def compare(session: SparkSession, request: Mapping[str, Any], clients: Clients, result: str) -> dict[str, Any]:
+    """Return the result document of a request. Raises `JobError` if it cannot be carried out.
+
+    All differences are in a Parquet file next to the result, which is not written if there are none.
+    """
     differences = f"{as_uri(result).removesuffix('.json')}.differences.parquet"
     with naming(f"removing the differences of an earlier result {differences}"):
         remove(session, differences)
-    return validate(session, request, clients, differences)
-
-
-def validate(
-    session: SparkSession, request: Mapping[str, Any], clients: Mapping[str, Mapping[str, str]], differences: str
-) -> dict[str, Any]:
-    """Return the result document of a request. Raises `JobError` if it cannot be carried out.
-
-    :param differences: the path of the Parquet file with all differences; not written if there are none
-    """
     started_at = datetime.now(timezone.utc)
     _check_request(request)
-    set_up(session)
-    max_bytes_per_s = request.get("max_bytes_per_s")
     clusters = _clusters(session, request, clients)
     plans = clusters.plan(request["windows"])
     names = {side: {getattr(plan, side).topic for plan in plans} for side in SIDES}
-    with (
-        noticing_silence(clusters, names) as reading,
-        reading_at_most(session._jvm, clients, max_bytes_per_s),
-        reading.interruptible(session._jvm),
-        telling_progress(KafkaScans(session).records, clusters.workload),
-    ):
+    with clusters.reading(names):
         entries, topics = _compared(clusters, plans, request, DifferenceFile(session, differences))
     return {
         "schema": SCHEMA,
@@ -85,7 +66,7 @@ def validate(
     }
 
 
-def _clusters(session: SparkSession, request: Mapping[str, Any], clients: Mapping[str, Mapping[str, str]]) -> Clusters:
+def _clusters(session: SparkSession, request: Mapping[str, Any], clients: Clients) -> Clusters:
     return Clusters(
         session,
         clients,

@@ -10,7 +10,6 @@ from pyspark.sql import SparkSession
 
 from kafka_digest.position.blocks import Block, compare_blocks, window_digest
 from kafka_digest.position.position_digest import block_rows
-from kafka_digest.position.position_job import _block
 from kafka_digest.reading.hashing import RECORD, hash_of
 from kafka_digest.reading.kafka_clusters import without_timestamps
 from tests.spark.conftest import FrameMaker, FramesMaker, KafkaRecord
@@ -29,7 +28,7 @@ def blocks(kafka_frame: FrameMaker) -> Blocks:
 
     def digest(records: Sequence[KafkaRecord], block_records: int = 3, **kwargs: Any) -> list[Block]:
         rows = block_rows(kafka_frame(records, **kwargs), "source", block_records, tasks=1).collect()
-        return sorted((_block(row) for row in rows), key=lambda block: block.number)
+        return sorted((Block(*row[3:]) for row in rows), key=lambda block: block.number)
 
     return digest
 

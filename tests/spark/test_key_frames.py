@@ -101,7 +101,7 @@ def test_each_range_says_what_was_read_of_it(compared: Compared) -> None:
     """Records, bytes, first and last offset per partition and side, of partitions that one task reads in turn."""
     source, target = placed(RECORDS, 3), placed(RECORDS, 2)
     rows = of_kind(compared((source, target), max_keys=2), PLACE)
-    columns = ("side", "partition", "records", "bytes", "first_offset", "last_offset")
+    columns = ("side", "partition", "records", "key_value_bytes", "first_offset", "last_offset")
 
     assert sorted(
         (side, number, len(records), sum(len(r.key or b"") + len(r.value or b"") for r in records), 0, len(records) - 1)

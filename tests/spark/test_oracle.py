@@ -15,7 +15,6 @@ from kafka_digest.keys.key_tasks import DIFFERING
 from kafka_digest.keys.locate_key_differences import Suspects, aligned_keys, reconciled
 from kafka_digest.position.blocks import Block, compare_blocks
 from kafka_digest.position.position_digest import block_rows
-from kafka_digest.position.position_job import _block
 from tests.oracle import Logs, Raw, good_by_key, same_by_key, same_by_position, unpaired
 from tests.spark.conftest import FramesMaker, KafkaRecord, Place
 
@@ -120,7 +119,7 @@ def test_partitions_are_equal_where_the_oracle_says_so(sides: Sides, many: Seque
     for frame in sides(many):
         blocks: defaultdict[Place, list[Block]] = defaultdict(list)
         for row in block_rows(frame, "either", 2, tasks=1).collect():
-            blocks[row["topic"], row["partition"]].append(_block(row))
+            blocks[row["topic"], row["partition"]].append(Block(*row[3:]))
         found.append(blocks)
 
     for number, (source, target) in enumerate(many):

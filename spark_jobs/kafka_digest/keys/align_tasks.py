@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_digest.keys.alignment import FIELDS, UNCLASSIFIED, Difference, Known, Records, align, surplus
-from kafka_digest.keys.arrow_columns import schema_of
-from kafka_digest.keys.untimed import without_times_of_copies
-from kafka_digest.keys.whole_keys import Columns, key_begins, whole_keys
+from kafka_digest.keys.arrow_rows import Columns, key_begins, schema_of, whole_keys
+from kafka_digest.keys.subsequences import Hashes
+from kafka_digest.reading.hashing import NOTHING
 
 # The origin of a row: the compared ranges; the source's ranges read with aborted transactions; the logs before and
 # after the ranges, with only the newest record of each key, as a tombstone if any of them is one.
@@ -58,12 +59,37 @@ def differences(
     for columns in _keys(batches):
         unit, keyless = int(columns[0][0]), bool(columns[-1][0])
         source, target = (_records(columns, side) for side in (SOURCE, TARGET))
-        target = without_times_of_copies(source, target, *(columns[6][_rows_of(columns, n)] for n in (SOURCE, TARGET)))
+        target = _without_times_of_copies(source, target, *(columns[6][_rows_of(columns, n)] for n in (SOURCE, TARGET)))
         known = _known(columns, unit, circumstances)
         if found := _found(source, target, known, keyless=keyless):
             shared = {"unit": unit, "key": int(columns[1][0]), "keyless": keyless}
             rows = [{**shared, **_row(source, target, difference)} for difference in found]
             yield pa.RecordBatch.from_pylist(rows, schema=_SCHEMA)
+
+
+def _without_times_of_copies(
+    source: Records, target: Records, source_contents: Hashes, target_contents: Hashes
+) -> Records:
+    """Return a key's target records; those that are copies of source records without a timestamp have none either.
+
+    MirrorMaker gives such a copy the time of the copy. A target record counts as a copy if it has the content of such a
+    source record, unless it is the copy of a source record with the same content and its timestamp.
+
+    :param source_contents: the hashes of the records without their timestamps
+    """
+    is_untimed = source.records == source_contents
+    if not is_untimed.any():
+        return target
+    timed = Counter(source.records[~is_untimed].tolist())
+    *contents, times = (field.copy() for field in target.fields)
+    records = target.records.copy()
+    for place in np.flatnonzero(np.isin(target_contents, source_contents[is_untimed])).tolist():
+        record = int(records[place])
+        if timed[record]:
+            timed[record] -= 1
+        else:
+            records[place], times[place] = target_contents[place], NOTHING
+    return replace(target, records=records, fields=[*contents, times])
 
 
 def _known(columns: Columns, unit: int, circumstances: Circumstances) -> Known:

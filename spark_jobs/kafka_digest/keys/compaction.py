@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from pyspark.sql import DataFrame, Window, functions
+
+from kafka_digest.keys.align_tasks import PLACES
 from kafka_digest.keys.alignment import COMPACTED, DUPLICATE, UNPROVED
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from kafka_digest.runtime.session import small_table
 
 EXPLAINED = (COMPACTED, UNPROVED)
 # The side that lacks the record of a difference: 0 source, 1 target.
@@ -54,11 +55,6 @@ def within_holes(aligned: DataFrame, holes: Mapping[tuple[int, int], int]) -> Da
 
     :param aligned: is read twice, so it should be cached
     """
-    from pyspark.sql import Window, functions
-
-    from kafka_digest.keys.align_tasks import PLACES
-    from kafka_digest.runtime.session import small_table
-
     by = list(Share._fields)
     numbered = aligned.withColumn("side", functions.expr(_LACKING))
     rows = numbered.where(functions.col("label").isin(*EXPLAINED)).groupBy(*by).count().collect()

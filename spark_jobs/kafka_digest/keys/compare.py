@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any
+
+from pyspark.sql import DataFrame
 
 from kafka_digest.keys.align_tasks import SOURCE_BEFORE, SOURCE_BEHIND, UNCOMMITTED, Circumstances
 from kafka_digest.keys.alignment import COMPACTED, INTERLEAVED, UNCLASSIFIED, UNPROVED
@@ -18,10 +20,6 @@ from kafka_digest.reading.isolation import Isolation, as_far_as_possible
 from kafka_digest.reading.kafka_clusters import SIDES, Clusters
 from kafka_digest.reading.read_windows import SideRange
 from kafka_digest.runtime.job_errors import JobError, naming, tell
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 
 # The maximum number of comparisons while a log cleaner runs.
 _ATTEMPTS = 3
@@ -49,8 +47,7 @@ class Unit:
 
     def holes(self, side: str) -> int:
         """Return the number of offsets without a record in a side's ranges."""
-        offsets = sum(piece.end - piece.start for piece in self.ranges[side] if not piece.is_empty)
-        return offsets - self.recounted.get(side, self.totals[side][0])
+        return sum(piece.offsets for piece in self.ranges[side]) - self.recounted.get(side, self.totals[side][0])
 
     @property
     def topic_name(self) -> str:
@@ -98,13 +95,7 @@ class Unit:
         place = (side, topic, row["partition"])
         if place in self.counts:
             raise JobError(f"{side} {topic}[{row['partition']}] was not read in one piece")
-        self.counts[place] = {
-            "records": row["records"],
-            "key_value_bytes": row["bytes"],
-            "first_offset": row["first_offset"],
-            "last_offset": row["last_offset"],
-            "untimed": row["untimed"],
-        }
+        self.counts[place] = {name: row[name] for name in NO_RECORDS}
 
     def check_counts(self) -> None:
         """Raise `JobError` unless the buckets hold as many records as were read."""
@@ -112,13 +103,6 @@ class Unit:
             read = sum(count["records"] for (of_side, *_), count in self.counts.items() if of_side == side)
             if read != in_buckets:
                 raise JobError(f"{side} {self.window['topic']}: {read} records were read, {in_buckets} digested")
-
-
-class _Options(TypedDict):
-    """The parameters of both reads."""
-
-    null_keys_have_order: bool
-    tasks: int
 
 
 @dataclass(frozen=True)
@@ -238,9 +222,8 @@ class KeyComparison:
         if not sides:
             return []
         ids = self.clusters.schema_ids
-        rows = compared_rows(
-            [replace(each, frame=ids.watched(SIDES[each.number], each.frame)) for each in sides], **self._options
-        )
+        watched = [replace(each, frame=ids.watched(SIDES[each.number], each.frame)) for each in sides]
+        rows = compared_rows(watched, null_keys_have_order=self.null_keys_have_order, tasks=self.clusters.tasks)
         collected: Sequence[Any] = rows.collect()
         ids.note(rows, target)
         return collected
@@ -260,7 +243,8 @@ class KeyComparison:
             for number, pieces in ((SOURCE_BEFORE, before), (SOURCE_BEHIND, behind))
         ]
         if self.clusters.is_uncommitted_copy:
-            frames.append((UNCOMMITTED, "source", self.clusters.read_uncommitted(_pieces(units, "source"))))
+            uncommitted = self.clusters.read("source", _pieces(units, "source"), "read_uncommitted")
+            frames.append((UNCOMMITTED, "source", uncommitted))
         for number, side, frame in frames:
             if frame is not None:
                 yield KeyedSide(number, frame, _places(units, side))
@@ -289,14 +273,8 @@ class KeyComparison:
         untimed = frozenset(unit.number for unit in units if unit.has_untimed)
         suspects = Suspects(buckets, {unit.number: unit.topic for unit in units}, circumstances, untimed)
         sides = [*self._sides(units), *self._explaining(units, around)]
-        return aligned_keys(self.clusters.session, sides, suspects, **self._options)
-
-    @property
-    def _options(self) -> _Options:
-        return {
-            "null_keys_have_order": self.null_keys_have_order,
-            "tasks": self.clusters.tasks,
-        }
+        order, tasks = self.null_keys_have_order, self.clusters.tasks
+        return aligned_keys(self.clusters.session, sides, suspects, null_keys_have_order=order, tasks=tasks)
 
 
 def _clear_equal(units: Iterable[Unit], explained: Mapping[int, set[int]]) -> None:

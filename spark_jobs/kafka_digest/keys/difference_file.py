@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pyspark.sql import Window, functions
+from pyspark.sql import DataFrame, SparkSession, Window, functions
 
 from kafka_digest.keys.align_tasks import PLACES
 from kafka_digest.keys.alignment import ABORTED, COMPACTED, EXPIRED, INTERLEAVED
 from kafka_digest.runtime.job_errors import naming
 from kafka_digest.runtime.session import small_table
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 FIRST_SHOWN = 20
 _PLACED = "unit int, source_partition int, source_offset bigint, target_partition int, target_offset bigint"

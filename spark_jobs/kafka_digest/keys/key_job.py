@@ -8,10 +8,9 @@ from typing import Any
 
 from kafka_digest.keys.compare import KeyComparison, Unit
 from kafka_digest.keys.difference_file import DifferenceFile
-from kafka_digest.reading.bad_records import Search
-from kafka_digest.reading.isolation import Isolation
+from kafka_digest.reading.isolation import Isolation, Search
 from kafka_digest.reading.kafka_clusters import SIDES, Clusters
-from kafka_digest.reading.read_windows import WindowPlan
+from kafka_digest.reading.read_windows import WindowPlan, rounds_of
 from kafka_digest.runtime.job_errors import JobError
 
 
@@ -97,25 +96,9 @@ def _ranges(plans: Iterable[WindowPlan], side: str) -> list[Any]:
 
 
 def _rounds(topics: Iterable[_Topic]) -> list[list[Unit]]:
-    """Split topics so that none occurs twice in a round; Spark's Kafka source takes one range per partition.
-
-    Suspects are read after the others, by themselves.
-    """
-    every = list(topics)
-    parts = [[topic for topic in every if topic.is_suspect is suspect] for suspect in (False, True)]
-    return [together for part in parts for together in _in_order(part)]
-
-
-def _in_order(topics: Iterable[_Topic]) -> list[list[Unit]]:
-    rounds: list[list[Unit]] = []
-    read: dict[str, int] = {}
-    for topic in topics:
-        name = topic.unit.window["topic"]
-        number = read[name] = read.get(name, -1) + 1
-        if number == len(rounds):
-            rounds.append([])
-        rounds[number].append(topic.unit)
-    return rounds
+    """Split topics so that none occurs twice in a round."""
+    rounds = rounds_of(topics, lambda topic: [topic.unit.topic_name])
+    return [[topic.unit for topic in together] for together in rounds]
 
 
 @dataclass(frozen=True)

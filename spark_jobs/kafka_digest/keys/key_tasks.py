@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kafka_digest.keys.arrow_columns import schema_of
+from kafka_digest.keys.arrow_rows import schema_of
 from kafka_digest.keys.key_digest import NULL_KEY, BucketSums, Hashes, KeyRuns, buckets_of
 
 PLACE, SUMS, RECORD = 0, 1, 2
@@ -36,18 +36,21 @@ TOTAL, DIFFERING = 3, 4
 RECORDS = "key bigint, record bigint, offset bigint, bytes int, place string, untimed boolean"
 PARTIAL = (
     "kind int, unit int, bucket int, partition int, key bigint, first_offset bigint, last_offset bigint, "
-    "records bigint, bytes bigint, digest bigint, untimed bigint"
+    "records bigint, key_value_bytes bigint, digest bigint, untimed bigint"
 )
 COMPARED = (
     "kind int, unit int, side int, bucket int, partition int, first_offset bigint, last_offset bigint, "
-    "records bigint, bytes bigint, digest bigint, untimed bigint"
+    "records bigint, key_value_bytes bigint, digest bigint, untimed bigint"
 )
 # A task keeps the sums of this many units, one MiB each, before it sends them.
 _UNITS_KEPT = 32
 
 
 def _rows(schema: pa.Schema, length: int, **columns: Any) -> pa.RecordBatch:
-    """Return a batch of `length` rows; a column is an array, one value for all rows, or null if left out."""
+    """Return a batch of `length` rows; a column is an array, one value for all rows, or null if left out.
+
+    Others than the schema's columns are ignored.
+    """
     arrays = []
     for kind in schema:
         value = columns.get(kind.name)
@@ -64,30 +67,19 @@ _PARTIAL, _COMPARED = schema_of(PARTIAL), schema_of(COMPARED)
 
 @dataclass
 class _Range:
-    """The range of one Kafka partition while a task reads it."""
+    """The range of one Kafka partition while a task reads it; the fields have the names of columns."""
 
     unit: int
     partition: int
     runs: KeyRuns
     records: int = 0
-    bytes: int = 0
+    key_value_bytes: int = 0
     untimed: int = 0
     first_offset: int = -1
     last_offset: int = -1
 
     def row(self) -> pa.RecordBatch:
-        return _rows(
-            _PARTIAL,
-            1,
-            kind=PLACE,
-            unit=self.unit,
-            partition=self.partition,
-            first_offset=self.first_offset,
-            last_offset=self.last_offset,
-            records=self.records,
-            bytes=self.bytes,
-            untimed=self.untimed,
-        )
+        return _rows(_PARTIAL, 1, kind=PLACE, **vars(self))
 
 
 @dataclass
@@ -121,7 +113,7 @@ class _Task:
             raise ValueError("the first record of a task has no topic and partition")
         keys, records, offsets, sizes = (column.to_numpy() for column in batch.columns[:4])
         at.records += len(keys)
-        at.bytes += int(sizes.sum(dtype=np.int64))
+        at.key_value_bytes += int(sizes.sum(dtype=np.int64))
         at.untimed += batch.column(5).true_count
         at.first_offset = int(offsets[0]) if at.first_offset < 0 else at.first_offset
         at.last_offset = int(offsets[-1])

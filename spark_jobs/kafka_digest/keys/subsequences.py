@@ -66,8 +66,8 @@ def _by_number(source: Hashes, target: Hashes, places: Mapping[int, Sequence[int
     If the target holds all of the source with additional records, that is the longest. Otherwise the n-th identical
     record is paired with the n-th as long as the order is kept.
     """
-    held = _subsequence(source, target)
-    if held is not None:
+    held = common_beginning(source, target)
+    if len(held) == len(source):
         return np.arange(len(source)), held
     seen: Counter[int] = Counter()
     pairs: list[tuple[int, int]] = []
@@ -84,12 +84,6 @@ def common_beginning(wanted: Hashes, of: Hashes) -> Hashes:
     rest = iter(enumerate(of.tolist()))
     found = (next((at for at, one in rest if one == record), -1) for record in wanted.tolist())
     return np.array(list(takewhile(lambda at: at >= 0, found)), np.int64)
-
-
-def _subsequence(wanted: Hashes, of: Hashes) -> Hashes | None:
-    """Return the places of a sequence's records in another that holds all of them in order; `None` if it does not."""
-    found = common_beginning(wanted, of)
-    return found if len(found) == len(wanted) else None
 
 
 def _places(link: object) -> tuple[Hashes, Hashes]:

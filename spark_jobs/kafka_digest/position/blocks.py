@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-
-class SplitInput(Exception):
-    """The blocks of a partition do not come from one complete read in log order."""
+from kafka_digest.runtime.job_errors import JobError
 
 
 @dataclass(frozen=True)
@@ -50,8 +48,8 @@ class DrillRange:
     end_offset: int
 
 
-def check_blocks(blocks: Sequence[Block], block_records: int) -> None:
-    """Raise `SplitInput` unless all blocks except the last are full and none is missing.
+def check_blocks(partition: str, blocks: Sequence[Block], block_records: int) -> None:
+    """Raise `JobError` unless all blocks except the last are full and none is missing.
 
     This is the case exactly if the ranks were counted from 0 without a restart. So it proves that no reader split the
     partition.
@@ -60,7 +58,8 @@ def check_blocks(blocks: Sequence[Block], block_records: int) -> None:
         full = block.records == block_records
         last = position == len(blocks) - 1
         if block.number != position or block.records > block_records or not (full or last):
-            raise SplitInput(f"block {block.number} at place {position} holds {block.records} records")
+            found = f"block {block.number} at place {position} holds {block.records} records"
+            raise JobError(f"{partition} was not read in one piece: {found}")
 
 
 def compare_blocks(source: Sequence[Block], target: Sequence[Block], equal: Collection[int] = ()) -> Comparison:

@@ -20,9 +20,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from kafka_digest.reading.hashing import NOTHING
-
-FIELDS = ("key", "value", "headers", "timestamp")
+from kafka_digest.reading.hashing import NOTHING, RECORD
 
 
 class Record(NamedTuple):
@@ -60,6 +58,9 @@ class Elsewhere:
     target: Sequence[Record] = ()
 
 
+NOWHERE = Elsewhere()
+
+
 class Hunk(NamedTuple):
     """A place where aligned runs differ: the range `[source_start, source_end)` and that of the target."""
 
@@ -73,7 +74,7 @@ def classify_first_difference(
     source_rows: Sequence[Record],
     target_rows: Sequence[Record],
     *,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: Elsewhere = NOWHERE,
     source_ended: bool = True,
     target_ended: bool = True,
 ) -> Difference | None:
@@ -85,14 +86,8 @@ def classify_first_difference(
     first = _first_differing(source_rows, target_rows)
     if first is None:
         return None
-    before = Elsewhere(source_rows[:first], target_rows[:first])
-    other = elsewhere or Elsewhere()
-    case = _Case(
-        source_rows[first:],
-        target_rows[first:],
-        Elsewhere((*before.source, *other.source), (*before.target, *other.target)),
-        whole=source_ended and target_ended,
-    )
+    others = Elsewhere((*source_rows[:first], *elsewhere.source), (*target_rows[:first], *elsewhere.target))
+    case = _Case(source_rows[first:], target_rows[first:], others, whole=source_ended and target_ended)
     return case.classify()
 
 
@@ -119,7 +114,7 @@ class _Case:
             return self._missing("the target window ends here and the source continues")
         hunks = align([r.record for r in self.source], [r.record for r in self.target])
         hunk = hunks[0]
-        if (hunk.source_end, hunk.target_end) == (len(self.source), len(self.target)):
+        if self._is_last(hunk):
             far = self._far_shift()
             if far is not None:
                 return far
@@ -189,9 +184,8 @@ class _Case:
         return None
 
     def _moved(self) -> Difference:
-        ours, theirs = self.source[0], self.target[0]
-        detail = "both sides hold the same records in another order"
-        return Difference("reordered", ours.offset, theirs.offset, (), f"{detail}.")
+        detail = "both sides hold the same records in another order."
+        return Difference("reordered", self.source[0].offset, self.target[0].offset, (), detail)
 
     def _missing(self, detail: str) -> Difference:
         theirs = self.target[0].offset if self.target else None
@@ -216,7 +210,7 @@ def _are_alike(ours: Record, theirs: Record) -> bool:
 
 def _compared(ours: Record) -> Sequence[str]:
     """Return the fields of a source record that its copy must have: a missing timestamp is not compared."""
-    return FIELDS[:-1] if ours.timestamp == NOTHING else FIELDS
+    return RECORD[:-1] if ours.timestamp == NOTHING else RECORD
 
 
 def _count(number: int, noun: str) -> str:

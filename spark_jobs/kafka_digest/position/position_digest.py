@@ -30,17 +30,25 @@ one whole Kafka partition; `blocks.check_blocks` and `kafka_source` guard that.
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, functions
+from pyspark.sql import DataFrame, functions
 
 from kafka_digest.reading.hashing import BYTES, CONTENT, RANK, RECORD, UNTIMED, hash_of
 from kafka_digest.reading.kafka_clusters import with_null_timestamps
 
 DIGEST = "partition-position-xxhash64/2"
+_BLOCK_COLUMNS = (
+    "count(*) as records",
+    "sum(x & 4294967295L) as low_sum",
+    "sum(shiftrightunsigned(x, 32)) as high_sum",
+    "sum(cast(bytes as bigint)) as key_value_bytes",
+    "min(offset) as first_offset",
+    "max(offset) as last_offset",
+    "count_if(untimed) as untimed",
+)
 
 
 def block_rows(frame: DataFrame, side: str, block_records: int, tasks: int) -> DataFrame:
-    """Return one row per block: side, topic, partition, block, records, low_sum, high_sum,
-    key_value_bytes, first_offset, last_offset, untimed.
+    """Return one row per block: side, topic, partition, and the fields of `blocks.Block` in their order.
 
     :param tasks: the number of reading tasks; ranks are counted before partitions are combined, so they stay correct
     """
@@ -54,20 +62,8 @@ def block_rows(frame: DataFrame, side: str, block_records: int, tasks: int) -> D
         f"{hash_of(*RECORD, rank='rank')} as x",
         f"{UNTIMED} as untimed",
     )
-    blocks = hashed.coalesce(tasks).groupBy("topic", "partition", "block").agg(*_block_columns())
+    blocks = hashed.coalesce(tasks).groupBy("topic", "partition", "block").agg(*map(functions.expr, _BLOCK_COLUMNS))
     return blocks.selectExpr(f"'{side}' as side", "*")
-
-
-def _block_columns() -> tuple[Column, ...]:
-    return (
-        functions.expr("count(*) as records"),
-        functions.expr("sum(x & 4294967295L) as low_sum"),
-        functions.expr("sum(shiftrightunsigned(x, 32)) as high_sum"),
-        functions.expr("sum(cast(bytes as bigint)) as key_value_bytes"),
-        functions.expr("min(offset) as first_offset"),
-        functions.expr("max(offset) as last_offset"),
-        functions.expr("count_if(untimed) as untimed"),
-    )
 
 
 def record_hashes(frame: DataFrame, side: str) -> DataFrame:

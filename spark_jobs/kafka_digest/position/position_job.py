@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import DataFrame
 
 from kafka_digest.keys.alignment import COMPACTED, DUPLICATE, UNCLASSIFIED
 from kafka_digest.keys.compare import KeyComparison, Unit
@@ -14,7 +15,6 @@ from kafka_digest.keys.difference_file import DifferenceFile
 from kafka_digest.position.blocks import (
     Block,
     Comparison,
-    SplitInput,
     check_blocks,
     compare_blocks,
     doubtful_blocks,
@@ -28,15 +28,11 @@ from kafka_digest.position.locate_differences import LOOK_AHEAD_RECORDS, DrillCa
 from kafka_digest.position.pieces import Again, Measured, sent_again
 from kafka_digest.position.position_digest import block_rows
 from kafka_digest.position.rest_in_order import MAX_MASKS, first_records, masks_of, without_explained
-from kafka_digest.reading.bad_records import LostWindows, Reader
-from kafka_digest.reading.isolation import Isolation, as_far_as_possible
+from kafka_digest.reading.isolation import Isolation, LostWindows, Reader, as_far_as_possible
 from kafka_digest.reading.kafka_clusters import SIDES, Clusters
 from kafka_digest.reading.read_windows import SideRange, WindowPlan, in_rounds
 from kafka_digest.reading.record_schema_ids import SchemaIds
 from kafka_digest.runtime.job_errors import JobError, naming, tell
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 # The hashes of three blocks per side are cached during the drill: about 400 MB for 16 partitions with the default block
 # size. They spill to disk beyond Spark's storage memory.
@@ -84,14 +80,10 @@ class BlockComparison:
 
     def _blocks(self, ranges: Mapping[str, Sequence[SideRange]]) -> Blocks:
         """Read both sides in one Spark job and return their blocks by (side, topic, partition)."""
-        read = {side: self.read(side, ranges[side]) for side in SIDES}
-        reader = partial(
-            block_rows,
-            block_records=self.block_records,
-            tasks=self.tasks,
-        )
         frames = [
-            reader(self.schema_ids.watched(side, frame), side) for side, frame in read.items() if frame is not None
+            block_rows(self.schema_ids.watched(side, frame), side, self.block_records, self.tasks)
+            for side in SIDES
+            if (frame := self.read(side, ranges[side])) is not None
         ]
         if not frames:
             return {}
@@ -100,18 +92,11 @@ class BlockComparison:
         collected = rows.collect()
         self.schema_ids.note(rows, ranges["target"])
         for row in collected:
-            blocks.setdefault((row["side"], row["topic"], row["partition"]), []).append(_block(row))
-        for place, found in blocks.items():
+            blocks.setdefault((row["side"], row["topic"], row["partition"]), []).append(Block(*row[3:]))
+        for (side, topic, partition), found in blocks.items():
             found.sort(key=lambda block: block.number)
-            self._check(place, found)
+            check_blocks(f"{side} {topic}[{partition}]", found, self.block_records)
         return blocks
-
-    def _check(self, place: tuple[str, str, int], blocks: Sequence[Block]) -> None:
-        try:
-            check_blocks(blocks, self.block_records)
-        except SplitInput as error:
-            side, topic, partition = place
-            raise JobError(f"{side} {topic}[{partition}] was not read in one piece: {error}") from error
 
     def differences(self, measured: Sequence[Measured]) -> dict[int, Difference]:
         """Return the first difference of each window that differs, by the window's number."""
@@ -291,19 +276,6 @@ def _drill_ranges(cases: Sequence[DrillCase], side: str) -> list[SideRange]:
         for (topic, partition), piece in pieces
         if piece is not None
     ]
-
-
-def _block(row: Any) -> Block:
-    return Block(
-        number=row["block"],
-        records=row["records"],
-        low_sum=row["low_sum"],
-        high_sum=row["high_sum"],
-        key_value_bytes=row["key_value_bytes"],
-        first_offset=row["first_offset"],
-        last_offset=row["last_offset"],
-        untimed=row["untimed"],
-    )
 
 
 def _unread(plan: WindowPlan) -> Measured:

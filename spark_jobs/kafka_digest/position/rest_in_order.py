@@ -6,17 +6,13 @@ The explained offsets are sent to every task as masks of 64 offsets each, so lon
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from pyspark.sql import functions
+from pyspark.sql import DataFrame, functions
 
-from kafka_digest.reading.bad_records import Reader
 from kafka_digest.reading.hashing import RANK
+from kafka_digest.reading.isolation import Reader
 from kafka_digest.reading.read_windows import SideRange
 from kafka_digest.runtime.session import small_table
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 # About 100 MB in the driver and in each executor.
 MAX_MASKS = 2_000_000

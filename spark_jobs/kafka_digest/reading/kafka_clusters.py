@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pyspark.sql import functions
+from pyspark.sql import DataFrame, SparkSession, functions
 
 from kafka_digest.reading.hashing import UNTIMED
+from kafka_digest.reading.kafka_silence import noticing_silence
 from kafka_digest.reading.kafka_source import read_ranges
 from kafka_digest.reading.log_bounds import read_log_bounds
 from kafka_digest.reading.read_windows import LogBounds, SideRange, WindowPlan, plan_window, requested_range
 from kafka_digest.reading.record_schema_ids import SchemaIds
-from kafka_digest.reading.spark_progress import Workload
+from kafka_digest.reading.spark_progress import KafkaScans, Workload, telling_progress
 from kafka_digest.runtime.job_errors import naming
-from kafka_digest.runtime.rate_limit import limited_options
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from kafka_digest.runtime.rate_limit import limited_options, reading_at_most
 
 SIDES = ("source", "target")
 
@@ -58,6 +57,21 @@ class Clusters:
         self.workload.plan(plans)
         return plans
 
+    @contextmanager
+    def reading(self, topics: Mapping[str, Collection[str]]) -> Iterator[None]:
+        """Limit what the body reads of these topics per side, log its progress, and end it if a cluster is silent.
+
+        Raises `JobError` as `noticing_silence` and `reading_at_most` do.
+        """
+        jvm = self.session._jvm
+        with (
+            noticing_silence(self, topics) as reading,
+            reading_at_most(jvm, self.clients, self.max_bytes_per_s),
+            reading.interruptible(jvm),
+            telling_progress(KafkaScans(self.session).records, self.workload),
+        ):
+            yield
+
     def log_bounds(self, side: str, ranges: Sequence[SideRange]) -> dict[tuple[str, int], LogBounds]:
         """Return the log bounds of the partitions of all ranges that are not empty. Raises `JobError`."""
         return self._bounds_of(side, {piece.place for piece in ranges if not piece.is_empty})
@@ -67,19 +81,15 @@ class Clusters:
         with naming(f"asking the {side} cluster ({address}) for the log bounds of {len(places)} partitions"):
             return read_log_bounds(self.session._jvm, self.clients[side], places, self.isolation_level)
 
-    def read(self, side: str, ranges: Sequence[SideRange]) -> DataFrame | None:
-        """Return one frame over these ranges of a side; `None` if all are empty. Raises `JobError`."""
-        return self._read(side, ranges, self.isolation_level)
+    def read(self, side: str, ranges: Sequence[SideRange], isolation_level: str | None = None) -> DataFrame | None:
+        """Return one frame over these ranges of a side; `None` if all are empty. Raises `JobError`.
 
-    def _read(self, side: str, ranges: Sequence[SideRange], isolation_level: str) -> DataFrame | None:
+        :param isolation_level: if it is not that of the job
+        """
         self.workload.note(side, ranges)
         client = {**limited_options(self.max_bytes_per_s), **self.clients[side]}
-        frame = read_ranges(self.session, client, ranges, isolation_level)
+        frame = read_ranges(self.session, client, ranges, isolation_level or self.isolation_level)
         return None if frame is None else without_timestamps(frame, self.untimed[side])
-
-    def read_uncommitted(self, ranges: Sequence[SideRange]) -> DataFrame | None:
-        """Return one frame over these ranges of the source with the records of aborted transactions."""
-        return self._read("source", ranges, "read_uncommitted")
 
     def around(self, side: str, ranges: Sequence[SideRange]) -> tuple[list[SideRange], list[SideRange]]:
         """Return what the logs of a side hold before and after these ranges. Raises `JobError`."""

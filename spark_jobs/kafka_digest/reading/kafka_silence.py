@@ -128,7 +128,7 @@ def _leaders(jvm: Any, side: str, client: Mapping[str, str], topics: Collection[
     """Yield a function that sends a request to one partition of each broker that leads any of these topics."""
     with admin_client(jvm, client) as admin:
         with naming(f"asking the {side} cluster for the leaders of {len(topics)} topics"):
-            partitions = partition_per_leader(jvm, admin, topics)
+            partitions = partition_per_leader(admin, topics)
         yield lambda: ask_leaders(jvm, admin, partitions)
 
 

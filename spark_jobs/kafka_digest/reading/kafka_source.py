@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, SparkSession
 
 from kafka_digest.reading.read_windows import SideRange
 from kafka_digest.runtime.job_errors import JobError
 from kafka_digest.runtime.session import choose_kafka_source
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 # Spark sends two requests to the broker after every poll, so polls have to be large. Spark's default receive buffer of
 # 64 KiB would limit one connection to 1.3 MB/s over 50 ms. At the end of a log the broker delays the next fetch for
@@ -31,20 +29,17 @@ DEFAULT_OPTIONS = {
     "kafka.metric.reporters": "",
     "kafkaConsumer.pollTimeoutMs": "120000",
 }
-# These options would split a partition over tasks, or read something other than the window.
-FORBIDDEN_OPTIONS = frozenset(
-    name.lower()
-    for name in (
-        "minPartitions",
-        "maxRecordsPerPartition",
-        "subscribe",
-        "subscribePattern",
-        "startingTimestamp",
-        "endingTimestamp",
-        "startingOffsetsByTimestamp",
-        "endingOffsetsByTimestamp",
-    )
-)
+# These options would split a partition over tasks, or read something other than the window; in lower case.
+FORBIDDEN_OPTIONS = {
+    "minpartitions",
+    "maxrecordsperpartition",
+    "subscribe",
+    "subscribepattern",
+    "startingtimestamp",
+    "endingtimestamp",
+    "startingoffsetsbytimestamp",
+    "endingoffsetsbytimestamp",
+}
 
 
 def reader_options(client: Mapping[str, str], ranges: Sequence[SideRange], isolation_level: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -24,17 +24,19 @@ def read_log_bounds(
     if not partitions:
         return {}
     with admin_client(jvm, client) as admin:
-        existing = _existing(jvm, admin, partitions)
+        existing = _existing(admin, partitions)
         return _bounds(jvm, admin, existing, isolation_level) if existing else {}
 
 
-def _existing(jvm: Any, admin: Any, partitions: Collection[tuple[str, int]]) -> list[tuple[str, int]]:
-    topics = jvm.java.util.ArrayList()
-    for topic in sorted({topic for topic, _ in partitions}):
-        topics.add(topic)
-    futures = admin.describeTopics(topics).topicNameValues()
-    counts = {topic: len(_partitions(futures.get(topic))) for topic in topics}
+def _existing(admin: Any, partitions: Collection[tuple[str, int]]) -> list[tuple[str, int]]:
+    counts = {topic: len(found) for topic, found in _described(admin, {topic for topic, _ in partitions}).items()}
     return sorted((topic, number) for topic, number in partitions if number < counts[topic])
+
+
+def _described(admin: Any, topics: Collection[str]) -> dict[str, Any]:
+    """Return the partitions of each topic."""
+    futures = admin.describeTopics(sorted(topics)).topicNameValues()
+    return {topic: _partitions(futures.get(topic)) for topic in topics}
 
 
 def _partitions(future: Any) -> Any:
@@ -66,11 +68,8 @@ def _beyond_time(jvm: Any, admin: Any, keys: Mapping[tuple[str, int], Any]) -> d
 
     A broker that cannot search by time, as for records of the oldest format, leaves the answer out.
     """
-    kafka = jvm.org.apache.kafka
-    wanted = jvm.java.util.HashMap()
-    for key in keys.values():
-        wanted.put(key, kafka.clients.admin.OffsetSpec.forTimestamp(MAX_TIMESTAMP_MS + 1))
-    answer = admin.listOffsets(wanted)
+    spec = jvm.org.apache.kafka.clients.admin.OffsetSpec.forTimestamp(MAX_TIMESTAMP_MS + 1)
+    answer = admin.listOffsets(_wanted(jvm, keys.values(), spec))
     found = {place: _offset(answer, key) for place, key in keys.items()}
     return {place: offset for place, offset in found.items() if offset >= 0}
 
@@ -86,23 +85,25 @@ def _offset(answer: Any, key: Any) -> int:
 def _offsets(
     jvm: Any, admin: Any, keys: Mapping[tuple[str, int], Any], spec: Any, isolation_level: str
 ) -> dict[tuple[str, int], int]:
-    wanted = jvm.java.util.HashMap()
-    for key in keys.values():
-        wanted.put(key, spec)
     level = getattr(jvm.org.apache.kafka.common.IsolationLevel, isolation_level.upper())
-    answer = admin.listOffsets(wanted, jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(level)).all().get()
+    options = jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(level)
+    answer = admin.listOffsets(_wanted(jvm, keys.values(), spec), options).all().get()
     return {place: answer.get(key).offset() for place, key in keys.items()}
 
 
-def partition_per_leader(jvm: Any, admin: Any, topics: Collection[str]) -> list[tuple[str, int]]:
+def _wanted(jvm: Any, partitions: Iterable[Any], spec: Any) -> Any:
+    """Return the same offset to ask for of each `TopicPartition`."""
+    wanted = jvm.java.util.HashMap()
+    for partition in partitions:
+        wanted.put(partition, spec)
+    return wanted
+
+
+def partition_per_leader(admin: Any, topics: Collection[str]) -> list[tuple[str, int]]:
     """Return one partition of each broker that leads any of these topics."""
-    wanted = jvm.java.util.ArrayList()
-    for topic in topics:
-        wanted.add(topic)
     found: dict[int, tuple[str, int]] = {}
-    futures = admin.describeTopics(wanted).topicNameValues()
-    for topic in topics:
-        for partition in _partitions(futures.get(topic)):
+    for topic, partitions in _described(admin, topics).items():
+        for partition in partitions:
             if partition.leader() is not None:
                 found.setdefault(partition.leader().id(), (topic, partition.partition()))
     return list(found.values())
@@ -111,9 +112,7 @@ def partition_per_leader(jvm: Any, admin: Any, topics: Collection[str]) -> list[
 def ask_leaders(jvm: Any, admin: Any, partitions: Collection[tuple[str, int]]) -> None:
     """Send a small request to the leaders of these partitions. Raises `Py4JJavaError` if one does not answer."""
     kafka = jvm.org.apache.kafka
-    wanted = jvm.java.util.HashMap()
-    for place in partitions:
-        wanted.put(kafka.common.TopicPartition(*place), kafka.clients.admin.OffsetSpec.earliest())
+    keys = (kafka.common.TopicPartition(*place) for place in partitions)
     options = kafka.clients.admin.ListOffsetsOptions()
     options.timeoutMs(_ANSWER_MS)
-    admin.listOffsets(wanted, options).all().get()
+    admin.listOffsets(_wanted(jvm, keys, kafka.clients.admin.OffsetSpec.earliest()), options).all().get()

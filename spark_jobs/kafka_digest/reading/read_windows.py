@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 # Spark keeps a time as microseconds in 64 bits; a greater timestamp of Kafka (in ms) is an error of its Kafka source.
 MAX_TIMESTAMP_MS = ((1 << 63) - 1) // 1000
@@ -53,6 +52,11 @@ class SideRange:
     def is_empty(self) -> bool:
         """Whether there is nothing to read."""
         return self.start >= self.end
+
+    @property
+    def offsets(self) -> int:
+        """The number of offsets to read."""
+        return max(self.end - self.start, 0)
 
     @property
     def place(self) -> tuple[str, int]:
@@ -190,24 +194,35 @@ def _shortage(asked: SideRange, bounds: LogBounds, *, end_may_be_missing: bool) 
     return None
 
 
+class _Readable(Protocol):
+    """A window, or a topic with all its windows."""
+
+    @property
+    def is_suspect(self) -> bool: ...
+
+
+T = TypeVar("T", bound=_Readable)
+
+
 def in_rounds(plans: Iterable[WindowPlan]) -> list[list[WindowPlan]]:
-    """Split plans so that no partition of either side occurs twice in a round, keeping their order.
+    """Split plans so that no partition of either side occurs twice in a round, keeping their order."""
+    return rounds_of(plans, lambda plan: (("source", *plan.source.place), ("target", *plan.target.place)))
+
+
+def rounds_of(parts: Iterable[T], places: Callable[[T], Sequence[object]]) -> list[list[T]]:
+    """Split parts so that no place occurs twice in a round, keeping their order.
 
     Spark's Kafka source takes one range per partition and read. Suspects are read after the others, by themselves.
     """
-    every = list(plans)
-    parts = [[plan for plan in every if plan.is_suspect is suspect] for suspect in (False, True)]
-    return [together for part in parts for together in _rounds(part)]
-
-
-def _rounds(plans: Iterable[WindowPlan]) -> list[list[WindowPlan]]:
-    next_source: defaultdict[tuple[str, int], int] = defaultdict(int)
-    next_target: defaultdict[tuple[str, int], int] = defaultdict(int)
-    rounds: list[list[WindowPlan]] = []
-    for plan in plans:
-        number = max(next_source[plan.source.place], next_target[plan.target.place])
-        next_source[plan.source.place] = next_target[plan.target.place] = number + 1
-        if number == len(rounds):
-            rounds.append([])
-        rounds[number].append(plan)
+    every = list(parts)
+    rounds: list[list[T]] = []
+    for suspect in (False, True):
+        read: dict[object, int] = {}
+        first = len(rounds)
+        for part in (part for part in every if part.is_suspect is suspect):
+            number = max(read.get(place, first) for place in places(part))
+            read.update(dict.fromkeys(places(part), number + 1))
+            if number == len(rounds):
+                rounds.append([])
+            rounds[number].append(part)
     return rounds

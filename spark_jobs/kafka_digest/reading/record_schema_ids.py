@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pyspark.sql import functions
+from pyspark.sql import Column, DataFrame, functions
 
 from kafka_digest.reading.read_windows import SideRange, WindowPlan, requested_range
 from kafka_digest.runtime.job_errors import JobError
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 PARTS = ("key", "value")
 SIDE = "target"

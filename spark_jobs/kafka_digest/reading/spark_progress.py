@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import SparkSession
 
 from kafka_digest.reading.read_windows import SideRange, WindowPlan
 from kafka_digest.runtime.job_errors import tell
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 TOLD_EVERY_S = 20.0
 # Reading Spark's counters takes some milliseconds; the job does not wait for a driver that does not answer.
@@ -32,30 +31,20 @@ _SCANS, _ROWS = ("Scan KafkaRelation", "BatchScan KafkaTable"), "number of outpu
 class Workload:
     """The number of offsets to read: those of the plan, and those that are read again to examine differences."""
 
-    planned: int = 0
-    again: int = 0
+    offsets: int = 0
     _read_to: dict[tuple[str, str, int], int] = field(default_factory=dict)
-
-    @property
-    def offsets(self) -> int:
-        """The known number of offsets to read."""
-        return self.planned + self.again
 
     def plan(self, plans: Sequence[WindowPlan]) -> None:
         """Count both sides of the planned windows."""
-        self.planned += sum(_span(piece) for plan in plans for piece in (plan.source, plan.target))
+        self.offsets += sum(piece.offsets for plan in plans for piece in (plan.source, plan.target))
 
     def note(self, side: str, ranges: Sequence[SideRange]) -> None:
         """Add ranges of a side that will be read; a range that begins within one already counted counts again."""
         for piece in ranges:
             place = (side, *piece.place)
             if piece.start < self._read_to.get(place, 0):
-                self.again += _span(piece)
+                self.offsets += piece.offsets
             self._read_to[place] = max(piece.end, self._read_to.get(place, 0))
-
-
-def _span(piece: SideRange) -> int:
-    return max(piece.end - piece.start, 0)
 
 
 def progress_line(read: int, offsets: int, elapsed_s: float) -> str:

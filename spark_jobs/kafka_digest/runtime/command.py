@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from kafka_digest.runtime.job_documents import read_clients, read_document, take_clients, write_document
 from kafka_digest.runtime.job_errors import JobError, masked, naming, tell
-from kafka_digest.runtime.session import START_OPTIONS, check_versions
+from kafka_digest.runtime.session import START_OPTIONS, check_versions, set_up
 
 Clients = Mapping[str, Mapping[str, str]]
 Job = Callable[[SparkSession, Mapping[str, Any], Clients, str], Mapping[str, Any]]
@@ -35,6 +35,7 @@ def run_job(arguments: Sequence[str], job: Job, *, program: str) -> int:
             session = builder.getOrCreate()
         try:
             check_versions(session)
+            set_up(session)
             clients |= clients or read_clients(options.clients)
             with naming(f"reading the request {options.request}"):
                 request = read_document(session, options.request)

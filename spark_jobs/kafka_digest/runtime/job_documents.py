@@ -6,14 +6,12 @@ import json
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark import SparkFiles
+from pyspark.sql import SparkSession
 
 from kafka_digest.runtime.job_errors import JobError
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def as_uri(location: str) -> str:

@@ -41,10 +41,7 @@ _WAS_ENDED = re.compile(
 
 
 class JobError(Exception):
-    """The job, or a part of it, cannot give a result; the text is one line for the log.
-
-    `is_of_all` says whether the error concerns all topics.
-    """
+    """The job, or a part of it, cannot give a result; the text is one line for the log."""
 
     def __init__(self, text: str, code: str = SPARK_FAILED) -> None:
         super().__init__(text)
@@ -111,12 +108,7 @@ def _last_of_traceback(text: str) -> str:
 
 def is_caused_by(error: Py4JJavaError, simple_name: str) -> bool:
     """Return whether a Java exception of this class is in the chain of causes."""
-    cause = error.java_exception
-    while cause is not None:
-        if cause.getClass().getSimpleName() == simple_name:
-            return True
-        cause = cause.getCause()
-    return False
+    return any(text.partition(":")[0] == simple_name for text in _causes(error))
 
 
 def _one_line(text: str) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
 
 from kafka_digest.runtime.job_errors import JobError
 from kafka_digest.runtime.version_numbers import MISMATCH, version_problem
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 # Both sides together use at most the 64 consumers that a Spark executor keeps by default.
 FEW_PARTITIONS = 32
@@ -19,8 +18,6 @@ _V1_SOURCES = "spark.sql.sources.useV1SourceList"
 # to 20,000 records each, for another read that never comes. Even one second is long enough for the garbage collector to
 # move them all. The same applies to unused consumers.
 START_OPTIONS = {
-    # Spark 4's default: an overflow or a wrong cast is an error. Spark 3 would give another number or null instead.
-    "spark.sql.ansi.enabled": "true",
     "spark.kafka.consumer.fetchedData.cache.timeout": "50ms",
     "spark.kafka.consumer.fetchedData.cache.evictorThreadRunInterval": "50ms",
     "spark.kafka.consumer.cache.capacity": "8",

@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pyspark.sql import functions
+from pyspark.sql import DataFrame, functions
 
-from kafka_digest.reading.bad_records import Search
 from kafka_digest.reading.hashing import CONTENT, RECORD, hash_of
-from kafka_digest.reading.isolation import Isolation
+from kafka_digest.reading.isolation import Isolation, Search
 from kafka_digest.reading.kafka_clusters import SIDES, Clusters, with_null_timestamps
 from kafka_digest.reading.read_windows import SideRange
 from kafka_digest.runtime.job_errors import RECORD_UNREADABLE, JobError, naming
@@ -34,10 +33,6 @@ from kafka_digest.translate.vectors import (
     translated_back,
     unread_from,
 )
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 
 # Hashes of up to this many records are sent to every task, some 100 bytes each during the lookup.
 MAX_KNOWN_RECORDS = 2_000_000
@@ -82,48 +77,38 @@ class Translation:
         return results
 
     def _steps(self, copies: Mapping[int, TopicCopy], units: Mapping[int, Unit]) -> list[Any]:
+        """Return the rows of both sides' records; on the way back an original record without a copy counts too."""
         source, target = (self._records(copies, side) for side in SIDES)
-        if _are_back(copies):
-            return self._steps_back(source, target, units)
+        is_back = _are_back(copies)
         if source is None:
-            return []
+            return self._found([(target, COMMITTED)], frozenset(), units) if is_back and target is not None else []
         source = source.persist()
         try:
-            untimed = _untimed(source)
-            rows = self._keyed(source, COMMITTED, untimed)
+            sides = [(source, OTHER if is_back else COMMITTED)]
             if target is not None:
-                is_compacted = any(unit.is_compacted for unit in units.values())
-                copies = self._of_interest(target, source, is_compacted=is_compacted)
-                rows = rows.unionByName(self._keyed(copies, OTHER, untimed))
-            return self._found(rows, units)
+                sides.append((target, COMMITTED) if is_back else (self._of_interest(target, source, units), OTHER))
+            return self._found(sides, _untimed(source), units)
         finally:
             source.unpersist()
 
-    def _steps_back(self, original: DataFrame | None, copy: DataFrame | None, units: Mapping[int, Unit]) -> list[Any]:
-        """Read both sides completely, because an original record without a copy counts too."""
-        sides = [(copy, COMMITTED), (original, OTHER)]
-        untimed = frozenset() if original is None else _untimed(original.persist())
-        keyed = [self._keyed(records, side, untimed) for records, side in sides if records is not None]
-        try:
-            return self._found(reduce(lambda one, other: one.unionByName(other), keyed), units) if keyed else []
-        finally:
-            if original is not None:
-                original.unpersist()
-
-    def _found(self, rows: DataFrame, units: Mapping[int, Unit]) -> list[Any]:
+    def _found(
+        self, sides: Sequence[tuple[DataFrame, int]], untimed: Collection[int], units: Mapping[int, Unit]
+    ) -> list[Any]:
+        keyed = [self._keyed(records, side, untimed) for records, side in sides]
+        rows = reduce(lambda one, other: one.unionByName(other), keyed)
         in_order = rows.repartition(self.clusters.tasks, "unit", "key").sortWithinPartitions(
             "unit", "key", "side", "partition", "offset"
         )
         return list(_summed(in_order.mapInArrow(partial(steps, units=units), STEPS)).collect())
 
-    def _of_interest(self, target: DataFrame, source: DataFrame, *, is_compacted: bool) -> DataFrame:
+    def _of_interest(self, target: DataFrame, source: DataFrame, units: Mapping[int, Unit]) -> DataFrame:
         """Return the target's records that may be copies of source records.
 
         These are the records with the content of a source record. If there are too many source records to send them to
         every task, or if a topic is compacted, so that any last record of a key counts, these are all records of the
         source's keys.
         """
-        if is_compacted or source.count() > self.max_known_records:
+        if any(unit.is_compacted for unit in units.values()) or source.count() > self.max_known_records:
             keys = source.selectExpr("unit", f"{_SCOPE} as scope").distinct()
             scoped = target.withColumn("scope", functions.expr(_SCOPE))
             return scoped.join(keys, ["unit", "scope"], "left_semi").select(source.columns)

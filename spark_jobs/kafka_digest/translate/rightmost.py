@@ -25,6 +25,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -121,7 +122,7 @@ def rightmost(source: Log, target: Log, *, is_compacted: bool = False, takes_las
     for number in np.flatnonzero(~in_tail).tolist():
         theirs = range(keys.target_start[number], keys.target_end[number])
         ours = range(keys.source_start[number], keys.source_end[number])
-        for found in _copies_of_key(source, target, ours, theirs, is_compacted=is_compacted, takes_last=takes_last):
+        for found in _Key(source, target, ours, theirs, is_compacted, takes_last).found():
             if isinstance(found, Copy):
                 rows.append(found)
             else:
@@ -163,116 +164,106 @@ def _in_tail(source: Log, target: Log, keys: _Keys) -> Truths:
     return whole
 
 
-def _copies_of_key(
-    source: Log, target: Log, ours: range, theirs: range, *, is_compacted: bool, takes_last: bool
-) -> Iterator[Copy | int]:
-    """Yield the copies of one key's records and the places of missing records; the last record first."""
-    copies: dict[int, list[int]] = {}
-    wanted = set(source.records[ours].tolist())
-    for place in theirs:
-        # As the copy of a record with a timestamp, and of one without.
-        for record in wanted & {int(target.records[place]), int(target.contents[place])}:
-            copies.setdefault(record, []).append(place)
-    if not _is_in_one(target, theirs):
-        may_be_replaced = is_compacted and _is_in_one(source, ours)
-        yield from _any_copies(
-            source, target, ours, theirs, copies, may_be_replaced=may_be_replaced, takes_last=takes_last
-        )
-    elif not _is_in_one(source, ours):
-        yield from _any_copies(source, target, ours, theirs, copies, may_be_replaced=False, takes_last=takes_last)
-        yield from _out_of_order(source, ours, copies, theirs.stop, tells_all=takes_last)
-    elif is_compacted and not (theirs and target.may_be_copy_of(theirs[-1], int(source.records[ours[-1]]))):
-        # Compaction always keeps the newest record.
-        yield from ours if takes_last else ours[-1:]
-    else:
-        replaced = is_compacted
-        yield from _from_the_right(source, ours, copies, theirs.stop, may_be_replaced=replaced, tells_all=takes_last)
+@dataclass(frozen=True)
+class _Key:
+    """One key's records on both sides as places; the options are those of `rightmost`."""
 
+    source: Log
+    target: Log
+    ours: range
+    theirs: range
+    is_compacted: bool
+    takes_last: bool
 
-def _out_of_order(
-    source: Log, ours: range, copies: Mapping[int, Sequence[int]], end: int, *, tells_all: bool
-) -> Iterator[int]:
-    """Yield records without a copy before the copy of the next record in their source partition."""
-    cuts = [n for n in ours[1:] if source.partitions[n] != source.partitions[n - 1]]
-    for first, stop in zip((ours.start, *cuts), (*cuts, ours.stop)):
-        part = range(first, stop)
-        found = _from_the_right(source, part, copies, end, may_be_replaced=False, tells_all=tells_all)
-        yield from (place for place in found if not isinstance(place, Copy))
+    @cached_property
+    def copies(self) -> Mapping[int, Sequence[int]]:
+        """The places of the copies by the hash of a source record, ascending."""
+        copies: dict[int, list[int]] = {}
+        wanted = set(self.source.records[self.ours].tolist())
+        for place in self.theirs:
+            # As the copy of a record with a timestamp, and of one without.
+            for record in wanted & {int(self.target.records[place]), int(self.target.contents[place])}:
+                copies.setdefault(record, []).append(place)
+        return copies
+
+    def found(self) -> Iterator[Copy | int]:
+        """Yield the copies of the records and the places of missing records; the last record first."""
+        is_in_one, ours, theirs = _is_in_one(self.source, self.ours), self.ours, self.theirs
+        if not _is_in_one(self.target, theirs):
+            yield from self._any_copies(may_be_replaced=self.is_compacted and is_in_one)
+        elif not is_in_one:
+            yield from self._any_copies(may_be_replaced=False)
+            yield from self._out_of_order()
+        elif self.is_compacted and not (
+            theirs and self.target.may_be_copy_of(theirs[-1], int(self.source.records[ours[-1]]))
+        ):
+            # Compaction always keeps the newest record.
+            yield from ours if self.takes_last else ours[-1:]
+        else:
+            yield from self._from_the_right(ours, may_be_replaced=self.is_compacted)
+
+    def _out_of_order(self) -> Iterator[int]:
+        """Yield records without a copy before the copy of the next record in their source partition."""
+        ours, partitions = self.ours, self.source.partitions
+        cuts = [n for n in ours[1:] if partitions[n] != partitions[n - 1]]
+        for first, stop in zip((ours.start, *cuts), (*cuts, ours.stop)):
+            found = self._from_the_right(range(first, stop), may_be_replaced=False)
+            yield from (place for place in found if not isinstance(place, Copy))
+
+    def _has_equal(self) -> bool:
+        """Whether two source records may have the same copy; one without a timestamp may have that of another."""
+        records, contents = self.source.records[self.ours], self.source.contents[self.ours]
+        return len(np.unique(contents if (records == contents).any() else records)) < len(self.ours)
+
+    def _from_the_right(self, ours: range, *, may_be_replaced: bool) -> Iterator[Copy | int]:
+        """Assign each of these records the last of its copies before that of the next record; stop if there is none.
+
+        With `takes_last` all earlier records are missing too. If the source has equal records of a key, and compaction
+        has removed some, it is unknown which ones are left.
+        """
+        before, is_followed, in_doubt = self.theirs.stop, False, False
+        is_doubtful = may_be_replaced and not self.takes_last and self._has_equal()
+        for place in reversed(ours):
+            mine = self.copies.get(int(self.source.records[place]), ())
+            number = bisect_left(mine, before) - 1
+            if number >= 0:
+                before, is_followed = mine[number], True
+                yield Copy(place, before, not in_doubt)
+            elif not (may_be_replaced and is_followed):
+                yield from range(place, ours.start - 1, -1) if self.takes_last else (place,)
+                return
+            elif is_doubtful:
+                # The copies of earlier records may be those of records that were read.
+                in_doubt = True
+                yield Copy(place, before, False, is_own=False)
+
+    def _any_copies(self, *, may_be_replaced: bool) -> Iterator[Copy | int]:
+        """Assign each record its first or last copy in every target partition; too few copies count as none.
+
+        If compaction may have removed copies, too few are left: then these count.
+        """
+        records, contents = self.source.records, self.source.contents
+        # A copy of a record without a timestamp may also be that of another record with the same content.
+        wanted = Counter(contents[self.ours].tolist()) | Counter(records[self.ours].tolist())
+        chosen = {
+            record: {int(self.target.partitions[n]): n for n in (places if self.takes_last else reversed(places))}
+            for record, places in self.copies.items()
+        }
+        is_followed = False
+        met: Counter[tuple[str, int]] = Counter()
+        for place in reversed(self.ours):
+            record, content = int(records[place]), int(contents[place])
+            mine = self.copies.get(record, ())
+            are_enough = len(mine) >= wanted[record]
+            if not are_enough and not (may_be_replaced and is_followed):
+                yield place
+                continue
+            is_followed, of_content = True, self.copies.get(content, self.theirs)
+            is_own = met["record", record] < len(mine) and met["content", content] < len(of_content)
+            met.update({("record", record): is_own, ("content", content): is_own})
+            is_only = are_enough and len(mine) == 1
+            yield from (Copy(place, copy, is_only, is_own) for copy in chosen.get(record, {}).values())
 
 
 def _is_in_one(log: Log, places: range) -> bool:
     return not places or bool(log.partitions[places[0]] == log.partitions[places[-1]])
-
-
-def _has_equal(source: Log, ours: range) -> bool:
-    """Whether two of these source records may have the same copy; one without a timestamp may have that of another."""
-    records, contents = source.records[ours], source.contents[ours]
-    return len(np.unique(contents if (records == contents).any() else records)) < len(ours)
-
-
-def _from_the_right(
-    source: Log,
-    ours: range,
-    copies: Mapping[int, Sequence[int]],
-    end: int,
-    *,
-    may_be_replaced: bool,
-    tells_all: bool,
-) -> Iterator[Copy | int]:
-    """Assign each record the last of its copies before that of the next record; stop if there is none.
-
-    If the source has equal records of a key, and compaction has removed some, it is unknown which ones are left.
-
-    :param tells_all: whether all earlier records are returned as missing too
-    """
-    before, is_followed, in_doubt = end, False, False
-    is_doubtful = may_be_replaced and not tells_all and _has_equal(source, ours)
-    for place in reversed(ours):
-        mine = copies.get(int(source.records[place]), ())
-        number = bisect_left(mine, before) - 1
-        if number >= 0:
-            before, is_followed = mine[number], True
-            yield Copy(place, before, not in_doubt)
-        elif not (may_be_replaced and is_followed):
-            yield from range(place, ours.start - 1, -1) if tells_all else (place,)
-            return
-        elif is_doubtful:
-            # The copies of earlier records may be those of records that were read.
-            in_doubt = True
-            yield Copy(place, before, False, is_own=False)
-
-
-def _any_copies(
-    source: Log,
-    target: Log,
-    ours: range,
-    theirs: range,
-    copies: Mapping[int, Sequence[int]],
-    *,
-    may_be_replaced: bool,
-    takes_last: bool,
-) -> Iterator[Copy | int]:
-    """Assign each record its first or last copy in every target partition; too few copies count as none.
-
-    If compaction may have removed copies, too few are left: then these count.
-    """
-    # A copy of a record without a timestamp may also be that of another record with the same content.
-    wanted = Counter(source.contents[ours].tolist()) | Counter(source.records[ours].tolist())
-    chosen = {
-        record: {int(target.partitions[place]): place for place in (places if takes_last else reversed(places))}
-        for record, places in copies.items()
-    }
-    is_followed = False
-    met: Counter[tuple[str, int]] = Counter()
-    for place in reversed(ours):
-        record, content = int(source.records[place]), int(source.contents[place])
-        mine = copies.get(record, ())
-        are_enough = len(mine) >= wanted[record]
-        if not are_enough and not (may_be_replaced and is_followed):
-            yield place
-            continue
-        is_followed = True
-        is_own = met["record", record] < len(mine) and met["content", content] < len(copies.get(content, theirs))
-        met.update({("record", record): is_own, ("content", content): is_own})
-        is_only = are_enough and len(mine) == 1
-        yield from (Copy(place, copy, is_only, is_own) for copy in chosen.get(record, {}).values())

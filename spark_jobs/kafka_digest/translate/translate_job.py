@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Union
+from typing import Any, Union
+
+from pyspark.sql import SparkSession
 
 from kafka_digest.reading.kafka_clusters import SIDES, Clusters
-from kafka_digest.reading.kafka_silence import noticing_silence
 from kafka_digest.reading.read_windows import LogBounds, SideRange, readable_range
-from kafka_digest.reading.spark_progress import KafkaScans, telling_progress
 from kafka_digest.runtime.command import Clients, run_job
 from kafka_digest.runtime.job_errors import RECORD_UNREADABLE, JobError
-from kafka_digest.runtime.rate_limit import reading_at_most
-from kafka_digest.runtime.session import set_up
 from kafka_digest.translate.passes import Translation
 from kafka_digest.translate.vectors import TopicCopy, Translated
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 SCHEMA = 2
 REQUEST_KIND = "translation-request"
@@ -41,32 +36,18 @@ Answer = Union[Sequence[Translated], JobError]
 
 def main(arguments: Sequence[str]) -> int:
     """Run the job of a command line and return its exit code."""
-    return run_job(arguments, _answer, program="translate_offsets.py")
+    return run_job(arguments, translate, program="translate_offsets.py")
 
 
-def _answer(session: SparkSession, request: Mapping[str, Any], clients: Clients, _result: str) -> Mapping[str, Any]:
-    return translate(session, request, clients)
-
-
-def translate(
-    session: SparkSession, request: Mapping[str, Any], clients: Mapping[str, Mapping[str, str]]
-) -> dict[str, Any]:
+def translate(session: SparkSession, request: Mapping[str, Any], clients: Clients, _result: str) -> dict[str, Any]:
     """Return the result document of a request. Raises `JobError` if it cannot be carried out."""
     _check_request(request)
-    set_up(session)
-    limit = request.get("max_bytes_per_s")
-    clusters = Clusters(
-        session, clients, request["isolation_level"], _untimed(request["topics"]), max_bytes_per_s=limit
-    )
+    untimed, limit = _untimed(request["topics"]), request.get("max_bytes_per_s")
+    clusters = Clusters(session, clients, request["isolation_level"], untimed, max_bytes_per_s=limit)
     asked = _copies(clusters, request["topics"], is_back=request["is_back"])
     copies = [copy for copy in asked if isinstance(copy, TopicCopy)]
     topics = {"source": {copy.topic for copy in copies}, "target": {copy.target_topic for copy in copies}}
-    with (
-        noticing_silence(clusters, topics) as reading,
-        reading_at_most(session._jvm, clients, limit),
-        reading.interruptible(session._jvm),
-        telling_progress(KafkaScans(session).records, clusters.workload),
-    ):
+    with clusters.reading(topics):
         found = iter(Translation(clusters).run(copies))
     answers = [
         _topic(topic["topic"], copy if isinstance(copy, JobError) else next(found))

@@ -26,8 +26,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kafka_digest.keys.arrow_columns import schema_of
-from kafka_digest.keys.whole_keys import Columns, whole_keys
+from kafka_digest.keys.arrow_rows import Columns, schema_of, whole_keys
 from kafka_digest.translate.rightmost import Log, Places, rightmost
 
 READ, COPY = 0, 1

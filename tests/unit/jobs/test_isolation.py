@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from kafka_digest.reading.bad_records import MOST_SEARCHES, Search
-from kafka_digest.reading.isolation import MOST_FAILURES, Isolation, as_far_as_possible
+from kafka_digest.reading.isolation import MOST_FAILURES, MOST_SEARCHES, Isolation, Search, as_far_as_possible
 from kafka_digest.reading.read_windows import BEYOND_TIME, LogBounds, SideRange, WindowPlan, in_rounds, plan_window
 from kafka_digest.runtime.job_errors import (
     CLUSTER_UNREACHABLE,

@@ -40,8 +40,8 @@ def plan(topic: str, partition: int, generation: int = 1, unreadable: str | None
 
 def row(kind: int, side: int = 0, partition: int = 0, records: int = 10, **more: int) -> dict[str, int]:
     """Return a row of a comparison."""
-    columns = {"bytes": 100, "first_offset": 0, "last_offset": 9, "digest": 7, "bucket": 3, "untimed": 0, **more}
-    return {"kind": kind, "side": side, "partition": partition, "records": records, **columns}
+    place = {"kind": kind, "side": side, "partition": partition, "first_offset": 0, "last_offset": 9}
+    return {**place, "records": records, "key_value_bytes": 100, "digest": 7, "bucket": 3, "untimed": 0, **more}
 
 
 def unit() -> Unit:

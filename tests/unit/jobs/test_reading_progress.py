@@ -79,7 +79,7 @@ def job(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def told(capsys: pytest.CaptureFixture[str], counter: Counter) -> list[str]:
     """Return the lines that were printed until all numbers were counted."""
-    workload = Workload(planned=100)
+    workload = Workload(offsets=100)
     with telling_progress(counter, workload, every_s=0.001):
         assert counter.is_seen.wait(30)
     return [line.partition(" records")[0] for line in capsys.readouterr().err.splitlines()]

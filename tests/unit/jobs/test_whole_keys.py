@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_digest.keys.whole_keys import whole_keys
+from kafka_digest.keys.arrow_rows import whole_keys
 
 Row = tuple[int, int, int]
 ROWS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 2)), max_size=30).map(

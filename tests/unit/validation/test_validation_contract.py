@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka_digest.position.blocks import Block, SplitInput, check_blocks, compare_blocks, drill_range, window_digest
+from kafka_digest.position.blocks import Block, check_blocks, compare_blocks, drill_range, window_digest
 from kafka_digest.reading.read_windows import (
     LogBounds,
     SideRange,
@@ -16,6 +16,7 @@ from kafka_digest.reading.read_windows import (
     plan_window,
     readable_range,
 )
+from kafka_digest.runtime.job_errors import JobError
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.ledger.generations import Window
@@ -352,10 +353,10 @@ def block(number: int, records: int = 10, low_sum: int = 1) -> Block:
 )
 def test_a_split_partition_is_noticed(blocks: list[Block]) -> None:
     """Trap: blocks that are not those of one read from rank 0 are refused."""
-    check_blocks([block(0), block(1), block(2, 3)], 10)
-    check_blocks([], 10)
-    with pytest.raises(SplitInput):
-        check_blocks(blocks, 10)
+    check_blocks("source orders[0]", [block(0), block(1), block(2, 3)], 10)
+    check_blocks("source orders[0]", [], 10)
+    with pytest.raises(JobError, match=r"^source orders\[0\] was not read in one piece: block \d at place \d holds"):
+        check_blocks("source orders[0]", blocks, 10)
 
 
 def test_blocks_are_compared_by_number() -> None:

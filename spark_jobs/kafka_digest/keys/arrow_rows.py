@@ -1,4 +1,4 @@
-"""Regroups rows of Arrow batches so that no key is split. numpy only; no Spark."""
+"""The Arrow batches of Python tasks: their schemas, and rows regrouped so that no key is split. No Spark."""
 
 from __future__ import annotations
 
@@ -10,6 +10,21 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 Columns = list[NDArray[Any]]
+_TYPES = {
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "boolean": pa.bool_(),
+    "string": pa.string(),
+    "array<string>": pa.list_(pa.string()),
+}
+
+
+def schema_of(columns: str) -> pa.Schema:
+    """Return the schema of columns like `unit int, key bigint`, as Spark names them.
+
+    Raises `KeyError` for a type that no task uses.
+    """
+    return pa.schema([(name, _TYPES[kind]) for name, kind in (column.split() for column in columns.split(", "))])
 
 
 def whole_keys(
