@@ -20,10 +20,10 @@ from kafka_migration.preflight.scene.scene import Scene
 _NOT_READ = UnknownFact(
     Fact(
         "which settings new topics get from the brokers, and whether brokers create each topic that a client asks for",
-        "A new topic may refuse or delete copied records, or a client may create it before the copy does.",
+        "A topic that the run creates may refuse or delete copied records, or a client may create it first.",
     ),
     NO_DESCRIBE_CONFIGS,
-    "Grant it to the user of the connection, or look at the settings yourself.",
+    "Grant DescribeConfigs to the user of the connection, or look at the brokers' settings yourself.",
 )
 
 
@@ -42,11 +42,11 @@ def auto_create_warnings(brokers: Brokers) -> Findings:
             "target",
             f"{AUTO_CREATE} true on {creating} of {len(brokers)} brokers",
             "false until the cutover",
-            "Set it to false until the cutover.",
+            f"Set {AUTO_CREATE} to false on the target's brokers until the cutover.",
             happened=f"{creating} of {len(brokers)} brokers of the target create each topic that a client asks for "
             f"({AUTO_CREATE}).",
             matters="A client that starts too early, or names a wrong topic, creates a topic with the brokers' default "
-            "partitions and settings, and a later copy of it is refused.",
+            "partitions and settings, and a run then refuses to copy into it.",
         )
 
 

@@ -30,10 +30,10 @@ def ending_before(connection: str, own: tuple[Certificate, ...], planned_end: da
                 f"connection {connection}",
                 f"the client certificate {certificate.subject} expires at {expires}",
                 f"a certificate that is valid until the run ends, at the latest at {end}",
-                "Renew the certificate in the connection, or shorten watch.time_limit.",
+                "Renew the certificate in the connection, or shorten watch.time_limit. Then trigger the run again.",
                 happened=f"The client certificate {certificate.subject} expires at {expires}, but the run may take "
                 f"until {end}.",
-                matters="After that moment no login to the cluster succeeds, and the run would fail.",
+                matters="Once it has expired, no login with it succeeds, and the run would fail in the middle.",
             )
 
 
@@ -55,9 +55,9 @@ def ending_soon(connection: str, certificates: Mapping[str, Certificate], now: d
                 f"connection {connection}",
                 expires,
                 f"a certificate that does not expire in the next {WARNED_BEFORE.days} days",
-                "Renew it before that moment.",
+                "Renew the certificate before it expires.",
                 happened=f"{expires[0].upper()}{expires[1:]}, in less than {WARNED_BEFORE.days} days.",
-                matters="After that moment no new connection that uses it succeeds.",
+                matters="Once it has expired, no new connection that uses it succeeds, and runs fail.",
             )
 
 

@@ -39,7 +39,7 @@ def _unreachable(side: Side, error: TransientError) -> Finding:
         str(error),
         "an answer from the cluster",
         "Check bootstrap.servers and the security settings in the Airflow connection, and that Airflow reaches the "
-        "brokers' advertised listeners.",
+        "brokers' advertised listeners. Then trigger the run again.",
         happened=sentence(f"The {side} did not answer Airflow: {error}"),
         matters="It is unknown what a run would copy, so the other checks of the clusters were left out.",
     )
@@ -53,8 +53,9 @@ def difference_findings(migration: Migration, source: ClusterFacts, target: Clus
             "source and target",
             f"the same cluster, id {source.cluster_id}",
             "two different clusters",
-            "Correct one of the two connections.",
-            happened=f"Both connections lead to the same cluster, with the id {source.cluster_id}.",
+            "Correct source.connection or target.connection in the migration file, or the connection in Airflow.",
+            happened="The connections source.connection and target.connection lead to the same cluster, with the id "
+            f"{source.cluster_id}.",
             matters="With equal topic names MirrorMaker would read what it writes, and copy each record without end.",
         )
     wanted = migration.target_replication_factor
@@ -64,7 +65,7 @@ def difference_findings(migration: Migration, source: ClusterFacts, target: Clus
             "target.replication_factor",
             f"{wanted}, with {target.brokers} broker(s) on the target",
             f"at most {target.brokers}",
-            "Lower target.replication_factor in the migration file, or add brokers.",
+            "Lower target.replication_factor in the migration file, or add brokers to the target.",
             happened=f"target.replication_factor is {wanted}, but the target has {target.brokers} broker(s).",
             matters="Each replica needs a broker of its own, so the target would create no topic.",
         )

@@ -79,7 +79,7 @@ def _finding(own: OwnTopics, topic: str, found: str, expected: str, config: str)
         f"Run `{tool} --bootstrap-server <target> {change}` while no MirrorMaker of this migration runs. Then trigger "
         "the run again.",
         happened=f"MirrorMaker's own topic {topic} has {found}, but MirrorMaker 2 needs {expected}.",
-        matters="MirrorMaker 2 keeps its state in this topic and would not start or not write.",
+        matters="MirrorMaker 2 keeps its state in this topic. It would not start, or could not write its state.",
     )
 
 

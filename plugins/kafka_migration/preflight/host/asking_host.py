@@ -212,7 +212,8 @@ def _why(fact: Fact, tool: str, code: str, errors: str) -> UnknownFact:
             fact, f"Kafka on the host has no {tool}", "Install a whole Kafka distribution on the MirrorMaker host."
         )
     if _DENIED.search(errors):
-        return UnknownFact(fact, f"the login has no right to run {tool}", f"Grant {fact.right}.")
+        remedy = f"Grant {fact.right} to the user of the connection."
+        return UnknownFact(fact, f"the login has no right to run {tool}", remedy)
     if _UNSUPPORTED.search(errors):
         return UnknownFact(fact, f"{tool}: {last_error(errors)}")
     return UnknownFact(fact, f"{tool}: {last_error(errors)}", "Correct the cause that the tool names.", is_failure=True)

@@ -76,10 +76,10 @@ def _no_connection(subject: str, reason: str, brokers: str) -> Finding:
         subject,
         f"{reason}, from the MirrorMaker host",
         "an answer of every broker that the cluster advertises",
-        "Check firewall and routes from the MirrorMaker host to these addresses. Airflow itself reaches the cluster "
-        "with the same connection.",
+        "Check firewall and routes from the MirrorMaker host to the brokers; Airflow itself reaches the cluster with "
+        "the same connection. Then trigger the run again.",
         happened=f"From the MirrorMaker host Kafka's own tool got no answer from {brokers}: {reason}.",
-        matters="MirrorMaker cannot copy the partitions that such a broker leads.",
+        matters="MirrorMaker cannot copy the partitions of a broker that it does not reach.",
     )
 
 

@@ -25,7 +25,8 @@ def disk_findings(free_kib: int) -> Findings:
             "the MirrorMaker host",
             f"{free} free for the base folder of mirrorctl",
             f"{GENERATION_MIB} MiB, the most that the logs of one MirrorMaker process take",
-            "Free space on that disk, or move the base folder (KAFKA_MIGRATION_HOME) before the first run.",
+            "Free space on that disk. Before the first run of a migration, the base folder can also be moved "
+            "(KAFKA_MIGRATION_HOME).",
             happened=f"The disk with the base folder of mirrorctl has {free} free, but the logs of one MirrorMaker "
             f"process take up to {GENERATION_MIB} MiB.",
             matters="On a full disk MirrorMaker does not start, and the host cannot record how it stopped.",

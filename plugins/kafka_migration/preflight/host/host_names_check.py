@@ -20,7 +20,7 @@ from kafka_migration.preflight.scene.check import (
 from kafka_migration.preflight.scene.scene import SIDES, Scene, facts
 
 _NAMES = Fact(
-    "whether the host resolves the names of all brokers", "MirrorMaker cannot copy from or to a broker without address."
+    "whether the host resolves the names of all brokers", "MirrorMaker cannot reach a broker whose name has no address."
 )
 
 
@@ -44,11 +44,12 @@ def resolve_findings(
         subject,
         f"no address of {', '.join(missing)} on the MirrorMaker host",
         "an address of every broker that the cluster advertises",
-        f"Let the host's DNS know them, or add these lines to /etc/hosts on the host:\n{block}\n"
+        f"Add the names to the host's DNS, or these lines to /etc/hosts on the host:\n{block}\n"
         if block
-        else "Let the host's DNS know them, or correct advertised.listeners of the brokers.",
-        happened=f"The MirrorMaker host finds no address of {', '.join(missing)}, which the cluster advertises.",
-        matters="MirrorMaker cannot copy the partitions that such a broker leads.",
+        else "Add the names to the host's DNS, or correct advertised.listeners of the brokers.",
+        happened=f"The MirrorMaker host finds no address for {', '.join(missing)}, which brokers of {subject} "
+        "advertise.",
+        matters="MirrorMaker cannot copy the partitions of a broker that it does not reach.",
     )
 
 
@@ -59,12 +60,12 @@ def _warn(scene: Scene) -> Findings:
     return unknown_warnings({"the MirrorMaker host": fact} if unknown else {})
 
 
-_NO_GETENT = UnknownFact(_NAMES, "getent is missing there", "Install getent on the host.")
+_NO_GETENT = UnknownFact(_NAMES, "getent is missing there", "Install getent on the MirrorMaker host.")
 
 
 def _ended(names: Sequence[str]) -> UnknownFact:
     reason = f"the look-up of {some(names)} gave no answer in time"
-    return UnknownFact(_NAMES, reason, "Check the DNS servers of the host.")
+    return UnknownFact(_NAMES, reason, "Check the DNS servers that the MirrorMaker host uses.")
 
 
 CHECK = Check(
