@@ -66,7 +66,7 @@ def changed_key(host: str, error: paramiko.BadHostKeyException) -> Finding:
         host,
         shown,
         f"the pinned {pinned}",
-        "Ask the host's administrator whether it was reinstalled. Pin the new key in the Airflow connection only after "
+        "Ask the administrator whether the host was reinstalled. Pin the new key in the Airflow connection only after "
         "you have compared its fingerprint on the host itself.",
         happened=f"{host} showed the host key {shown}; the Airflow connection pins {pinned}.",
         matters="Another machine may answer at this address. Airflow did not log in, so it has sent no login.",

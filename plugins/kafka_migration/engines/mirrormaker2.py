@@ -294,7 +294,8 @@ def never_copied_findings(migration: Migration) -> Iterable[Finding]:
                 "topics that MirrorMaker 2 copies under the names in the migration file",
                 problem[1],
                 happened=f"Topic {topic} has {problem[0]}.",
-                matters="Its records would be missing on the target, or in another topic than the migration file says.",
+                matters="Its records would be missing on the target, or in another topic than the migration file says, "
+                "so the file is refused.",
             )
 
 
@@ -302,7 +303,7 @@ def _problem(migration: Migration, topic: str) -> tuple[str, str] | None:
     """Return the problem of a topic and its remedy; `None` if it is copied."""
     naming = migration.mirror.topic_names.naming
     if is_replica(topic):
-        remedy = "Copy it with a second migration file that has mirror.engine mirrormaker1."
+        remedy = "Before the first run, set mirror.engine to mirrormaker1, or move the topic to another migration file."
         return "a name that MirrorMaker 2 skips by default (.*\\.replica)", remedy
     if naming == "identity" and is_heartbeats(topic):
         return (

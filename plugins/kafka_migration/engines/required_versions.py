@@ -90,8 +90,7 @@ def _unknown(migration: Migration, kafka_version: str) -> Finding:
         happened=f"MirrorMaker on the host gives {given(kafka_version)} as its version, which is no release of Kafka."
         if kafka_version
         else "The version of MirrorMaker on the host could not be read.",
-        matters="An unsuitable version silently ignores settings that it does not know, so its copy could be "
-        "incomplete.",
+        matters="Some versions silently ignore settings that they do not know, so the copy could be incomplete.",
     )
 
 

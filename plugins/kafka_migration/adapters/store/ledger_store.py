@@ -308,7 +308,7 @@ def _taken_over(folder: str, holder: str, writer: str) -> Finding:
         folder,
         f"the migration is reserved by {holder}",
         f"reserved by {writer}",
-        f"Wait until {holder} has ended, then trigger a new run.",
+        f"Wait until {holder} no longer holds the reservation, then trigger a new run.",
         happened=f"{writer} had to write to the ledger {folder}, but {holder} holds the reservation of this migration.",
         matters="Two runs that write at the same time could copy records twice or move groups to wrong offsets, so "
         "nothing was written to the ledger.",

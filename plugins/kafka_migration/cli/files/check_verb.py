@@ -84,7 +84,7 @@ def _no_file(folder: Path) -> Finding:
         "a folder with migration files",
         "Correct the folder (--migrations, or [kafka_migration] migrations_folder), or give the files names that end "
         "in .yaml.",
-        happened=f"The folder {folder} has no migration file *.yaml{f', but {some(others)}' if others else ''}.",
+        happened=f"The folder {folder} has no migration file (*.yaml){f', but {some(others)}' if others else ''}.",
         matters="Airflow makes the DAGs from the migration files, so it would have no DAG.",
     )
 

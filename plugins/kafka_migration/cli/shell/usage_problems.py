@@ -59,7 +59,7 @@ def _place(error: OSError) -> Finding:
         "Airflow's configuration.",
         happened=f"{error.filename or 'The evidence root or a given file'} could not be used "
         f"({type(error).__name__}: {error.strerror or error}).",
-        matters="What it holds is unknown, so the command has no answer.",
+        matters="The command could not read or write there, so it has no answer.",
     )
 
 

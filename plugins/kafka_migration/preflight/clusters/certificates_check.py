@@ -33,7 +33,7 @@ def ending_before(connection: str, own: tuple[Certificate, ...], planned_end: da
                 "Renew the certificate in the connection, or shorten watch.time_limit. Then trigger the run again.",
                 happened=f"The client certificate {certificate.subject} expires at {expires}, but the run may take "
                 f"until {end}.",
-                matters="Once it has expired, no login with it succeeds, and the run would fail in the middle.",
+                matters="Once it has expired, no login with it succeeds, and the run would fail before its end.",
             )
 
 

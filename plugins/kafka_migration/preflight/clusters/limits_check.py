@@ -32,6 +32,7 @@ LIMITS = (
 )
 _TIMESTAMPS = ("message.timestamp.before.max.ms", "message.timestamp.difference.max.ms")
 _MIN_INSYNC = "min.insync.replicas"
+_IF_NEW = "For a topic that the run creates, change it in the configs of its item."
 # Java's largest long, the default of the timestamp limits: no limit.
 _UNLIMITED = 2**63 - 1
 _DAY_MS = 86_400_000
@@ -212,7 +213,7 @@ def _smaller(migration: Migration, source: Configs, target: Configs) -> Findings
             f"topic {name}",
             f"max.message.bytes {limit:,}{'' if smallest == topic else f' of topic {other}'} on the target",
             f"at least {wanted}, as on the source",
-            f"Raise max.message.bytes of topic {other} on the target.",
+            f"Raise max.message.bytes of topic {other} on the target. {_IF_NEW}",
             happened=f"Records of {name} may have {wanted} bytes on the source, but MirrorMaker can send only "
             f"{limit:,}, the smallest max.message.bytes of the target's topics (that of {other}).",
             matters="A larger record stops MirrorMaker, because this limit holds for its requests to all topics.",
@@ -235,7 +236,7 @@ def large_record_findings(
                 f"topic {topic}",
                 f"a record of {size:,} bytes among its newest on the source",
                 f"at most {limit:,} bytes, max.message.bytes of topic {other} on the target",
-                f"Raise max.message.bytes of topic {other} on the target.",
+                f"Raise max.message.bytes of topic {other} on the target. {_IF_NEW}",
                 happened=f"One of the newest records of {topic} on the source has {size:,} bytes, but MirrorMaker can "
                 f"send only {limit:,}, max.message.bytes of topic {other} on the target.",
                 matters="MirrorMaker would stop at this record and copy nothing after it.",
@@ -255,7 +256,7 @@ def late_record_warnings(migration: Migration, limits: Mapping[str, int], later:
             f"topic {name}",
             f"{limit} on the target, and records with later timestamps on the source",
             "no limit for late timestamps",
-            "Remove this setting from the target's topic, and set it again after the cutover.",
+            f"Remove this setting from the target's topic, and set it again after the cutover. {_IF_NEW}",
             happened=f"Topic {name} has {limit} on the target, and the source holds records whose timestamps are "
             "further in the future.",
             matters="The target would refuse these records, and MirrorMaker would stop.",
@@ -278,7 +279,7 @@ def _shorter(name: str, wanted: Mapping[str, str], found: Mapping[str, str]) -> 
                 name,
                 f"{setting} {here:,} on the target",
                 f"{setting} {there:,}, as on the source, or -1 until the cutover",
-                f"Raise {setting} of the target's topic, or set it to -1 until the cutover.",
+                f"Raise {setting} of the target's topic, or set it to -1 until the cutover. {_IF_NEW}",
                 happened=f"The target keeps records of {name} {_kept(setting, here)}, the source "
                 f"{_kept(setting, there)} ({setting}).",
                 matters="The target deletes copied records that the source still has.",
@@ -302,8 +303,7 @@ def _compacting(name: str, wanted: Mapping[str, str], found: Mapping[str, str]) 
             name,
             f"cleanup.policy {here} on the target",
             f"{there}, as on the source",
-            f"Set cleanup.policy {there} on the target's topic. For a topic that the run creates, set it in the "
-            "configs of its item.",
+            f"Set cleanup.policy {there} on the target's topic. {_IF_NEW}",
             happened=f"The target compacts {name} (cleanup.policy {here}), but the source does not ({there}).",
             matters="The target deletes copied records whose key has a newer record.",
         )
@@ -318,8 +318,7 @@ def _younger(name: str, found: Mapping[str, str]) -> Findings:
                 name,
                 f"{setting} {limit:,} on the target",
                 "no limit for old timestamps",
-                "Remove this setting from the target's topic, and set it again after the cutover. For a topic that "
-                "the run creates, change it in the configs of its item.",
+                f"Remove this setting from the target's topic, and set it again after the cutover. {_IF_NEW}",
                 happened=f"The target takes no records of {name} with old timestamps ({setting} {limit:,}).",
                 matters="If the source holds older records, the target would refuse them, and MirrorMaker would stop.",
             )

@@ -243,6 +243,6 @@ def clock_findings(machine: str, other: str, shown: datetime, earliest: datetime
             f"at most {tolerated} of difference",
             "Let NTP set the clocks of all machines.",
             happened=f"The clock of {machine} is {apart}, compared with the clock of {other}.",
-            matters=f"With more than {tolerated} of difference logins and certificates can fail, retention deletes at "
+            matters=f"With more than {tolerated} of difference, logins and certificates can fail, retention deletes at "
             "other times, and the times in reports are wrong.",
         )

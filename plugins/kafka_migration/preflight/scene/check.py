@@ -227,8 +227,8 @@ def _unknown(check: Check, error: Exception) -> Finding:
         f"check {check.name}",
         found,
         "a completed check",
-        "Read the whole error in the log of this task. If its cause is outside of this package, remove it and trigger "
-        "the run again. Otherwise report the error as a bug.",
+        "Read the whole error in the log of this task. If the cause is outside of this package, remove the cause and "
+        "trigger the run again. Otherwise report the error as a bug.",
         happened=f"Nothing was started, because the check {check.name} ended with an unexpected error ({found}).",
         matters="Without this check it is unknown whether the run is safe, so the run is refused.",
     )

@@ -82,8 +82,8 @@ def _findings(folder: Path, name: str, text: str, others: tuple[Migration, ...])
             f"{len(text.encode()):,} bytes",
             f"at most {MAX_FILE_BYTES:,}",
             "Make the wave smaller: use --ignore-group for groups that tie too many topics together.",
-            happened=f"The file {name}.yaml would have {len(text.encode()):,} bytes; a migration file may have "
-            f"{MAX_FILE_BYTES:,}.",
+            happened=f"The file {name}.yaml would have {len(text.encode()):,} bytes; the most that a migration "
+            f"file may have is {MAX_FILE_BYTES:,}.",
             matters="No run would read a file of this size, so no file was written.",
         )
     try:
