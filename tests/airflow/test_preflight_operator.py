@@ -232,7 +232,7 @@ def test_login_needs_a_newer_mirrormaker(world: World, version: str) -> None:
     if version == "3.9.1":
         world.do("preflight")
     else:
-        world.refuses("preflight", match=r"MIRROR_KAFKA_TOO_OLD .*MirrorMaker of Kafka 3\.9\.0")
+        world.refuses("preflight", match=r"MIRROR_KAFKA_TOO_OLD .*MirrorMaker on the host is of Kafka 3\.9\.0")
 
 
 def test_mirrormaker_of_kafka_4_needs_java_17(world: World) -> None:

@@ -83,7 +83,8 @@ def test_waiting_has_an_end(world: World, clock: FakeClock) -> None:
 
     assert timedelta(hours=2, minutes=10) == again.timeout
     with pytest.raises(
-        FailedForGood, match=rf"RESERVED_BY · .*{HOLDER} still held the reservation after this run had waited 4h00m"
+        FailedForGood,
+        match=rf"RESERVED_BY · .*{HOLDER} still held the reservation of migration shop after this run had waited 4h00m",
     ):
         woken(world)
     assert ["RESERVED_BY"] == world.refusal_codes
@@ -273,7 +274,7 @@ def test_host_that_names_ever_other_ended_runs_is_refused(world: World, monkeypa
 
     monkeypatch.setattr(world.host, "reserve", named)
 
-    world.refuses("reserve", match="RESERVED_BY .*After each of 3 take-overs the host named another holder")
+    world.refuses("reserve", match="RESERVED_BY .*tried to take the reservation over 3 times; each time")
 
     assert 4 == len(asked)
 
@@ -285,4 +286,4 @@ def test_host_that_refuses_a_free_reservation_is_refused(world: World, monkeypat
     status = world.host.status
     monkeypatch.setattr(world.host, "status", lambda: replace(status(), holder=""))
 
-    world.refuses("reserve", match="RESERVED_BY .*After each of 3 take-overs the host named another holder")
+    world.refuses("reserve", match="RESERVED_BY .*tried to take the reservation over 3 times; each time")

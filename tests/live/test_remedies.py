@@ -105,7 +105,7 @@ def test_file_that_cannot_work(new_stage: Callable[..., Stage], capsys: pytest.C
     assert (3, True) == (code, "MIGRATION_FILE_INVALID" in large and "the most that" in large), large
     assert (3, True) == (octal[0], "tasks is 0777, which YAML reads as the number 511" in octal[1]), octal
     assert (3, True) == (never[0], never[1].startswith("TOPIC_NEVER_COPIED · ")), never
-    assert "Copy it with engine mirrormaker1." in never[1]
+    assert "Before the first run, set mirror.engine to mirrormaker1" in never[1]
     assert (0, "") == planned
     assert stage.sync()["outcome"] == "drained"
     assert [values(0)] * 2 == [stage.copied_values(name) for name in (topic, skipped)]
@@ -144,7 +144,11 @@ def test_host_that_is_away_or_read_only(new_stage: Callable[..., Stage], capfd: 
             stage.next_run()
 
             assert away.startswith("SSH_UNREACHABLE · "), away
-            assert ("Connection refused" in away, "Errno" in away, "sshd runs there" in away) == (True, False, True)
+            assert ("Connection refused" in away, "Errno" in away, "sshd runs on the host" in away) == (
+                True,
+                False,
+                True,
+            )
             assert unwritten.startswith("HOST_REFUSED · "), unwritten
             assert "Read-only file system" in unwritten
             assert "Traceback" not in "".join(capfd.readouterr())

@@ -64,7 +64,7 @@ def test_nightly_run_by_hand_is_refused(world: World) -> None:
     world.dag_run.other_dag_id = NIGHTLY_DAG_ID
     world.params = {"mirror_outside_window": False, "note": None}
 
-    world.refuses("preflight", match=r"NOT_SCHEDULED · .*Trigger kafka_migration__shop in mode sync")
+    world.refuses("preflight", match=r"NOT_SCHEDULED · .*Trigger the DAG kafka_migration__shop in mode sync")
 
     assert ["NOT_SCHEDULED"] == world.refusal_codes
 

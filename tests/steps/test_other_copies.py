@@ -160,7 +160,7 @@ def test_result_of_another_version_is_refused(copied: Copied, world: World) -> N
     newest = world.run.evidence.require(Kind.VALIDATION_RESULT)
     world.run.evidence.write(Kind.VALIDATION_RESULT, {**newest, "digest": "partition-position-xxhash64/1"})
 
-    world.refuses("judge", match=r"VALIDATION_RESULT_MISSING · .*Clear validate_topics")
+    world.refuses("judge", match=r"VALIDATION_RESULT_MISSING · .*Clear the task validate_topics")
 
 
 @pytest.mark.parametrize(

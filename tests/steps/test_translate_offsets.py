@@ -99,7 +99,7 @@ def test_answer_of_another_version_is_refused(world: World, spark: TranslatingSp
     newest = world.run.evidence.require(Kind.TRANSLATION_RESULT)
     world.run.evidence.write(Kind.TRANSLATION_RESULT, {**newest, "schema": 7})
 
-    world.refuses("plan_offsets", match=r"schema: expected one of 2, found 7.*Clear translate_offsets")
+    world.refuses("plan_offsets", match=r"schema: expected one of 2, found 7.*Clear the task translate_offsets")
 
 
 def test_request_without_its_commits_is_refused(world: World, spark: TranslatingSpark) -> None:
@@ -109,7 +109,7 @@ def test_request_without_its_commits_is_refused(world: World, spark: Translating
     request = world.run.evidence.require(Kind.TRANSLATION_REQUEST)
     world.run.evidence.write(Kind.TRANSLATION_REQUEST, {k: v for k, v in request.items() if k != "commits"})
 
-    world.refuses("plan_offsets", match=r"commits.*Clear translate_offsets")
+    world.refuses("plan_offsets", match=r"commits.*Clear the task translate_offsets")
 
 
 def test_group_moves_to_topics_of_other_names(world: World) -> None:

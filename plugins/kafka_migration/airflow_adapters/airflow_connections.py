@@ -199,9 +199,9 @@ def _missing(connection_id: str, connection_type: str) -> Finding:
         "no such connection",
         f"a connection of type {connection_type}",
         f"Create it (airflow connections add {shell_word(connection_id)} --conn-type {connection_type} …), or correct "
-        "the name.",
+        "its name in the migration file or the command.",
         happened=f"Airflow has no connection {connection_id}.",
-        matters="Nothing can connect to what the connection stands for.",
+        matters="Without the connection, the address and the login of its service are unknown.",
     )
 
 

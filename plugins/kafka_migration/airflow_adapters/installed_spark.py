@@ -125,7 +125,7 @@ def _invalid(connection_id: str, error: Exception) -> Finding:
         f"connection {connection_id} (validation.spark_connection)",
         f"{type(error).__name__}: {error}",
         "a valid connection for the Spark provider",
-        "Correct the setting that the message names.",
+        "Correct the setting of this connection that the message names. Then clear the task with its downstream tasks.",
         happened=f"Airflow's Spark provider cannot use the connection {connection_id}: {type(error).__name__}: "
         f"{error}.",
         matters="No Spark job can be started, so no copy can be validated.",

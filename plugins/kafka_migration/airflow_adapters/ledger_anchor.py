@@ -152,10 +152,11 @@ def _not_a_head(key: str, reason: str) -> Finding:
         f"Airflow variable {key}",
         reason,
         "the number and digest of the ledger's newest entry",
-        "Find out who changed the variable. Restore it from a backup of Airflow's database. If you trust every entry "
-        "of the ledger, delete the variable: the next run names the command that accepts the ledger. "
-        "Nothing was started.",
+        "Find out who changed the variable, and restore it from a backup of Airflow's database. If there is no backup "
+        "and you trust every entry of the ledger, delete the variable: the next run names the command that accepts "
+        "the ledger.",
         happened=f"Airflow's variable {key} does not hold the number and digest of the ledger's newest entry: "
         f"{reason}.",
-        matters="Without it no run can know whether entries of the ledger were removed or changed.",
+        matters="Without them no run can know whether entries of the ledger were removed or changed, so nothing was "
+        "started.",
     )

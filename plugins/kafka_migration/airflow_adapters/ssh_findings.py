@@ -34,9 +34,10 @@ def unreachable(host: str, connection: str, found: str) -> Finding:
         host,
         found,
         "an SSH server that answers",
-        f"Check the address in {connection}, the network path, and that sshd runs there.",
+        f"Check the address in {connection}, the network path, and that sshd runs on the host. Then clear the task "
+        "with its downstream tasks.",
         happened=sentence(f"{host} did not answer by SSH: {found}"),
-        matters="This call did nothing, and the state of MirrorMaker there is unknown.",
+        matters="The request was not sent to this host, and the state of MirrorMaker there is unknown.",
     )
 
 
@@ -49,10 +50,11 @@ def unknown_key(host: str, connection: str, key: paramiko.PKey | None) -> Findin
         host,
         shown,
         "a host key pinned in the Airflow connection",
-        "Compare the fingerprint on the host itself (`ssh-keygen -lf /etc/ssh/ssh_host_*_key.pub`). If they match, "
-        f'set the extra of {connection}: "host_key": "{line}".',
+        "Read the fingerprint on the host itself (`ssh-keygen -lf /etc/ssh/ssh_host_*_key.pub`). If it is the same, "
+        f'set in the extra of {connection}: "host_key": "{line}".',
         happened=f"{host} showed {shown}, which {connection} does not pin.",
-        matters="Without a pinned key, any machine at this address could receive the logins of both clusters.",
+        matters="Without a pinned key, any machine at this address could receive the logins of both clusters, so "
+        "Airflow did not log in.",
     )
 
 
@@ -64,7 +66,7 @@ def changed_key(host: str, error: paramiko.BadHostKeyException) -> Finding:
         host,
         shown,
         f"the pinned {pinned}",
-        "Ask the host's administrator whether it was reinstalled. Pin the new key in the Airflow connection only after "
+        "Ask the administrator whether the host was reinstalled. Pin the new key in the Airflow connection only after "
         "you have compared its fingerprint on the host itself.",
         happened=f"{host} showed the host key {shown}; the Airflow connection pins {pinned}.",
         matters="Another machine may answer at this address. Airflow did not log in, so it has sent no login.",
@@ -78,9 +80,10 @@ def not_let_in(host: str, name: str) -> Finding:
         host,
         "the login was refused",
         "a user and a key or password that the host accepts",
-        f"Correct the user, key or password in {name}. The login was tried only once, so that no account is locked.",
-        happened=f"{host} refused the login.",
-        matters="Airflow can neither start nor stop MirrorMaker there.",
+        f"Correct the user, key or password in {name}. Then clear the task with its downstream tasks.",
+        happened=f"{host} refused the login of {name}.",
+        matters="Airflow can neither start nor stop MirrorMaker there. It tried the login only once, so that the host "
+        "does not lock the account.",
     )
 
 
@@ -91,7 +94,7 @@ def missing_connection(name: str) -> Finding:
         name,
         "no such Airflow connection",
         "a connection of type ssh to the MirrorMaker host",
-        "Create it (Admin > Connections), or set `mirror.connection` to another one.",
+        "Create it (Admin > Connections), or set `mirror.connection` to an existing connection.",
         happened=f"{name} does not exist in Airflow.",
         matters="Without it, Airflow cannot reach the MirrorMaker host.",
     )
@@ -104,8 +107,8 @@ def invalid_connection(name: str, found: str) -> Finding:
         name,
         found,
         "host, user, key or password, and the host's key as `host_key` in the extra",
-        "Correct host, user, key or password, and the host's key as `host_key` in the extra. Host keys are always "
-        "verified.",
+        "Correct in this connection what the message names. Its extra needs the key of the host as `host_key`, because "
+        "host keys are always verified.",
         happened=sentence(f"{name} cannot be used: {found}"),
         matters="Airflow cannot log in to the MirrorMaker host.",
     )

@@ -130,10 +130,12 @@ def _too_large(migration: Migration, batch: str, largest: int, is_compressed: bo
         f"{migration.name}.yaml: mirror.properties producer.batch.size",
         batch,
         f"a number of at most {largest} bytes, {limit} of the target's topics",
-        "Lower it, or raise max.message.bytes of these topics.",
+        "Lower producer.batch.size in the migration file, or raise max.message.bytes of the target's topics. Then "
+        "trigger the run again.",
         happened=f"producer.batch.size in mirror.properties is {batch}; the target's topics allow at most {largest:,} "
         f"bytes, {limit}.",
-        matters="MirrorMaker would send a refused batch again and again, and MirrorMaker 1 would lose records.",
+        matters="MirrorMaker 2 would send a refused batch again and again, and MirrorMaker 1 would lose its records, "
+        "so MirrorMaker was not started.",
     )
 
 

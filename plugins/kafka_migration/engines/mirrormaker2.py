@@ -294,7 +294,8 @@ def never_copied_findings(migration: Migration) -> Iterable[Finding]:
                 "topics that MirrorMaker 2 copies under the names in the migration file",
                 problem[1],
                 happened=f"Topic {topic} has {problem[0]}.",
-                matters="Its records would be missing on the target, or in another topic than the file says.",
+                matters="Its records would be missing on the target, or in another topic than the migration file says, "
+                "so the file is refused.",
             )
 
 
@@ -302,15 +303,17 @@ def _problem(migration: Migration, topic: str) -> tuple[str, str] | None:
     """Return the problem of a topic and its remedy; `None` if it is copied."""
     naming = migration.mirror.topic_names.naming
     if is_replica(topic):
-        return "a name that MirrorMaker 2 skips by default (.*\\.replica)", "Copy it with engine mirrormaker1."
+        remedy = "Before the first run, set mirror.engine to mirrormaker1, or move the topic to another migration file."
+        return "a name that MirrorMaker 2 skips by default (.*\\.replica)", remedy
     if naming == "identity" and is_heartbeats(topic):
         return (
             f"a name that MirrorMaker 2 treats as its heartbeats topic and copies to {migration.source.alias}.{topic}",
-            "Copy it with engine mirrormaker1, or in a separate migration file with topic_names.naming prefixed.",
+            "Copy it with a second migration file that has mirror.engine mirrormaker1, or mirror.topic_names.naming "
+            "prefixed.",
         )
     if naming == "prefixed" and migration.target.alias in topic.split(".")[:-1]:
         return (
             f"a name that contains the target's alias {migration.target.alias}, which MirrorMaker 2 treats as a cycle",
-            "Give the migration another name: the alias is derived from it.",
+            "Give the migration another name, because the target's alias is derived from it.",
         )
     return None

@@ -15,7 +15,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.text.shortened import given
 
-REMEDY = "Run MirrorMaker from a Kafka 3.9 release (mirror.kafka_home); it works with brokers 0.10 or newer."
+REMEDY = "Set mirror.kafka_home to a Kafka 3.9 release on the host; its MirrorMaker works with brokers 0.10 or newer."
 # The oldest Java that runs MirrorMaker of Kafka 4.
 JAVA_OF_KAFKA_4 = 17
 
@@ -56,10 +56,10 @@ def login_findings(migration: Migration, kafka_version: str) -> Iterable[Finding
             f"Kafka {kafka_version} on the MirrorMaker host, with connections that have logins",
             f"Kafka {SAFE_WITH_LOGIN} or newer (CVE-2025-27817, CVE-2025-27818)",
             REMEDY,
-            happened=f"MirrorMaker of Kafka {kafka_version} would get the login of a connection; logins need "
-            f"Kafka {SAFE_WITH_LOGIN} or newer.",
+            happened=f"MirrorMaker on the host is of Kafka {kafka_version} and would get the login of a connection; "
+            f"only Kafka {SAFE_WITH_LOGIN} or newer protects it.",
             matters="In older versions a configuration can read files of the host and open LDAP connections "
-            "(CVE-2025-27817, CVE-2025-27818), so the login would not be safe.",
+            "(CVE-2025-27817, CVE-2025-27818), so the login is not given to this version.",
         )
 
 
@@ -90,7 +90,7 @@ def _unknown(migration: Migration, kafka_version: str) -> Finding:
         happened=f"MirrorMaker on the host gives {given(kafka_version)} as its version, which is no release of Kafka."
         if kafka_version
         else "The version of MirrorMaker on the host could not be read.",
-        matters="MirrorMaker silently ignores settings that it does not know, so its copy could be incomplete.",
+        matters="Some versions silently ignore settings that they do not know, so the copy could be incomplete.",
     )
 
 
@@ -102,7 +102,7 @@ def _removed(migration: Migration, kafka_version: str) -> Finding:
         "Kafka before 4.0",
         f"{REMEDY} Or set mirror.engine to mirrormaker2.",
         happened=f"The migration uses MirrorMaker 1, and Kafka {kafka_version} on the host does not contain it.",
-        matters="The copy cannot start.",
+        matters="MirrorMaker would not start, so nothing would be copied.",
     )
 
 
@@ -114,8 +114,8 @@ def _too_old(migration: Migration, kafka_version: str) -> Finding:
         f"Kafka {OLDEST} or newer",
         REMEDY,
         happened=f"MirrorMaker on the host is of Kafka {kafka_version}, which is older than {OLDEST}.",
-        matters="It would ignore or misread settings without a message, such as those that protect secrets and files "
-        "on the host.",
+        matters="This version would ignore or misread settings without a message, for example those that protect "
+        "secrets and files on the host.",
     )
 
 
@@ -152,7 +152,7 @@ def java_findings(migration: Migration, kafka_version: str, java_version: str) -
             "(mirror.kafka_home).",
             happened=f"The MirrorMaker host has Java {java_version}; MirrorMaker of Kafka {kafka_version} needs Java "
             f"{JAVA_OF_KAFKA_4} or newer.",
-            matters="MirrorMaker would not start.",
+            matters="MirrorMaker would not start, so nothing would be copied.",
         )
 
 

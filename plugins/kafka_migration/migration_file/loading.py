@@ -132,7 +132,7 @@ def read_migration_text(path: Path) -> str:
             str(path),
             reason or type(error).__name__,
             "a regular file that Airflow's user may read",
-            "Put the migration file there, or correct its permissions, or the folder in [kafka_migration] "
+            "Put the migration file at this path, or correct its permissions, or the folder in [kafka_migration] "
             "migrations_folder.",
             happened=f"The migration file cannot be read: {reason or type(error).__name__}.",
             matters="No run of this migration can start.",

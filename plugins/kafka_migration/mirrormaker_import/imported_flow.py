@@ -122,11 +122,13 @@ class ImportedFlow:
         """Return what is found, what is expected, and the remedy."""
         expected = "the topics to copy"
         if found.left_out:
-            return f"only topics that MirrorMaker does not copy: {some(found.left_out)}", expected, "Add `topics`."
+            found_topics = f"only topics that MirrorMaker does not copy: {some(found.left_out)}"
+            return found_topics, expected, "Give the topics with --topics."
         if self.is_mirrormaker1:
             remedy = "Add the script with the command line, or give the topics with --topics."
             return "no value of --whitelist or --include", expected, remedy
-        return "a blank list of topics, with which MirrorMaker copies nothing", expected, "Add `topics`."
+        blank = "a blank list of topics, with which MirrorMaker copies nothing"
+        return blank, expected, "Give the topics with --topics."
 
     @cached_property
     def groups(self) -> tuple[str, ...]:

@@ -265,8 +265,11 @@ def test_only_what_failed_is_asked_again(cluster: ConfluentCluster, admin: Scrip
     [
         (KafkaError.TOPIC_AUTHORIZATION_FAILED, "list_offsets", "authorization failed"),
         (KafkaError.REBALANCE_IN_PROGRESS, "alter_consumer_group_offsets", "GROUP_ACTIVE"),
+        (KafkaError.POLICY_VIOLATION, "create_topics", "TOPIC_NOT_CREATED .*did not create the topic orders"),
+        (KafkaError.POLICY_VIOLATION, "create_partitions", "did not add partitions to the topic orders .*a partition"),
+        (KafkaError.POLICY_VIOLATION, "incremental_alter_configs", "did not change the configuration of the topic"),
     ],
-    ids=["a missing right", "a group with members"],
+    ids=["a missing right", "a group with members", "a topic", "a partition", "a setting"],
 )
 def test_permanent_error_is_not_retried(
     cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock, error: int, name: str, refusal: str

@@ -149,7 +149,7 @@ def test_nothing_to_stop_is_refused(root: Path, capsys: pytest.CaptureFixture[st
     end(root, 2)
 
     assert kafka_migration(root, "stop", "shop") == 3
-    assert f"migration shop: generation 2 stopped at {AT}, and its ledger has 5 entries" in capsys.readouterr().err
+    assert f"migration shop: generation 2 stopped at {AT} (ledger: 5 entries" in capsys.readouterr().err
     assert StopRequestStore(root, "shop").find(2) is None
 
 
@@ -166,7 +166,7 @@ def test_certificate_that_airflow_does_not_confirm_stops_nothing(
     assert "Ledger   4 entries, confirmed by Airflow\n" in shown
     assert "Ledger  5 entries; NOT CONFIRMED by Airflow: 5 to 5\n" in shown
     assert kafka_migration(root, "stop", "shop") == 3
-    assert "its ledger has 5 entries; NOT CONFIRMED by Airflow: 5 to 5" in capsys.readouterr().err
+    assert "(ledger: 5 entries; NOT CONFIRMED by Airflow: 5 to 5" in capsys.readouterr().err
 
 
 def test_request_stands_although_airflow_cannot_be_asked(

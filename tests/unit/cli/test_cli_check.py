@@ -66,7 +66,7 @@ def test_folder_without_files_is_refused(tmp_path: Path, capsys: pytest.CaptureF
     code, out, err = checked(capsys, tmp_path)
 
     assert (3, []) == (code, out)
-    assert "has no migration file *.yaml, but shop.yml." in err[1]
+    assert "has no migration file (*.yaml), but shop.yml." in err[1]
 
 
 def test_json_has_the_findings_of_each_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -226,7 +226,7 @@ def test_json(server: AirflowServer, capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize(
     ("variables", "options", "code", "found"),
     [
-        ({SERVER: ""}, [], 3, "COMMAND_INVALID · the command line\n  The command line has no address of Airflow"),
+        ({SERVER: ""}, [], 3, "COMMAND_INVALID · the command line\n  The address of Airflow is missing"),
         ({}, ["--server", "ftp://a"], 3, "COMMAND_INVALID · --server"),
         ({}, ["--server", "http://airflow.example"], 3, "CONNECTION_INSECURE · --server"),
         ({SERVER: "http://a", USER: "", PASSWORD: "", TOKEN: "t"}, [], 3, f"CONNECTION_INSECURE · ${SERVER}"),

@@ -73,7 +73,7 @@ def test_documents_of_all_attempts_are_read_in_order(tmp_path: Path) -> None:
 
 def test_missing_document_is_refused_with_the_step_that_writes_it(tmp_path: Path) -> None:
     """A task that needs what was never written says which step to clear."""
-    with pytest.raises(Refused, match=r"EVIDENCE_MISSING.*step plan"):
+    with pytest.raises(Refused, match=r"EVIDENCE_MISSING.*the task plan of this run"):
         evidence(tmp_path).require(Kind.PLAN)
     with pytest.raises(Refused, match=r"EVIDENCE_MISSING.*preflight"):
         evidence(tmp_path).frozen_migration()

@@ -196,7 +196,7 @@ def test_run_that_was_taken_over_cannot_append(tmp_path: Path) -> None:
     ada.append(topics_entry("t1"))
     bob.append(reserved_entry(BOB))
 
-    with pytest.raises(Refused, match=r"NOT_RESERVED.*reserved by kafka_migration__shop/manual__2#1"):
+    with pytest.raises(Refused, match=r"NOT_RESERVED.*kafka_migration__shop/manual__2#1 holds the reservation"):
         ada.append(topics_entry("t2"))
 
     bob.append(topics_entry("t3"))

@@ -106,7 +106,7 @@ def test_failed_tool_says_why() -> None:
         == failed
     )
     assert isinstance(denied, UnknownFact)
-    assert ("Grant Describe.", False) == (denied.remedy, denied.is_failure)
+    assert ("Grant Describe to the user of the connection.", False) == (denied.remedy, denied.is_failure)
     assert isinstance(old, UnknownFact)
     assert ("", False) == (old.remedy, old.is_failure)
     assert isinstance(absent, UnknownFact)

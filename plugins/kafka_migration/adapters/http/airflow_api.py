@@ -163,9 +163,9 @@ class HttpAirflow:
                     f"{found} from {self.url}",
                     "an Airflow that accepts the request",
                     "Correct the address or the login, or let an administrator of Airflow give this user the right to "
-                    "trigger the DAG.",
+                    "trigger the DAG. Then run the command again, unless the run exists already.",
                     happened=f"Airflow's REST API at {self.url} did not accept the request: {found}.",
-                    matters="The command could do nothing in Airflow with this request.",
+                    matters="The command ended here; a run that exists already in Airflow continues.",
                 )
             ]
         )

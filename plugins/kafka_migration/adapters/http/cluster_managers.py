@@ -197,9 +197,9 @@ class ManagerService:
                     f"{found} from {self._name}",
                     _EXPECTED,
                     "Correct address, login and ssl.ca.pem of the Airflow connection, or grant its user the right to "
-                    "read the cluster.",
+                    "read the cluster. Then run the command again.",
                     happened=f"The cluster manager {self._name} did not describe the cluster: {found}.",
-                    matters="Without its answer no connection and no migration file can be proposed.",
+                    matters="Without its answer the command can propose no connection and no migration file.",
                 )
             ]
         )

@@ -128,9 +128,9 @@ class HttpSchemaRegistry:
                     f"{found} from {self._name}",
                     "schemas by id, as Confluent's Schema Registry returns them",
                     "Correct address, login and ssl.ca.pem of the Airflow connection, or grant its user the right to "
-                    "read all schemas.",
+                    "read all schemas. Then clear the task with its downstream tasks.",
                     happened=f"The schema registry {self._name} did not give a schema: {found}.",
-                    matters="Without it nothing is known of whether consumers can read the copied records.",
+                    matters="Without the schema it is unknown whether consumers can read the copied records.",
                 )
             ]
         )

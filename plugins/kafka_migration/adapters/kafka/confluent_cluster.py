@@ -155,7 +155,7 @@ class ConfluentCluster(BrokerCalls, GroupCalls, RecordReads):
             already_done=KafkaError.INVALID_PARTITIONS,
         )
         if reasons:
-            raise Refused(self._findings(_NOT_CREATED, reasons))
+            raise Refused(self._findings(_NOT_GROWN, reasons))
         self._wait_for_leaders(partitions)
 
     def delete_topics(self, topics: Collection[str]) -> None:
@@ -339,14 +339,22 @@ class _Denial(NamedTuple):
 _NOT_CREATED = _Denial(
     Code.TOPIC_NOT_CREATED,
     "a created topic",
-    "Correct the problem that the broker names, or create the topic manually with the source's partition count.",
+    "Correct what the broker names, or create the topic manually with the source's partition count. Then clear the "
+    "task create_topics with its downstream tasks.",
     "create",
     "MirrorMaker cannot copy records to a topic that does not exist, so it was not started.",
+)
+_NOT_GROWN = _NOT_CREATED._replace(
+    remedy="Correct what the broker names, or add the partitions manually. Then clear the task create_topics with its "
+    "downstream tasks.",
+    act="add partitions to",
+    matters="MirrorMaker cannot copy records to a partition that does not exist, so it was not started.",
 )
 _NOT_CONFIGURED = _Denial(
     Code.TOPIC_NOT_CONFIGURED,
     "the changed configuration",
-    "Correct the problem that the broker names (no permission AlterConfigs, or a missing topic), then try again.",
+    "Correct what the broker names: a policy, a missing right AlterConfigs, a missing topic. Then clear the task with "
+    "its downstream tasks.",
     "change the configuration of",
     "Records and offsets are not affected, but the topic does not have the settings that were planned.",
 )

@@ -86,9 +86,10 @@ class BrokerCalls(ClusterClient):
             self.name,
             "no right Describe on the cluster",
             "this right, to read access control lists",
-            "Grant it to the user of the Airflow connection, or use a connection with another user.",
+            "Grant Describe on the cluster to the user of the Airflow connection, or name a connection with another "
+            "user. Then run the command again.",
             happened=f"The user of {self.name} has no right Describe on the cluster.",
-            matters="Without it the access control lists cannot be read, so commands for them would be incomplete.",
+            matters="Without this right the access control lists cannot be read, so the command printed none.",
         )
 
     def _existing(self, topics: Collection[Resource]) -> dict[str, Resource]:

@@ -174,9 +174,10 @@ class ClusterClient:
                         self.name,
                         error.str(),
                         "a user with the rights that a migration needs",
-                        "Grant the missing right to the user of the Airflow connection.",
+                        "Grant the missing right to the user of this cluster's Airflow connection. Then run the "
+                        "command again, or clear the task with its downstream tasks.",
                         happened=f"The cluster {self.name} denied a request: {error.str()}.",
-                        matters="The run cannot read or write there what it needs.",
+                        matters="The request had no effect, and the task or command that sent it stopped.",
                     )
                 ]
             )

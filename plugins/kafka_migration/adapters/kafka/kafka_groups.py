@@ -198,9 +198,9 @@ class GroupCalls(ClusterClient):
             f"group {group}",
             f"{self.name} answers: {error.str()}",
             "a group without members",
-            "Stop the group's consumers on this cluster, then try again.",
+            "Stop the group's consumers on this cluster. Then clear the task with its downstream tasks.",
             happened=f"The group {group} still has members on the cluster {self.name}: {error.str()}.",
-            matters="Kafka accepts offsets only for a group without members, so its offsets were not changed.",
+            matters="Kafka accepts offsets only for a group without members, so the group's offsets were not changed.",
         )
 
     def _denied_finding(self, group: str, partition: str, error: KafkaError) -> Finding:
@@ -209,11 +209,11 @@ class GroupCalls(ClusterClient):
             f"group {group}, {partition}",
             f"{self.name} answers: {error.str()}",
             "a written offset",
-            "Correct the problem that the broker names (a missing permission on the group or the topic, or a too long "
-            "metadata text).",
+            "Correct what the broker names: for example a missing right on the group or the topic. Then clear the "
+            "task with its downstream tasks.",
             happened=f"The cluster {self.name} did not write the offset of group {group} on {partition}: "
             f"{error.str()}.",
-            matters="Consumers of the group would start at another offset there, and read records twice or miss some.",
+            matters="Consumers that start on this cluster now would read records of this partition twice or miss some.",
         )
 
 

@@ -268,7 +268,7 @@ def _unreadable(path: Any, reason: str) -> Finding:
         str(path),
         reason,
         "a document that this version of the package wrote",
-        "Check the document. Restore it from a backup of the evidence root, or trigger a new run.",
+        "Restore the document from a backup of the evidence root. If there is no backup, trigger a new run.",
         happened=f"The document {path} cannot be read as this package wrote it: {reason}.",
-        matters="What an earlier step or run found is not known, so nothing is decided from it.",
+        matters="What an earlier task or run recorded in this document is unknown, so nothing was decided from it.",
     )

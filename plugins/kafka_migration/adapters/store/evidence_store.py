@@ -327,8 +327,8 @@ def _missing(folder: Any, what: str, task: str) -> Refused:
         str(folder),
         f"no {what.removeprefix('a ')}",
         f"{what}, written by the step {task} of this run",
-        f"Clear the task {task} with downstream, or trigger a new run.",
-        happened=f"The folder {folder} lacks {what}, which the step {task} of this run writes.",
-        matters="This step would have to guess what the earlier one found, so it did nothing.",
+        f"Clear the task {task} with its downstream tasks, or trigger a new run.",
+        happened=f"The folder {folder} lacks {what}, which the task {task} of this run writes.",
+        matters=f"Without it this task would have to guess what {task} found, so it did nothing.",
     )
     return Refused([finding])

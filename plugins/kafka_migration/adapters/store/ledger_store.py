@@ -308,7 +308,8 @@ def _taken_over(folder: str, holder: str, writer: str) -> Finding:
         folder,
         f"the migration is reserved by {holder}",
         f"reserved by {writer}",
-        "Wait for that run to end, then trigger a new one. Nothing was written to the ledger.",
-        happened=f"The migration of the ledger {folder} is reserved by {holder}, not by {writer}.",
-        matters="Two runs that write at the same time could copy records twice or move groups to wrong offsets.",
+        f"Wait until {holder} no longer holds the reservation, then trigger a new run.",
+        happened=f"{writer} had to write to the ledger {folder}, but {holder} holds the reservation of this migration.",
+        matters="Two runs that write at the same time could copy records twice or move groups to wrong offsets, so "
+        "nothing was written to the ledger.",
     )

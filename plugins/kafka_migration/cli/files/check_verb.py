@@ -82,9 +82,10 @@ def _no_file(folder: Path) -> Finding:
         str(folder),
         f"no file *.yaml, but {some(others)}" if others else "no file *.yaml",
         "a folder with migration files",
-        "Correct --migrations, or [kafka_migration] migrations_folder. A migration file ends in .yaml.",
-        happened=f"The folder {folder} has no migration file *.yaml{f', but {some(others)}' if others else ''}.",
-        matters="Airflow makes its DAGs from these files, so it would have none.",
+        "Correct the folder (--migrations, or [kafka_migration] migrations_folder), or give the files names that end "
+        "in .yaml.",
+        happened=f"The folder {folder} has no migration file (*.yaml){f', but {some(others)}' if others else ''}.",
+        matters="Airflow makes the DAGs from the migration files, so it would have no DAG.",
     )
 
 

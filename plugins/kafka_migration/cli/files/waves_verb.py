@@ -171,7 +171,7 @@ def _different(source: KafkaCluster, target: KafkaCluster) -> int:
                     "--source and --target",
                     f"the same cluster, id {source_facts.cluster_id}",
                     "two different clusters",
-                    "Correct one of the two connections.",
+                    "Correct one of the two connections, then run the command again.",
                     happened="The connections --source and --target lead to the same cluster, id "
                     f"{source_facts.cluster_id}.",
                     matters="A cluster cannot be copied to itself, so no wave was proposed.",

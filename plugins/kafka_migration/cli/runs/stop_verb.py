@@ -170,10 +170,10 @@ def _nothing_to_stop(store: MigrationStore, ledger: Ledger) -> Finding:
         f"migration {store.name}",
         f"{found}; ledger: {_ledger_row(store)[1]}",
         "a running generation of MirrorMaker",
-        "To stop a run that has not started MirrorMaker yet, mark it failed.",
-        happened=f"No generation of MirrorMaker runs for migration {store.name}: {found}, and its ledger has "
-        f"{_ledger_row(store)[1]}.",
-        matters="A request would have no effect, so none was written.",
+        "If a run has not started MirrorMaker yet, mark it failed in Airflow. Otherwise nothing has to be done.",
+        happened=f"No generation of MirrorMaker runs for migration {store.name}: {found} (ledger: "
+        f"{_ledger_row(store)[1]}).",
+        matters="A request to stop would have no effect, so none was written.",
     )
 
 

@@ -205,7 +205,8 @@ def _no_dag(run: TriggeredRun) -> Finding:
         f"DAG {run.dag_id}",
         f"no such DAG in {run.airflow.url}",
         "the DAG of a migration file that Airflow has read",
-        "Correct the name. For a new migration file, wait until Airflow has read it.",
+        "If the migration file is new, wait until Airflow has read it. Otherwise correct the name. Then run the "
+        "command again.",
         happened=f"Airflow at {run.airflow.url} has no DAG {run.dag_id}.",
         matters="Only the DAG of a migration file can be triggered, so no run was created.",
     )
@@ -229,7 +230,8 @@ def _unreachable(error: TransientError) -> Finding:
         "Airflow's REST API",
         str(error),
         "an answer in time",
-        "Check that the API server runs and that this machine reaches it.",
+        "Check that the API server runs and that this machine reaches it. Then look for the run in Airflow before you "
+        "trigger another one.",
         happened=f"Airflow's REST API did not answer in time ({error}).",
-        matters="The state of the run is unknown; a run that was already created keeps running.",
+        matters="The state of the run is unknown; a run that was created already continues.",
     )

@@ -88,8 +88,9 @@ def _no_address() -> Finding:
         "the command line",
         "no address of Airflow",
         f"--server, --connection, or the variable {SERVER}",
-        f"Give the address, and the login in {USER} and {PASSWORD}, or in {TOKEN}.",
-        happened=f"The command line has no address of Airflow: neither --server nor --connection, nor {SERVER}.",
+        f"Give the address in one of the three. Give the login in the variables {USER} and {PASSWORD}, or in {TOKEN}.",
+        happened="The address of Airflow is missing: neither --server, nor --connection, nor the variable "
+        f"{SERVER} is given.",
         matters="The request has no destination, so nothing was sent.",
     )
 

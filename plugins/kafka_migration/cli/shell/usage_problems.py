@@ -43,7 +43,7 @@ def _unreachable(error: TransientError) -> Finding:
         "a cluster",
         str(error),
         "an answer in time",
-        "Check that its brokers run and that this machine reaches the address. Then try again.",
+        "Check that its brokers run and that this machine reaches them. Then run the command again.",
         happened=f"A cluster did not answer in time: {error}.",
         matters="What the cluster has is unknown, so the command has no answer.",
     )
@@ -59,7 +59,7 @@ def _place(error: OSError) -> Finding:
         "Airflow's configuration.",
         happened=f"{error.filename or 'The evidence root or a given file'} could not be used "
         f"({type(error).__name__}: {error.strerror or error}).",
-        matters="What it holds is unknown, so the command has no answer.",
+        matters="The command could not read or write there, so it has no answer.",
     )
 
 
@@ -77,8 +77,8 @@ def _missing(error: ImportError) -> Finding:
         f"module {error.name or 'of Airflow'}",
         str(error),
         "a Python environment with Airflow and its providers",
-        "Run the command with Airflow's Python. For status, verdict and stop with a local folder, --evidence-root "
-        "is enough.",
+        "Run the command with the Python of Airflow. Only status, verdict and stop need no Airflow if --evidence-root "
+        "names a local folder.",
         happened=f"This Python cannot import {error.name or 'a module of Airflow'} ({error}).",
         matters="The command needs Airflow's configuration and connections, so it did nothing.",
     )
@@ -92,7 +92,8 @@ def _unexpected(error: BaseException) -> Finding:
         "the command",
         f"{type(error).__name__}: {error}{place}",
         "no error",
-        "If a document of the evidence root was edited manually, restore it. Otherwise report these lines.",
+        "If a document of the evidence root was edited manually, restore it and run the command again. Otherwise "
+        "report these lines as a bug of this package.",
         happened=f"The command ended with an unexpected error ({type(error).__name__}: {error}{place}).",
         matters="Its answer is missing or incomplete, so do not rely on it.",
     )

@@ -23,9 +23,10 @@ def topic_list_findings(migration: Migration, found: TopicList, mode: Mode) -> I
             subject,
             f"the pattern {pattern!r}, which matches no topic that this login may describe",
             "a pattern that matches the whole name of at least one topic",
-            "Correct or remove the pattern, or grant Describe on the topics. Nothing was started.",
-            happened=f"The pattern {pattern!r} matches the whole name of no topic that this login may describe.",
-            matters="The run would copy fewer topics than the migration file names.",
+            "Correct or remove the pattern, or grant Describe on its topics to the user of source.connection. Then "
+            "trigger the run again.",
+            happened=f"The pattern {pattern!r} matches the whole name of no topic that the source shows to this login.",
+            matters="The run would copy fewer topics than the migration file names, so nothing was started.",
         )
     if len(found.topics) > MOST_TOPICS:
         yield Finding(
@@ -33,10 +34,11 @@ def topic_list_findings(migration: Migration, found: TopicList, mode: Mode) -> I
             subject,
             f"{len(found.topics):,} topics",
             f"at most {MOST_TOPICS:,}",
-            "Divide the topics among several migration files. Nothing was started.",
+            "Divide the topics among several migration files.",
             happened=f"The migration has {len(found.topics):,} topics; the most that a migration may have is "
             f"{MOST_TOPICS:,}.",
-            matters="The package was not tested with more topics; its tasks could run out of memory or time.",
+            matters="The package was not tested with more topics, and its tasks could run out of memory or time, so "
+            "nothing was started.",
         )
     if mode.plans_groups:
         yield from _vanished(migration, found)
@@ -57,9 +59,9 @@ def _impossible(migration: Migration, found: TopicList) -> Iterator[Finding]:
             f"{migration.name}.yaml: topics",
             f"names on the source that no topic can have: {some(names)}",
             "names of 1 to 249 ASCII letters, digits, dots, _ and -",
-            "Find out what answers at the address of the source: Kafka creates no such topics.",
-            happened=f"The source lists names that no topic can have: {some(names)}.",
-            matters="These topics are left out of the copy, and what answers may be no Kafka cluster.",
+            "Find out which server answers at bootstrap.servers of source.connection.",
+            happened=f"The source lists names that no topic of Kafka can have: {some(names)}.",
+            matters="The server that answered is perhaps no Kafka cluster. The run leaves these names out of the copy.",
         )
 
 
@@ -70,7 +72,9 @@ def _vanished(migration: Migration, found: TopicList) -> Iterator[Finding]:
             f"{migration.name}.yaml: topics",
             f"no {some(found.vanished)} on the source",
             "each topic that a pattern takes and an earlier run copied",
-            "If the topics were deleted on purpose, add an exclude item for them. The target keeps its copy.",
-            happened=f"The source no longer has {some(found.vanished)}, which an earlier run copied.",
-            matters="Consumers that move to the target would find only what was copied before.",
+            "If they were deleted on purpose, add an exclude item for them to the migration file; the target keeps "
+            "its copy. Otherwise grant Describe on them to the user of source.connection.",
+            happened=f"The source no longer shows {some(found.vanished)}, which an earlier run copied.",
+            matters="Consumers that move to the target would find only the records that were copied before, so the "
+            "run was refused.",
         )

@@ -46,7 +46,7 @@ def _unreachable(side: Side, error: TransientError) -> Finding:
         str(error),
         "an answer from the cluster",
         "Check bootstrap.servers and the security settings in the Airflow connection, and that Airflow reaches the "
-        "brokers' advertised listeners.",
+        "brokers' advertised listeners. Then trigger the run again.",
         happened=sentence(f"The {side} did not answer Airflow: {error}"),
         matters="It is unknown what a run would copy, so the other checks of the clusters were left out.",
     )
@@ -60,8 +60,9 @@ def difference_findings(migration: Migration, source: ClusterFacts, target: Clus
             "source and target",
             f"the same cluster, id {source.cluster_id}",
             "two different clusters",
-            "Correct one of the two connections.",
-            happened=f"Both connections lead to the same cluster, with the id {source.cluster_id}.",
+            "Correct source.connection or target.connection in the migration file, or the connection in Airflow.",
+            happened="The connections source.connection and target.connection lead to the same cluster, with the id "
+            f"{source.cluster_id}.",
             matters="With equal topic names MirrorMaker would read what it writes, and copy each record without end.",
         )
     wanted = migration.target_replication_factor
@@ -71,7 +72,7 @@ def difference_findings(migration: Migration, source: ClusterFacts, target: Clus
             "target.replication_factor",
             f"{wanted}, with {target.brokers} broker(s) on the target",
             f"at most {target.brokers}",
-            "Lower target.replication_factor in the migration file, or add brokers.",
+            "Lower target.replication_factor in the migration file, or add brokers to the target.",
             happened=f"target.replication_factor is {wanted}, but the target has {target.brokers} broker(s).",
             matters="Each replica needs a broker of its own, so the target would create no topic.",
         )
@@ -106,10 +107,10 @@ def ending_before(connection: str, own: tuple[Certificate, ...], planned_end: da
                 f"connection {connection}",
                 f"the client certificate {certificate.subject} expires at {expires}",
                 f"a certificate that is valid until the run ends, at the latest at {end}",
-                "Renew the certificate in the connection, or shorten watch.time_limit.",
+                "Renew the certificate in the connection, or shorten watch.time_limit. Then trigger the run again.",
                 happened=f"The client certificate {certificate.subject} expires at {expires}, but the run may take "
                 f"until {end}.",
-                matters="After that moment no login to the cluster succeeds, and the run would fail.",
+                matters="Once it has expired, no login with it succeeds, and the run would fail before its end.",
             )
 
 
@@ -123,9 +124,9 @@ def ending_soon(connection: str, certificates: Mapping[str, Certificate], now: d
                 f"connection {connection}",
                 expires,
                 f"a certificate that does not expire in the next {WARNED_BEFORE.days} days",
-                "Renew it before that moment.",
+                "Renew the certificate before it expires.",
                 happened=f"{expires[0].upper()}{expires[1:]}, in less than {WARNED_BEFORE.days} days.",
-                matters="After that moment no new connection that uses it succeeds.",
+                matters="Once it has expired, no new connection that uses it succeeds, and runs fail.",
             )
 
 

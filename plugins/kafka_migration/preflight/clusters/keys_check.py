@@ -68,8 +68,9 @@ def moved_key_warnings(partitions: Mapping[str, int], sampled: Mapping[str, Iter
                 f"topic {topic}",
                 f"{sample} in another partition than Kafka's default partitioner gives them",
                 "records that the default partitioner (murmur2) put there",
-                "Use mirror.engine mirrormaker2, which keeps partitions.",
-                happened=f"MirrorMaker 1 would write {sample} of topic {topic} to another partition than they have.",
-                matters="After the cutover the copied and the later records of such a key may be in different "
-                "partitions, without an order between them.",
+                "Set mirror.engine to mirrormaker2, which keeps the partitions of records.",
+                happened=f"MirrorMaker 1 would write {sample} of topic {topic} to another partition than the source "
+                "has them in.",
+                matters="Producers that move to the target may write the next records of such a key to another "
+                "partition than MirrorMaker 1 did, so consumers would not read the key's records in order.",
             )

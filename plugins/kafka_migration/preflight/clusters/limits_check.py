@@ -31,6 +31,7 @@ LIMITS = (
 )
 _TIMESTAMPS = ("message.timestamp.before.max.ms", "message.timestamp.difference.max.ms")
 _MIN_INSYNC = "min.insync.replicas"
+_IF_NEW = "For a topic that the run creates, change it in the configs of its item."
 # Java's largest long, the default of the timestamp limits: no limit.
 _UNLIMITED = 2**63 - 1
 _DAY_MS = 86_400_000
@@ -119,7 +120,7 @@ def collision_findings(migration: Migration, new: Iterable[str], existing: Colle
                 f"topic {name}",
                 f"{some(sorted(others))}, which differs from it only by a dot and an underscore",
                 "a name that Kafka can tell from all other names on the target",
-                "Leave one of the topics out, or rename the copies (mirror.topic_names).",
+                "Leave one of the topics out of the migration file, or rename the copies (mirror.topic_names).",
                 happened=f"The name {name} differs from {some(sorted(others))} on the target only by a dot and an "
                 "underscore.",
                 matters="Kafka takes both for the same name and refuses to create the topic.",
@@ -138,7 +139,8 @@ def replica_findings(migration: Migration, created: Iterable[NewTopic], default:
                 name,
                 f"replication factor {replicas} with {_MIN_INSYNC} {least}",
                 f"at least {least} replicas",
-                f"Raise replication_factor of the topic or the target, or set {_MIN_INSYNC} in its configs.",
+                "Raise target.replication_factor or replication_factor of the topic's item, or set a lower "
+                f"{_MIN_INSYNC} in the configs of the item.",
                 happened=f"The run would create {name} with {replicas} replica(s), but with {_MIN_INSYNC} {least}.",
                 matters="The brokers would refuse every record, so MirrorMaker would copy nothing.",
             )
@@ -153,9 +155,10 @@ def replica_warnings(migration: Migration, created: Iterable[NewTopic], default:
                 name,
                 f"replication factor {replicas} with {_MIN_INSYNC} {least}",
                 f"at least {replicas + 1} replicas",
-                f"Raise replication_factor of the topic or the target, or lower {_MIN_INSYNC}.",
+                "Raise target.replication_factor or replication_factor of the topic's item, or set a lower "
+                f"{_MIN_INSYNC} in the configs of the item.",
                 happened=f"The run would create {name} with {replicas} replicas and {_MIN_INSYNC} {least}.",
-                matters="No client can write while one of these brokers is down, for example during its update.",
+                matters="No client can write to it while a broker with a replica is down, for example for an update.",
             )
 
 
@@ -211,9 +214,9 @@ def _smaller(migration: Migration, source: Configs, target: Configs) -> Findings
             f"topic {name}",
             f"max.message.bytes {limit:,}{'' if smallest == topic else f' of topic {other}'} on the target",
             f"at least {wanted}, as on the source",
-            f"Raise max.message.bytes of topic {other} on the target.",
+            f"Raise max.message.bytes of topic {other} on the target. {_IF_NEW}",
             happened=f"Records of {name} may have {wanted} bytes on the source, but MirrorMaker can send only "
-            f"{limit:,}, the smallest max.message.bytes of the target's topics ({other}).",
+            f"{limit:,}, the smallest max.message.bytes of the target's topics (that of {other}).",
             matters="A larger record stops MirrorMaker, because this limit holds for its requests to all topics.",
         )
 
@@ -234,10 +237,10 @@ def large_record_findings(
                 f"topic {topic}",
                 f"a record of {size:,} bytes among its newest on the source",
                 f"at most {limit:,} bytes, max.message.bytes of topic {other} on the target",
-                f"Raise max.message.bytes of topic {other} on the target.",
+                f"Raise max.message.bytes of topic {other} on the target. {_IF_NEW}",
                 happened=f"One of the newest records of {topic} on the source has {size:,} bytes, but MirrorMaker can "
                 f"send only {limit:,}, max.message.bytes of topic {other} on the target.",
-                matters="MirrorMaker cannot copy this record and would stop at it.",
+                matters="MirrorMaker would stop at this record and copy nothing after it.",
             )
 
 
@@ -254,9 +257,10 @@ def late_record_warnings(migration: Migration, limits: Mapping[str, int], later:
             f"topic {name}",
             f"{limit} on the target, and records with later timestamps on the source",
             "no limit for late timestamps",
-            "Remove the limit until the cutover.",
-            happened=f"Topic {name} has {limit} on the target, and records with later timestamps on the source.",
-            matters="The target refuses these records, which stops MirrorMaker.",
+            f"Remove this setting from the target's topic, and set it again after the cutover. {_IF_NEW}",
+            happened=f"Topic {name} has {limit} on the target, and the source holds records whose timestamps are "
+            "further in the future.",
+            matters="The target would refuse these records, and MirrorMaker would stop.",
         )
 
 
@@ -276,7 +280,7 @@ def _shorter(name: str, wanted: Mapping[str, str], found: Mapping[str, str]) -> 
                 name,
                 f"{setting} {here:,} on the target",
                 f"{setting} {there:,}, as on the source, or -1 until the cutover",
-                "Raise it on the target, or set it to -1 until the cutover.",
+                f"Raise {setting} of the target's topic, or set it to -1 until the cutover. {_IF_NEW}",
                 happened=f"The target keeps records of {name} {_kept(setting, here)}, the source "
                 f"{_kept(setting, there)} ({setting}).",
                 matters="The target deletes copied records that the source still has.",
@@ -300,7 +304,7 @@ def _compacting(name: str, wanted: Mapping[str, str], found: Mapping[str, str]) 
             name,
             f"cleanup.policy {here} on the target",
             f"{there}, as on the source",
-            f"Set cleanup.policy {there} on the target (in the topic's configs).",
+            f"Set cleanup.policy {there} on the target's topic. {_IF_NEW}",
             happened=f"The target compacts {name} (cleanup.policy {here}), but the source does not ({there}).",
             matters="The target deletes copied records whose key has a newer record.",
         )
@@ -315,9 +319,9 @@ def _younger(name: str, found: Mapping[str, str]) -> Findings:
                 name,
                 f"{setting} {limit:,} on the target",
                 "no limit for old timestamps",
-                "Remove the limit until the cutover (for a new topic: in the configs of its item).",
+                f"Remove this setting from the target's topic, and set it again after the cutover. {_IF_NEW}",
                 happened=f"The target takes no records of {name} with old timestamps ({setting} {limit:,}).",
-                matters="If the source has older records, the target refuses them, which stops MirrorMaker.",
+                matters="If the source holds older records, the target would refuse them, and MirrorMaker would stop.",
             )
 
 

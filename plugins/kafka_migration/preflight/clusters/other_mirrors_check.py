@@ -30,7 +30,7 @@ _WORKERS = "-mm2"
 HEARTBEAT_S = 60.0
 _UNKNOWN = Fact(
     "whether another MirrorMaker copies the topics",
-    "Two MirrorMakers would write each record twice.",
+    "Two MirrorMakers would write each record twice to the target.",
 )
 
 
@@ -48,7 +48,7 @@ def _known(what: str, look: Callable[[Scene], Findings], scene: Scene) -> Findin
     try:
         return tuple(look(scene))
     except Refused as refused:
-        remedy = "Grant the right that the cluster names, or look yourself."
+        remedy = "Grant the right that the cluster names, or find out yourself whether another MirrorMaker runs."
         return (unknown_finding(what, UnknownFact(_UNKNOWN, refused.findings[0].found, remedy)),)
 
 
@@ -131,7 +131,7 @@ def reader_findings(groups: Iterable[GroupDescription], topics: Collection[str],
             yield _other(
                 f"{group_subject(group.group)} on the source",
                 f"{named}, which read {some(sorted(read))}",
-                f"The {group_subject(group.group)} reads {some(sorted(read))} with {named}.",
+                f"The {group_subject(group.group)} on the source reads {some(sorted(read))} with {named}.",
             )
 
 
@@ -148,7 +148,7 @@ def heartbeat_findings(ages_s: Mapping[str, float]) -> Findings:
             yield _other(
                 f"topic {topic} on the target",
                 f"a heartbeat of {seconds} ago, which MirrorMaker 2 writes",
-                f"A MirrorMaker 2 wrote a heartbeat into {topic} {seconds} ago.",
+                f"A MirrorMaker 2 wrote a heartbeat into {topic} on the target {seconds} ago.",
             )
 
 
@@ -158,8 +158,8 @@ def _other(subject: str, found: str, happened: str) -> Finding:
         subject,
         found,
         "no other MirrorMaker between these clusters",
-        "Find out who runs it, and stop it before this migration copies the topics.",
+        "Find out whether it is another MirrorMaker and who runs it. Stop it before this migration copies the topics.",
         happened=happened,
-        matters="Two MirrorMakers write each record twice, and validation counts the records of the other one as "
-        "extra.",
+        matters="Two MirrorMakers would write each record twice to the target, and validation counts the records of "
+        "the other one as extra.",
     )

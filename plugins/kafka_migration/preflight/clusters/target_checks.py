@@ -79,10 +79,10 @@ def topic_defaults(brokers: Brokers) -> dict[str, str]:
 _NOT_READ = UnknownFact(
     Fact(
         "which settings new topics get from the brokers, and whether brokers create each topic that a client asks for",
-        "A new topic may refuse or delete copied records, or a client may create it before the copy does.",
+        "A topic that the run creates may refuse or delete copied records, or a client may create it first.",
     ),
     NO_DESCRIBE_CONFIGS,
-    "Grant it to the user of the connection, or look at the settings yourself.",
+    "Grant DescribeConfigs to the user of the connection, or look at the brokers' settings yourself.",
 )
 
 
@@ -103,11 +103,11 @@ def auto_create_warnings(brokers: Brokers) -> Findings:
             "target",
             f"{AUTO_CREATE} true on {creating} of {len(brokers)} brokers",
             "false until the cutover",
-            "Set it to false until the cutover.",
+            f"Set {AUTO_CREATE} to false on the target's brokers until the cutover.",
             happened=f"{creating} of {len(brokers)} brokers of the target create each topic that a client asks for "
             f"({AUTO_CREATE}).",
             matters="A client that starts too early, or names a wrong topic, creates a topic with the brokers' default "
-            "partitions and settings, and a later copy of it is refused.",
+            "partitions and settings, and a run then refuses to copy into it.",
         )
 
 
@@ -177,5 +177,5 @@ def _finding(own: OwnTopics, topic: str, found: str, expected: str, config: str)
         f"Run `{tool} --bootstrap-server <target> {change}` while no MirrorMaker of this migration runs. Then trigger "
         "the run again.",
         happened=f"MirrorMaker's own topic {topic} has {found}, but MirrorMaker 2 needs {expected}.",
-        matters="MirrorMaker 2 keeps its state in this topic and would not start or not write.",
+        matters="MirrorMaker 2 keeps its state in this topic. It would not start, or could not write its state.",
     )

@@ -40,7 +40,7 @@ def schedule(scene: Scene) -> Findings:
             f"migration {name}",
             "a run of its nightly DAG that was triggered manually",
             "runs by the schedule or a backfill",
-            f"Trigger kafka_migration__{name} in mode sync.",
+            f"Trigger the DAG kafka_migration__{name} in mode sync instead.",
             happened=f"A run of the nightly DAG of {name} was triggered manually.",
             matters=_MATTERS,
         )
@@ -50,7 +50,7 @@ def schedule(scene: Scene) -> Findings:
             f"migration {name}",
             f"a {scene.run_type} run without a section nightly in the migration file",
             "a section nightly with at least cron",
-            "Add the section, or pause the DAG.",
+            "Add the section nightly to the migration file, or pause the nightly DAG.",
             happened=f"The nightly DAG of {name} runs, but its migration file has no section nightly any more.",
             matters=_MATTERS,
         )

@@ -212,7 +212,8 @@ def _why(fact: Fact, tool: str, code: str, errors: str) -> UnknownFact:
             fact, f"Kafka on the host has no {tool}", "Install a whole Kafka distribution on the MirrorMaker host."
         )
     if _DENIED.search(errors):
-        return UnknownFact(fact, f"the login has no right to run {tool}", f"Grant {fact.right}.")
+        remedy = f"Grant {fact.right} to the user of the connection."
+        return UnknownFact(fact, f"the login has no right to run {tool}", remedy)
     if _UNSUPPORTED.search(errors):
         return UnknownFact(fact, f"{tool}: {last_error(errors)}")
     return UnknownFact(fact, f"{tool}: {last_error(errors)}", "Correct the cause that the tool names.", is_failure=True)
@@ -242,6 +243,6 @@ def clock_findings(machine: str, other: str, shown: datetime, earliest: datetime
             f"at most {tolerated} of difference",
             "Let NTP set the clocks of all machines.",
             happened=f"The clock of {machine} is {apart}, compared with the clock of {other}.",
-            matters=f"With more than {tolerated} of difference logins and certificates can fail, retention deletes at "
+            matters=f"With more than {tolerated} of difference, logins and certificates can fail, retention deletes at "
             "other times, and the times in reports are wrong.",
         )

@@ -55,7 +55,8 @@ def disk_findings(free_kib: int) -> Findings:
             "the MirrorMaker host",
             f"{free} free for the base folder of mirrorctl",
             f"{GENERATION_MIB} MiB, the most that the logs of one MirrorMaker process take",
-            "Free space on that disk, or move the base folder (KAFKA_MIGRATION_HOME) before the first run.",
+            "Free space on that disk. Before the first run of a migration, the base folder can also be moved "
+            "(KAFKA_MIGRATION_HOME).",
             happened=f"The disk with the base folder of mirrorctl has {free} free, but the logs of one MirrorMaker "
             f"process take up to {GENERATION_MIB} MiB.",
             matters="On a full disk MirrorMaker does not start, and the host cannot record how it stopped.",
@@ -112,7 +113,7 @@ def host_clock(scene: Scene) -> Findings:
 
 
 _NAMES = Fact(
-    "whether the host resolves the names of all brokers", "MirrorMaker cannot copy from or to a broker without address."
+    "whether the host resolves the names of all brokers", "MirrorMaker cannot reach a broker whose name has no address."
 )
 
 
@@ -147,17 +148,18 @@ def resolve_findings(
         subject,
         f"no address of {', '.join(missing)} on the MirrorMaker host",
         "an address of every broker that the cluster advertises",
-        f"Let the host's DNS know them, or add these lines to /etc/hosts on the host:\n{block}\n"
+        f"Add the names to the host's DNS, or these lines to /etc/hosts on the host:\n{block}\n"
         if block
-        else "Let the host's DNS know them, or correct advertised.listeners of the brokers.",
-        happened=f"The MirrorMaker host finds no address of {', '.join(missing)}, which the cluster advertises.",
-        matters="MirrorMaker cannot copy the partitions that such a broker leads.",
+        else "Add the names to the host's DNS, or correct advertised.listeners of the brokers.",
+        happened=f"The MirrorMaker host finds no address for {', '.join(missing)}, which brokers of {subject} "
+        "advertise.",
+        matters="MirrorMaker cannot copy the partitions of a broker that it does not reach.",
     )
 
 
-_NO_GETENT = UnknownFact(_NAMES, "getent is missing there", "Install getent on the host.")
+_NO_GETENT = UnknownFact(_NAMES, "getent is missing there", "Install getent on the MirrorMaker host.")
 
 
 def _ended(names: Sequence[str]) -> UnknownFact:
     reason = f"the look-up of {some(names)} gave no answer in time"
-    return UnknownFact(_NAMES, reason, "Check the DNS servers of the host.")
+    return UnknownFact(_NAMES, reason, "Check the DNS servers that the MirrorMaker host uses.")

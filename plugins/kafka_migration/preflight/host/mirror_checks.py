@@ -54,7 +54,7 @@ _NOT_READ = UnknownFact(
         "MirrorMaker cannot talk to older brokers and would copy nothing.",
     ),
     NO_DESCRIBE_CONFIGS,
-    "Grant it to the user of the connection, or look at the brokers' version yourself.",
+    "Grant DescribeConfigs to the user of the connection, or look at the brokers' version yourself.",
 )
 
 
@@ -103,7 +103,7 @@ def old_broker_findings(
             side,
             f"{PROTOCOL} {old[0]} on {len(old)} of {len(brokers)} brokers",
             f"{needed} or newer, which MirrorMaker of Kafka {mirror_version} needs",
-            "Run MirrorMaker from a Kafka 3.9 release (mirror.kafka_home).",
+            "Set mirror.kafka_home to a Kafka 3.9 release on the MirrorMaker host.",
             happened=f"{len(old)} of {len(brokers)} brokers of the {side} have {PROTOCOL} {old[0]}, but MirrorMaker of "
             f"Kafka {mirror_version} needs brokers of {needed} or newer.",
             matters="MirrorMaker cannot talk to these brokers and would copy nothing.",

@@ -88,10 +88,10 @@ def _no_connection(subject: str, reason: str, brokers: str) -> Finding:
         subject,
         f"{reason}, from the MirrorMaker host",
         "an answer of every broker that the cluster advertises",
-        "Check firewall and routes from the MirrorMaker host to these addresses. Airflow itself reaches the cluster "
-        "with the same connection.",
+        "Check firewall and routes from the MirrorMaker host to the brokers; Airflow itself reaches the cluster with "
+        "the same connection. Then trigger the run again.",
         happened=f"From the MirrorMaker host Kafka's own tool got no answer from {brokers}: {reason}.",
-        matters="MirrorMaker cannot copy the partitions that such a broker leads.",
+        matters="MirrorMaker cannot copy the partitions of a broker that it does not reach.",
     )
 
 
@@ -208,8 +208,8 @@ def quota_findings(side: Side, output: str, principal: str) -> Findings:
                 f"{side}.connection",
                 f"a quota for {quota.entity}: {rates}",
                 f"no quota that limits {principal}, or a run that has time for it",
-                "Compare the rate, per broker, with the size of the topics and with watch.time_limit. Raise it with "
-                "kafka-configs.sh for the time of the migration if the copy would take too long.",
+                "Calculate how long the topics take at this rate per broker. If that is longer than watch.time_limit, "
+                "raise the quota with kafka-configs.sh for the time of the migration.",
                 happened=f"The quota for {quota.entity} on the {side} limits MirrorMaker ({principal}) to {rates}.",
                 matters="The brokers delay MirrorMaker at this rate, so the copy may not end before watch.time_limit.",
             )

@@ -244,9 +244,10 @@ def _unknown(check: Check, error: Exception) -> Finding:
         f"check {check.name}",
         found,
         "a completed check",
-        "Read the whole error in the log, and correct its cause. If the cause is in this package, report it.",
+        "Read the whole error in the log of this task. If the cause is outside of this package, remove the cause and "
+        "trigger the run again. Otherwise report the error as a bug.",
         happened=f"Nothing was started, because the check {check.name} ended with an unexpected error ({found}).",
-        matters="Without this check it is unknown whether the run is safe, so it is refused.",
+        matters="Without this check it is unknown whether the run is safe, so the run is refused.",
     )
 
 
@@ -256,9 +257,10 @@ def _unreachable(check: Check, error: TransientError) -> Finding:
         f"check {check.name}",
         str(error),
         "an answer",
-        "Check the address in the Airflow connection, the network path, and that the service runs.",
+        "Check the address in the Airflow connection, the network path, and that the service runs. Then trigger the "
+        "run again.",
         happened=sentence(f"Nothing was started, because the check {check.name} got no answer: {error}"),
-        matters="Without this check it is unknown whether the run is safe, so it is refused.",
+        matters="Without this check it is unknown whether the run is safe, so the run is refused.",
     )
 
 
@@ -300,7 +302,7 @@ def unknown_finding(subject: str, unknown: UnknownFact) -> Finding:
         subject,
         unknown.reason,
         unknown.fact.words,
-        unknown.remedy or "These versions of Kafka cannot answer. Look at the cluster yourself.",
+        unknown.remedy or "Look at the cluster yourself, because these versions of Kafka do not show this.",
         happened=f"It is unknown {unknown.fact.words}: {unknown.reason}.",
         matters=unknown.fact.matters,
     )

@@ -36,7 +36,7 @@ def _differ(place: EvidencePlace) -> Finding:
         "[kafka_migration] spark_evidence_root",
         f"{place.spark_root}, with evidence_root {place.root}",
         "the same location: the same kind of store, the same bucket, the same path",
-        "Correct one of the two settings, or remove spark_evidence_root, which is then derived.",
+        "Correct one of the two settings, or remove spark_evidence_root: it is then derived from evidence_root.",
         happened=f"Airflow and Spark are configured with different evidence roots: evidence_root is {place.root}, "
         f"spark_evidence_root is {place.spark_root}.",
         matters=_MATTERS,

@@ -114,5 +114,5 @@ def _unknown(name: str, known: list[str], root: Folder) -> Finding:
         "Correct the name, or pass the evidence root that Airflow writes to (--evidence-root, or AIRFLOW_HOME with "
         "Airflow's own configuration).",
         happened=f"The evidence root {root} has no evidence of {there}.",
-        matters="Without evidence nothing is known about its runs, so no answer is possible.",
+        matters="Without evidence nothing is known about runs, so the command has no answer.",
     )

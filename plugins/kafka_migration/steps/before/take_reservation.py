@@ -105,10 +105,10 @@ def _stranger(run: MigrationRun, holder: str) -> Finding:
         f"migration {run.name}",
         f"the reservation is held by {quoted(holder)}, which is no run of Airflow",
         "a free reservation, or one that a run holds",
-        "Let the person or the program that reserved it by hand release it with `mirrorctl release` and the same "
-        "holder, then run again.",
+        "Let the person or the program that reserved by hand release the reservation with `mirrorctl release` and the "
+        "same holder. Then trigger the run again.",
         happened=f"{quoted(holder)}, which is no run of Airflow, holds the reservation of migration {run.name}.",
-        matters="The end of a run would not free it, so this run did not wait and started nothing.",
+        matters="No run of Airflow frees such a reservation, so this run did not wait for it and started nothing.",
     )
 
 
@@ -118,9 +118,9 @@ def _never_the_same(run: MigrationRun, holder: str | None) -> Finding:
         f"migration {run.name}",
         f"the host named another holder after each of {MOST_TAKE_OVERS} take-overs, lastly {quoted(holder or '')}",
         "a reservation that is free after its holder's run was found to be over",
-        "Check on the MirrorMaker host which client writes the reservation, then run again.",
-        happened=f"After each of {MOST_TAKE_OVERS} take-overs the host named another holder, the last time "
-        f"{quoted(holder) if holder else 'none'}.",
+        "Find out on the MirrorMaker host which client changes the reservation. Then trigger the run again.",
+        happened=f"This run tried to take the reservation over {MOST_TAKE_OVERS} times; each time the host then named "
+        f"another holder, the last time {quoted(holder) if holder else 'none'}.",
         matters="This run cannot be sure to be the only one that acts on the migration, so it started nothing.",
     )
 
@@ -131,7 +131,9 @@ def _waited_too_long(run: MigrationRun, holder: str, waited_s: float) -> Finding
         f"migration {run.name}",
         f"the reservation is still held by {holder} after waiting {duration(waited_s)}",
         "a free reservation within nightly.wait_limit, and for a scheduled run before its window ends",
-        "Check that run. The next nightly run or a backfill copies what is missing.",
-        happened=f"{holder} still held the reservation after this run had waited {duration(waited_s)}.",
+        "Check in Airflow why the run that holds it takes so long. The next nightly run, or a backfill, copies what "
+        "this run did not copy.",
+        happened=f"{holder} still held the reservation of migration {run.name} after this run had waited "
+        f"{duration(waited_s)}.",
         matters="Only one run may act on a migration, so this run started nothing and copied no records.",
     )

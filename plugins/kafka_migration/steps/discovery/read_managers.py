@@ -49,7 +49,7 @@ def _no_answer(subject: str, error: TransientError) -> Finding:
         subject,
         str(error),
         "an answer in time",
-        "Check that the server runs and that this machine reaches the address. Then try again.",
+        "Check that the server runs and that this machine reaches its address. Then run the command again.",
         happened=sentence(f"The cluster manager of {subject} did not answer: {error}"),
-        matters="The cluster's addresses and its login are unknown without it.",
+        matters="Without its answer the cluster's addresses and its login are unknown.",
     )

@@ -234,7 +234,8 @@ def _not_drained(run: MigrationRun, ended: LagEnded) -> list[Finding]:
             happened=f"Within {duration(limit_s)} (cutover.drain_groups), "
             f"{group_subject(group) if group else 'the groups of the migration'} did not read everything on the "
             f"source: {text}.",
-            matters="The cutover has to wait until the group has read everything on the source. No group was moved.",
+            matters="With cutover.drain_groups a cutover moves groups only after they have read everything on the "
+            "source, so it ended without moving a group.",
         )
         for group, text in behind.items()
     ]

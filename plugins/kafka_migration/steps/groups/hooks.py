@@ -51,7 +51,8 @@ def _function(hook: Hook) -> Callable[..., object]:
             f"cutover.hooks: {hook}",
             f"{type(error).__name__}: {error}",
             "a function in a module that Airflow's workers can import",
-            "Correct the path, or install the module on the workers (in the `plugins` folder or as a package).",
+            "Correct the path, or install the module on the workers (in the `plugins` folder or as a package). Then "
+            "clear the task with its downstream tasks.",
             happened=sentence(f"The {hook} of cutover.hooks cannot be imported: {type(error).__name__}: {error}"),
             matters="The hook was not called, so what it has to do in this cutover is not done.",
         )

@@ -215,7 +215,8 @@ def _not_stopped(reply: ProcessReply) -> Finding:
         "MirrorMaker",
         f"pid {reply.pid} alive after TERM, grace time and KILL",
         "no process",
-        "Log in to the MirrorMaker host and end the process. Do not start another run before it is gone.",
-        happened=f"MirrorMaker did not end: pid {reply.pid} is alive after TERM, grace time and KILL.",
-        matters="It may still copy records, so where it stopped is unknown.",
+        "Log in to the MirrorMaker host and end the process. When it is gone, clear the task with its downstream "
+        "tasks. Start no other run before.",
+        happened=f"MirrorMaker did not end: its process {reply.pid} is alive after TERM, the grace time and KILL.",
+        matters="It may still copy records, so it is unknown up to which offsets it copied.",
     )

@@ -153,7 +153,7 @@ def _losses(certificate: StopCertificate) -> tuple[Finding, ...]:
 
 _GONE = {
     "source": "Its records that were not copied before are lost.",
-    "target": "Its copied records are lost, and MirrorMaker would not copy them again.",
+    "target": "Its copied records are lost. MirrorMaker would not copy them again, because it continues after them.",
 }
 
 
@@ -163,8 +163,8 @@ def _gone(code: Code, side: str, topic: str) -> Finding:
         f"topic {topic}",
         f"no such topic on the {side} when MirrorMaker was stopped",
         "the topic that was copied",
-        "Remove it from the migration file, or copy it into an empty topic with a second migration file. This "
-        "migration refuses a recreated topic.",
+        "Remove the topic from the migration file. If you still need its copy, make it with a second migration file "
+        "into an empty topic, because this migration refuses a recreated topic.",
         happened=f"Topic {topic} did not exist on the {side} when MirrorMaker was stopped: it was deleted during the "
         "run.",
         matters=_GONE[side],

@@ -331,12 +331,12 @@ class MirrorWatcher(Noticing):
             TaskId.WATCH_LAG,
             self.progress or "no reading yet",
             f"the goal reached within {self.migration.watch.time_limit_s:,.0f} s (watch.time_limit)",
-            "Trigger the run again to continue, or raise the limit.",
+            "Trigger the run again: it continues where this one ended. If it ends so again, raise watch.time_limit.",
             happened=sentence(
                 f"The copy did not reach its goal within {self.migration.watch.time_limit_s:,.0f} s "
                 f"(watch.time_limit): {self.progress or 'no reading yet'}"
             ),
-            matters="The records that are left are not copied in this run; those that were copied are validated.",
+            matters="The records that are left are not on the target yet; those that were copied are validated.",
         )
 
     def _explained(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

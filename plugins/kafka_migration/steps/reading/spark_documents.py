@@ -75,7 +75,7 @@ def _no_result(path: str, for_spark: str) -> Finding:
         "the Spark job",
         "no result document",
         f"a complete document at {path}, for Spark {for_spark}",
-        "Check that Airflow and Spark use the same evidence root, then clear the task.",
+        "Check that Airflow and Spark use the same evidence root. Then clear the task with its downstream tasks.",
         happened=f"The Spark job ended, but Airflow finds no result document at {path} (for Spark: {for_spark}).",
         matters="What the job measured is unknown, so the task failed.",
     )
@@ -95,8 +95,8 @@ def understood(read: Callable[[], T], task_id: str) -> T:
             f"the newest document of {task_id}",
             found,
             "a document of this package version",
-            f"Clear {task_id} and its downstream tasks.",
-            happened=sentence(f"The newest document of {task_id} cannot be read: {found}"),
-            matters="Another version of the package wrote it, so its values prove nothing for this run.",
+            f"Clear the task {task_id} with its downstream tasks: it then writes a new document.",
+            happened=sentence(f"The newest document of task {task_id} cannot be read: {found}"),
+            matters="Probably another version of the package wrote it, so its values prove nothing for this run.",
         )
         raise ValidationFailed([finding]) from error

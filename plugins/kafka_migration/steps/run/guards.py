@@ -47,9 +47,10 @@ def hold_reservation(run: MigrationRun) -> None:
             f"migration {run.name}",
             f"this run no longer holds the reservation; {quoted(holder)} does",
             f"a reservation of {mine.holder}",
-            "Wait for that run to end, or let the person who reserved by hand release it. Then trigger a new run.",
+            "Wait until that run has ended. If a person reserved by hand, let them release the reservation. Then "
+            "trigger a new run.",
             happened=f"This run no longer holds the reservation of migration {run.name}; {quoted(holder)} does.",
-            matters="Two runs that write at the same time would spoil the copy. Nothing was written.",
+            matters="Two runs that write at the same time would spoil the copy, so this task wrote nothing.",
         )
         raise Refused([finding])
     run.process.reserve(mine.holder, take_over_from=holder or None)
@@ -155,7 +156,8 @@ def _unseen(run: MigrationRun, groups: Resource) -> Finding:
         f"consumer groups of source.connection {run.migration.source.connection}",
         f"not known whether the login may describe all groups {groups.name}",
         "an answer of the brokers",
-        "Compare with an administrator's list: kafka-consumer-groups.sh --list.",
-        happened=f"The brokers do not say whether the login may describe all groups {groups.name}.",
-        matters="They leave out groups that a login may not describe, so there may be more groups than are shown.",
+        "Compare the shown groups with those that an administrator sees: kafka-consumer-groups.sh --list.",
+        happened=f"The source's brokers do not say whether the login may describe all groups {groups.name}.",
+        matters="Brokers leave out groups that a login may not describe, so the source may have more groups than are "
+        "shown, and these would not be moved.",
     )

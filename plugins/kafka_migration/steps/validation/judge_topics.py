@@ -148,9 +148,10 @@ def _require_answered(request: ValidationRequest, result: ValidationResult) -> N
                 subject,
                 found,
                 "one entry per request",
-                "Clear validate_topics to measure again. If it happens twice, report a bug.",
+                "Clear the task validate_topics with its downstream tasks to measure again. If this happens again, "
+                "report a bug of this package.",
                 happened=f"For {subject}, the result of validate_topics has {found}.",
-                matters="Without it the copy of the topic has no verdict.",
+                matters="Without a measurement the copy of the topic has no verdict, so the task failed.",
             )
             for subject, found in left_out
         )

@@ -82,7 +82,8 @@ def _findings(folder: Path, name: str, text: str, others: tuple[Migration, ...])
             f"{len(text.encode()):,} bytes",
             f"at most {MAX_FILE_BYTES:,}",
             "Make the wave smaller: use --ignore-group for groups that tie too many topics together.",
-            happened=f"The file {name}.yaml would have {len(text.encode()):,} bytes, more than {MAX_FILE_BYTES:,}.",
+            happened=f"The file {name}.yaml would have {len(text.encode()):,} bytes; the most that a migration "
+            f"file may have is {MAX_FILE_BYTES:,}.",
             matters="No run would read a file of this size, so no file was written.",
         )
     try:
@@ -123,7 +124,7 @@ def not_written(path: Path, reason: str) -> Finding:
         str(path),
         reason,
         "a new file in a folder in which this user may write",
-        "Create the folder, or correct its permissions.",
+        "Create the folder, or correct its permissions. Then run the command again.",
         happened=f"No file can be written at {path} ({reason}).",
         matters="The files belong together, so none was written.",
     )
