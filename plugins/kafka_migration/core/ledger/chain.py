@@ -27,7 +27,7 @@ _MATTERS = (
     "The ledger decides where a run continues and what is proved, so records could be lost or copied twice; nothing "
     "was started."
 )
-_RESTORE = "find out who wrote to this folder, and restore all of it from a backup. Then trigger the run again."
+_RESTORE = "find out who wrote to this folder, and restore the whole folder from a backup. Then trigger the run again."
 # One file with a high number makes a million entries missing.
 _NAMED = 20
 

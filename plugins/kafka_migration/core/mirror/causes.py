@@ -14,7 +14,6 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.mirror.log_entries import LONGEST_QUOTE, from_exception, root_exception, telling_lines
 from kafka_migration.core.mirror.uncopyable import ACTS, CERTAIN, CODES, Reason
-from kafka_migration.core.target.target_topics import OTHERS_CONTINUE
 from kafka_migration.core.text.shortened import sentence
 
 # A broker refused a batch of several records. The producer then splits it and retries, forever if one record is too
@@ -142,10 +141,7 @@ _LOGINS = (
 
 # Names of Java exceptions and texts of Kafka's clients, brokers and Connect (2.4.1 to 4.2.0); the first match counts.
 CAUSES = (
-    *(
-        Cause(CODES[r], CERTAIN[r], _OF_RECORDS[r], "records that MirrorMaker can copy", f"{ACTS[r]} {OTHERS_CONTINUE}")
-        for r in Reason
-    ),
+    *(_row(CODES[r], CERTAIN[r], _OF_RECORDS[r], "records that MirrorMaker can copy", ACTS[r]) for r in Reason),
     _row(
         Code.MIRROR_TOPIC_UNFIT,
         re.compile(r"supplied via the '[\w.]{1,100}' property is required to have"),

@@ -178,7 +178,7 @@ def unlocated_findings(complaint: Complaint) -> Iterator[Finding]:
     subject = f"topic {min(complaint.topics)}" if complaint.topics else "MirrorMaker"
     found = "a record that was not found on the source in time"
     for reason in sorted(complaint.certain):
-        expected, act = "records that MirrorMaker can copy", ACTS[reason]
+        expected, act = "records that MirrorMaker can copy", f"{ACTS[reason]} Then trigger the run again."
         yield _refused(reason, subject, found, found, expected, act, complaint.quote)
 
 
@@ -197,11 +197,10 @@ def _refused(reason: Reason, subject: str, found: str, named: str, expected: str
 
 ACTS = {
     Reason.TOO_LARGE: "Raise max.message.bytes of every target topic of the migration to at least the record's size, "
-    "because the smallest limit counts for all, and trigger the run again.",
-    Reason.NO_KEY: "Set cleanup.policy to delete on the target topic until the cutover, and trigger the run again.",
-    Reason.TIME: "If the timestamp is not negative, remove message.timestamp.* of the target topic until the cutover, "
-    "and trigger the run again. No client of Kafka sends a negative timestamp, so MirrorMaker cannot copy such a "
-    "record.",
+    "because the smallest limit counts for all.",
+    Reason.NO_KEY: "Set cleanup.policy to delete on the target topic until the cutover.",
+    Reason.TIME: "If the timestamp is negative, remove the topic from the migration file: no client of Kafka can send "
+    "the record. Otherwise remove message.timestamp.* of the target topic until the cutover.",
 }
 
 

@@ -21,8 +21,7 @@ OTHERS_CONTINUE = (
     "add an item exclude) and trigger the run again."
 )
 COPY_ELSEWHERE = "Create a second migration file that copies the topic to a different target name (mirror.topic_names)."
-RECREATED_TARGET = "Find out who deleted the topic, and copy the topic again with a second migration file. "
-f"{OTHERS_CONTINUE}"
+RECREATED_TARGET = f"Find out who deleted it, and copy the topic again with a second migration file. {OTHERS_CONTINUE}"
 RECREATED_MATTERS = (
     "The copied records were deleted with the old topic. The new topic is not the copy, so no run continues in it."
 )

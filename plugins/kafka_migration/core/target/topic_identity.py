@@ -74,8 +74,7 @@ class IdentityWatch:
 def recreated_finding(side: Side, topic: str) -> Finding:
     """Return the finding of a topic that was another one when MirrorMaker was stopped."""
     found = f"another topic of this name on the {side} when MirrorMaker was stopped"
-    happened = f"The {side} topic {topic} was deleted and created again: its id was another one when MirrorMaker "
-    "stopped."
+    happened = f"The {side} topic {topic} was deleted and created again before MirrorMaker was stopped."
     return _finding(side, topic, found, "the topic that was copied", happened)
 
 
